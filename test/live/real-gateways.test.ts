@@ -29,7 +29,7 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
       const edge = await startEdge();
       node = edge.node;
       key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
-      contractId = (await edge.deploy({ threshold: LIMIT })).body.contract.id;
+      contractId = await edge.owner.deploy('edge', { within: 1, threshold: LIMIT });
       app = await startApp();
       gateway = await start({ node: hostOf(node.url), contractId, key, app: hostOf(app.url) });
     });
@@ -158,13 +158,13 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
   });
 
   it.skipIf(!isInstalled(program))('gives one count to all spellings of a path, and none to a second key', async () => {
-    const { node, deploy } = await startEdge();
+    const { node, owner } = await startEdge();
     const app = await startApp();
     const key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
     const keyed = { max_keys: 100, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
     const statuses = async (source: object, requests: readonly string[]) => {
-      const { body } = await deploy({ threshold: 2, keyed, gate: { key: source } });
-      const places = { node: hostOf(node.url), contractId: body.contract.id, key, app: hostOf(app.url) };
+      const contractId = await owner.deploy('edge', { within: 1, threshold: 2, keyed, gate: { key: source } });
+      const places = { node: hostOf(node.url), contractId, key, app: hostOf(app.url) };
       const gateway = await start(places);
       const all: number[] = [];
       for (const request of requests) all.push(await statusOf(gateway.url, request));
@@ -246,7 +246,8 @@ describe('what gateways send that are not here', () => {
     const edge = await startEdge();
     node = edge.node;
     key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
-    contractId = (await edge.deploy({ threshold: 4, gate: { credential: { header: 'X-Weir-Key' } } })).body.contract.id;
+    const gate = { credential: { header: 'X-Weir-Key' } };
+    contractId = await edge.owner.deploy('edge', { within: 1, threshold: 4, gate });
   });
   afterAll(() => node.close());
   const places = () => ({ node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' });

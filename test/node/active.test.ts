@@ -102,14 +102,14 @@ describe('GET /api/chain/active', () => {
   afterAll(() => node.close());
 
   it('tells slug, transitions by window and stretch, when the last one was, and how many contracts limit', async () => {
-    const key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'busy', is_public: true } });
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'hidden' } });
+    const owner = node.owner();
+    await owner.createMachine('busy', true);
+    await owner.createMachine('hidden');
     for (const slug of ['busy', 'busy', 'hidden']) {
-      await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug, threshold: 1 } });
+      await owner.deploy(slug, { threshold: 1 });
     }
     for (const slug of ['busy', 'hidden']) {
-      await node.ask('POST', `/api/chain/${slug}/event`, { key, body: { type: 'request', count: 2 } });
+      await owner.event(slug, { count: 2 });
     }
     const cycle = node.clock.cycle();
     const { body } = await node.ask('GET', '/api/chain/active');

@@ -6,9 +6,8 @@ import { Verifications } from '../../src/node/verifications.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import { Failure } from '../../src/schema/failure.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { Caller, inTurn } from './caller.js';
 import { startRunning } from './running.js';
-
-const DEPLOY = '/api/contracts/templates/rate-limiter/deploy';
 
 it('however many keys few addresses mint, an owner from elsewhere has what an owner may have', async () => {
   const endless = { threshold: 1e6, within: 60, onNode: 1e6 };
@@ -25,20 +24,19 @@ it('however many keys few addresses mint, an owner from elsewhere has what an ow
   /** How many contracts a new key of an address gets. */
   const gets = async (address: string) => {
     const headers = { 'x-forwarded-for': address };
-    const { key } = (await node.ask('POST', '/api/demo-key/mint', { headers })).body;
+    const owner = new Caller(node.url, (await node.ask('POST', '/api/demo-key/mint', { headers })).body.key);
     slugs += 1;
     const slug = `m-${slugs}`;
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug } });
-    const { left } = (await node.ask('GET', '/api/limits', { key })).body.contracts;
+    await owner.createMachine(slug);
+    const { left } = (await owner.get('/api/limits')).body.contracts;
     for (let made = 0; ; made += 1) {
-      const { status } = await node.ask('POST', DEPLOY, { key, body: { slug } });
+      const { status } = await owner.tryDeploy(slug);
       if (status === 201) continue;
       expect([status, left]).toEqual([422, made === 10 ? 10 : left]);
       return made;
     }
   };
-  const ofOne = [];
-  for (let keys = 0; keys < 24; keys += 1) ofOne.push(await gets(`203.0.113.${1 + (keys % 3)}`));
+  const ofOne = await inTurn(Array(24).keys(), (keys) => gets(`203.0.113.${1 + (keys % 3)}`));
   // An eighth of the node, of which the last keys have next to nothing, and nothing has happened to others.
   expect(ofOne.reduce((sum, made) => sum + made)).toBeLessThanOrEqual(125);
   expect(ofOne.at(-1)).toBeLessThan(3);

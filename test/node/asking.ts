@@ -22,6 +22,12 @@ export function figureIn(metrics: string, name: string): number {
   return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]);
 }
 
+/** All figures of a text of metrics, by name and labels. */
+export function seriesIn(metrics: string): ReadonlyMap<string, number> {
+  const lines = metrics.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => /^(.*) (.*)$/.exec(line)!).map(([, series, figure]) => [series!, Number(figure)]));
+}
+
 /** Bytes as whole megabytes. */
 export function mb(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(0);

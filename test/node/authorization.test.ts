@@ -3,31 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
+import { type Caller, inTurn, statusAndCode } from './caller.js';
 import { type About, bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
-
-type Visitor =
-  | 'nothing'
-  | 'bad key'
-  | 'expired key'
-  | 'other owner'
-  | 'owner, key'
-  | 'owner, session'
-  | 'ended session';
 
 /** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
 type Place = 'none' | 'private' | 'public' | 'key';
 
 const ok = 'ok';
-const visitors: Visitor[] = [
-  'nothing',
-  'bad key',
-  'expired key',
-  'other owner',
-  'owner, key',
-  'owner, session',
-  'ended session',
-];
+/** Those who ask, and the credential that each brings. */
+const visitors: Readonly<Record<string, () => Ask | Promise<Ask>>> = {
+  nothing: () => ({}),
+  'bad key': () => ({ key: `weir_${'x'.repeat(43)}` }),
+  'expired key': () => ({ key: node.keyOf('owner', 0) }),
+  'other owner': () => ({ key: node.keyOf('other') }),
+  'owner, key': () => owner,
+  'owner, session': async () => ({ session: await node.sessionOf(owner.key) }),
+  'ended session': () => ({ session: ended }),
+};
 
 const missing = '401 credential_missing';
 const invalid = '401 credential_invalid';
@@ -68,7 +61,7 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
 };
 
 let node: Running;
-let owner: string;
+let owner: Caller;
 let ended: string;
 let machines: Record<'private' | 'public', About>;
 
@@ -81,8 +74,8 @@ beforeAll(async () => {
       newMachines: { threshold: 10_000, within: 60, onNode: 100_000 },
     },
   });
-  owner = node.keyOf('owner');
-  ended = await node.sessionOf(owner);
+  owner = node.owner();
+  ended = await node.sessionOf(owner.key);
   await node.ask('DELETE', '/api/session', { session: ended });
   machines = { private: await newMachine('private-gateway', false), public: await newMachine('public-gateway', true) };
 });
@@ -99,8 +92,7 @@ const rows = [...routes, ...anyMethod].flatMap((route) =>
 
 describe('who may ask', () => {
   it.each(rows)('%s', async (_name, route, place) => {
-    const cells: string[] = [];
-    for (const visitor of visitors) cells.push(await outcome(route, place, await credentialOf(visitor)));
+    const cells = await inTurn(Object.values(visitors), async (bring) => outcome(route, place, await bring()));
     expect(cells).toEqual(expected[route.auth][place]);
   });
 });
@@ -111,9 +103,9 @@ describe('what a key may do', () => {
   const guarded = rows.filter(([, route]) => route.scope !== undefined && route.auth !== 'session');
 
   it.each(guarded)('%s: by the scopes of the key', async (_name, route, place) => {
-    const cells: string[] = [];
-    for (const scope of scopes)
-      cells.push(await outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }));
+    const cells = await inTurn(scopes, (scope) =>
+      outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }),
+    );
     expect(cells).toEqual(
       scopes.map((scope) => (['any', scope].includes(route.scope!) || scope === 'admin' ? ok : beyond)),
     );
@@ -138,11 +130,8 @@ describe('what a key may do', () => {
     const slugs = [machines.private.slug, 'never-created'];
     const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
     const listed = await node.ask('GET', '/api/chain/state-machines', { key });
-    expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
-      [403, 'scope_missing'],
-      [403, 'scope_missing'],
-    ]);
-    expect(answers[0]!.body).toEqual(answers[1]!.body);
+    expect(statusAndCode(answers[0]!)).toEqual([403, 'scope_missing']);
+    expect(answers[1]).toMatchObject({ status: 403, body: answers[0]!.body });
     expect(listed.body.machines.map(({ slug }: { slug: string }) => slug)).not.toContain(machines.private.slug);
   });
 });
@@ -161,14 +150,14 @@ describe('beyond the matrix', () => {
   });
 
   it('a session that comes with a key of another owner is refused where both are asked for', async () => {
-    const session = await node.sessionOf(owner);
+    const session = await node.sessionOf(owner.key);
     const body = { steps: 1 };
     const answers = [
-      await node.ask('POST', '/api/core/shift', { key: owner, session, body }),
+      await node.ask('POST', '/api/core/shift', { key: owner.key, session, body }),
       await node.ask('POST', '/api/core/shift', { key: node.keyOf('other'), session, body }),
-      await node.ask('POST', '/api/core/shift', { key: owner, session: ended, body }),
+      await node.ask('POST', '/api/core/shift', { key: owner.key, session: ended, body }),
     ];
-    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+    expect(answers.map(statusAndCode)).toEqual([
       [200, undefined],
       [403, 'not_owner'],
       [401, 'credential_invalid'],
@@ -181,7 +170,7 @@ describe('beyond the matrix', () => {
     ['a key without its prefix', `Bearer ${'x'.repeat(43)}`],
     ['the key with something behind it', 'KEY x'],
   ])('%s is no credential', async (_name, header) => {
-    const authorization = header.replace('KEY', `Bearer ${owner}`);
+    const authorization = header.replace('KEY', `Bearer ${owner.key}`);
     const { status, headers, body } = await node.ask('POST', '/api/session', { headers: { authorization } });
     expect([status, body.code, headers.get('www-authenticate')]).toEqual([
       401,
@@ -200,7 +189,7 @@ describe('beyond the matrix', () => {
     ['a page without an origin', { origin: 'null' }, 403],
   ])('a session that changes something comes from %s', async (_name, headers, status) => {
     const { slug, contractId } = machines.private;
-    const session = await node.sessionOf(owner);
+    const session = await node.sessionOf(owner.key);
     const sent = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value.replace('SELF', node.url)]),
     );
@@ -212,7 +201,7 @@ describe('beyond the matrix', () => {
   });
 
   it('the hash of a session token is no credential', async () => {
-    const session = await node.sessionOf(owner);
+    const session = await node.sessionOf(owner.key);
     const hash = createHash('sha256').update(session).digest('hex');
     await node.ask('GET', '/api/chain/state-machines', { session });
     const statuses = await Promise.all(
@@ -225,7 +214,7 @@ describe('beyond the matrix', () => {
   });
 
   it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {
-    const opened = await node.ask('POST', '/api/session', { key: owner });
+    const opened = await owner.post('/api/session');
     const session = /weir_session=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '')?.[1] ?? '';
     const closed = await node.ask('DELETE', '/api/session', { session });
     expect([opened, closed].map(({ headers }) => headers.get('set-cookie')?.replace(session, 'TOKEN'))).toEqual([
@@ -276,37 +265,11 @@ let renewed = 0;
 
 /** The example of the transition route moves the contract to limiting: each cell finds it allowing. */
 async function restore({ slug, contractId }: About): Promise<void> {
-  await node.ask('POST', `/api/chain/${slug}/contracts/${contractId}/transition`, {
-    key: owner,
-    body: { to: 'allowing' },
-  });
-}
-
-async function credentialOf(visitor: Visitor): Promise<Ask> {
-  switch (visitor) {
-    case 'nothing':
-      return {};
-    case 'bad key':
-      return { key: `weir_${'x'.repeat(43)}` };
-    case 'expired key':
-      return { key: node.keyOf('owner', 0) };
-    case 'other owner':
-      return { key: node.keyOf('other') };
-    case 'owner, key':
-      return { key: owner };
-    case 'owner, session':
-      return { session: await node.sessionOf(owner) };
-    case 'ended session':
-      return { session: ended };
-  }
+  await owner.post(`/api/chain/${slug}/contracts/${contractId}/transition`, { to: 'allowing' });
 }
 
 async function newMachine(slug: string, is_public: boolean): Promise<About> {
-  await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug, is_public } });
-  const body = { slug, threshold: 1_000 };
-  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
-  const checked = { candidate: { threshold: 50 } };
-  const { id } = told.contract;
-  await node.ask('PATCH', `/api/chain/${slug}/contracts/${id}`, { key: owner, body: checked });
-  return { slug, contractId: told.contract.id };
+  const contractId = await owner.contractOn(slug, { threshold: 1_000 }, is_public);
+  await owner.patch(`/api/chain/${slug}/contracts/${contractId}`, { candidate: { threshold: 50 } });
+  return { slug, contractId };
 }

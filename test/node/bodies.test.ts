@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { bodyLimitOf, type Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
+import type { Caller } from './caller.js';
 import { pathOf } from './route-request.js';
 import { type Running, startRunning } from './running.js';
 
@@ -16,7 +17,7 @@ const TRIES = 4;
 let node: Running;
 let sender: Worker;
 let about: { slug: string; contractId: string };
-let key: string;
+let owner: Caller;
 let session: string;
 
 beforeAll(async () => {
@@ -25,14 +26,9 @@ beforeAll(async () => {
   node = await startRunning({
     limits: { newMachines: endless, sessions: endless, definitionKib: endless, mint: { ...endless, addresses: 10 } },
   });
-  key = node.keyOf('alice');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gateway' } });
-  session = await node.sessionOf(key);
-  const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-    key,
-    body: { slug: 'gateway', keyed: { max_keys: 10 } },
-  });
-  about = { slug: 'gateway', contractId: deployed.body.contract.id };
+  owner = node.owner('alice');
+  about = { slug: 'gateway', contractId: await owner.contractOn('gateway', { keyed: { max_keys: 10 } }) };
+  session = await node.sessionOf(owner.key);
   sender = new Worker(SENDER, { eval: true });
 });
 
@@ -129,7 +125,7 @@ function repeated(bytes: number, part: (n: number) => string): string {
 
 function credentialFor({ auth }: Route): Record<string, string> {
   if (auth === 'public') return {};
-  return auth === 'session' ? { cookie: `weir_session=${session}` } : { authorization: `Bearer ${key}` };
+  return auth === 'session' ? { cookie: `weir_session=${session}` } : { authorization: `Bearer ${owner.key}` };
 }
 
 /** The processor time of this thread while another sends a request to the node, which is on this one: of all, and of the longest turn. */
@@ -204,7 +200,7 @@ it.each([
     kind === 'scopes'
       ? { scopes: Array.from({ length: times }, () => 'admin'), machine: 7 }
       : Object.fromEntries(Array.from({ length: times }, (_, n) => [`n${n}`, 0]));
-  const { status, body: problem } = await node.ask('POST', '/api/keys', { key, body });
+  const { status, body: problem } = await owner.post('/api/keys', body);
   expect([status, problem.errors.length]).toEqual([400, faults]);
   expect(problem.detail).toContain(why);
 });
@@ -217,7 +213,7 @@ it.each([
   ],
   ['levels', `{"scopes":${'['.repeat(64)}${']'.repeat(64)}}`, 'more than 64 deep'],
 ])('refuses a body with too many %s before it is parsed', async (_, body, why) => {
-  const { status, body: problem } = await node.ask('POST', '/api/keys', { key, body });
+  const { status, body: problem } = await owner.post('/api/keys', body);
   expect([status, problem.code, problem.detail]).toEqual([400, 'invalid_input', expect.stringContaining(why)]);
 });
 
@@ -226,6 +222,6 @@ it.each([
   ['a\\"{"x":', 400],
 ])('signs within a string are no structure: %j', async (text, status) => {
   const body = JSON.stringify({ scopes: [text.repeat(100)] });
-  const { status: got, body: problem } = await node.ask('POST', '/api/keys', { key, body });
+  const { status: got, body: problem } = await owner.post('/api/keys', body);
   expect([got, problem.detail]).toEqual([status, expect.stringContaining('/scopes/0')]);
 });

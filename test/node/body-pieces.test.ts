@@ -4,26 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { figureIn, metricsOf } from './asking.js';
+import { type Caller, gateOf } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 let node: Running;
-let key: string;
+let owner: Caller;
 let gate: string;
 
 beforeAll(async () => {
   node = await startRunning({ cycleMs: 3_600_000 });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
-  const body = { slug: 'm', threshold: 1_000, keyed: { max_keys: 1 } };
-  const { contract } = (await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body })).body;
-  gate = `/api/chain/m/contracts/${contract.id}/gate?peek=1&key=${encodeURIComponent('ключ €')}`;
+  owner = node.owner();
+  const id = await owner.contractOn('m', { threshold: 1_000, keyed: { max_keys: 1 } });
+  gate = `${gateOf('m', id)}?peek=1&key=${encodeURIComponent('ключ €')}`;
 });
 afterAll(() => node.close());
 
 const EVENT = '{"type":"request","key":"ключ €"}';
 
 const head = (framing: string, type = 'application/json') =>
-  `POST /api/chain/m/event HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n${framing}\r\n\r\n`;
+  `POST /api/chain/m/event HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nContent-Type: ${type}\r\n${framing}\r\n\r\n`;
 const announced = (body: string) => head(`Content-Length: ${Buffer.byteLength(body)}`) + body;
 const chunkedOf = (...pieces: string[]) =>
   `${head('Transfer-Encoding: chunked')}${[...pieces, ''].map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`).join('')}`;
@@ -106,7 +105,7 @@ it.each<[string, () => (string | Buffer)[], number?]>([
 });
 
 async function countNow(): Promise<number> {
-  return (await node.ask('GET', gate, { key })).body.count;
+  return (await owner.get(gate)).body.count;
 }
 
 it.each<[string, () => string[], Partial<Answer>]>([

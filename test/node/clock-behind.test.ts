@@ -21,10 +21,9 @@ afterEach(() => node?.close());
 async function runAhead(ms: number): Promise<KeptStore> {
   const memory = new KeptStore();
   const first = await startRunning({ cycleMs: CYCLE_MS, memory, source: ahead(ms) });
-  const key = first.keyOf('owner');
-  await first.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
-  await first.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'm', threshold: 1 } });
-  await first.ask('POST', '/api/chain/m/event', { key, body: { type: 'request', count: 3 } });
+  const owner = first.owner();
+  await owner.contractOn('m', { threshold: 1 }, true);
+  await owner.event('m', { count: 3 });
   await first.close();
   return memory;
 }
@@ -34,14 +33,11 @@ it('begins at the newest stored cycle, says by how much it is ahead, and its rec
   const newest = memory.rows('m').at(-1)?.cycle ?? 0;
   const again = await startRunning({ cycleMs: CYCLE_MS, memory });
   node = again;
-  const key = again.keyOf('owner');
-  const deployed = await again.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-    key,
-    body: { slug: 'm' },
-  });
+  const owner = again.owner();
+  const deployed = await owner.tryDeploy('m');
   expect(deployed.status).toBe(201);
   expect(deployed.body.contract.created_cycle).toBeGreaterThanOrEqual(newest);
-  const { contracts } = (await again.ask('POST', '/api/chain/m/event', { key, body: { type: 'request' } })).body;
+  const { contracts } = (await owner.event('m')).body;
   // The window goes on from the cycle in which it was stored: nothing is forgotten, nothing stands still.
   expect(contracts.map(({ state, count }: { state: string; count: number }) => [state, count])).toEqual([
     ['limiting', 4],

@@ -2,6 +2,7 @@
 // forgotten, and no record goes back in time.
 import { expect, it } from 'vitest';
 import { figureIn, metricsOf } from './asking.js';
+import { Caller } from './caller.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 
@@ -22,15 +23,11 @@ it('a step ahead lets the cycles in between pass; a step back holds the course, 
   const { source, step } = adjustable();
   const node = await startRunning({ cycleMs: CYCLE_MS, source });
   try {
-    const key = node.keyOf('owner', 4 * HOUR_MS);
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'stepped', is_public: true } });
-    await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'stepped' } });
+    const owner = new Caller(node.url, node.keyOf('owner', 4 * HOUR_MS));
+    await owner.contractOn('stepped', {}, true);
     const listening = await Listening.to(node, '/api/chain/stepped/stream');
     const send = async (count: number) => {
-      const { status, body } = await node.ask('POST', '/api/chain/stepped/event', {
-        key,
-        body: { type: 'request', count },
-      });
+      const { status, body } = await owner.event('stepped', { count });
       return { status, cycle: body.cycle as number, ...body.contracts[0] };
     };
 
@@ -50,7 +47,7 @@ it('a step ahead lets the cycles in between pass; a step back holds the course, 
     expect(next.cycle - after.cycle).toBeLessThan(60);
     expect(Math.round(figureIn(await metricsOf(node.url), 'weir_clock_skew_seconds'))).toBe(HOUR_MS / 1000);
 
-    const rows = (await node.ask('GET', '/api/chain/stepped/state')).body.rows as { cycle: number; to?: string }[];
+    const rows = await owner.rows('stepped');
     const cycles = rows.map(({ cycle }) => cycle);
     expect(cycles).toEqual([...cycles].sort((a, b) => a - b));
     expect(rows.map(({ to }) => to)).toEqual([undefined, 'allowing', 'limiting', 'allowing', 'limiting']);

@@ -5,6 +5,7 @@ import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { WallClock } from '../../src/time/wall.js';
+import { statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 
@@ -42,10 +43,9 @@ describe('a node that closes', () => {
       last = signed();
     };
     const node = await startRunning({ memory: store, signer, cycleMs: 3_600_000 });
-    const key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'mine' } });
-    await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'mine' } });
-    const listening = await Listening.to(node, '/api/chain/mine/stream', { key });
+    const owner = node.owner();
+    await owner.contractOn('mine');
+    const listening = await Listening.to(node, '/api/chain/mine/stream', owner);
     await Promise.all([node.close(), node.close(), listening.ended()]);
     await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
     expect(last?.seq).toBe(2);
@@ -56,12 +56,11 @@ describe('a node that closes', () => {
   it('finishes what is under way', async () => {
     const store = new SlowStore();
     const node = await startRunning({ memory: store, durability: 'strict', cycleMs: 3_600_000 });
-    const key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'mine' } });
-    await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'mine' } });
+    const owner = node.owner();
+    await owner.contractOn('mine');
     const [contract] = node.host.machines.get('mine')?.contracts ?? [];
     store.hold();
-    const asked = node.ask('POST', '/api/chain/mine/event', { key, body: { type: 'request' } });
+    const asked = owner.event('mine');
     while (contract?.gate.count !== 1) await node.clock.sleep(1);
     const closed = node.close();
     await node.clock.sleep(50);
@@ -91,7 +90,7 @@ describe('a node that closes', () => {
     const closed = node.close();
     const answers = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
     await closed;
-    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+    expect(answers.map(statusAndCode)).toEqual([
       [503, 'node_draining'],
       [200, undefined],
     ]);

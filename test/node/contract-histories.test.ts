@@ -10,6 +10,7 @@ import { LocalSamples } from '../../src/node/counting/local/samples.js';
 import { figuresOf, type Sampled } from '../../src/node/counting/samples.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const CYCLE_MS = 100;
@@ -225,17 +226,12 @@ describe('the history of a contract', () => {
 
 describe('GET …/stream?counts=', () => {
   let node: Running;
-  let key: string;
+  let owner: Caller;
   let id: string;
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
-    key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'seen', is_public: true } });
-    const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-      key,
-      body: { slug: 'seen' },
-    });
-    id = deployed.body.contract.id;
+    owner = node.owner();
+    id = await owner.contractOn('seen', {}, true);
   });
   afterAll(() => node.close());
 
@@ -273,7 +269,7 @@ describe('GET …/stream?counts=', () => {
     });
     let sent = 0;
     for (let n = 1; n <= 5; n += 1) {
-      await node.ask('POST', '/api/chain/seen/event', { key, body: { type: 'request', count: n } });
+      await owner.post('/api/chain/seen/event', { type: 'request', count: n });
       sent += n;
     }
     const found = await reading;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { contractMachine } from '../../src/weir.js';
+import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 /** After limiting, half of the threshold for as long as more than one request is in the window. */
@@ -35,14 +36,14 @@ const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
 describe('POST contracts', () => {
   let node: Running;
-  let key: string;
+  let owner: Caller;
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 777, source });
-    key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
+    owner = node.owner();
+    await owner.createMachine('m', true);
   });
   afterAll(() => node.close());
-  const post = (body: unknown) => node.ask('POST', '/api/chain/m/contracts', { key, body });
+  const post = (body: unknown) => owner.post('/api/chain/m/contracts', body);
 
   it('takes a drawn machine, which counts and moves as it is drawn', async () => {
     const { status, body } = await post(probation);
@@ -51,8 +52,7 @@ describe('POST contracts', () => {
     const states: string[] = [];
     for (const [cycle, n] of [3, 2, 0, 1, 1, 1, 0, 0].entries()) {
       nowMs = START_MS + cycle * 777;
-      const told =
-        n === 0 ? await node.ask('GET', `${gate}?peek=1`, { key }) : await node.ask('POST', `${gate}?n=${n}`, { key });
+      const told = n === 0 ? await owner.get(`${gate}?peek=1`) : await owner.post(`${gate}?n=${n}`);
       states.push(`${told.status} ${told.body.state}`);
     }
     expect(states).toEqual([

@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import type { ContractState } from '../../src/store/store.js';
+import { type Caller, statusAndCode, type Told } from './caller.js';
 import { Listening } from './listening.js';
-import { type Running, type Start, startRunning, type Told } from './running.js';
+import { type Running, type Start, startRunning } from './running.js';
 
 /** A disk that is slow, full or gone, as the test wants it. */
 class TestStore extends MemoryStore {
@@ -43,20 +44,17 @@ class TestStore extends MemoryStore {
 }
 
 let node: Running;
-let key: string;
+let owner: Caller;
 let store: TestStore;
 let contracts: string[];
 
 async function start(options: Start = {}): Promise<void> {
   store = new TestStore();
   node = await startRunning({ cycleMs: 3_600_000, memory: store, ...options });
-  key = node.keyOf('owner');
+  owner = node.owner();
   contracts = [];
   for (const [slug, threshold] of Object.entries({ first: 1, second: 1, wide: 100 })) {
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug, is_public: true } });
-    const body = { slug, threshold };
-    const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-    contracts.push(told.contract.id);
+    contracts.push(await owner.contractOn(slug, { threshold }, true));
   }
 }
 afterEach(() => {
@@ -64,7 +62,7 @@ afterEach(() => {
   return node.close();
 });
 
-const event = (slug: string) => node.ask('POST', `/api/chain/${slug}/event`, { key, body: { type: 'request' } });
+const event = (slug: string) => owner.post(`/api/chain/${slug}/event`, { type: 'request' });
 const stateOf = ({ body }: Told) => body.contracts[0].state;
 
 /** Whether an answer has come after a while. Asked of those that must not: what is late proves nothing, what has come does. */
@@ -84,7 +82,7 @@ describe('nobody is told of a transition that is not on disk', () => {
     const answers = [
       trips,
       event('first'),
-      node.ask('GET', `/api/chain/first/contracts/${contracts[0]}/gate?peek=1`, { key }),
+      owner.get(`/api/chain/first/contracts/${contracts[0]}/gate?peek=1`),
       node.ask('GET', '/api/chain/first/state'),
       node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
       node.ask('GET', '/api/chain/state-machines/first'),
@@ -109,11 +107,11 @@ describe('nobody is told of a transition that is not on disk', () => {
     store.hold();
     const path = `/api/chain/first/contracts/${contracts[0]}/transition`;
     const answers = [
-      node.ask('POST', path, { key, body: { to: 'limiting' } }),
-      node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'third' } }),
-      node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'second' } }),
+      owner.post(path, { to: 'limiting' }),
+      owner.createMachine('third'),
+      owner.tryDeploy('second'),
       node.ask('POST', '/api/demo-key/mint'),
-      node.ask('POST', '/api/session', { key }),
+      owner.post('/api/session'),
     ];
     expect(await Promise.all(answers.map(hasCome))).toEqual(answers.map(() => false));
     store.release();
@@ -141,7 +139,7 @@ describe('counts', () => {
     expect([(await event('second')).status, await hasCome(next)]).toEqual([200, false]);
     // Who counts in the meantime waits for the write that is under way, and asks for none of the counts of this cycle.
     const written = store.saved.get(contracts[2] ?? '');
-    const more = [event('wide'), node.ask('GET', `/api/chain/wide/contracts/${contracts[2]}/gate`, { key })];
+    const more = [event('wide'), owner.get(`/api/chain/wide/contracts/${contracts[2]}/gate`)];
     expect([await Promise.all(more.map(hasCome)), written?.windows[0]?.counts]).toEqual([
       [false, false],
       [0, 1],
@@ -157,7 +155,7 @@ describe('counts', () => {
     await start({ durability: 'strict' });
     store.hold();
     const path = `/api/chain/first/contracts/${contracts[0]}/gate`;
-    const answers = [event('second'), node.ask('GET', path, { key }), event('first')];
+    const answers = [event('second'), owner.get(path), event('first')];
     expect(await Promise.all(answers.map(hasCome))).toEqual([false, false, false]);
     store.release();
     await Promise.all(answers);
@@ -190,9 +188,9 @@ describe('a store that fails', () => {
     const answers = [
       await event('first'),
       await event('second'),
-      await node.ask('GET', gate, { key }),
-      await node.ask('POST', '/api/chain/second/events', { key, body: '[{"type":"request"}]' }),
-      await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'third' } }),
+      await owner.get(gate),
+      await owner.post('/api/chain/second/events', '[{"type":"request"}]'),
+      await owner.createMachine('third'),
       await node.ask('POST', '/api/demo-key/mint'),
       await node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
       await node.ask('GET', '/readyz'),
@@ -201,7 +199,7 @@ describe('a store that fails', () => {
       await node.ask('GET', '/api/chain/second/state'),
       await node.ask('GET', '/api/clock'),
     ];
-    expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
+    expect(answers.map(statusAndCode)).toEqual([
       ...Array.from({ length: 9 }, () => [503, 'store_failed']),
       ...Array.from({ length: 3 }, () => [200, undefined]),
     ]);

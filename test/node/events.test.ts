@@ -1,58 +1,48 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { type Caller, inTurn, NDJSON } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
-const NDJSON = 'application/x-ndjson';
+const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENT = '{"type":"request"}';
 
 let node: Running;
-let key: string;
+let owner: Caller;
 beforeAll(async () => {
   node = await startRunning({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
-  key = node.keyOf('owner');
+  owner = node.owner();
 });
 afterAll(() => node.close());
 
 /** A machine with one contract for each threshold. */
 async function newMachine(slug: string, ...thresholds: number[]): Promise<string[]> {
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug } });
-  const ids: string[] = [];
-  for (const threshold of thresholds) {
-    const body = { slug, threshold, within: 10 };
-    const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-    ids.push(told.contract.id);
-  }
-  return ids;
+  await owner.createMachine(slug);
+  return inTurn(thresholds, (threshold) => owner.deploy(slug, { threshold, within: 10 }));
 }
 
-const send = (slug: string, body: string, type = NDJSON) =>
-  node.ask('POST', `/api/chain/${slug}/events`, { key, body, type });
+const send = (slug: string, body: string, headers = NDJSON) => owner.post(`/api/chain/${slug}/events`, body, headers);
 
 const of = (outcome: string, from_line: number, to_line: number, admitted: number, limited: number) => ({
-  outcome,
-  from_line,
-  to_line,
-  admitted,
-  limited,
+  ...{ outcome, from_line, to_line, admitted, limited },
 });
 
 describe('many events at once', () => {
   it.each([
     ['line by line', NDJSON, `${EVENT}\n`.repeat(5_000)],
-    ['as an array', 'application/json', `[${Array(5_000).fill(EVENT).join()}]`],
-  ])('to very many contracts keep nobody else waiting: %s', async (name, type, events) => {
+    ['as an array', JSON_TYPE, `[${Array(5_000).fill(EVENT).join()}]`],
+  ])('to very many contracts keep nobody else waiting: %s', async (name, headers, events) => {
     const wide = await startRunning({ cycleMs: 3_600_000 });
-    const owner = wide.keyOf('owner');
-    await wide.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'wide' } });
+    const owner = wide.owner();
+    await owner.createMachine('wide');
     for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 1_000, within: 10 }));
     const turns: string[] = [];
-    const counting = wide.ask('POST', '/api/chain/wide/events', { key: owner, body: events, type }).then((told) => {
+    const counting = owner.post('/api/chain/wide/events', events, headers).then((told) => {
       turns.push(name);
       return told;
     });
     // Each of these is answered between two turns of counting.
     for (let other = 0; other < 3; other += 1) {
-      await wide.ask('GET', '/api/clock');
+      await owner.get('/api/clock');
       turns.push('another');
     }
     const { body } = await counting;
@@ -77,17 +67,10 @@ describe('many events at once', () => {
       EVENT,
       `{"type":"request","contract_id":"${id}"}`,
     ].join('\r\n');
-    const { status, body: told } = await send('lines', body);
-    expect(status).toBe(200);
+    const { body: told } = await send('lines', body);
     expect(told).toEqual({
-      ok: true,
-      cycle: node.clock.cycle(),
-      lines: 9,
-      counted: 6,
-      refused: 3,
-      admitted: 5,
-      limited: 4,
-      complete: true,
+      ...{ ok: true, cycle: node.clock.cycle(), complete: true },
+      ...{ lines: 9, counted: 6, refused: 3, admitted: 5, limited: 4 },
       outcomes: [
         of('admitted', 1, 2, 2, 0),
         { ...of('refused', 3, 3, 0, 0), code: 'invalid_json', detail: expect.stringContaining('not JSON') },
@@ -99,13 +82,7 @@ describe('many events at once', () => {
       ],
       contracts: [
         {
-          id,
-          state: 'limiting',
-          count: 9,
-          threshold: 5,
-          remaining: 0,
-          admitted: 5,
-          limited: 4,
+          ...{ id, state: 'limiting', count: 9, threshold: 5, remaining: 0, admitted: 5, limited: 4 },
           retry_after_cycles: expect.any(Number),
         },
       ],
@@ -116,7 +93,7 @@ describe('many events at once', () => {
     await newMachine('as-array', 3);
     await newMachine('as-lines', 3);
     const events = [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }, 7, { type: 'request' }];
-    const array = await send('as-array', JSON.stringify(events), 'application/json');
+    const array = await send('as-array', JSON.stringify(events), JSON_TYPE);
     const lines = await send('as-lines', events.map((event) => JSON.stringify(event)).join('\n'));
     const without = (body: { contracts: object[] }) => JSON.stringify(body).replace(/"id":"\w+"/g, '');
     expect(without(array.body)).toBe(without(lines.body).replaceAll('as-lines', 'as-array'));
@@ -140,15 +117,15 @@ describe('many events at once', () => {
   });
 
   it.each([
-    ['no array', '{"type":"request"}', 'application/json', 400, 'invalid_input'],
-    ['bad JSON', '[{"type":"request"}', 'application/json', 400, 'invalid_json'],
-    ['an array too large', `[${'1,'.repeat(2_000)}1]`, 'application/json', 413, 'body_too_large'],
+    ['no array', '{"type":"request"}', JSON_TYPE, 400, 'invalid_input'],
+    ['bad JSON', '[{"type":"request"}', JSON_TYPE, 400, 'invalid_json'],
+    ['an array too large', `[${'1,'.repeat(2_000)}1]`, JSON_TYPE, 413, 'body_too_large'],
     ['lines too many', `${EVENT}\n`.repeat(30_000), NDJSON, 413, 'body_too_large'],
-    ['a type unknown', EVENT, 'text/csv', 415, 'unsupported_media_type'],
-  ])('%s counts nothing', async (_name, body, type, status, code) => {
-    const slug = `bad-${status}-${code.replaceAll('_', '-')}-${body.length}`;
+    ['a type unknown', EVENT, { 'content-type': 'text/csv' }, 415, 'unsupported_media_type'],
+  ])('%s counts nothing', async (what, body, headers, status, code) => {
+    const slug = what.replaceAll(' ', '-').toLowerCase();
     const [id] = await newMachine(slug, 5);
-    const told = await send(slug, body, type);
+    const told = await send(slug, body, headers);
     expect([told.status, told.body.code, node.host.contracts.get(id ?? '')?.gate.count]).toEqual([status, code, 0]);
   });
 
@@ -160,7 +137,7 @@ describe('many events at once', () => {
     }
     const response = await fetch(`${node.url}/api/chain/unannounced/events`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': NDJSON },
+      headers: { authorization: `Bearer ${owner.key}`, ...NDJSON },
       body: ReadableStream.from(endless()),
       duplex: 'half',
     } as RequestInit);
@@ -172,7 +149,7 @@ describe('many events at once', () => {
 
   it('of nothing are counted as nothing', async () => {
     await newMachine('empty', 1);
-    const answers = [await send('empty', '\n\n'), await send('empty', '[]', 'application/json')];
+    const answers = [await send('empty', '\n\n'), await send('empty', '[]', JSON_TYPE)];
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([200, expect.objectContaining({ lines: 0, outcomes: [], contracts: [] })]);
     }

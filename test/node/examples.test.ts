@@ -2,29 +2,28 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
+import type { Caller } from './caller.js';
 import { bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 
 const slug = 'edge-gateway';
 let node: Running;
-let key: string;
+let owner: Caller;
 let session: string;
 let contractId: string;
 
 beforeAll(async () => {
   node = await startRunning();
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug } });
+  owner = node.owner();
+  await owner.createMachine(slug);
 });
 afterAll(() => node.close());
 
 // Every example finds a contract with a candidate, which no other one has moved.
 beforeEach(async () => {
-  const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug } });
-  contractId = deployed.body.contract.id;
-  const body = { candidate: { threshold: 50 } };
-  await node.ask('PATCH', `/api/chain/${slug}/contracts/${contractId}`, { key, body });
-  session = await node.sessionOf(key);
+  contractId = await owner.deploy(slug);
+  await owner.patch(`/api/chain/${slug}/contracts/${contractId}`, { candidate: { threshold: 50 } });
+  session = await node.sessionOf(owner.key);
 });
 
 describe('the example of every route', () => {
@@ -32,10 +31,7 @@ describe('the example of every route', () => {
     const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
     if (endsMachine(route)) {
       about.slug = `deleted-with-${contractId}`;
-      const body = { slug: about.slug };
-      await node.ask('POST', '/api/chain/state-machines', { key, body });
-      const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-      about.contractId = deployed.body.contract.id;
+      about.contractId = await owner.contractOn(about.slug);
     }
     const response = await node.send(route.method, pathOf(route, about), {
       ...credentialFor(route.auth),
@@ -67,5 +63,5 @@ describe('the example of every route', () => {
 
 function credentialFor(auth: Auth): Ask {
   if (auth === 'public') return {};
-  return auth === 'session' ? { session } : { key };
+  return auth === 'session' ? { session } : { key: owner.key };
 }

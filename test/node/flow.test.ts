@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/record/signing.js';
 import { verifyExport } from '../record/verifying.js';
+import { Holder } from './caller.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 
@@ -12,10 +13,9 @@ beforeAll(async () => {
 afterAll(() => node.close());
 
 it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, export, verify', async () => {
-  const minted = await node.ask('POST', '/api/demo-key/mint');
-  expect(minted).toMatchObject({ status: 201, body: { ok: true, key: expect.stringMatching(/^weir_[\w-]{43}$/) } });
-  const { key } = minted.body;
-  const session = await node.sessionOf(key);
+  const owner = await Holder.minted(node.url);
+  expect(owner.key).toMatch(/^weir_[\w-]{43}$/);
+  const session = await node.sessionOf(owner.key);
 
   const created = await node.ask('POST', '/api/chain/state-machines', { session, body: { slug: 'my-gateway' } });
   expect(created).toMatchObject({ status: 201, body: { ok: true, machine: { slug: 'my-gateway', is_public: false } } });
@@ -23,27 +23,15 @@ it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, ex
   const body = { slug: 'my-gateway', threshold: 100, within: 25 };
   const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { session, body });
   const { contract } = deployed.body;
-  expect(deployed).toMatchObject({
-    status: 201,
-    body: {
-      ok: true,
-      template_id: 'rate-limiter',
-      contract: {
-        currentState: 'allowing',
-        machine: 'my-gateway',
-        name: 'rate_limiter',
-        version: '1.0',
-        threshold: 100,
-        within: 25,
-        first_fire_cycle: contract.created_cycle + 1,
-      },
-    },
+  expect(deployed).toMatchObject({ status: 201, body: { ok: true, template_id: 'rate-limiter' } });
+  expect(contract).toMatchObject({
+    ...{ currentState: 'allowing', machine: 'my-gateway', name: 'rate_limiter', version: '1.0' },
+    ...{ threshold: 100, within: 25, first_fire_cycle: contract.created_cycle + 1 },
   });
 
   const listening = await Listening.to(node, '/api/chain/my-gateway/stream', { session });
-  const event = { type: 'request', count: 100 };
-  const first = await node.ask('POST', '/api/chain/my-gateway/event', { key, body: event });
-  const last = await node.ask('POST', '/api/chain/my-gateway/event', { key, body: { type: 'request' } });
+  const first = await owner.event('my-gateway', { count: 100 });
+  const last = await owner.event('my-gateway');
   expect([first, last].map((told) => told.body.contracts[0])).toMatchObject([
     { state: 'allowing', count: 100, threshold: 100, remaining: 0, admitted: 100, limited: 0 },
     { state: 'limiting', count: 101, threshold: 100, remaining: 0, admitted: 0, limited: 1 },
@@ -64,11 +52,10 @@ it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, ex
   expect(waited).toBeLessThanOrEqual(25);
   listening.close();
 
-  const verified = await node.ask('GET', '/api/chain/my-gateway/state/verify', { key });
+  const verified = await owner.get('/api/chain/my-gateway/state/verify');
   expect(verified.body).toMatchObject({ ok: true, valid: true, rows: 4, first_broken: null });
 
-  const exported = await node.send('GET', '/api/chain/my-gateway/state?format=ndjson', { key });
-  const text = await exported.text();
+  const text = await owner.exported('my-gateway');
   const pinned = publicKeyFrom((await node.ask('GET', '/api/updates/pubkey')).body.public_key);
   expect(verifyExport(text, { pinned })).toMatchObject({
     valid: true,
@@ -84,38 +71,25 @@ it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, ex
 });
 
 it('the record is read in pages, by kind and by cycle', async () => {
-  const key = node.keyOf('reader');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'paged' } });
-  const body = { slug: 'paged' };
-  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-  const path = `/api/chain/paged/contracts/${told.contract.id}/transition`;
-  for (const to of ['limiting', 'allowing', 'limiting']) {
-    await node.ask('POST', path, { key, body: { to, hold_cycles: 1_000 } });
-  }
+  const owner = node.owner('reader');
+  const id = await owner.contractOn('paged');
+  for (const to of ['limiting', 'allowing', 'limiting'])
+    await owner.post(`/api/chain/paged/contracts/${id}/transition`, { to, hold_cycles: 1_000 });
   const read = async (query: string) => {
-    const { body: page } = await node.ask('GET', `/api/chain/paged/state?${query}`, { key });
-    return [page.rows.map(({ seq }: { seq: number }) => seq), page.next_after_seq];
+    const { rows, next_after_seq } = (await owner.get(`/api/chain/paged/state?${query}`)).body;
+    return [rows.map(({ seq }: { seq: number }) => seq), next_after_seq];
   };
   const cycle = node.host.machines.get('paged')?.image.createdCycle ?? 0;
-  expect([
-    await read(''),
-    await read('limit=2'),
-    await read('limit=2&after_seq=2'),
-    await read('limit=2&after_seq=4'),
-    await read('kind=transition&limit=3'),
-    await read(`contract_id=${told.contract.id}`),
-    await read('contract_id=none'),
-    await read(`to_cycle=${cycle - 1}`),
-    await read(`from_cycle=${cycle}&kind=machine_created`),
-  ]).toEqual([
-    [[1, 2, 3, 4, 5], undefined],
-    [[1, 2], 2],
-    [[3, 4], 4],
-    [[5], undefined],
-    [[3, 4, 5], undefined],
-    [[2, 3, 4, 5], undefined],
-    [[], undefined],
-    [[], undefined],
-    [[1], undefined],
-  ]);
+  for (const [query, seqs, next] of [
+    ['', [1, 2, 3, 4, 5]],
+    ['limit=2', [1, 2], 2],
+    ['limit=2&after_seq=2', [3, 4], 4],
+    ['limit=2&after_seq=4', [5]],
+    ['kind=transition&limit=3', [3, 4, 5]],
+    [`contract_id=${id}`, [2, 3, 4, 5]],
+    ['contract_id=none', []],
+    [`to_cycle=${cycle - 1}`, []],
+    [`from_cycle=${cycle}&kind=machine_created`, [1]],
+  ] as const)
+    expect(await read(query), query).toEqual([seqs, next]);
 });

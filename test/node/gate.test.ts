@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, startRunning, type Told } from './running.js';
+import { type Caller, gateOf, inTurn, statusAndCode, type Told } from './caller.js';
+import { type Running, startRunning } from './running.js';
 
 let node: Running;
-let key: string;
+let owner: Caller;
 beforeAll(async () => {
   // A cycle longer than the test: counts are those of one cycle.
   node = await startRunning({ cycleMs: 3_600_000 });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gate' } });
+  owner = node.owner();
+  await owner.createMachine('gate');
 });
 afterAll(() => node.close());
 
 async function newGate(parameters: object = {}): Promise<string> {
-  const body = { slug: 'gate', ...parameters };
-  const { body: told } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-  return `/api/chain/gate/contracts/${told.contract.id}/gate`;
+  return gateOf('gate', await owner.deploy('gate', parameters));
 }
 
 /** The status and the fields that a gateway reads. */
@@ -24,21 +23,9 @@ function read({ status, headers, body }: Told) {
 }
 
 describe('the gate', () => {
-  it('admits up to the threshold, the request after it is limited', async () => {
-    const gate = await newGate({ threshold: 2, within: 1 });
-    const answers: Told[] = [];
-    for (const method of ['GET', 'POST', 'GET', 'POST']) answers.push(await node.ask(method, gate, { key }));
-    expect(answers.map(read)).toEqual([
-      [200, '"default";r=1;t=0', false, 'admitted', 1],
-      [200, '"default";r=0;t=T', false, 'admitted', 2],
-      [429, '"default";r=0;t=T', true, 'limited', 3],
-      [429, '"default";r=0;t=T', true, 'limited', 4],
-    ]);
-  });
-
   it('tells the quota, and that nobody keeps its answer', async () => {
     const gate = await newGate({ threshold: 100, within: 60 });
-    const { headers } = await node.ask('GET', gate, { key });
+    const { headers } = await owner.get(gate);
     expect([headers.get('ratelimit-policy'), headers.get('cache-control')]).toEqual([
       `"default";q=100;w=${60 * 3600}`,
       'no-store',
@@ -47,8 +34,8 @@ describe('the gate', () => {
 
   it('tells a limited request with a problem that is registered for it', async () => {
     const gate = await newGate({ threshold: 1, within: 1 });
-    await node.ask('GET', gate, { key });
-    const { headers, body } = await node.ask('GET', gate, { key });
+    await owner.get(gate);
+    const { headers, body } = await owner.get(gate);
     expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store');
     const { cycle } = body;
@@ -73,10 +60,8 @@ describe('the gate', () => {
 
   it('counts nothing when it is only looked at', async () => {
     const gate = await newGate({ threshold: 1, within: 1 });
-    const looks: Told[] = [];
-    for (const query of ['?peek=1', '?peek=true', '', '?peek=1', '?peek=0', '?peek']) {
-      looks.push(await node.ask('GET', gate + query, { key }));
-    }
+    const queries = ['?peek=1', '?peek=true', '', '?peek=1', '?peek=0', '?peek'];
+    const looks = await inTurn(queries, (query) => owner.get(gate + query));
     expect(looks.map(read)).toEqual([
       [200, '"default";r=1;t=0', false, 'admitted', 0],
       [200, '"default";r=1;t=0', false, 'admitted', 0],
@@ -94,29 +79,20 @@ describe('the gate', () => {
       states: { open: { initial: true }, shut: {} },
       transitions: [{ from: 'open', to: 'shut', operator: 'KO42' }],
     };
-    const { body: told } = await node.ask('POST', '/api/chain/gate/contracts', { key, body });
-    const { status, body: problem } = await node.ask('GET', `/api/chain/gate/contracts/${told.contract.id}/gate`, {
-      key,
-    });
-    expect([status, problem.code]).toEqual([422, 'unknown_event_type']);
+    const { body: told } = await owner.post('/api/chain/gate/contracts', body);
+    expect(statusAndCode(await owner.get(gateOf('gate', told.contract.id)))).toEqual([422, 'unknown_event_type']);
   });
 });
 
 describe('waiting as long as Retry-After says', () => {
   it('is enough for a client that is alone', async () => {
     const quick = await startRunning({ cycleMs: 400 });
-    const owner = quick.keyOf('owner');
-    await quick.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'gate' } });
-    const body = { slug: 'gate', threshold: 1, within: 2 };
-    const { body: told } = await quick.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-      key: owner,
-      body,
-    });
-    const gate = `/api/chain/gate/contracts/${told.contract.id}/gate`;
-    await quick.ask('GET', gate, { key: owner });
-    const limited = await quick.ask('GET', gate, { key: owner });
+    const owner = quick.owner();
+    const gate = gateOf('gate', await owner.contractOn('gate', { threshold: 1, within: 2 }));
+    await owner.get(gate);
+    const limited = await owner.get(gate);
     await quick.clock.sleep(1_000 * Number(limited.headers.get('retry-after')));
-    const again = await quick.ask('GET', gate, { key: owner });
+    const again = await owner.get(gate);
     await quick.close();
     expect([limited.status, limited.headers.get('retry-after'), again.status]).toEqual([429, '1', 200]);
   });
@@ -126,9 +102,9 @@ describe('a manual transition', () => {
   it('moves the contract, is on the record, and holds as long as it is told to', async () => {
     const gate = await newGate({ threshold: 5 });
     const path = gate.replace(/gate$/, 'transition');
-    const moved = await node.ask('POST', path, { key, body: { to: 'limiting', hold_cycles: 3 } });
-    const looked = await node.ask('GET', gate.replace(/\/gate$/, ''), { key });
-    const asked = await node.ask('GET', gate, { key });
+    const moved = await owner.post(path, { to: 'limiting', hold_cycles: 3 });
+    const looked = await owner.get(gate.replace(/\/gate$/, ''));
+    const asked = await owner.get(gate);
     expect([moved.status, moved.body]).toEqual([
       200,
       {
@@ -156,32 +132,27 @@ describe('a manual transition', () => {
   });
 
   it('that there is none is a conflict, and one whose condition is false is refused', async () => {
-    const operators = (await node.ask('GET', '/api/operators')).body.operators as {
-      id: string;
-      kind: string;
-      cases: { inputs: object }[];
-    }[];
-    const physics = operators.find(({ kind }) => kind === 'physics');
+    const { operators } = (await owner.get('/api/operators')).body;
+    const physics = operators.find(({ kind }: any) => kind === 'physics');
     const body = {
       name: 'valve',
       version: '1.0',
       states: { open: { initial: true }, shut: {} },
       transitions: [
         { from: 'open', to: 'shut', operator: 'KO42', fires_when: 'input.level >= 3' },
-        { from: 'shut', to: 'open', operator: physics?.id },
+        { from: 'shut', to: 'open', operator: physics.id },
       ],
     };
-    const { body: told } = await node.ask('POST', '/api/chain/gate/contracts', { key, body });
+    const { body: told } = await owner.post('/api/chain/gate/contracts', body);
     const path = `/api/chain/gate/contracts/${told.contract.id}/transition`;
     const asks = [
       { to: 'open' },
       { to: 'shut', input: { level: 2 } },
       { to: 'shut', input: { level: 3 } },
       { to: 'open' },
-      { to: 'open', input: physics?.cases[0]?.inputs },
+      { to: 'open', input: physics.cases[0].inputs },
     ];
-    const answers: Told[] = [];
-    for (const move of asks) answers.push(await node.ask('POST', path, { key, body: move }));
+    const answers = await inTurn(asks, (move) => owner.post(path, move));
     expect(answers.map(({ status, body: { code, new_state } }) => [status, code ?? new_state])).toEqual([
       [409, 'no_transition'],
       [422, 'condition_failed'],
@@ -190,12 +161,8 @@ describe('a manual transition', () => {
       [200, 'open'],
     ]);
     expect(answers[4]?.body.proof_digest).toMatch(/^[0-9a-f]{64}$/);
-    const { body: page } = await node.ask('GET', `/api/chain/gate/state?contract_id=${told.contract.id}`, { key });
-    expect(page.rows.map(({ kind }: { kind: string }) => kind)).toEqual([
-      'contract_created',
-      'transition',
-      'transition_failed',
-      'transition',
-    ]);
+    const rows = await owner.rows('gate', `contract_id=${told.contract.id}`);
+    const kinds = ['contract_created', 'transition', 'transition_failed', 'transition'];
+    expect(rows.map(({ kind }) => kind)).toEqual(kinds);
   });
 });

@@ -2,40 +2,34 @@
 import { METHODS, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Edge, startEdge } from './edge.js';
+import { type Caller, gateOf, inTurn, type Told } from './caller.js';
+import { startEdge } from './edge.js';
 import { Listening } from './listening.js';
-import type { Ask, Running, Told } from './running.js';
+import type { Ask, Running } from './running.js';
 
 let node: Running;
-let key: string;
-let deploy: Edge['deploy'];
+let owner: Caller;
 beforeAll(async () => {
-  ({ node, key, deploy } = await startEdge());
+  ({ node, owner } = await startEdge());
 });
 afterAll(() => node.close());
 
-async function newGate(parameters: object = {}): Promise<string> {
-  const { status, body: said } = await deploy({ threshold: 3, ...parameters });
-  if (status !== 201) throw new Error(JSON.stringify(said));
-  return `/api/chain/edge/contracts/${said.contract.id}/gate`;
-}
+const newGate = async (parameters: object = {}) =>
+  gateOf('edge', await owner.deploy('edge', { within: 1, threshold: 3, ...parameters }));
 
-const countOf = async (gate: string) =>
-  (await node.ask('GET', gate.replace(/\/gate$/, ''), { key })).body.contract.count;
+const countOf = async (gate: string) => (await owner.get(gate.replace(/\/gate$/, ''))).body.contract.count;
 
 /** Statuses of requests that are made one after the other. */
-async function statuses(asks: readonly (readonly [method: string, path: string, ask?: Ask])[]): Promise<number[]> {
-  const all: number[] = [];
-  for (const [method, path, ask = { key }] of asks) all.push((await node.ask(method, path, ask)).status);
-  return all;
-}
+const statuses = (asks: readonly (readonly [method: string, path: string, ask?: Ask])[]) =>
+  inTurn(asks, async ([method, path, ask = { key: owner.key }]) => (await node.ask(method, path, ask)).status);
 
 /** As it is sent, header by header: what `fetch` would not send. */
 function raw(method: string, path: string, headers: Readonly<Record<string, string>>, body = '') {
   return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]>; body: string }>(
     (resolve, reject) => {
       const { hostname, port } = new URL(node.url);
-      const sent = request({ hostname, port, path, method, headers: { authorization: `Bearer ${key}`, ...headers } });
+      const authorization = `Bearer ${owner.key}`;
+      const sent = request({ hostname, port, path, method, headers: { authorization, ...headers } });
       sent.on('error', reject).on('response', async (response) => {
         let text = '';
         for await (const chunk of response) text += chunk;
@@ -50,10 +44,8 @@ describe('a gate', () => {
   it('counts a request by any method, here and below', async () => {
     const gate = await newGate({ threshold: 1_000 });
     const methods = METHODS.filter((method) => method !== 'CONNECT');
-    const answers: unknown[] = [];
-    for (const method of methods) {
-      for (const path of [gate, `${gate}/orders/7`]) answers.push((await raw(method, path, {})).status);
-    }
+    const asks = methods.flatMap((method) => [gate, `${gate}/orders/7`].map((path) => [method, path] as const));
+    const answers = await inTurn(asks, async ([method, path]) => (await raw(method, path, {})).status);
     expect([new Set(answers), await countOf(gate)]).toEqual([new Set([200]), 2 * methods.length]);
   });
 
@@ -66,8 +58,7 @@ describe('a gate', () => {
       headers.has('retry-after'),
       typeof body,
     ];
-    const answers: Told[] = [];
-    for (const method of ['HEAD', 'OPTIONS', 'HEAD']) answers.push(await node.ask(method, gate, { key }));
+    const answers = await inTurn(['HEAD', 'OPTIONS', 'HEAD'], (method) => owner.ask(method, gate));
     expect(answers.map(read)).toEqual([
       [200, '"default";q=1;w=W', '"default";r=0;t=T', false, 'string'],
       [429, '"default";q=1;w=W', '"default";r=0;t=T', true, 'object'],
@@ -99,7 +90,7 @@ describe('a gate', () => {
     const announced = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
       socket.write(
-        `POST ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000000\r\n\r\n`,
+        `POST ${gate} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nContent-Length: 1000000\r\n\r\n`,
       );
       socket.on('error', reject).once('data', (data) => {
         socket.destroy();
@@ -112,19 +103,15 @@ describe('a gate', () => {
   it('takes nothing from the path and the query of a client', async () => {
     const gate = await newGate({ threshold: 4 });
     const behind = ['/?peek=1', '/a?n=1000', '/%zz', `/${'long/'.repeat(1_000)}?key=x&deny=503`, '/../../../state?x'];
-    const answers: unknown[] = [];
-    for (const path of behind) answers.push((await raw('GET', gate + path, {})).status);
+    const answers = await inTurn(behind, async (path) => (await raw('GET', gate + path, {})).status);
     expect([answers, await countOf(gate)]).toEqual([[200, 200, 200, 200, 429], 5]);
   });
 
   it('denies with the status that a gateway knows, and with no other', async () => {
     const gate = await newGate({ threshold: 1 });
-    await node.ask('GET', gate, { key });
-    const denied: Told[] = [];
-    for (const deny of [403, 429, 503]) denied.push(await node.ask('GET', `${gate}?deny=${deny}`, { key }));
-    const others = await Promise.all(
-      ['401', '200', '', 'x'].map((deny) => node.ask('GET', `${gate}?deny=${deny}`, { key })),
-    );
+    await owner.get(gate);
+    const denied = await inTurn([403, 429, 503], (deny) => owner.get(`${gate}?deny=${deny}`));
+    const others = await Promise.all(['401', '200', '', 'x'].map((deny) => owner.get(`${gate}?deny=${deny}`)));
     expect(
       denied.map(({ status, headers, body }) => [status, body.status, body.code, headers.has('retry-after')]),
     ).toEqual([403, 429, 503].map((status) => [status, status, 'too_many_requests', true]));
@@ -134,26 +121,23 @@ describe('a gate', () => {
 
   it('counts a request as many, and admits it if all of them fit', async () => {
     const gate = await newGate({ threshold: 10, within: 5 });
-    const answers: Told[] = [];
-    for (const query of ['n=6', 'n=4&peek=1', 'n=5&peek=1', 'n=11&peek=1', 'n=5', 'n=0', 'n=x', 'n=-1', 'peek=1']) {
-      answers.push(await node.ask('GET', `${gate}?${query}`, { key }));
+    const window: [query: string, status: number, count?: number, retryAfterCycles?: number][] = [
+      ['n=6', 200, 6, 5],
+      ['n=4&peek=1', 200, 6, 0],
+      ['n=5&peek=1', 429, 6, 5],
+      ['n=11&peek=1', 429, 6],
+      ['n=5', 429, 11, 5],
+      ['n=0', 400],
+      ['n=x', 400],
+      ['n=-1', 400],
+      ['peek=1', 429, 11, 5],
+    ];
+    for (const [query, expected, count, retryAfterCycles] of window) {
+      const { status, body } = await owner.get(`${gate}?${query}`);
+      expect([status, body.count, body.retry_after_cycles], query).toEqual([expected, count, retryAfterCycles]);
     }
-    expect(answers.map(({ status, body }) => [status, body.count, body.retry_after_cycles])).toEqual([
-      [200, 6, 5],
-      [200, 6, 0],
-      [429, 6, 5],
-      [429, 6, undefined],
-      [429, 11, 5],
-      [400, undefined, undefined],
-      [400, undefined, undefined],
-      [400, undefined, undefined],
-      [429, 11, 5],
-    ]);
-    const { body } = await node.ask('POST', '/api/contracts/templates/token-bucket/deploy', {
-      key,
-      body: { slug: 'edge', params: { rate: 1, per_ms: 3_600_000, capacity: 10 } },
-    });
-    const bucket = `/api/chain/edge/contracts/${body.contract.id}/gate`;
+    const params = { rate: 1, per_ms: 3_600_000, capacity: 10 };
+    const bucket = gateOf('edge', await owner.deploy('edge', { params }, 'token-bucket'));
     const edges: [query: string, status: number, retryAfter?: string][] = [
       ['n=11', 429],
       ['n=1000000000', 429],
@@ -171,21 +155,16 @@ describe('a gate', () => {
       ['n=1.5', 400],
       ['n=1&n=1', 400],
     ];
-    const found = [];
-    for (const [query] of edges) {
-      const { status, headers, body: said } = await node.ask('GET', `${bucket}?${query}`, { key });
-      found.push([query, status, headers.get('retry-after') ?? undefined]);
-      if (query === 'n=11') expect(said.detail).toMatch(/None of this cost will be admitted by waiting/);
+    for (const [query, expected, retryAfter = null] of edges) {
+      const { status, headers, body } = await owner.get(`${bucket}?${query}`);
+      expect([status, headers.get('retry-after')], query).toEqual([expected, retryAfter]);
+      if (query === 'n=11') expect(body.detail).toMatch(/None of this cost will be admitted by waiting/);
     }
-    expect(found).toEqual(edges.map(([query, status, retryAfter]) => [query, status, retryAfter]));
   });
 
   it('takes up to 1,000 places at once where a rule limits what is in flight', async () => {
-    const { body } = await node.ask('POST', '/api/contracts/templates/concurrency/deploy', {
-      key,
-      body: { slug: 'edge', hold_ms: 1_000, params: { limit: 5_000 } },
-    });
-    const gate = `/api/chain/edge/contracts/${body.contract.id}/gate`;
+    const parameters = { hold_ms: 1_000, params: { limit: 5_000 } };
+    const gate = gateOf('edge', await owner.deploy('edge', parameters, 'concurrency'));
     expect(await statuses(['n=1000', 'n=1001'].map((query) => ['GET', `${gate}?${query}`]))).toEqual([200, 400]);
   });
 });
@@ -198,8 +177,8 @@ describe('a cost by header', () => {
       const { status, body } = await raw('GET', gate, { 'x-cost': cost });
       answers.push([cost, status, JSON.parse(body).count ?? JSON.parse(body).code]);
     }
-    const without = await node.ask('GET', `${gate}/x?n=50`, { key });
-    const asked = await node.ask('GET', `${gate}?n=5`, { key, headers: { 'x-cost': '0' } });
+    const without = await owner.get(`${gate}/x?n=50`);
+    const asked = await owner.get(`${gate}?n=5`, { 'x-cost': '0' });
     const refused = (cost: string) => [cost, 403, 'gate_header_unusable'];
     expect(answers).toEqual([
       ['1', 200, 1],
@@ -222,7 +201,7 @@ describe('a credential by header', () => {
 
   it('is a key with the same rights as in Authorization', async () => {
     const keys = {
-      admin: key,
+      admin: owner.key,
       gate: node.keyOf('owner', 60_000, { scopes: ['gate'] }),
       'of this machine': node.keyOf('owner', 60_000, { machine: 'edge' }),
       'of another machine': node.keyOf('owner', 60_000, { machine: 'other' }),
@@ -252,7 +231,7 @@ describe('a credential by header', () => {
   });
 
   it('opens this gate, and nothing else', async () => {
-    const headers = { 'x-gateway-key': key };
+    const headers = { 'x-gateway-key': owner.key };
     const paths = [gate.replace(/\/gate$/, ''), '/api/chain/edge/state', await newGate()];
     expect(await statuses(paths.map((path) => ['GET', path, { headers }]))).toEqual([404, 404, 401]);
     expect(await statuses([['POST', '/api/chain/edge/event', { headers, body: { type: 'request' } }]])).toEqual([401]);
@@ -269,27 +248,27 @@ describe('a credential by header', () => {
   });
 
   it('goes before Authorization, which may be that of a client', async () => {
-    const client = { 'x-gateway-key': key, authorization: 'Bearer of-the-client' };
+    const client = { 'x-gateway-key': owner.key, authorization: 'Bearer of-the-client' };
     expect(
       await statuses([
         ['GET', gate, { headers: client }],
         ['GET', gate, { headers: { ...client, authorization: `Bearer ${node.keyOf('other')}` } }],
-        ['GET', gate, { headers: { 'x-gateway-key': 'of-the-client', authorization: `Bearer ${key}` } }],
+        ['GET', gate, { headers: { 'x-gateway-key': 'of-the-client', authorization: `Bearer ${owner.key}` } }],
       ]),
     ).toEqual([200, 200, 200]);
   });
 
   it('ends at once when the key is revoked', async () => {
-    const { body: made } = await node.ask('POST', '/api/keys', { key, body: { scopes: ['gate'] } });
+    const { body: made } = await owner.post('/api/keys', { scopes: ['gate'] });
     const headers = { 'x-gateway-key': made.key };
     const before = await statuses([['GET', gate, { headers }]]);
-    await node.ask('DELETE', `/api/keys/${made.key_id}`, { key });
+    await owner.delete(`/api/keys/${made.key_id}`);
     expect([before, await statuses([['GET', gate, { headers }]])]).toEqual([[200], [401]]);
   });
 
   it('is in Authorization the password of Basic, too: at a gate alone', async () => {
     const plain = await newGate();
-    const headers = { authorization: basic('any', key) };
+    const headers = { authorization: basic('any', owner.key) };
     expect(
       await statuses([
         ['GET', plain, { headers }],
@@ -304,7 +283,7 @@ describe('a credential by header', () => {
     const host = { host: 'shop.example' };
     const outcomes = [
       await raw('GET', gate, host),
-      await raw('GET', gate, { ...host, authorization: 'x', 'x-gateway-key': key }),
+      await raw('GET', gate, { ...host, authorization: 'x', 'x-gateway-key': owner.key }),
       await raw('GET', gate, { ...host, authorization: 'Bearer x' }),
       await raw('GET', '/api/keys', host),
     ];
@@ -315,12 +294,9 @@ describe('a credential by header', () => {
 describe('a shadow', () => {
   it('admits all, and says what it would have limited', async () => {
     const gate = await newGate({ threshold: 1, shadow: true });
-    const answers: Told[] = [];
-    for (const query of ['', '', '?peek=1', '?deny=403']) answers.push(await node.ask('GET', gate + query, { key }));
-    const event = await node.ask('POST', '/api/chain/edge/event', {
-      key,
-      body: { type: 'request', contract_id: gate.split('/')[5] },
-    });
+    const answers = await inTurn(['', '', '?peek=1', '?deny=403'], (query) => owner.get(gate + query));
+    const contract_id = gate.split('/')[5];
+    const event = await owner.event('edge', { contract_id });
     expect(
       answers.map(({ status, headers, body }) => [
         status,
@@ -338,23 +314,20 @@ describe('a shadow', () => {
       [200, 'limited', '"default";r=0;t=T', false, 'admitted', true, 'limiting'],
     ]);
     expect(event.body.contracts[0]).toMatchObject({ admitted: 1, limited: 0, would_limit: true, count: 4 });
-    const { body } = await node.ask('GET', `/api/chain/edge/state?contract_id=${gate.split('/')[5]}`, { key });
-    expect(body.rows.map(({ to, emitted }: { to: string; emitted: string[] }) => [to, emitted])).toEqual([
+    const rows = await owner.rows('edge', `contract_id=${contract_id}`);
+    expect(rows.map(({ to, emitted }) => [to, emitted])).toEqual([
       ['allowing', []],
       ['limiting', ['rate_limited']],
     ]);
-    const { contract } = (await node.ask('GET', gate.replace(/\/gate$/, ''), { key })).body;
+    const { contract } = (await owner.get(gate.replace(/\/gate$/, ''))).body;
     expect(contract).toMatchObject({ shadow: true, currentState: 'limiting', threshold: 1 });
-    expect(await (await fetch(`${node.url}/metrics`)).text()).toMatch(
-      /^weir_decisions_total\{decision="would_limit"\} 3$/m,
-    );
+    expect((await owner.get('/metrics')).body).toMatch(/^weir_decisions_total\{decision="would_limit"\} 3$/m);
   });
 
   it('of a rule admits all as well', async () => {
-    const body = { slug: 'edge', shadow: true, params: { rate: 1, per_ms: 3_600_000, capacity: 1 } };
-    const { body: said } = await node.ask('POST', '/api/contracts/templates/token-bucket/deploy', { key, body });
-    const gate = `/api/chain/edge/contracts/${said.contract.id}/gate`;
-    const answers = [await node.ask('GET', gate, { key }), await node.ask('GET', gate, { key })];
+    const parameters = { shadow: true, params: { rate: 1, per_ms: 3_600_000, capacity: 1 } };
+    const gate = gateOf('edge', await owner.deploy('edge', parameters, 'token-bucket'));
+    const answers = [await owner.get(gate), await owner.get(gate)];
     expect(answers.map(({ status, headers }) => [status, headers.get('weir-shadow')])).toEqual([
       [200, 'admitted'],
       [200, 'limited'],
@@ -364,13 +337,10 @@ describe('a shadow', () => {
 
 describe('near_limit', () => {
   it('is emitted once, on the record and on the stream, before the limit', async () => {
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'near' } });
-    const stream = await Listening.to(node, '/api/chain/near/stream', { key });
-    const body = { slug: 'near', threshold: 5, within: 1, near_limit: 0.8 };
-    const { body: said } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-    const gate = `/api/chain/near/contracts/${said.contract.id}/gate`;
-    const answers: Told[] = [];
-    for (let sent = 0; sent < 6; sent += 1) answers.push(await node.ask('GET', gate, { key }));
+    await owner.createMachine('near');
+    const stream = await Listening.to(node, '/api/chain/near/stream', owner);
+    const gate = gateOf('near', await owner.deploy('near', { threshold: 5, within: 1, near_limit: 0.8 }));
+    const answers = await inTurn(Array(6).keys(), () => owner.get(gate));
     const heard = await stream.next('near_limit');
     await stream.next('rate_limited');
     stream.close();
@@ -386,11 +356,7 @@ describe('near_limit', () => {
   });
 
   it('is none of a rule', async () => {
-    const body = { slug: 'edge', near_limit: 0.8, rule: { like: 'nginx', rate: '10r/s' } };
-    const { status, body: problem } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-      key,
-      body,
-    });
-    expect([status, problem.errors]).toEqual([400, [{ path: '/near_limit', message: 'cannot be combined with rule' }]]);
+    const { status, body } = await owner.tryDeploy('edge', { near_limit: 0.8, rule: { like: 'nginx', rate: '10r/s' } });
+    expect([status, body.errors]).toEqual([400, [{ path: '/near_limit', message: 'cannot be combined with rule' }]]);
   });
 });

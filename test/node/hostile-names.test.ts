@@ -2,18 +2,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 let node: Running;
-let key: string;
+let owner: Caller;
 let contract: string;
 beforeAll(async () => {
   node = await startRunning();
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'names' } });
-  const body = { slug: 'names', within: 10 };
-  const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-  contract = deployed.body.contract.id;
+  owner = node.owner();
+  contract = await owner.contractOn('names', { within: 10 });
 });
 afterAll(async () => {
   expect(node.errors).toEqual([]);
@@ -63,8 +61,7 @@ it.each(asked)('%s %s %s', async (method, path, body) => {
   const answerTo = async (name: string) => {
     const place = path.replace('NAME', encodeURIComponent(name)).replace('CONTRACT', contract);
     const text = body?.replace('"NAME"', () => JSON.stringify(name));
-    const sent = text === undefined ? { key } : { key, body: text, type: 'application/json' };
-    return (await node.ask(method, place, sent)).status;
+    return (await owner.ask(method, place, text)).status;
   };
   // Events in bulk are refused one by one, in the answer.
   const isAnswered = path.endsWith('/events');
@@ -78,11 +75,11 @@ it.each(asked)('%s %s %s', async (method, path, body) => {
 
 it('a state called constructor is a state', async () => {
   const body = definition().replaceAll('"limiting"', '"constructor"');
-  const made = await node.ask('POST', '/api/chain/names/contracts', { key, body, type: 'application/json' });
+  const made = await owner.post('/api/chain/names/contracts', body);
   const { id } = made.body.contract;
   const path = `/api/chain/names/contracts/${id}`;
-  const moved = await node.ask('POST', `${path}/transition`, { key, body: { to: 'toString' } });
+  const moved = await owner.post(`${path}/transition`, { to: 'toString' });
   expect([made.status, moved.status]).toEqual([201, 409]);
-  await node.ask('POST', '/api/chain/names/event', { key, body: { type: 'request', count: 3, contract_id: id } });
-  expect((await node.ask('GET', path, { key })).body.contract.currentState).toBe('constructor');
+  await owner.post('/api/chain/names/event', { type: 'request', count: 3, contract_id: id });
+  expect((await owner.get(path)).body.contract.currentState).toBe('constructor');
 });

@@ -1,21 +1,18 @@
 import { expect, it } from 'vitest';
+import { Caller, inTurn } from './caller.js';
 import { startRunning } from './running.js';
 
 it('the limits are listed for anyone, and for an owner with what they use', async () => {
   const node = await startRunning({
     limits: { machines: { perOwner: 3, onNode: 10 }, contracts: { perOwner: 2, onNode: 10 } },
   });
-  const key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
-  await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'm', within: 7 } });
-  const [stranger, owner, other] = await Promise.all([
-    node.ask('GET', '/api/limits'),
-    node.ask('GET', '/api/limits', { key }),
-    node.ask('GET', '/api/limits', { key: node.keyOf('other') }),
-  ]);
+  const owner = node.owner();
+  await owner.contractOn('m', { within: 7 });
+  const callers = [new Caller(node.url), owner, node.owner('other')];
+  const [stranger, own, other] = await inTurn(callers, async (caller) => (await caller.get('/api/limits')).body);
   await node.close();
-  const { machines, contracts, window_cycles, definition_bytes, rows } = owner.body;
-  expect([stranger.body.machines, stranger.body.contracts]).toEqual([
+  const { machines, contracts, window_cycles, definition_bytes, rows } = own;
+  expect([stranger.machines, stranger.contracts]).toEqual([
     { per: 'node', most: 3, on_node: 10, free_on_node: 9 },
     { per: 'node', most: 2, on_node: 10, free_on_node: 9 },
   ]);
@@ -24,8 +21,8 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
     { per: 'node', most: 2, used: 1, left: 1, on_node: 10, free_on_node: 9 },
   ]);
   expect([window_cycles.used, definition_bytes.used > 500, rows.used]).toEqual([7, true, 2]);
-  expect([owner.body.new_machines.left, owner.body.definition_kib.left]).toEqual([999, 2_047]);
-  expect([other.body.machines.used, other.body.streams.used, other.body.node.body_bytes]).toEqual([0, 0, 1 << 20]);
+  expect([own.new_machines.left, own.definition_kib.left]).toEqual([999, 2_047]);
+  expect([other.machines.used, other.streams.used, other.node.body_bytes]).toEqual([0, 0, 1 << 20]);
 });
 
 it.each<[string, object]>([
@@ -37,24 +34,16 @@ it.each<[string, object]>([
   async (what, limits) => {
     const node = await startRunning({ limits });
     const told: unknown[] = [];
-    for (const [owner, moves] of [
+    for (const [slug, moves] of [
       ['owner', ['limiting', 'allowing']],
       ['other', []],
     ] as const) {
-      const key = node.keyOf(owner);
-      await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: owner, is_public: true } });
-      const path = '/api/contracts/templates/rate-limiter/deploy';
-      const { contract } = (await node.ask('POST', path, { key, body: { slug: owner } })).body;
-      const about = `/api/chain/${owner}/contracts/${contract.id}`;
-      for (const to of moves) {
-        const body = { to, hold_cycles: 1_000 };
-        told.push((await node.ask('POST', `${about}/transition`, { key, body })).status);
-      }
-      const { status, body } = await node.ask('GET', `${about}/gate`, { key });
-      told.push(
-        [status, body.code, body.detail?.includes(`have as many ${what} as they may`)],
-        (await node.ask('GET', `/api/chain/${owner}/state`)).status,
-      );
+      const owner = node.owner(slug);
+      const path = `/api/chain/${slug}/contracts/${await owner.contractOn(slug, {}, true)}`;
+      for (const to of moves) told.push((await owner.post(`${path}/transition`, { to, hold_cycles: 1_000 })).status);
+      const { status, body } = await owner.get(`${path}/gate`);
+      told.push([status, body.code, body.detail?.includes(`have as many ${what} as they may`)]);
+      told.push((await node.ask('GET', `/api/chain/${slug}/state`)).status);
     }
     await node.close();
     expect(told).toEqual([200, 200, [422, 'limit_reached', true], 200, [200, undefined, undefined], 200]);

@@ -1,5 +1,5 @@
 // Owns reading a stream of server-sent events in a test. Leaves what should be heard to the tests.
-import type { Ask, Running } from './running.js';
+import type { Ask } from './running.js';
 
 export interface Heard {
   readonly id: string;
@@ -20,7 +20,7 @@ export class Listening {
     private readonly stop: AbortController,
   ) {}
 
-  static async to(node: Running, path: string, ask: Ask = {}): Promise<Listening> {
+  static async to(node: { readonly url: string }, path: string, ask: Ask = {}): Promise<Listening> {
     const stop = new AbortController();
     const headers: Record<string, string> = { ...ask.headers };
     if (ask.key !== undefined) headers['authorization'] = `Bearer ${ask.key}`;

@@ -4,6 +4,7 @@ import { Access } from '../../src/node/access.js';
 import { type Heap, MemoryGuard } from '../../src/node/memory-guard.js';
 import { newKey } from '../../src/node/secret.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { gateOf } from './caller.js';
 import { startRunning } from './running.js';
 
 describe('the guard', () => {
@@ -36,42 +37,30 @@ it('a node with little memory left makes nothing that it would have to keep, and
   const heap = { usedBytes: 10, limitBytes: 100 };
   const memoryGuard = new MemoryGuard((): Heap => heap);
   const node = await startRunning({ memoryGuard });
-  const key = node.keyOf('alice');
-  const post = (path: string, body?: object) => node.ask('POST', path, { key, ...(body && { body }) });
-  await post('/api/chain/state-machines', { slug: 'm' });
-  const deploy = '/api/contracts/templates/rate-limiter/deploy';
-  const deployed = await Promise.all(
-    (['refuse', 'share'] as const).map((overflow) =>
-      post(deploy, { slug: 'm', keyed: { max_keys: 100, overflow }, threshold: 100 }),
-    ),
-  );
-  const [refusing, sharing] = deployed.map(({ body }) => body.contract.id);
-  const gate = (id: string, name: string) => node.ask('GET', `/api/chain/m/contracts/${id}/gate?key=${name}`, { key });
+  const owner = node.owner('alice');
+  await owner.createMachine('m');
+  const deploy = (overflow: string) => owner.deploy('m', { keyed: { max_keys: 100, overflow }, threshold: 100 });
+  const [refusing, sharing] = [await deploy('refuse'), await deploy('share')];
+  const gate = (id: string, name: string) => owner.get(`${gateOf('m', id)}?key=${name}`);
   for (const id of [refusing, sharing]) await gate(id, 'known');
 
   heap.usedBytes = 95;
   memoryGuard.collected();
   const made = await Promise.all([
     node.ask('POST', '/api/demo-key/mint'),
-    post('/api/keys', { scopes: ['read'] }),
-    post('/api/session'),
-    post('/api/chain/state-machines', { slug: 'more' }),
-    post(deploy, { slug: 'm' }),
+    owner.post('/api/keys', { scopes: ['read'] }),
+    owner.post('/api/session'),
+    owner.createMachine('more'),
+    owner.tryDeploy('m'),
     gate(refusing, 'new'),
     gate(sharing, 'new'),
   ]);
   expect(made.map(({ status, body, headers }) => [status, body.code, headers.get('retry-after')])).toEqual(
     Array.from({ length: 7 }, () => [503, 'memory_low', '10']),
   );
-  const requests = [
-    { contract_id: refusing, key: 'known' },
-    { contract_id: refusing, key: 'new' },
-  ];
-  const { body: many } = await post('/api/chain/m/gates', { requests });
-  expect(many.decisions.map(({ admitted, code }: { admitted: number; code?: string }) => [admitted, code])).toEqual([
-    [1, undefined],
-    [0, 'memory_low'],
-  ]);
+  const requests = ['known', 'new'].map((key) => ({ contract_id: refusing, key }));
+  const { decisions } = (await owner.post('/api/chain/m/gates', { requests })).body;
+  expect(decisions).toMatchObject([{ admitted: 1 }, { admitted: 0, code: 'memory_low' }]);
   expect((await gate(refusing, 'known')).status).toBe(200);
 
   heap.usedBytes = 10;

@@ -1,35 +1,25 @@
 // The figures for operators and owners: latency of gates, the dashboard that is shipped, the log of admins.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { figureIn, metricsOf } from './asking.js';
+import { figureIn, metricsOf, seriesIn } from './asking.js';
+import { Caller, gateOf } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const lines: string[] = [];
 let node: Running;
-let key: string;
+let owner: Caller;
 let gate: string;
 beforeAll(async () => {
   node = await startRunning({
     cycleMs: 3_600_000,
     log: { level: 'info', requests: false, destination: { write: (line) => lines.push(line) } },
   });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'edge' } });
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'quiet', is_public: true } });
-  const path = '/api/contracts/templates/rate-limiter/deploy';
-  const { body } = await node.ask('POST', path, { key, body: { slug: 'edge', threshold: 2, within: 60 } });
-  gate = `/api/chain/edge/contracts/${body.contract.id}/gate`;
-  for (let asked = 0; asked < 5; asked += 1) await node.ask('GET', gate, { key });
+  owner = node.owner();
+  await owner.createMachine('quiet', true);
+  gate = gateOf('edge', await owner.contractOn('edge', { threshold: 2, within: 60 }));
+  for (let asked = 0; asked < 5; asked += 1) await owner.get(gate);
 });
 afterAll(() => node.close());
-
-/** Series of a text of metrics: name and labels, and the value. */
-function seriesIn(text: string): ReadonlyMap<string, number> {
-  const all = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    all.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
-  );
-}
 
 describe('the latency of gates', () => {
   it('is a histogram of all decisions, without the name of a machine', async () => {
@@ -49,13 +39,13 @@ describe('the latency of gates', () => {
   it('of one machine is for its owner alone, and refused gates leave nothing', async () => {
     const other = node.keyOf('other');
     for (const slug of ['edge', 'no-such-machine']) await node.ask('GET', gate.replace('edge', slug), { key: other });
-    const own = await node.ask('GET', '/api/chain/edge/metrics', { key });
+    const own = await owner.get('/api/chain/edge/metrics');
     const series = seriesIn(own.body);
     const answers = [
       await node.ask('GET', '/api/chain/edge/metrics'),
       await node.ask('GET', '/api/chain/edge/metrics', { key: other }),
       await node.ask('GET', '/api/chain/quiet/metrics', { key: other }),
-      await node.ask('GET', '/api/chain/quiet/metrics', { key }),
+      await owner.get('/api/chain/quiet/metrics'),
     ];
     expect(answers.map(({ status }) => status)).toEqual([401, 404, 403, 200]);
     expect([...series].filter(([name]) => !name.includes('_bucket') && !name.includes('_sum'))).toEqual([
@@ -130,42 +120,37 @@ describe('the log of admin actions', () => {
     const quiet = await startRunning({
       log: { level: 'warn', requests: false, destination: { write: (line: string) => said.push(line) } },
     });
-    const made = await quiet.ask('POST', '/api/chain/state-machines', {
-      key: quiet.keyOf('a'),
-      body: { slug: 'quiet' },
-    });
+    const { status } = await quiet.owner().createMachine('quiet');
     await quiet.close();
-    expect([made.status, said]).toEqual([201, []]);
+    expect([status, said]).toEqual([201, []]);
   });
 
   it('has a line for each, with who and to what, and no secret', async () => {
     lines.length = 0;
-    const made = await node.ask('POST', '/api/keys', { key, body: { scopes: ['gate'] } });
-    const rotated = await node.ask('POST', `/api/keys/${made.body.key_id}/rotate`, {
-      key,
-      body: { overlap_seconds: 0 },
-    });
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'logged' } });
-    const path = '/api/contracts/templates/rate-limiter/deploy';
-    const deployed = await node.ask('POST', path, { key, body: { slug: 'logged', threshold: 2 } });
-    await node.ask('DELETE', `/api/keys/${rotated.body.key_id}`, { key });
-    await node.ask('GET', gate, { key });
-    await node.ask('POST', '/api/keys', { key: made.body.key, body: { scopes: ['gate'] } });
-    const by = node.idOf(key);
+    const made = await owner.post('/api/keys', { scopes: ['gate'] });
+    const rotated = await owner.post(`/api/keys/${made.body.key_id}/rotate`, { overlap_seconds: 0 });
+    await owner.createMachine('logged');
+    const contract_id = await owner.deploy('logged', { threshold: 2 });
+    await owner.delete(`/api/keys/${rotated.body.key_id}`);
+    await owner.get(gate);
+    await new Caller(node.url, made.body.key).post('/api/keys', { scopes: ['gate'] });
+    const by = node.idOf(owner.key);
+    const { key_id } = made.body;
+    const next_key_id = rotated.body.key_id;
     const said = lines
       .map((line) => JSON.parse(line))
       .map(({ msg, time, action, owner, name, level, pid, hostname, ...rest }) => [msg, action, rest]);
-    expect(said).toEqual([
-      ['admin action', 'POST /api/keys', { by, key_id: made.body.key_id, status: 201 }],
+    expect(said).toEqual(
       [
-        'admin action',
-        'POST /api/keys/{key_id}/rotate',
-        { by, key_id: made.body.key_id, next_key_id: rotated.body.key_id, status: 201 },
-      ],
-      ['admin action', 'POST /api/chain/state-machines', { by, machine: 'logged', status: 201 }],
-      ['admin action', `POST ${path}`, { by, machine: 'logged', contract_id: deployed.body.contract.id, status: 201 }],
-      ['admin action', 'DELETE /api/keys/{key_id}', { by, key_id: rotated.body.key_id, status: 204 }],
-    ]);
-    expect([made.body.key, rotated.body.key, key].filter((secret) => lines.join('').includes(secret))).toEqual([]);
+        ['POST /api/keys', { by, key_id, status: 201 }],
+        ['POST /api/keys/{key_id}/rotate', { by, key_id, next_key_id, status: 201 }],
+        ['POST /api/chain/state-machines', { by, machine: 'logged', status: 201 }],
+        ['POST /api/contracts/templates/rate-limiter/deploy', { by, machine: 'logged', contract_id, status: 201 }],
+        ['DELETE /api/keys/{key_id}', { by, key_id: next_key_id, status: 204 }],
+      ].map((action) => ['admin action', ...action]),
+    );
+    expect([made.body.key, rotated.body.key, owner.key].filter((secret) => lines.join('').includes(secret))).toEqual(
+      [],
+    );
   });
 });

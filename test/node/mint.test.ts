@@ -7,6 +7,7 @@ import type { Registry } from '../../src/node/registry/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { networkOf } from '../../src/traffic/network.js';
+import { Caller, inTurn, statusAndCode } from './caller.js';
 import { startRunning } from './running.js';
 
 function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
@@ -28,11 +29,7 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
   let mint = new Mint(context);
   const retryAfter = (address: string) => mint.retryAfterCycles(address);
   const ask = async (address: string) => (await retryAfter(address)) === 0;
-  const asks = async (...addresses: string[]) => {
-    const admitted: boolean[] = [];
-    for (const address of addresses) admitted.push(await ask(address));
-    return admitted;
-  };
+  const asks = (...addresses: string[]) => inTurn(addresses, ask);
   const wait = (cycles: number) => clock.run({ untilMs: clock.now() + cycles });
   const restart = () => {
     mint = new Mint(context);
@@ -106,19 +103,12 @@ describe('an address stands for', () => {
 describe('POST /api/demo-key/mint', () => {
   it('gives a key with which its owner can do something, until the address has had enough', async () => {
     const node = await startRunning({ limits: { mint: { threshold: 2, within: 60, addresses: 5 } } });
-    const minted = await node.ask('POST', '/api/demo-key/mint');
-    const { key, owner } = minted.body;
-    const created = await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'mine' } });
-    const second = await node.ask('POST', '/api/demo-key/mint', { body: {} });
-    const third = await node.ask('POST', '/api/demo-key/mint');
+    const mint = (body?: object) => node.ask('POST', '/api/demo-key/mint', { body });
+    const [first, second, third] = [await mint(), await mint({}), await mint()];
+    const created = await new Caller(node.url, first.body.key).createMachine('mine');
     await node.close();
-    expect([created.status, second.status, third.status, third.body.code]).toEqual([
-      201,
-      201,
-      429,
-      'too_many_requests',
-    ]);
-    expect(second.body.owner).not.toBe(owner);
+    expect([created.status, second.status, ...statusAndCode(third)]).toEqual([201, 201, 429, 'too_many_requests']);
+    expect(second.body.owner).not.toBe(first.body.owner);
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(46);
   });
 

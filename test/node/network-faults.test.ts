@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { prefixOf } from '../../src/store/redis/buckets.js';
+import { pause } from '../../src/time/wall.js';
 import { temporaryFolder } from '../left-behind.js';
 import { verifyExport } from '../record/verifying.js';
 import { hasRedis, RedisReplicas, RedisServer, until } from '../store/redis/server.js';
+import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 
 const CYCLE_MS = 200;
@@ -17,7 +19,8 @@ let server: RedisServer | undefined;
 let stopAlso: (() => Promise<void>) | undefined;
 let nodes: NetworkNode[] = [];
 let children: ChildProcess[] = [];
-let key = '';
+/** Who has the machine; before it is made, a stranger. */
+let owner = new Caller('');
 
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
@@ -29,27 +32,10 @@ afterEach(async () => {
   server = undefined;
   nodes = [];
   children = [];
-  key = '';
+  owner = new Caller('');
 });
 
-interface Answer {
-  readonly status: number;
-  readonly body: any;
-  readonly headers: Headers;
-}
-
-async function ask(url: string, method: string, path: string, body?: object): Promise<Answer> {
-  const headers = {
-    ...(key && { authorization: `Bearer ${key}` }),
-    ...(body && { 'content-type': 'application/json' }),
-  };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true && !path.includes('ndjson');
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-}
-
-/** Three nodes, a machine, and a gate on it. @returns the path of the gate */
+/** So many nodes, a machine, and a gate on it. @returns the path of the gate */
 async function begin(
   count: number,
   args: readonly string[],
@@ -59,31 +45,29 @@ async function begin(
 ): Promise<string> {
   server = await RedisServer.start(...args);
   for (let index = 0; index < count; index += 1) nodes.push(await startNetworkNode(server.url, CYCLE_MS, deadlineMs));
-  return deployed(nodes[0]!.url, threshold, within);
+  return deployed(threshold, within);
 }
 
-async function deployed(url: string, threshold: number, within: number): Promise<string> {
-  key = (await ask(url, 'POST', '/api/demo-key/mint')).body.key;
-  await ask(url, 'POST', '/api/chain/state-machines', { slug: 'edge', is_public: true });
-  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', {
-    slug: 'edge',
-    threshold,
-    within,
-  });
-  return `/api/chain/edge/contracts/${made.body.contract.id}/gate`;
+/** A new owner, who asks the first node, with a machine and a gate. */
+async function deployed(threshold: number, within: number): Promise<string> {
+  owner = await Holder.minted(nodes[0]!.url);
+  return gateOf('edge', await owner.contractOn('edge', { threshold, within }, true));
 }
 
-const isReady = async (url: string) => (await ask(url, 'GET', '/readyz')).status === 200;
-const allReady = () => until(async () => (await Promise.all(nodes.map(({ url }) => isReady(url)))).every(Boolean));
+/** The owner, as it asks one of the nodes. */
+const at = (index: number) => owner.at(nodes[index % nodes.length]!);
+
+const isReady = async (node: { readonly url: string }) => (await owner.at(node).get('/readyz')).status === 200;
+const allReady = () => until(async () => (await Promise.all(nodes.map(isReady))).every(Boolean));
 
 /** Sends to all nodes until it is stopped. */
 function hammer(path: string) {
   const told = { acknowledged: 0, refused: 0, retryAfter: new Set<string | null>() };
   let isOver = false;
-  const senders = nodes.flatMap(({ url }) =>
+  const senders = nodes.flatMap((node) =>
     [1, 2, 3].map(async () => {
       while (!isOver) {
-        const { status, headers } = await ask(url, 'POST', path);
+        const { status, headers } = await owner.at(node).post(path);
         if (status === 503) {
           told.refused += 1;
           told.retryAfter.add(headers.get('retry-after'));
@@ -103,7 +87,7 @@ function hammer(path: string) {
 /** All that was counted, by the last node. */
 async function countOf(path: string): Promise<number> {
   for (;;) {
-    const { status, body } = await ask(nodes.at(-1)!.url, 'POST', `${path}?peek=1`);
+    const { status, body } = await owner.at(nodes.at(-1)!).post(`${path}?peek=1`);
     if (status !== 503) return body.count;
   }
 }
@@ -117,8 +101,8 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       await until(async () => sending.told.acknowledged > 100);
       await server!.kill();
       await until(async () => sending.told.refused > 20);
-      expect((await ask(nodes[0]!.url, 'GET', '/readyz')).body.code).toBe('store_away');
-      expect((await ask(nodes[0]!.url, 'GET', '/healthz')).status).toBe(200);
+      expect((await owner.get('/readyz')).body.code).toBe('store_away');
+      expect((await owner.get('/healthz')).status).toBe(200);
       await server!.restart();
       await allReady();
       const { acknowledged } = sending.told;
@@ -135,39 +119,31 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   it('Redis stopped: answers come while it stands still, and nothing counts after its deadline', async () => {
     const path = await begin(3, [], 100_000, 100_000, 250);
     await allReady();
-    await until(async () => (await ask(nodes[0]!.url, 'POST', path)).status === 200);
+    await until(async () => (await owner.post(path)).status === 200);
     const before = await countOf(path);
     server!.signal('SIGSTOP');
-    const told = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => ask(nodes[index % 3]!.url, 'POST', path).then(({ status }) => status)),
-    );
-    expect(told).toEqual(Array(30).fill(503));
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const told = await Promise.all(Array.from({ length: 30 }, (_, index) => at(index).post(path)));
+    expect(told.map(({ status }) => status)).toEqual(Array(30).fill(503));
+    await pause(1_500);
     server!.signal('SIGCONT');
     await allReady();
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pause(500);
     expect(await countOf(path)).toBe(before);
   });
 
   it('Redis stopped and killed: a contract that is open then admits, says so, and invents no count', async () => {
     const closed = await begin(2, ['--appendonly', 'yes'], 2, 100_000, 2_000);
-    const deploy = (body: object) => ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
-    const open = { slug: 'edge', threshold: 2, within: 100_000, when_away: 'open' };
-    const ofRule = {
-      slug: 'edge',
-      rule: { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } },
-    };
-    const made = await Promise.all(
-      [open, { ...open, keyed: { max_keys: 9 } }, { ...ofRule, when_away: 'open' }].map(deploy),
-    );
+    const open = { threshold: 2, within: 100_000, when_away: 'open' };
+    const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } };
+    const limits = [open, { ...open, keyed: { max_keys: 9 } }, { rule, when_away: 'open' }];
+    const made = await Promise.all(limits.map((limit) => owner.tryDeploy('edge', limit)));
     expect(made.map(({ body }) => body.contract.when_away)).toEqual(['open', 'open', 'open']);
-    const [plain, keyed, rule] = made.map(({ body }) => body.contract.id as string);
-    const gate = (id: string) => `/api/chain/edge/contracts/${id}/gate`;
-    const opened = [gate(plain!), `${gate(keyed!)}?key=ann`, gate(rule!)];
+    const [plain, keyed, ofRule] = made.map(({ body }) => body.contract.id as string);
+    const opened = [gateOf('edge', plain!), `${gateOf('edge', keyed!)}?key=ann`, gateOf('edge', ofRule!)];
     // Both nodes know of all four.
-    for (const path of [closed, ...opened]) expect((await ask(nodes[1]!.url, 'POST', path)).status).toBe(200);
+    for (const path of [closed, ...opened]) expect((await at(1).post(path)).status).toBe(200);
     const countAll = () =>
-      Promise.all(opened.map((path) => ask(nodes[1]!.url, 'POST', `${path}${path.includes('?') ? '&' : '?'}peek=1`)));
+      Promise.all(opened.map((path) => at(1).post(`${path}${path.includes('?') ? '&' : '?'}peek=1`)));
     const before = (await countAll()).map(({ body }) => body.count);
     for (const [go, comeBack] of [
       [() => server!.signal('SIGSTOP'), () => server!.signal('SIGCONT')],
@@ -175,47 +151,40 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     ]) {
       await go!();
       for (let round = 0; round < 5; round += 1) {
-        const { url } = nodes[round % 2]!;
-        expect(await ask(url, 'POST', closed)).toMatchObject({ status: 503, body: { code: 'store_away' } });
+        const caller = at(round);
+        expect(statusAndCode(await caller.post(closed))).toEqual([503, 'store_away']);
         for (const path of opened) {
-          const { status, headers, body } = await ask(url, 'POST', path);
+          const { status, headers, body } = await caller.post(path);
           expect([status, headers.get('weir-away'), headers.get('ratelimit')]).toEqual([200, 'open', null]);
           const marked = { decision: 'admitted', away: true, retry_after_cycles: 0 };
           const key = path.includes('?') ? { key: 'ann' } : {};
           expect(body).toEqual({ ok: true, cycle: expect.any(Number), id: path.split('/')[5], ...key, ...marked });
         }
         const event = { type: 'request', contract_id: plain, count: 2 };
-        const counted = await ask(url, 'POST', '/api/chain/edge/event', event);
+        const counted = await caller.post('/api/chain/edge/event', event);
         expect([counted.headers.get('weir-away'), counted.body.contracts]).toEqual([
           'open',
           [{ id: plain, admitted: 2, limited: 0, retry_after_cycles: 0, away: true }],
         ]);
         const requests = [{ contract_id: plain, n: 2 }];
-        const { body } = await ask(url, 'POST', '/api/chain/edge/gates', { requests });
+        const { body } = await caller.post('/api/chain/edge/gates', { requests });
         expect(body.decisions).toEqual([{ admitted: 2, limited: 0, retry_after_cycles: 0, away: true }]);
         // What is to be counted, whenever that is, is refused: so are bulks, late events, and what a closed contract decides too.
-        const { cycle } = (await ask(url, 'GET', '/api/clock')).body;
-        const late = await ask(url, 'POST', '/api/chain/edge/event', { ...event, cycle: cycle - 1 });
-        const bulk = await ask(url, 'POST', '/api/chain/edge/events', [event]);
-        const all = await ask(url, 'POST', '/api/chain/edge/gates', {
-          requests: [...requests, { contract_id: closed.split('/')[5] }],
-        });
+        const { cycle } = (await caller.get('/api/clock')).body;
+        const late = await caller.post('/api/chain/edge/event', { ...event, cycle: cycle - 1 });
+        const bulk = await caller.post('/api/chain/edge/events', [event]);
+        const both = [...requests, { contract_id: closed.split('/')[5] }];
+        const all = await caller.post('/api/chain/edge/gates', { requests: both });
         expect([late, bulk, all].map(({ status }) => status)).toEqual([503, 503, 503]);
       }
       await comeBack!();
       await allReady();
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await pause(500);
       expect((await countAll()).map(({ body }) => body.count)).toEqual(before);
     }
-    const metrics = await ask(nodes[0]!.url, 'GET', '/metrics');
-    expect([metrics.status, metrics.body]).toEqual([
-      200,
-      expect.stringContaining('weir_decisions_total{decision="away"} 42'),
-    ]);
+    expect((await owner.get('/metrics')).body).toContain('weir_decisions_total{decision="away"} 42');
     // Then it limits as if nothing had been.
-    const after = [];
-    for (let n = 0; n < 2; n += 1) after.push((await ask(nodes[0]!.url, 'POST', opened[0]!)).status);
-    expect(after).toEqual([200, 429]);
+    expect([(await owner.post(opened[0]!)).status, (await owner.post(opened[0]!)).status]).toEqual([200, 429]);
   });
 
   it('a replica takes over: with wait=1 nothing that was acknowledged is lost', async () => {
@@ -223,8 +192,8 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     stopAlso = redis.stop;
     for (let index = 0; index < 2; index += 1)
       nodes.push(await startNetworkNode(`${redis.url}?wait=1`, CYCLE_MS, 2_000));
-    const path = await deployed(nodes[0]!.url, 100_000, 100_000);
-    await until(async () => (await ask(nodes[1]!.url, 'POST', `${path}?peek=1`)).status === 200);
+    const path = await deployed(100_000, 100_000);
+    await until(async () => (await at(1).post(`${path}?peek=1`)).status === 200);
     const sending = hammer(path);
     await until(async () => sending.told.acknowledged > 100);
     // No replica has what is sent now: it is not acknowledged.
@@ -238,21 +207,19 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     const counted = await countOf(path);
     expect(counted).toBeGreaterThanOrEqual(sending.told.acknowledged);
     expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
-    const state = await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state?format=ndjson');
     const fingerprints = nodes.map(({ fingerprint }) => fingerprint);
-    expect(verifyExport(state.body, { nodes: fingerprints })).toMatchObject({ valid: true });
+    expect(verifyExport(await at(1).exported('edge'), { nodes: fingerprints })).toMatchObject({ valid: true });
   });
 
   it('Redis out of memory: it goes on counting, and rows come once there is room', async () => {
     const path = await begin(2, ['--maxmemory-policy', 'noeviction'], 3, 100_000);
     await server!.ask('CONFIG', 'SET', 'maxmemory', '1mb');
-    const told = await Promise.all([1, 2, 3, 4, 5].map((index) => ask(nodes[index % 2]!.url, 'POST', path)));
+    const told = await Promise.all([1, 2, 3, 4, 5].map((index) => at(index).post(path)));
     expect(told.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
-    const made = await ask(nodes[0]!.url, 'POST', '/api/chain/state-machines', { slug: 'another' });
-    expect(made).toMatchObject({ status: 503, body: { code: 'store_away' } });
-    expect((await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state')).body.rows).toHaveLength(2);
+    expect(statusAndCode(await owner.createMachine('another'))).toEqual([503, 'store_away']);
+    expect(await at(1).rows('edge')).toHaveLength(2);
     await server!.ask('CONFIG', 'SET', 'maxmemory', '0');
-    await until(async () => (await ask(nodes[1]!.url, 'GET', '/api/chain/edge/state')).body.rows.length === 3);
+    await until(async () => (await at(1).rows('edge')).length === 3);
   });
 
   it('connections cut in the middle of batches: every outcome is known, or an error; none counts twice', async () => {
@@ -272,25 +239,24 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
 
   it('Redis emptied: no node is ready, none vouches for what is not there, and the log says what is missing', async () => {
     const path = await begin(2, [], 1, 100_000);
-    const statuses = [];
-    for (const index of [0, 1, 0]) statuses.push((await ask(nodes[index]!.url, 'POST', path)).status);
+    const statuses = await inTurn([0, 1, 0], async (index) => (await at(index).post(path)).status);
     expect(statuses).toEqual([200, 429, 429]);
-    const of = (url: string, way: string) => ask(url, 'GET', `/api/chain/edge${way}`);
-    await until(async () => (await of(nodes[1]!.url, '/state')).body.head?.seq === 3);
-    await until(async () => (await of(nodes[0]!.url, '/state')).body.head?.seq === 3);
+    const headOf = async (index: number) => (await at(index).get('/api/chain/edge/state')).body.head?.seq;
+    for (const index of [0, 1]) await until(async () => (await headOf(index)) === 3);
     await server!.ask('FLUSHALL');
-    for (const { url } of nodes) {
-      await until(async () => !(await isReady(url)));
-      const ready = await ask(url, 'GET', '/readyz');
-      expect(ready).toMatchObject({ status: 503, body: { code: 'rows_missing' } });
+    for (const node of nodes) {
+      await until(async () => !(await isReady(node)));
+      const caller = owner.at(node);
+      const ready = await caller.get('/readyz');
+      expect(statusAndCode(ready)).toEqual([503, 'rows_missing']);
       expect(ready.body.detail).toContain('Redis lacks rows that were acknowledged. Missing: ');
       expect(ready.body.detail).toContain('the machine edge with its 3 rows');
-      const verified = (await of(url, '/state/verify')).body;
+      const verified = (await caller.get('/api/chain/edge/state/verify')).body;
       expect(verified).toMatchObject({ valid: false, rows: 0, first_broken: { check: 'tail', seq: 1 } });
-      expect((await ask(url, 'GET', '/api/chain/state-machines/edge')).body.code).toBe('rows_missing');
-      expect((await of(url, path.slice('/api/chain/edge'.length, -'/gate'.length))).status).not.toBe(200);
-      expect((await ask(url, 'POST', path)).status).not.toBe(200);
-      expect((await ask(url, 'POST', path.replace('gate', 'transition'), { to: 'allowing' })).status).not.toBe(200);
+      expect((await caller.get('/api/chain/state-machines/edge')).body.code).toBe('rows_missing');
+      const refused = [await caller.get(path.slice(0, -'/gate'.length)), await caller.post(path)];
+      refused.push(await caller.post(path.replace('gate', 'transition'), { to: 'allowing' }));
+      expect(refused.map(({ status }) => status)).not.toContain(200);
     }
     for (const { said } of nodes) await until(() => said().some((line) => line.includes('rows_missing')));
   });
@@ -304,34 +270,36 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     'Redis as it was before, and its record %s: every node that knows better says so until it has the rows again',
     async (_, moves) => {
       const path = await begin(2, [], 1_000, 2);
-      const by = (index: number) => nodes[index % 2]!.url;
-      const move = async (url: string, to: string) =>
-        (await ask(url, 'POST', path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
-      await move(by(0), 'limiting');
+      const move = async (caller: Caller, to: string) =>
+        (await caller.post(path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
+      const verified = async (caller: Caller) => (await caller.get('/api/chain/edge/state/verify')).body;
+      await move(owner, 'limiting');
       const before = await everything();
-      for (const to of ['allowing', 'limiting']) expect(await move(by(1), to)).toBe(200);
-      for (const { url } of nodes)
-        await until(async () => (await ask(url, 'GET', '/api/chain/edge/state')).body.head?.seq === 5);
+      for (const to of ['allowing', 'limiting']) expect(await move(at(1), to)).toBe(200);
+      for (const index of [0, 1])
+        await until(async () => (await at(index).get('/api/chain/edge/state')).body.head?.seq === 5);
       const newest = await everything();
       // What a node writes that has never heard of these rows.
       const elsewhere = await RedisServer.start();
       await put(before, elsewhere);
       const other = await startNetworkNode(elsewhere.url, CYCLE_MS);
-      for (let n = 0; n < moves; n += 1) expect(await move(other.url, n % 2 === 0 ? 'allowing' : 'limiting')).toBe(200);
-      expect((await ask(other.url, 'GET', '/api/chain/edge/state/verify')).body.valid).toBe(true);
+      for (let n = 0; n < moves; n += 1)
+        expect(await move(owner.at(other), n % 2 === 0 ? 'allowing' : 'limiting')).toBe(200);
+      expect((await verified(owner.at(other))).valid).toBe(true);
       await put(await everything(elsewhere));
       await other.close();
       await elsewhere.stop();
-      for (const { url } of nodes) {
-        await until(async () => !(await isReady(url)));
-        expect((await ask(url, 'GET', '/readyz')).body.code).toBe('rows_missing');
-        expect((await ask(url, 'GET', '/api/chain/edge/state/verify')).body.valid).toBe(false);
-        expect(await move(url, 'limiting')).toBe(503);
+      for (const node of nodes) {
+        await until(async () => !(await isReady(node)));
+        const caller = owner.at(node);
+        expect((await caller.get('/readyz')).body.code).toBe('rows_missing');
+        expect((await verified(caller)).valid).toBe(false);
+        expect(await move(caller, 'limiting')).toBe(503);
       }
       await put(newest);
-      for (const { url } of nodes) {
-        await until(() => isReady(url));
-        expect((await ask(url, 'GET', '/api/chain/edge/state/verify')).body).toMatchObject({ valid: true, rows: 5 });
+      for (const node of nodes) {
+        await until(() => isReady(node));
+        expect(await verified(owner.at(node))).toMatchObject({ valid: true, rows: 5 });
       }
     },
   );
@@ -341,9 +309,9 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     const dir = temporaryFolder();
     const start = (acceptLoss = false) => startNetworkNode(server!.url, CYCLE_MS, undefined, {}, { dir, acceptLoss });
     nodes.push(await start());
-    const path = await deployed(nodes[0]!.url, 1, 100_000);
-    for (let n = 0; n < 2; n += 1) await ask(nodes[0]!.url, 'POST', path);
-    await until(async () => (await ask(nodes[0]!.url, 'GET', '/api/chain/edge/state')).body.head?.seq === 3);
+    const path = await deployed(1, 100_000);
+    for (let n = 0; n < 2; n += 1) await owner.post(path);
+    await until(async () => (await owner.get('/api/chain/edge/state')).body.head?.seq === 3);
     await nodes.pop()!.close();
     nodes.push(await start());
     await nodes.pop()!.close();
@@ -358,7 +326,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     await nodes.pop()!.close();
     await server!.ask('FLUSHALL');
     nodes.push(await start(true));
-    expect(await isReady(nodes[0]!.url)).toBe(true);
+    expect(await isReady(nodes[0]!)).toBe(true);
     await nodes.pop()!.close();
     nodes.push(await start());
   });
@@ -368,18 +336,15 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     async (policy) => {
       await begin(1, [], 5, 100);
       await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
-      const { url } = nodes[0]!;
-      await until(async () => !(await isReady(url)));
-      const ready = await ask(url, 'GET', '/readyz');
-      expect(ready).toMatchObject({
-        status: 503,
-        body: { code: 'store_unfit', detail: expect.stringContaining(policy) },
-      });
+      await until(async () => !(await isReady(nodes[0]!)));
+      const ready = await owner.get('/readyz');
+      expect(statusAndCode(ready)).toEqual([503, 'store_unfit']);
+      expect(ready.body.detail).toContain(policy);
       await until(() => nodes[0]!.said().some((line) => line.includes('store_unfit')));
       const starting = startNetworkNode(server!.url, CYCLE_MS);
       await expect(starting).rejects.toMatchObject({ code: 'store_unfit', fix: expect.stringContaining('noeviction') });
       await server!.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-      await until(() => isReady(url));
+      await until(() => isReady(nodes[0]!));
     },
   );
 
@@ -409,62 +374,46 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
 
   it('entries of the log that cannot be read are skipped and logged: what comes after them is heard', async () => {
     await begin(2, [], 5, 100);
-    const [first, second] = nodes;
-    const mint = async () => (await ask(first!.url, 'POST', '/api/keys', { scopes: ['read'] })).body;
-    const made = await mint();
-    const status = async (url: string) => {
-      const headers = { authorization: `Bearer ${made.key}` };
-      return (await fetch(`${url}/api/chain/edge/contracts`, { headers })).status;
-    };
-    expect(await status(second!.url)).toBe(200);
-    const bad = [
-      '{',
-      'null',
-      '{"kind":"key"}',
-      '{"kind":"key","key":{"id":"x"}}',
-      '{"kind":"elsewise"}',
-      '{"kind":"session"}',
-    ];
+    const { key, key_id } = (await owner.post('/api/keys', { scopes: ['read'] })).body;
+    const reader = new Caller(nodes[1]!.url, key);
+    const status = async () => (await reader.get('/api/chain/edge/contracts')).status;
+    expect(await status()).toBe(200);
+    const unfit = ['{"kind":"key"}', '{"kind":"key","key":{"id":"x"}}', '{"kind":"elsewise"}', '{"kind":"session"}'];
+    const bad = ['{', 'null', ...unfit];
     for (const text of bad) await server!.ask('XADD', 'weir:{directory}:log', '*', 'change', text);
     await server!.ask('SADD', 'weir:{directory}:machines', 'broken');
     await server!.ask('HSET', `${prefixOf('broken')}m:broken`, 'image', '{', 'seq', '0', 'hash', 'x');
     await server!.ask('XADD', 'weir:{directory}:log', '*', 'change', '{"kind":"machine","slug":"broken"}');
-    expect((await ask(first!.url, 'DELETE', `/api/keys/${made.key_id}`)).status).toBe(204);
-    await until(async () => (await status(second!.url)) === 401);
-    for (const { url, errors } of nodes) {
-      expect(await isReady(url)).toBe(true);
-      expect(
-        errors.map((error) => (error as Error).message).filter((text) => /entry .* of the log/.test(text)),
-      ).toHaveLength(bad.length);
-      expect(errors.some((error) => /the machine "broken"/.test((error as Error).message))).toBe(true);
+    expect((await owner.delete(`/api/keys/${key_id}`)).status).toBe(204);
+    await until(async () => (await status()) === 401);
+    for (const node of nodes) {
+      expect(await isReady(node)).toBe(true);
+      const messages = node.errors.map((error) => (error as Error).message);
+      expect(messages.filter((text) => /entry .* of the log/.test(text))).toHaveLength(bad.length);
+      expect(messages.some((text) => /the machine "broken"/.test(text))).toBe(true);
     }
     // Others start beside it, too.
     nodes.push(await startNetworkNode(server!.url, CYCLE_MS));
-    expect(await isReady(nodes[2]!.url)).toBe(true);
+    expect(await isReady(nodes[2]!)).toBe(true);
   });
 
   it('a log that cannot be followed: 503, and what it does not say is read once a minute', async () => {
     await begin(2, [], 5, 100);
-    const [first, second] = nodes;
-    const made = (await ask(first!.url, 'POST', '/api/keys', { scopes: ['read'] })).body;
-    const known = () => second!.directory.credentials.keyById(made.key_id);
+    const { key_id } = (await owner.post('/api/keys', { scopes: ['read'] })).body;
+    const { directory } = nodes[1]!;
+    const known = () => directory.credentials.keyById(key_id);
     await until(() => known() !== undefined);
-    const log = 'weir:{directory}:log';
+    const [log, keys] = ['weir:{directory}:log', 'weir:{directory}:keys'];
     // Revoked without a word in the log.
-    const text = await server!.ask<string>('HGET', 'weir:{directory}:keys', made.key_id);
-    await server!.ask(
-      'HSET',
-      'weir:{directory}:keys',
-      made.key_id,
-      JSON.stringify({ ...JSON.parse(text), isRevoked: true }),
-    );
-    await second!.directory.follow();
+    const kept = JSON.parse(await server!.ask<string>('HGET', keys, key_id));
+    await server!.ask('HSET', keys, key_id, JSON.stringify({ ...kept, isRevoked: true }));
+    await directory.follow();
     expect(known()?.isRevoked).toBe(false);
-    await second!.directory.reloadIfDue(Number.POSITIVE_INFINITY);
+    await directory.reloadIfDue(Number.POSITIVE_INFINITY);
     expect(known()?.isRevoked).toBe(true);
     await server!.ask('DEL', log);
     await server!.ask('SET', log, 'no stream');
-    for (const { url } of nodes) await until(async () => !(await isReady(url)));
+    for (const node of nodes) await until(async () => !(await isReady(node)));
     await server!.ask('DEL', log);
     await allReady();
   });
@@ -472,18 +421,19 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   it('nodes killed and paused while they link, with a clock an hour ahead: one chain, no row lost, none twice', async () => {
     await begin(1, [], 1, 2);
     const started = await Promise.all([0, 1, 2].map((index) => startProcess(server!.url, index === 0 ? 3_600_000 : 0)));
-    const path = await deployedOn(started[1]!.url);
-    const clocks = await Promise.all(started.map(({ url }) => ask(url, 'GET', '/api/clock')));
+    const id = await owner.at(started[1]!).contractOn('second', { threshold: 1, within: 2 }, true);
+    const path = gateOf('second', id);
+    const clocks = await Promise.all(started.map((node) => owner.at(node).get('/api/clock')));
     const cycles = clocks.map(({ body }) => body.cycle as number);
     expect(Math.max(...cycles) - Math.min(...cycles)).toBeLessThan(100);
     const all = [...nodes.map(({ fingerprint }) => fingerprint), ...started.map(({ fingerprint }) => fingerprint)];
     for (let round = 0; round < 9; round += 1) {
       const victim = started[round % started.length]!;
-      const others = [nodes[0]!.url, ...started.filter((one) => one !== victim).map(({ url }) => url)];
-      const asking = Promise.all([...others, victim.url].map((url) => ask(url, 'POST', path).catch(() => undefined)));
+      const others = [nodes[0]!, ...started.filter((one) => one !== victim)].map((node) => owner.at(node));
+      const asking = Promise.all([...others, owner.at(victim)].map((one) => one.post(path).catch(() => undefined)));
       if (round % 2 === 0) {
         victim.process.kill('SIGSTOP');
-        await Promise.all(others.map((url) => ask(url, 'POST', path)));
+        await Promise.all(others.map((one) => one.post(path)));
         victim.process.kill('SIGCONT');
         await asking;
       } else {
@@ -492,16 +442,15 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
         started[round % started.length] = await startProcess(server!.url, 0);
         all.push(started[round % started.length]!.fingerprint);
       }
-      await new Promise((resolve) => setTimeout(resolve, 3 * CYCLE_MS));
+      await pause(3 * CYCLE_MS);
     }
-    const state = () => ask(nodes[0]!.url, 'GET', `/api/chain/second/state?kind=transition&limit=250`);
+    const moves = async () => (await owner.rows('second', 'kind=transition&limit=250')).map(({ to }) => to as string);
     // Idle for long enough, the contract allows again: every move was linked.
-    await until(async () => (await state()).body.rows.at(-1)?.to === 'allowing');
-    const { body } = await ask(nodes[0]!.url, 'GET', '/api/chain/second/state?format=ndjson');
-    expect(verifyExport(body, { nodes: all })).toMatchObject({ valid: true });
-    const moves = (await state()).body.rows.map(({ to }: { to: string }) => to);
-    expect(moves.length).toBeGreaterThan(4);
-    expect(moves).toEqual(moves.map((_: string, index: number) => (index % 2 === 0 ? 'limiting' : 'allowing')));
+    await until(async () => (await moves()).at(-1) === 'allowing');
+    expect(verifyExport(await owner.exported('second'), { nodes: all })).toMatchObject({ valid: true });
+    const states = await moves();
+    expect(states.length).toBeGreaterThan(4);
+    expect(states).toEqual(states.map((_, index) => (index % 2 === 0 ? 'limiting' : 'allowing')));
     expect(await server!.ask('KEYS', 'weir:{*}:w:*')).toEqual([]);
   });
 });
@@ -529,13 +478,6 @@ async function put(dumped: ReadonlyMap<string, string>, redis = server!): Promis
     all.addCommand(['RESTORE', key, '0', Buffer.from(value, 'base64') as unknown as string]);
   await all.exec();
   client.destroy();
-}
-
-async function deployedOn(url: string): Promise<string> {
-  await ask(url, 'POST', '/api/chain/state-machines', { slug: 'second', is_public: true });
-  const body = { slug: 'second', threshold: 1, within: 2 };
-  const made = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
-  return `/api/chain/second/contracts/${made.body.contract.id}/gate`;
 }
 
 /** `weir serve` in a process of its own, whose wall clock is ahead. */

@@ -4,6 +4,7 @@ import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { DIRECTORY } from '../../src/store/redis/buckets.js';
 import { functionNamed } from '../../src/store/redis/library.js';
 import { hasRedis, RedisServer, until } from '../store/redis/server.js';
+import { Caller, gateOf, statusAndCode, type Told } from './caller.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
 
 const CYCLE_MS = 200;
@@ -16,41 +17,25 @@ const limits = {
   mint: { threshold: 9, within: 10_000, addresses: 10 },
 };
 
-type Answer = { readonly status: number; readonly body: any };
-
 describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () => {
   let redis: RedisServer;
   let nodes: NetworkNode[];
-  /** Of further owners. */
-  let keys: string[];
+  /** Owners, the first of whom has all that it may have. */
+  let owners: Caller[];
 
   const start = () => startNetworkNode(redis.url, CYCLE_MS, undefined, limits);
 
-  async function ask(node: number, method: string, path: string, key?: string, body?: object): Promise<Answer> {
-    const headers = {
-      ...(key && { authorization: `Bearer ${key}` }),
-      ...(body && { 'content-type': 'application/json' }),
-    };
-    const sent = body && { body: JSON.stringify(body) };
-    const response = await fetch(`${nodes[node % nodes.length]!.url}${path}`, { method, headers, ...sent });
-    return { status: response.status, body: await response.json() };
-  }
-
-  const atOnce = (times: number, one: (index: number) => Promise<Answer>) =>
-    Promise.all(Array.from({ length: times }, (_, index) => one(index)));
-
-  const makeMachine = (node: number, key: string, slug: string) =>
-    ask(node, 'POST', '/api/chain/state-machines', key, { slug });
-  const deploy = (node: number, key: string, slug: string, more: object = {}) =>
-    ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug, threshold: 5, within: 10, ...more });
-  const limitsOf = async (node: number, key: string) => (await ask(node, 'GET', '/api/limits', key)).body;
+  /** What a caller is answered who asks all nodes in turn, without a wait. */
+  const atOnce = (times: number, caller: Caller, ask: (caller: Caller, index: number) => Promise<Told>) =>
+    Promise.all(Array.from({ length: times }, (_, index) => ask(caller.at(nodes[index % nodes.length]!), index)));
+  const deploy = (caller: Caller, slug: string, more: object = {}) =>
+    caller.tryDeploy(slug, { threshold: 5, within: 10, ...more });
+  const limitsOf = async (node: number, caller: Caller) => (await caller.at(nodes[node]!).get('/api/limits')).body;
 
   /** So many were admitted, and all others refused by this code. */
-  function expectAdmitted(answers: readonly Answer[], admitted: number, code: string, status: number): void {
+  function expectAdmitted(answers: readonly Told[], admitted: number, code: string, status: number): void {
     const refused = answers.filter(({ status: said }) => said !== 201);
-    expect(refused.map(({ status: said, body }) => [said, body.code])).toEqual(
-      Array(answers.length - admitted).fill([status, code]),
-    );
+    expect(refused.map(statusAndCode)).toEqual(Array(answers.length - admitted).fill([status, code]));
   }
 
   beforeAll(async () => {
@@ -64,106 +49,106 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
   });
 
   it('an address mints as many keys on all nodes as on one', async () => {
-    const answers = await atOnce(30, (index) => ask(index, 'POST', '/api/demo-key/mint'));
+    const answers = await atOnce(30, new Caller(''), (caller) => caller.post('/api/demo-key/mint'));
     expectAdmitted(answers, limits.mint.threshold, 'too_many_requests', 429);
-    keys = answers.flatMap(({ status, body }) => (status === 201 ? [body.key] : []));
+    const made = answers.filter(({ status }) => status === 201);
+    owners = made.map(({ body }) => new Caller(nodes[0]!.url, body.key));
     const record = await redis.ask<string[]>('KEYS', 'weir:*weir-mint*');
     expect(record.join()).not.toContain('127.0.0.1');
   });
 
   it('machines', async () => {
-    const [key] = keys;
-    const answers = await atOnce(21, (index) => makeMachine(index, key!, `machine-${index}`));
+    const owner = owners[0]!;
+    const answers = await atOnce(21, owner, (caller, index) => caller.createMachine(`machine-${index}`));
     expectAdmitted(answers, 5, 'limit_reached', 422);
     expect(answers.find(({ body }) => body.code)!.body.detail).toMatch(/up to 5 machines on this network/);
     for (const node of [0, 1, 2])
-      expect((await limitsOf(node, key!)).machines).toMatchObject({ per: 'network', most: 5, used: 5, left: 0 });
-    expectAdmitted([await makeMachine(1, key!, 'machine-0')], 0, 'limit_reached', 422);
+      expect((await limitsOf(node, owner)).machines).toMatchObject({ per: 'network', most: 5, used: 5, left: 0 });
+    expectAdmitted([await owner.at(nodes[1]!).createMachine('machine-0')], 0, 'limit_reached', 422);
   });
 
   it('a slug that another has takes no room', async () => {
-    const [, key, other] = keys;
-    await makeMachine(0, other!, 'taken');
-    expectAdmitted(await atOnce(6, (index) => makeMachine(index, key!, 'taken')), 0, 'slug_taken', 409);
-    expectAdmitted(await atOnce(6, (index) => makeMachine(index, key!, 'own')), 1, 'slug_taken', 409);
-    expect((await limitsOf(2, key!)).machines).toMatchObject({ used: 1, left: 4 });
+    const [, owner, other] = owners;
+    await other!.createMachine('taken');
+    expectAdmitted(await atOnce(6, owner!, (caller) => caller.createMachine('taken')), 0, 'slug_taken', 409);
+    expectAdmitted(await atOnce(6, owner!, (caller) => caller.createMachine('own')), 1, 'slug_taken', 409);
+    expect((await limitsOf(2, owner!)).machines).toMatchObject({ used: 1, left: 4 });
   });
 
   it('contracts, and the cycles of their windows', async () => {
-    const [, , , key] = keys;
-    for (const slug of ['one', 'two', 'three']) await makeMachine(0, key!, slug);
+    const [, , , first, second] = owners;
+    for (const slug of ['one', 'two', 'three']) await first!.createMachine(slug);
     const slugs = ['one', 'two', 'three', 'one'];
-    const long = await atOnce(8, (index) => deploy(index, key!, slugs[index % 4]!, { within: 250 }));
+    const long = await atOnce(8, first!, (caller, index) => deploy(caller, slugs[index % 4]!, { within: 250 }));
     expectAdmitted(long, 4, 'limit_reached', 422);
-    expect((await limitsOf(1, key!)).window_cycles).toMatchObject({ used: 1_000, left: 0 });
+    expect((await limitsOf(1, first!)).window_cycles).toMatchObject({ used: 1_000, left: 0 });
 
-    const [, , , , next] = keys;
-    for (const slug of ['four', 'five', 'six']) await makeMachine(0, next!, slug);
+    for (const slug of ['four', 'five', 'six']) await second!.createMachine(slug);
     const many = ['four', 'five', 'six', 'four'];
-    const answers = await atOnce(24, (index) => deploy(index, next!, many[index % 4]!));
+    const answers = await atOnce(24, second!, (caller, index) => deploy(caller, many[index % 4]!));
     expectAdmitted(answers, 7, 'limit_reached', 422);
-    const { contracts, definition_bytes } = await limitsOf(0, next!);
+    const { contracts, definition_bytes } = await limitsOf(0, second!);
     expect(contracts).toMatchObject({ per: 'network', used: 7, left: 0 });
     expect(definition_bytes.used).toBeLessThan(2_000);
   });
 
   it('keys of an owner', async () => {
-    const [, , , , , key] = keys;
-    const answers = await atOnce(15, (index) => ask(index, 'POST', '/api/keys', key, { scopes: ['read'] }));
+    const owner = owners[5]!;
+    const answers = await atOnce(15, owner, (caller) => caller.post('/api/keys', { scopes: ['read'] }));
     expectAdmitted(answers, 3, 'limit_reached', 422);
-    expect((await limitsOf(2, key!)).keys).toEqual({ per: 'network', most: 4, used: 4 });
+    expect((await limitsOf(2, owner)).keys).toEqual({ per: 'network', most: 4, used: 4 });
   });
 
   it('rows: all nodes refuse an owner whose records are full, whichever made them', async () => {
-    const [, key] = keys;
-    const { id } = (await deploy(0, key!, 'own', { threshold: 1, within: 1 })).body.contract;
-    const path = `/api/chain/own/contracts/${id}/gate`;
+    const owner = owners[1]!;
+    const gate = gateOf('own', await owner.deploy('own', { threshold: 1, within: 1 }));
     let isFull = false;
     const isSame = async (some: readonly number[], of: 'rows' | 'record_kib') =>
-      new Set(await Promise.all(some.map(async (node) => (await limitsOf(node, key!))[of].used))).size === 1;
+      new Set(await Promise.all(some.map(async (node) => (await limitsOf(node, owner))[of].used))).size === 1;
     for (let round = 0; !isFull; round += 1) {
       // What is refused is by rows that a node has heard of.
       await until(() => isSame([0, 1, 2], 'rows'));
-      const answers = await atOnce(3, (index) => ask(index, 'POST', path, key));
+      const answers = await atOnce(3, owner, (caller) => caller.post(gate));
       isFull = answers.some(({ body }) => body.code === 'limit_reached');
       expect(round).toBeLessThan(1_000);
     }
     await until(async () =>
-      (await atOnce(3, (index) => ask(index, 'POST', path, key))).every(({ body }) => body.code === 'limit_reached'),
+      (await atOnce(3, owner, (caller) => caller.post(gate))).every(({ body }) => body.code === 'limit_reached'),
     );
     await until(() => isSame([0, 1, 2], 'rows'));
-    const { used } = (await limitsOf(0, key!)).rows;
+    const { used } = (await limitsOf(0, owner)).rows;
     expect(used).toBeGreaterThanOrEqual(40);
     expect(used).toBeLessThan(46);
     nodes.push(await start());
     // The last transition may still be linked, and heard.
     await until(() => isSame([0, 1, 2, 3], 'record_kib'));
-    expect((await ask(3, 'POST', path, key)).body.code).toBe('limit_reached');
+    expect((await owner.at(nodes[3]!).post(gate)).body.code).toBe('limit_reached');
   });
 
   it('what a node claimed that ended is free again once it cannot be made any more', async () => {
-    const [, , owner] = keys;
-    const { body } = await ask(0, 'GET', '/api/keys', owner);
-    const [{ key_id }] = body.keys;
+    const owner = owners[2]!;
+    const [{ key_id }] = (await owner.get('/api/keys')).body.keys;
     const { owner: name } = JSON.parse(await redis.ask<string>('HGET', `${DIRECTORY}keys`, key_id));
     const inAnHour = String(Date.now() + 3_600_000);
     const claim = [functionNamed('claim'), '1', DIRECTORY, inAnHour, String(CYCLE_MS), name, 'ghost', inAnHour, ''];
     const amounts = ['4', '9', '99', ...Array(4).fill(['0', '9999', '999999']).flat()];
     expect((await redis.ask<any[]>('FCALL', ...claim, ...amounts))[1]).toBeUndefined();
-    expect((await limitsOf(1, owner!)).machines).toMatchObject({ used: 5, left: 0 });
-    expectAdmitted([await makeMachine(1, owner!, 'after')], 0, 'limit_reached', 422);
+    expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 5, left: 0 });
+    expectAdmitted([await owner.at(nodes[1]!).createMachine('after')], 0, 'limit_reached', 422);
     await redis.ask('ZADD', `${DIRECTORY}claims`, '1', `${name} ghost`);
-    expectAdmitted([await makeMachine(1, owner!, 'after')], 1, '', 0);
-    expect((await limitsOf(1, owner!)).machines).toMatchObject({ used: 2, free_on_node: 2 });
+    expectAdmitted([await owner.at(nodes[1]!).createMachine('after')], 1, '', 0);
+    expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 2, free_on_node: 2 });
   });
 
   it('machines of all owners together', async () => {
-    const owners = keys.slice(6);
-    expect((await limitsOf(0, owners[0]!)).machines).toMatchObject({ on_node: 16, free_on_node: 2, left: 2 });
+    const last = owners.slice(6);
+    expect((await limitsOf(0, last[0]!)).machines).toMatchObject({ on_node: 16, free_on_node: 2, left: 2 });
     // Who has one may have no second: as many are not free any more.
-    const answers = await atOnce(12, (index) => makeMachine(index, owners[index % 3]!, `last-${index}`));
+    const make = (owner: Caller, place: number) =>
+      atOnce(4, owner, (caller, index) => caller.createMachine(`last-${place}-${index}`));
+    const answers = (await Promise.all(last.map(make))).flat();
     expectAdmitted(answers, 2, 'limit_reached', 422);
-    expect((await limitsOf(1, owners[0]!)).machines).toMatchObject({ free_on_node: 0, left: 0 });
+    expect((await limitsOf(1, last[0]!)).machines).toMatchObject({ free_on_node: 0, left: 0 });
   });
 
   it('keys that have expired are forgotten by Redis, too', async () => {

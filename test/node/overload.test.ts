@@ -7,6 +7,7 @@ import { Overload } from '../../src/node/overload.js';
 import { Pipelines } from '../../src/node/pipelines.js';
 import { LoopTurn } from '../../src/time/loop-turn.js';
 import { figureIn, metricsOf } from './asking.js';
+import { type Caller, gateOf } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const REQUESTS = 30;
@@ -16,15 +17,12 @@ afterEach(() => node?.close());
 
 async function start(overload: { afterMs: number; gateTurnMs: number; otherTurnMs: number }) {
   node = await startRunning({ cycleMs: 3_600_000, limits: { overload } });
-  const key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
-  const body = { slug: 'm', threshold: 1_000 };
-  const { contract } = (await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body })).body;
-  return { key, gate: `/api/chain/m/contracts/${contract.id}/gate` };
+  const owner = node.owner();
+  return { owner, gate: gateOf('m', await owner.contractOn('m', { threshold: 1_000 })) };
 }
 
 /** The answers to requests that all arrive at once on one connection, until it is closed or all are answered. */
-function together(path: string, key: string, count = REQUESTS): Promise<{ statuses: number[]; text: string }> {
+function together(path: string, { key }: Caller, count = REQUESTS): Promise<{ statuses: number[]; text: string }> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
@@ -40,29 +38,29 @@ function together(path: string, key: string, count = REQUESTS): Promise<{ status
 }
 
 it('refuses what is beyond a turn with 503 and Retry-After, and counts none of it', async () => {
-  const { key, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
-  const { statuses, text } = await together(gate, key);
+  const { owner, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
+  const { statuses, text } = await together(gate, owner);
   const refused = statuses.filter((status) => status === 503).length;
   expect(statuses.length).toBe(REQUESTS);
   expect(refused).toBeGreaterThan(0);
   expect(text).toContain('"code":"node_overloaded"');
   expect(text.match(/^Retry-After: [123]\r$/gm)?.length).toBe(refused);
-  const { body } = await node.ask('GET', gate, { key });
+  const { body } = await owner.get(gate);
   expect(body.count).toBe(REQUESTS - refused + 1);
   expect((await metricsOf(node.url)).match(/path="none",status="503"\} (\d+)/)?.[1]).toBe(String(refused));
 });
 
 it('says so at /readyz, and is alive at /healthz', async () => {
-  const { key, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
-  await together(gate, key);
+  const { owner, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
+  await together(gate, owner);
   const [ready, live] = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
   expect([ready.status, ready.body.code, live.status, live.body.status]).toEqual([503, 'node_overloaded', 200, 'live']);
 });
 
 it('goes on with gates while it refuses other requests, and closes the connections of those', async () => {
-  const { key, gate } = await start({ afterMs: -1, gateTurnMs: Number.POSITIVE_INFINITY, otherTurnMs: 0 });
-  const gates = await together(gate, key);
-  const others = await together('/api/clock', key);
+  const { owner, gate } = await start({ afterMs: -1, gateTurnMs: Number.POSITIVE_INFINITY, otherTurnMs: 0 });
+  const gates = await together(gate, owner);
+  const others = await together('/api/clock', owner);
   expect(new Set(gates.statuses)).toEqual(new Set([200]));
   // The first of a turn is answered; the first that is refused is the last of its connection.
   expect([others.statuses.at(-1), others.statuses.filter((status) => status === 503).length]).toEqual([503, 1]);
@@ -135,8 +133,8 @@ it('hands over a few requests of a connection in a turn of the loop, in order, a
 });
 
 it('answers what a client sends at once in order, and closes the connection of one that sends too much', async () => {
-  const { key, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
-  const { statuses, text } = await together(gate, key, 600);
+  const { owner, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
+  const { statuses, text } = await together(gate, owner, 600);
   const counts = [...text.matchAll(/"count":(\d+)/g)].map(([, count]) => Number(count));
   expect(statuses.indexOf(503)).toBe(statuses.length - 1);
   expect(statuses.length).toBeLessThan(600);
@@ -144,7 +142,7 @@ it('answers what a client sends at once in order, and closes the connection of o
 });
 
 it('refuses nothing as long as the loop now and then waits', async () => {
-  const { key, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
-  expect(new Set((await together(gate, key, 200)).statuses)).toEqual(new Set([200]));
+  const { owner, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
+  expect(new Set((await together(gate, owner, 200)).statuses)).toEqual(new Set([200]));
   expect(figureIn(await metricsOf(node.url), 'weir_malformed_requests_total')).toBe(0);
 });

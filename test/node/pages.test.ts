@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Caller, inTurn, statusAndCode } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const LIST = '/api/chain/many/contracts';
 let node: Running;
-let key: string;
+let owner: Caller;
 let ids: string[];
 
 beforeAll(async () => {
@@ -11,16 +12,9 @@ beforeAll(async () => {
   const definitionKib = { threshold: 106, within: 1_000, onNode: 1_000 };
   const contracts = { perOwner: 1_000, onNode: 205 };
   node = await startRunning({ limits: { sessions, definitionKib, contracts } });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'many', is_public: true } });
-  ids = [];
-  for (let n = 0; n < 102; n += 1) {
-    const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', {
-      key,
-      body: { slug: 'many' },
-    });
-    ids.push(body.contract.id);
-  }
+  owner = node.owner();
+  await owner.createMachine('many', true);
+  ids = await inTurn(Array(102).keys(), () => owner.deploy('many'));
 });
 afterAll(() => node.close());
 
@@ -39,8 +33,7 @@ it.each([
   ['?limit=0', 400, 'invalid_input'],
   ['?after=none', 404, 'contract_not_found'],
 ])('%s is refused', async (query, status, code) => {
-  const answer = await node.ask('GET', `${LIST}${query}`);
-  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(statusAndCode(await node.ask('GET', `${LIST}${query}`))).toEqual([status, code]);
 });
 
 it('a machine shows its first 100 contracts, and how many it has', async () => {
@@ -49,32 +42,22 @@ it('a machine shows its first 100 contracts, and how many it has', async () => {
 });
 
 it('an owner may not have more contracts than are still free', async () => {
-  const body = { slug: 'many' };
-  const path = '/api/contracts/templates/rate-limiter/deploy';
-  const answers = [await node.ask('POST', path, { key, body }), await node.ask('POST', path, { key, body })];
-  expect(answers.map(({ status, body: { code } }) => [status, code])).toEqual([
-    [201, undefined],
-    [422, 'limit_reached'],
-  ]);
+  await owner.deploy('many');
+  expect(statusAndCode(await owner.tryDeploy('many'))).toEqual([422, 'limit_reached']);
 });
 
 it('sessions, and definitions by their size, are limited for each owner, with Retry-After; what is left is listed', async () => {
-  const sessions = [1, 2, 3].map(() => node.ask('POST', '/api/session', { key }));
+  const sessions = [1, 2, 3].map(() => owner.post('/api/session'));
   expect((await Promise.all(sessions)).map(({ status }) => status).sort()).toEqual([201, 201, 429]);
-  const refused = await node.ask('POST', '/api/session', { key });
+  const refused = await owner.post('/api/session');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(700);
-  const definition = {
-    name: 'd',
-    version: '1.0',
-    states: { a: { initial: true } },
-    transitions: [],
-    uses: ['x'.repeat(200)],
-  };
-  const large = { ...definition, uses: Array(16).fill('x'.repeat(199)) };
-  const answers = [];
-  for (const body of [large, definition, definition]) answers.push(await node.ask('POST', LIST, { key, body }));
+  const define = (...uses: string[]) => ({
+    ...{ name: 'd', version: '1.0', states: { a: { initial: true } }, transitions: [], uses },
+  });
+  const [small, large] = [define('x'.repeat(200)), define(...Array(16).fill('x'.repeat(199)))];
+  const answers = await inTurn([large, small, small], (body) => owner.post(LIST, body));
   expect(answers.map(({ body: { code } }) => code)).toEqual(['too_many_requests', 'limit_reached', 'limit_reached']);
-  const { body } = await node.ask('GET', '/api/limits', { key });
+  const { body } = await owner.get('/api/limits');
   expect([body.sessions.left, body.definition_kib]).toEqual([
     0,
     { threshold: 106, within: 1_000, per: 'node', left: 0, on_node: 1_000, left_on_node: 894 },

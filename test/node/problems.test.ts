@@ -1,10 +1,11 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Caller, statusAndCode } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 let node: Running;
-let key: string;
+let owner: Caller;
 let contract: string;
 
 beforeAll(async () => {
@@ -17,11 +18,8 @@ beforeAll(async () => {
       idleTimeoutMs: 6_000,
     },
   });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'gate' } });
-  const body = { slug: 'gate', within: 10 };
-  const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body });
-  contract = deployed.body.contract.id;
+  owner = node.owner();
+  contract = await owner.contractOn('gate', { within: 10 });
 });
 afterAll(() => node.close());
 
@@ -29,208 +27,62 @@ const EVENT = '/api/chain/gate/event';
 const MACHINES = '/api/chain/state-machines';
 const DEPLOY = '/api/contracts/templates/rate-limiter/deploy';
 const CONTRACTS = '/api/chain/gate/contracts';
+const SHIFT = '/api/core/shift';
 const closed = { name: 'x', version: '1.0', states: { a: { initial: true } }, transitions: [] };
 
+type Case = [what: string, path: string, body: unknown, answer: string, fault?: string | undefined, type?: string];
+
+// biome-ignore format: one case a line
+const wrong: readonly Case[] = [
+  ['bad JSON', EVENT, '{"type":', '400 invalid_json'],
+  ['no JSON', EVENT, 'hello', '400 invalid_json'],
+  ['an array', EVENT, '[]', '400 invalid_input', '/ must be an object'],
+  ['a number', EVENT, '1', '400 invalid_input', '/ must be an object'],
+  ['null', EVENT, 'null', '400 invalid_input', '/ must be an object'],
+  ['nothing', EVENT, '', '400 invalid_input', '/type is required'],
+  ['text', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'text/plain'],
+  ['a form', EVENT, 'type=request', '415 unsupported_media_type', undefined, 'application/x-www-form-urlencoded'],
+  ['a type that is none', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'json'],
+  ['no field', EVENT, '{}', '400 invalid_input', '/type is required'],
+  ['a field misspelt', EVENT, { type: 'request', cuont: 3 }, '400 invalid_input', '/cuont is not known; did you mean "count"?'],
+  ['__proto__', EVENT, '{"type":"request","__proto__":{}}', '400 invalid_input',
+    '/__proto__ is not known; allowed here: type, count, cycle, contract_id, key'],
+  ['a text for a number', EVENT, { type: 'request', count: '3' }, '400 invalid_input', '/count must be an integer'],
+  ['a fraction', EVENT, { type: 'request', count: 1.5 }, '400 invalid_input', '/count must be an integer'],
+  ['zero events', EVENT, { type: 'request', count: 0 }, '400 invalid_input', '/count must be >= 1'],
+  ['too many events', EVENT, { type: 'request', count: 1e9 + 1 }, '400 invalid_input', '/count must be <= 1000000000'],
+  ['a number beyond all', EVENT, '{"type":"request","count":1e999}', '400 invalid_input', '/count must be an integer'],
+  ['an unknown kind of event', EVENT, { type: 'reqest' }, '422 unknown_event_type'],
+  ['an event from the future', EVENT, { type: 'request', cycle: 9e15 }, '422 event_in_future'],
+  ['an event from the past', EVENT, { type: 'request', cycle: 1 }, '422 event_too_old'],
+  ['a contract that is not there', EVENT, { type: 'request', contract_id: 'x' }, '404 contract_not_found'],
+  ['a body too large', EVENT, { type: 'request', x: 'x'.repeat(1_000) }, '413 body_too_large'],
+  ['a slug of capitals', MACHINES, { slug: 'Gate' }, '400 invalid_input', '/slug must match ^[a-z0-9-]{1,64}$'],
+  ['a slug taken', MACHINES, { slug: 'gate' }, '409 slug_taken'],
+  ['a slug of the node', MACHINES, { slug: 'weir-mint' }, '409 slug_taken'],
+  ['a slug that is a route', MACHINES, { slug: 'active' }, '409 slug_taken'],
+  ['a threshold of zero', DEPLOY, { slug: 'gate', threshold: 0 }, '400 invalid_input', '/threshold must be >= 1'],
+  ['a window too long', DEPLOY, { slug: 'gate', within: 100_001 }, '400 invalid_input', '/within must be <= 100000'],
+  ['a machine that is not there', DEPLOY, { slug: 'none' }, '404 machine_not_found'],
+  ['a definition without states', CONTRACTS, { ...closed, states: {} }, '400 invalid_definition',
+    '/states must not have fewer than 1 properties'],
+  ['an operator that is not there', CONTRACTS, { ...closed, transitions: [{ from: 'a', to: 'a', operator: 'KO43' }] },
+    '422 operator_not_registered', '/transitions/0/operator names the operator "KO43", which is not registered'],
+  ['no steps', SHIFT, { steps: 0 }, '400 invalid_input', '/steps must be >= 1'],
+  ['too many steps', SHIFT, { steps: 33 }, '400 invalid_input', '/steps must be <= 32'],
+  ['an operator unknown', SHIFT, { steps: 1, operators: ['KO41'] }, '422 operator_not_registered', '/operators/0 is not registered'],
+  ['an input unknown', SHIFT, { steps: 1, inputs: { s: 1 } }, '400 invalid_input', '/inputs/s is not known; allowed here: S'],
+];
+
 describe('a bad request is told what is wrong with it', () => {
-  it.each([
-    ['bad JSON', EVENT, '{"type":', 'application/json', 400, 'invalid_json', undefined],
-    ['no JSON', EVENT, 'hello', 'application/json', 400, 'invalid_json', undefined],
-    ['an array', EVENT, '[]', 'application/json', 400, 'invalid_input', '/ must be an object'],
-    ['a number', EVENT, '1', 'application/json', 400, 'invalid_input', '/ must be an object'],
-    ['null', EVENT, 'null', 'application/json', 400, 'invalid_input', '/ must be an object'],
-    ['nothing', EVENT, '', 'application/json', 400, 'invalid_input', '/type is required'],
-    ['text', EVENT, '{"type":"request"}', 'text/plain', 415, 'unsupported_media_type', undefined],
-    ['a form', EVENT, 'type=request', 'application/x-www-form-urlencoded', 415, 'unsupported_media_type', undefined],
-    ['a type that is none', EVENT, '{"type":"request"}', 'json', 415, 'unsupported_media_type', undefined],
-    ['no field', EVENT, '{}', 'application/json', 400, 'invalid_input', '/type is required'],
-    [
-      'a field misspelt',
-      EVENT,
-      { type: 'request', cuont: 3 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/cuont is not known; did you mean "count"?',
-    ],
-    [
-      '__proto__',
-      EVENT,
-      '{"type":"request","__proto__":{}}',
-      'application/json',
-      400,
-      'invalid_input',
-      '/__proto__ is not known; allowed here: type, count, cycle, contract_id, key',
-    ],
-    [
-      'a text for a number',
-      EVENT,
-      { type: 'request', count: '3' },
-      'application/json',
-      400,
-      'invalid_input',
-      '/count must be an integer',
-    ],
-    [
-      'a fraction',
-      EVENT,
-      { type: 'request', count: 1.5 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/count must be an integer',
-    ],
-    [
-      'zero events',
-      EVENT,
-      { type: 'request', count: 0 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/count must be >= 1',
-    ],
-    [
-      'too many events',
-      EVENT,
-      { type: 'request', count: 1e9 + 1 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/count must be <= 1000000000',
-    ],
-    [
-      'a number beyond all',
-      EVENT,
-      '{"type":"request","count":1e999}',
-      'application/json',
-      400,
-      'invalid_input',
-      '/count must be an integer',
-    ],
-    ['an unknown kind of event', EVENT, { type: 'reqest' }, 'application/json', 422, 'unknown_event_type', undefined],
-    [
-      'an event from the future',
-      EVENT,
-      { type: 'request', cycle: 9e15 },
-      'application/json',
-      422,
-      'event_in_future',
-      undefined,
-    ],
-    [
-      'an event from the past',
-      EVENT,
-      { type: 'request', cycle: 1 },
-      'application/json',
-      422,
-      'event_too_old',
-      undefined,
-    ],
-    [
-      'a contract that is not there',
-      EVENT,
-      { type: 'request', contract_id: 'x' },
-      'application/json',
-      404,
-      'contract_not_found',
-      undefined,
-    ],
-    [
-      'a body too large',
-      EVENT,
-      { type: 'request', x: 'x'.repeat(1_000) },
-      'application/json',
-      413,
-      'body_too_large',
-      undefined,
-    ],
-    [
-      'a slug of capitals',
-      MACHINES,
-      { slug: 'Gate' },
-      'application/json',
-      400,
-      'invalid_input',
-      '/slug must match ^[a-z0-9-]{1,64}$',
-    ],
-    ['a slug taken', MACHINES, { slug: 'gate' }, 'application/json', 409, 'slug_taken', undefined],
-    ['a slug of the node', MACHINES, { slug: 'weir-mint' }, 'application/json', 409, 'slug_taken', undefined],
-    ['a slug that is a route', MACHINES, { slug: 'active' }, 'application/json', 409, 'slug_taken', undefined],
-    [
-      'a threshold of zero',
-      DEPLOY,
-      { slug: 'gate', threshold: 0 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/threshold must be >= 1',
-    ],
-    [
-      'a window too long',
-      DEPLOY,
-      { slug: 'gate', within: 100_001 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/within must be <= 100000',
-    ],
-    ['a machine that is not there', DEPLOY, { slug: 'none' }, 'application/json', 404, 'machine_not_found', undefined],
-    [
-      'a definition without states',
-      CONTRACTS,
-      { ...closed, states: {} },
-      'application/json',
-      400,
-      'invalid_definition',
-      '/states must not have fewer than 1 properties',
-    ],
-    [
-      'an operator that is not there',
-      CONTRACTS,
-      { ...closed, transitions: [{ from: 'a', to: 'a', operator: 'KO43' }] },
-      'application/json',
-      422,
-      'operator_not_registered',
-      '/transitions/0/operator names the operator "KO43", which is not registered',
-    ],
-    ['no steps', '/api/core/shift', { steps: 0 }, 'application/json', 400, 'invalid_input', '/steps must be >= 1'],
-    [
-      'too many steps',
-      '/api/core/shift',
-      { steps: 33 },
-      'application/json',
-      400,
-      'invalid_input',
-      '/steps must be <= 32',
-    ],
-    [
-      'an operator unknown',
-      '/api/core/shift',
-      { steps: 1, operators: ['KO41'] },
-      'application/json',
-      422,
-      'operator_not_registered',
-      '/operators/0 is not registered',
-    ],
-    [
-      'an input unknown',
-      '/api/core/shift',
-      { steps: 1, inputs: { s: 1 } },
-      'application/json',
-      400,
-      'invalid_input',
-      '/inputs/s is not known; allowed here: S',
-    ],
-  ])('%s', async (_name, path, body, type, status, code, fault) => {
+  it.each(wrong)('%s', async (_name, path, body, answer, fault, type) => {
     const before = node.host.machines.get('gate')?.head;
-    const told = await node.ask('POST', path, { key, body, type });
-    const first = told.body.errors?.[0];
-    expect({ status: told.status, code: told.body.code, fault: first && `${first.path} ${first.message}` }).toEqual({
-      status,
-      code,
-      fault,
-    });
+    const told = await owner.post(path, body, type === undefined ? {} : { 'content-type': type });
+    const { code, errors } = told.body;
+    expect(`${told.status} ${code}`).toBe(answer);
+    expect(errors?.[0] && `${errors[0].path} ${errors[0].message}`).toBe(fault);
     expect(told.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-    expect(told.body).toMatchObject({ ok: false, status, type: `urn:weir:problem:${code}` });
+    expect(told.body).toMatchObject({ ok: false, status: told.status, type: `urn:weir:problem:${code}` });
     // Never half an effect.
     expect(node.host.machines.get('gate')?.head).toEqual(before);
     expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
@@ -261,28 +113,22 @@ describe('a bad request is told what is wrong with it', () => {
     ['DELETE', '/api/chain/gate/event', 405, 'method_not_allowed'],
     ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
   ])('%s %s', async (method, path, status, code) => {
-    const told = await node.ask(method, path, { key });
-    expect([told.status, told.body.code]).toEqual([status, code]);
+    expect(statusAndCode(await owner.ask(method, path))).toEqual([status, code]);
   });
 
   it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {
-    const wrong = await node.ask('PUT', '/api/keys', { key });
-    const near = await node.ask('GET', '/api/contracts/template');
-    expect([wrong.headers.get('allow'), near.body.detail]).toEqual([
-      'GET, HEAD, POST',
-      expect.stringContaining('Did you mean /api/contracts/templates?'),
-    ]);
+    expect((await owner.ask('PUT', '/api/keys')).headers.get('allow')).toBe('GET, HEAD, POST');
+    const near = await owner.get('/api/contracts/template');
+    expect(near.body.detail).toContain('Did you mean /api/contracts/templates?');
   });
 
   it('what leads nowhere is told so whatever its body is', async () => {
-    const body = 'x'.repeat(2_000);
-    const { status } = await node.ask('POST', '/nowhere', { body, type: 'application/json' });
-    expect(status).toBe(404);
+    expect((await owner.post('/nowhere', 'x'.repeat(2_000))).status).toBe(404);
   });
 
   it('a HEAD answers like a GET without a body, except where a GET does not end', async () => {
     const heads = ['/healthz', MACHINES, `${CONTRACTS}/${contract}/gate`, '/api/chain/gate/stream'];
-    const answers = await Promise.all(heads.map((path) => node.ask('HEAD', path, { key })));
+    const answers = await Promise.all(heads.map((path) => owner.ask('HEAD', path)));
     expect(answers.map(({ status, body }) => [status, body])).toEqual([
       [200, ''],
       [200, ''],
@@ -292,54 +138,26 @@ describe('a bad request is told what is wrong with it', () => {
   });
 
   it('every method that Node knows is answered, and never by a mistake of ours', async () => {
-    const methods = [
-      'GET',
-      'HEAD',
-      'POST',
-      'PUT',
-      'DELETE',
-      'PATCH',
-      'OPTIONS',
-      'TRACE',
-      'PROPFIND',
-      'QUERY',
-      'PURGE',
-      'SEARCH',
-    ];
-    const statuses = await Promise.all(methods.map((method) => statusOf(method, '/api/clock')));
-    expect(Object.fromEntries(methods.map((method, index) => [method, statuses[index]]))).toEqual({
-      ...Object.fromEntries(methods.map((method) => [method, 405])),
-      GET: 200,
-      HEAD: 200,
-    });
+    const others = 'POST PUT DELETE PATCH OPTIONS TRACE PROPFIND QUERY PURGE SEARCH'.split(' ');
+    const statuses = await Promise.all(['GET', 'HEAD', ...others].map((method) => statusOf(method, '/api/clock')));
+    expect(statuses).toEqual([200, 200, ...others.map(() => 405)]);
   });
 });
+
+const HTTP = 'HTTP/1.1\r\nHost: localhost\r\n';
+const TYPE = 'Content-Type: application/json\r\n';
+const MINT = '/api/demo-key/mint';
 
 describe('what is no HTTP, or does not come, is refused on its socket', () => {
   it.each([
     ['noise', '\x16\x03\x01\x02\r\n\r\n', 400, 'malformed_request'],
     ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'malformed_request'],
-    [
-      'two lengths',
-      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
-      400,
-      'malformed_request',
-    ],
+    ['two lengths', `POST / ${HTTP}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400, 'malformed_request'],
     ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, undefined],
-    [
-      'headers too large',
-      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'headers_too_large',
-    ],
-    ['a path too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431, 'headers_too_large'],
-    ['headers that do not end', 'GET / HTTP/1.1\r\nHost: localhost\r\n', 408, 'request_timeout'],
-    [
-      'a body that does not come',
-      'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
-      408,
-      'request_timeout',
-    ],
+    ['headers too large', `GET / ${HTTP}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    ['a path too long', `GET /${'x'.repeat(20_000)} ${HTTP}\r\n`, 431, 'headers_too_large'],
+    ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
+    ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
   ])('%s', async (_name, text, status, code) => {
     const answer = await raw(text);
     expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);

@@ -12,6 +12,7 @@ import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { pause } from '../../src/time/wall.js';
 import { temporaryFolder } from '../left-behind.js';
 import { verifyExport } from '../record/verifying.js';
 import { Listening } from './listening.js';
@@ -21,14 +22,12 @@ const KEEP = 20;
 
 async function running() {
   const node = await startRunning({ cycleMs: 10, keepRows: KEEP });
-  const key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
-  const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'm' } });
-  const { id } = body.contract;
+  const owner = node.owner();
+  const id = await owner.contractOn('m', {}, true);
   const move = async (times: number) => {
     for (let time = 0; time < times; time += 1) {
       const to = node.host.contract(id).state === 'limiting' ? 'allowing' : 'limiting';
-      await node.ask('POST', `/api/chain/m/contracts/${id}/transition`, { key, body: { to, hold_cycles: 100_000 } });
+      await owner.post(`/api/chain/m/contracts/${id}/transition`, { to, hold_cycles: 100_000 });
     }
   };
   return { node, move };
@@ -37,7 +36,7 @@ async function running() {
 /** Waits until the record has no more rows than are kept, and a tenth. */
 async function cutOf(node: Pick<Running, 'store' | 'host'>, slug = 'm') {
   const isLong = () => node.host.machine(slug).head.seq - (node.store.cut(slug)?.removed_to_seq ?? 0) > KEEP * 1.1;
-  while (isLong()) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (isLong()) await pause(5);
   return node.store.cut(slug)!;
 }
 
@@ -77,18 +76,10 @@ describe('a record of which so many rows are kept', () => {
     for (const last of ['0', '3', `${removed - 1}`]) {
       const listening = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': last } });
       const first = await listening.next('transition');
+      const envelope = { specversion: '1.0', source: '/api/chain/m', time: at, datacontenttype: 'application/json' };
       expect(listening.heard[0]).toEqual({
-        id: String(removed),
-        event: 'rows_removed',
-        data: {
-          specversion: '1.0',
-          source: '/api/chain/m',
-          time: at,
-          id: `removed/${removed}`,
-          type: 'weir.rows_removed',
-          datacontenttype: 'application/json',
-          data: { ...cut, machine },
-        },
+        ...{ id: String(removed), event: 'rows_removed' },
+        data: { ...envelope, id: `removed/${removed}`, type: 'weir.rows_removed', data: { ...cut, machine } },
       });
       expect(first.id).toBe(String(removed + 1));
       listening.close();
@@ -102,17 +93,12 @@ describe('a record of which so many rows are kept', () => {
 
   it('leaves room again to an owner whose records were full', async () => {
     const node = await startRunning({ cycleMs: 10, keepRows: 5, limits: { rows: { perOwner: 12, onNode: 1_000 } } });
-    const key = node.keyOf('owner');
-    await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm' } });
-    const path = '/api/contracts/templates/rate-limiter/deploy';
-    const deploy = () => node.ask('POST', path, { key, body: { slug: 'm' } });
-    let made = 0;
-    for (let status = 201; made < 40; made += 1) {
-      ({ status } = await deploy());
-      while (status !== 201) {
+    const owner = node.owner();
+    await owner.createMachine('m');
+    for (let made = 0; made < 40; made += 1) {
+      while ((await owner.tryDeploy('m')).status !== 201) {
         expect(node.host.machine('m').head.seq).toBeGreaterThanOrEqual(12);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        ({ status } = await deploy());
+        await pause(5);
       }
     }
     expect(node.host.machine('m').head.seq).toBe(41);
@@ -186,7 +172,7 @@ describe('a data folder whose records are cut', () => {
     found.close();
 
     const anew = await nodeIn(back, undefined, true);
-    while (anew.store.cut('m')!.signature === cut.signature) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (anew.store.cut('m')!.signature === cut.signature) await pause(5);
     const text = await (await fetch(`${anew.node.url}/api/chain/m/state?format=ndjson`)).text();
     await anew.node.close();
     expect(verifyExport(text, { pinned: publicKeyFrom(anew.signer.publicKey) })).toMatchObject({

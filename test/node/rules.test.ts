@@ -4,6 +4,7 @@ import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../cli/command-line.js';
 import { verifyRows } from '../record/verifying.js';
+import { type Caller, NDJSON } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const START_MS = 1_699_999_200_000;
@@ -11,17 +12,16 @@ let nowMs = START_MS;
 const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
 let node: Running;
-let key: string;
+let owner: Caller;
 beforeAll(async () => {
   node = await startRunning({ cycleMs: 777, source });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'm', is_public: true } });
+  owner = node.owner();
+  await owner.createMachine('m', true);
 });
 afterAll(() => node.close());
 
 const templates = '/api/contracts/templates';
-const deploy = (rule: unknown) =>
-  node.ask('POST', `${templates}/rate-limiter/deploy`, { key, body: { slug: 'm', rule } });
+const deploy = (rule: unknown) => owner.post(`${templates}/rate-limiter/deploy`, { slug: 'm', rule });
 
 describe('templates', () => {
   it('lists one for each family, and shows each', async () => {
@@ -38,11 +38,11 @@ describe('templates', () => {
   it('deploys each, and its gate decides, is peeked at, and shows what remains', async () => {
     const { body } = await node.ask('GET', templates);
     for (const { id } of body.templates) {
-      const { status, body: told } = await node.ask('POST', `${templates}/${id}/deploy`, { key, body: { slug: 'm' } });
+      const { status, body: told } = await owner.post(`${templates}/${id}/deploy`, { slug: 'm' });
       expect([id, status, told.template_id]).toEqual([id, 201, id]);
       const path = `/api/chain/m/contracts/${told.contract.id}`;
-      const peeked = await node.ask('GET', `${path}/gate?peek=1`, { key });
-      const asked = await node.ask('GET', `${path}/gate`, { key });
+      const peeked = await owner.get(`${path}/gate?peek=1`);
+      const asked = await owner.get(`${path}/gate`);
       expect([id, asked.status, asked.body.decision]).toEqual([id, peeked.status, peeked.body.decision]);
       const shown = await node.ask('GET', path);
       expect(shown.body.contract.remaining).toBe(asked.body.remaining);
@@ -62,8 +62,7 @@ describe('templates', () => {
     ['/rate-limiter/deploy', 'POST', { limit: '/etc/passwd' }, 400, /no limiter is called so/],
     ['/rate-limiter/deploy', 'POST', { limit: 'rule.yaml' }, 400, /no limiter is called so/],
   ])('%s by %s is refused in words: %o', async (path, method, body, status, words) => {
-    const asked = body === undefined ? {} : { key, body: { slug: 'm', ...body } };
-    const told = await node.ask(method, `${templates}${path}`, asked);
+    const told = await owner.ask(method, `${templates}${path}`, body && { slug: 'm', ...body });
     expect(told.status).toBe(status);
     expect(JSON.stringify(told.body)).toMatch(words);
   });
@@ -71,17 +70,14 @@ describe('templates', () => {
 
 describe('a limit as a text', () => {
   it('is the limiter of a deploy, of a change and of a candidate', async () => {
-    const deployed = await node.ask('POST', `${templates}/rate-limiter/deploy`, {
-      key,
-      body: { slug: 'm', limit: 'nginx 10r/s burst=1' },
-    });
+    const deployed = await owner.post(`${templates}/rate-limiter/deploy`, { slug: 'm', limit: 'nginx 10r/s burst=1' });
     expect(deployed.body.contract).toMatchObject({ name: 'nginx', rule: 'nginx_limit_req', threshold: 2 });
     const path = `/api/chain/m/contracts/${deployed.body.contract.id}`;
-    const changed = await node.ask('PATCH', path, { key, body: { limit: '5 in 10 cycles' } });
+    const changed = await owner.patch(path, { limit: '5 in 10 cycles' });
     expect(changed.body.contract).toMatchObject({ name: 'rate_limiter', threshold: 5, within: 10 });
-    const compared = await node.ask('PATCH', path, { key, body: { candidate: 'gcra 1/s burst=4' } });
+    const compared = await owner.patch(path, { candidate: 'gcra 1/s burst=4' });
     expect(compared.status).toBe(200);
-    const both = await node.ask('PATCH', path, { key, body: { limit: '5 in 10 cycles', threshold: 3 } });
+    const both = await owner.patch(path, { limit: '5 in 10 cycles', threshold: 3 });
     expect([both.status, JSON.stringify(both.body)]).toEqual([400, expect.stringContaining('threshold and limit')]);
   });
 });
@@ -92,7 +88,7 @@ describe('a gate that follows nginx', () => {
     expect(body.contract).toMatchObject({ name: 'nginx', rule: 'nginx_limit_req', threshold: 2 });
     const gate = `/api/chain/m/contracts/${body.contract.id}/gate`;
     const ask = async () => {
-      const { status, headers, body: told } = await node.ask('GET', gate, { key });
+      const { status, headers, body: told } = await owner.get(gate);
       const { decision, state, remaining, delay_ms, retry_after_ms } = told;
       const said = [headers.get('weir-delay-ms'), headers.get('retry-after'), headers.get('ratelimit-policy')];
       return [status, decision, state, remaining, delay_ms, retry_after_ms, ...said];
@@ -112,14 +108,13 @@ describe('a gate that follows nginx', () => {
   it('counts no events of earlier cycles, and not too many at once', async () => {
     const { body } = await deploy({ primitive: 'gcra', params: { T_ms: 1, tau_ms: 10_000 } });
     const contract_id = body.contract.id;
-    const event = (more: object) =>
-      node.ask('POST', '/api/chain/m/event', { key, body: { type: 'request', contract_id, ...more } });
+    const event = (more: object) => owner.post('/api/chain/m/event', { type: 'request', contract_id, ...more });
     expect((await event({ count: 1_000 })).body.contracts[0]).toMatchObject({ admitted: 1_000, count: 1_000 });
     expect((await event({ count: 1_001 })).body.detail).toMatch(/up to 1000 at once/);
     const cycle = Math.floor(nowMs / 777) - 1;
     expect((await event({ cycle })).body).toMatchObject({ code: 'event_too_old' });
     const lines = `{"type":"request","contract_id":"${contract_id}","count":2000}\n`;
-    const bulk = await node.ask('POST', '/api/chain/m/events', { key, type: 'application/x-ndjson', body: lines });
+    const bulk = await owner.post('/api/chain/m/events', lines, NDJSON);
     expect(bulk.body).toMatchObject({ counted: 0, refused: 1 });
   });
 });

@@ -8,20 +8,15 @@ import type { Key } from '../../src/store/credential-store.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { type TimeSource, WallClock } from '../../src/time/wall.js';
+import { Caller, type Told, toldBy } from './caller.js';
 
 export interface Ask {
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly session?: string;
   /** Sent as JSON, or as it is where it is text. */
   readonly body?: unknown;
   readonly type?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface Told {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: any;
 }
 
 export interface Running extends RunningNode {
@@ -33,6 +28,8 @@ export interface Running extends RunningNode {
   ask(method: string, path: string, ask?: Ask): Promise<Told>;
   /** As `ask`, with the answer unread. */
   send(method: string, path: string, ask?: Ask): Promise<Response>;
+  /** Asks as an owner does who has a key of all rights. */
+  owner(name?: string): Caller;
   /** A key of an owner, without minting. */
   keyOf(owner: string, expiresInMs?: number, rights?: Partial<Pick<Key, 'scopes' | 'machine'>>): string;
   /** The id of a key that `keyOf` gave. */
@@ -76,10 +73,8 @@ export async function startRunning({
   });
   const send: Running['send'] = (method, path, asked = {}) =>
     fetch(`${node.url}${path}`, { method, ...requestOf(asked) });
-  const ask: Running['ask'] = async (method, path, asked) => {
-    const response = await send(method, path, asked);
-    return { status: response.status, headers: response.headers, body: read(await response.text()) };
-  };
+  const ask: Running['ask'] = async (method, path, asked) => toldBy(await send(method, path, asked));
+  const owner: Running['owner'] = (name = 'owner') => new Caller(node.url, keyOf(name));
   const idOf: Running['idOf'] = (key) => `key-${sha256Hex(key).slice(0, 8)}`;
   const keyOf: Running['keyOf'] = (owner, expiresInMs = 3_600_000, rights = {}) => {
     const { text, hash } = newKey();
@@ -93,7 +88,7 @@ export async function startRunning({
     const { headers } = await ask('POST', '/api/session', { key });
     return /weir_session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
   };
-  return { ...node, clock, store, credentials, errors, ask, send, keyOf, idOf, sessionOf };
+  return { ...node, clock, store, credentials, errors, ask, send, owner, keyOf, idOf, sessionOf };
 }
 
 function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit {
@@ -103,12 +98,4 @@ function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit
   if (body === undefined) return { headers: sent };
   sent['content-type'] = type ?? 'application/json';
   return { headers: sent, body: typeof body === 'string' ? body : JSON.stringify(body) };
-}
-
-function read(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

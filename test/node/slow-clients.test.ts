@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nearestRank } from '../../src/math/nearest-rank.js';
 import { figureIn, metricsOf } from './asking.js';
+import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
 
 const EACH = 100;
@@ -13,7 +14,7 @@ const DRIP_MS = 40;
 const ROWS = 12_000;
 
 let node: Running;
-let key: string;
+let owner: Caller;
 
 beforeAll(async () => {
   node = await startRunning({
@@ -26,9 +27,8 @@ beforeAll(async () => {
       keepAliveTimeoutMs: 900,
     },
   });
-  key = node.keyOf('owner');
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug: 'long', is_public: true } });
-  await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug: 'long' } });
+  owner = node.owner();
+  await owner.contractOn('long', {}, true);
   const [contract] = node.host.machines.get('long')?.contracts ?? [];
   for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
     node.host.transition(contract, { to: row % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
@@ -59,7 +59,7 @@ describe('slow clients are cut, and good ones are answered meanwhile', () => {
       const alone = await goodClients((answered) => answered >= 200);
       const slow = Array.from(
         { length: isDeaf ? DEAF : EACH },
-        () => new SlowClient(node.url, first.replace('KEY', key), drip, isDeaf),
+        () => new SlowClient(node.url, first.replace('KEY', owner.key), drip, isDeaf),
       );
       await Promise.all(slow.map(({ connected }) => connected));
       let areThere = true;
@@ -136,7 +136,7 @@ async function goodClients(isOver: (answered: number) => boolean): Promise<Answe
   const client = async () => {
     while (!isOver(took.length)) {
       const begin = performance.now();
-      const { status } = await node.ask('POST', '/api/chain/long/event', { key, body: { type: 'request' } });
+      const { status } = await owner.post('/api/chain/long/event', { type: 'request' });
       took.push(performance.now() - begin);
       if (status !== 200) refused += 1;
       if (!isOver(took.length)) answeredMeanwhile += 1;

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Sockets } from '../../src/node/sockets.js';
+import { inTurn } from './caller.js';
 import { startRunning } from './running.js';
 
 class Connection extends EventEmitter {
@@ -74,8 +75,7 @@ it('a node cuts what it has no room for, counts it, and takes others once some h
     const answer = new Promise((resolve) => socket.once('data', () => resolve('answered')));
     return { socket, told: await Promise.race([isCut, answer]) };
   };
-  const opened = [];
-  for (let index = 0; index < 10; index += 1) opened.push(await open());
+  const opened = await inTurn(Array(10).keys(), () => open());
   expect(opened.map(({ told }) => told)).toEqual([...Array(8).fill('answered'), 'cut', 'cut']);
   for (const { socket } of opened) socket.destroy();
   let text = '';

@@ -1,24 +1,24 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { figureIn, metricsOf } from './asking.js';
+import type { Caller } from './caller.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 
 const CYCLE_MS = 25;
 let node: Running;
-let key: string;
+let owner: Caller;
 beforeAll(async () => {
   node = await startRunning({ cycleMs: CYCLE_MS, limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 } });
-  key = node.keyOf('owner');
+  owner = node.owner();
 });
 afterAll(() => node.close());
 
 /** A machine whose contract moves when it is told to, and by itself only after a thousand cycles. */
 async function newMachine(slug: string, is_public = true): Promise<(to: string) => Promise<number>> {
-  await node.ask('POST', '/api/chain/state-machines', { key, body: { slug, is_public } });
-  const { body } = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key, body: { slug } });
-  const path = `/api/chain/${slug}/contracts/${body.contract.id}/transition`;
-  return async (to) => (await node.ask('POST', path, { key, body: { to, hold_cycles: 1_000 } })).body.seq;
+  const id = await owner.contractOn(slug, {}, is_public);
+  const path = `/api/chain/${slug}/contracts/${id}/transition`;
+  return async (to) => (await owner.post(path, { to, hold_cycles: 1_000 })).body.seq;
 }
 
 const row = ({ id, event, data }: { id: string; event: string; data: { id: string } }) => `${id} ${event} ${data.id}`;
@@ -126,14 +126,14 @@ describe('a stream', () => {
 
   it('of a private machine is for its owner, and ends with the credential', async () => {
     const move = await newMachine('hidden', false);
-    const session = await node.sessionOf(key);
+    const session = await node.sessionOf(owner.key);
     const nobody = await Listening.to(node, '/api/chain/hidden/stream');
-    const owner = await Listening.to(node, '/api/chain/hidden/stream', { session });
+    const own = await Listening.to(node, '/api/chain/hidden/stream', { session });
     await move('limiting');
-    await owner.next('rate_limited');
+    await own.next('rate_limited');
     await node.ask('DELETE', '/api/session', { session });
-    await owner.ended();
-    expect([nobody.status, nobody.heard, owner.status]).toEqual([404, [], 200]);
+    await own.ended();
+    expect([nobody.status, nobody.heard, own.status]).toEqual([404, [], 200]);
   });
 
   it('is not opened for more readers than the node takes', async () => {
@@ -146,11 +146,11 @@ describe('a stream', () => {
 
   it('is not opened for more readers of one caller than it may have, and an owner is served beside strangers', async () => {
     const shared = await startRunning({ limits: { readers: 8, readersPerCaller: 4 } });
-    const owner = shared.keyOf('owner');
-    await shared.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'shared', is_public: true } });
+    const owner = shared.owner();
+    await owner.createMachine('shared', true);
     const open = (ask = {}) => Listening.to(shared, '/api/chain/shared/stream', ask);
     const strangers = await Promise.all(Array.from({ length: 6 }, () => open()));
-    const owners = await Promise.all(Array.from({ length: 4 }, () => open({ key: owner })));
+    const owners = await Promise.all(Array.from({ length: 4 }, () => open(owner)));
     const refused = await shared.ask('GET', '/api/chain/shared/stream');
     strangers.find(({ status }) => status === 200)?.close();
     while (figureIn(await metricsOf(shared.url), 'weir_stream_readers') === 8);
@@ -164,8 +164,8 @@ describe('a stream', () => {
 
   it('shows that it lives where cycles are long', async () => {
     const slow = await startRunning({ cycleMs: 3_600_000, limits: { heartbeatMs: 20 } });
-    const owner = slow.keyOf('owner');
-    await slow.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'quiet', is_public: true } });
+    const owner = slow.owner();
+    await owner.createMachine('quiet', true);
     const listening = await Listening.to(slow, '/api/chain/quiet/stream');
     await listening.comment(3);
     await slow.close();
@@ -175,9 +175,8 @@ describe('a stream', () => {
   it('falls behind with a reader that is slow, and cuts one that does not read at all, and no other', async () => {
     // Cycles are written to the good reader far more often than an idle connection is cut, also on a busy machine.
     const busy = await startRunning({ cycleMs: 50, limits: { readerBytes: 32 << 10, idleTimeoutMs: 2_000 } });
-    const owner = busy.keyOf('owner');
-    await busy.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'busy', is_public: true } });
-    await busy.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body: { slug: 'busy' } });
+    const owner = busy.owner();
+    await owner.contractOn('busy', {}, true);
     const [contract] = busy.host.machines.get('busy')?.contracts ?? [];
     const good = await Listening.to(busy, '/api/chain/busy/stream');
     const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1');

@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prefixOf } from '../../src/store/redis/buckets.js';
+import { pause } from '../../src/time/wall.js';
+import { type Caller, gateOf, Holder, inTurn, NDJSON, statusAndCode, type Told } from '../node/caller.js';
 import { Listening } from '../node/listening.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
 import { verifyExport } from '../record/verifying.js';
@@ -19,8 +21,6 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'invalid_input',
 ]);
 
-type Answer = { readonly status: number; readonly body: any; readonly headers: Headers };
-
 /** A Redis of some kind, for one test file. */
 interface Redis {
   readonly url: string;
@@ -30,39 +30,17 @@ interface Redis {
 export function describeNetwork(name: string, start: () => Promise<Redis>): void {
   let redis: Redis;
   let nodes: NetworkNode[];
-  let key: string;
+  let owner: Caller;
 
-  async function ask(
-    node: number,
-    method: string,
-    path: string,
-    body?: unknown,
-    more: Record<string, string> = {},
-  ): Promise<Answer> {
-    const isText = typeof body === 'string';
-    const headers: Record<string, string> = { ...(key && { authorization: `Bearer ${key}` }), ...more };
-    if (body !== undefined) headers['content-type'] ??= isText ? 'application/x-ndjson' : 'application/json';
-    const sent = body === undefined ? {} : { body: isText ? body : JSON.stringify(body) };
-    const response = await fetch(`${nodes[node]!.url}${path}`, { method, headers, ...sent });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true && !path.includes('ndjson');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-  }
-
-  async function machine(slug: string): Promise<void> {
-    expect((await ask(0, 'POST', '/api/chain/state-machines', { slug, is_public: true })).status).toBe(201);
-  }
-
-  async function deploy(node: number, slug: string, more: object): Promise<string> {
-    const { status, body } = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug, ...more });
-    expect({ status, body }).toMatchObject({ status: 201 });
-    return body.contract.id;
-  }
+  /** The owner, as it asks one of the nodes. */
+  const at = (node: number) => owner.at(nodes[node]!);
+  const machine = async (slug: string) => expect((await owner.createMachine(slug, true)).status).toBe(201);
+  const deploy = (node: number, slug: string, limit: object) => at(node).deploy(slug, limit);
 
   /** All nodes find the record whole. */
   async function holds(slug: string): Promise<void> {
     for (const node of [0, 1, 2]) {
-      const { body } = await ask(node, 'GET', `/api/chain/${slug}/state/verify`);
+      const { body } = await at(node).get(`/api/chain/${slug}/state/verify`);
       expect(body).toMatchObject({ valid: true });
     }
   }
@@ -72,7 +50,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     redis = await start();
     nodes = [];
     for (let index = 0; index < 3; index += 1) nodes.push(await startNetworkNode(redis.url, CYCLE_MS));
-    key = (await ask(0, 'POST', '/api/demo-key/mint')).body.key;
+    owner = await Holder.minted(nodes[0]!.url);
   });
 
   afterAll(async () => {
@@ -84,21 +62,21 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('what one node makes, the others have at once', async () => {
       await machine('made');
       const id = await deploy(1, 'made', { threshold: 2, within: 50 });
-      const { body } = await ask(2, 'GET', `/api/chain/made/contracts/${id}`);
+      const { body } = await at(2).get(`/api/chain/made/contracts/${id}`);
       expect(body.contract).toMatchObject({ id, currentState: 'allowing', threshold: 2, within: 50, count: 0 });
-      expect((await ask(1, 'POST', '/api/chain/state-machines', { slug: 'made' })).body.code).toBe('slug_taken');
+      expect((await at(1).createMachine('made')).body.code).toBe('slug_taken');
     });
 
     it('a contract has a past before anybody looks at it, on each of them', async () => {
       await machine('past');
       const id = await deploy(0, 'past', { threshold: 1, within: 3 });
-      const path = `/api/chain/past/contracts/${id}/gate`;
-      await Promise.all([ask(0, 'POST', path), ask(1, 'POST', path)]);
+      const path = gateOf('past', id);
+      await Promise.all([owner.post(path), at(1).post(path)]);
       // Over once it is restored.
-      while ((await ask(2, 'GET', `/api/chain/past/contracts/${id}`)).body.contract.currentState !== 'allowing')
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      while ((await at(2).get(`/api/chain/past/contracts/${id}`)).body.contract.currentState !== 'allowing')
+        await pause(20);
       for (const node of [0, 2]) {
-        const stream = await Listening.to(nodes[node] as never, `/api/chain/past/stream?counts=${id}`, { key });
+        const stream = await Listening.to(nodes[node]!, `/api/chain/past/stream?counts=${id}`, owner);
         const { data } = await stream.next('counts');
         stream.close();
         const [{ state, limiting }] = data.data.contracts;
@@ -110,12 +88,12 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('a gate counts on all of them as one', async () => {
       await machine('gate');
       const id = await deploy(0, 'gate', { threshold: 7, within: 100 });
-      const path = `/api/chain/gate/contracts/${id}/gate`;
-      const told = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(index % 3, 'POST', path)));
+      const path = gateOf('gate', id);
+      const told = await Promise.all(Array.from({ length: 12 }, (_, index) => at(index % 3).post(path)));
       const statuses = told.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(7).fill(200), ...Array(5).fill(429)]);
       expect(new Set(told.map(({ body }) => body.count)).size).toBe(12);
-      const peeked = await ask(1, 'POST', `${path}?peek=1`);
+      const peeked = await at(1).post(`${path}?peek=1`);
       expect(peeked).toMatchObject({ status: 429, body: { count: 12, state: 'limiting' } });
       expect(Number(peeked.headers.get('retry-after'))).toBeGreaterThan(0);
     });
@@ -123,31 +101,31 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('events, many gates at once and many lines are counted alike', async () => {
       await machine('many');
       const id = await deploy(0, 'many', { threshold: 10, within: 100 });
-      const one = await ask(1, 'POST', '/api/chain/many/event', { type: 'request', count: 4 });
+      const one = await at(1).event('many', { count: 4 });
       const counted = { id, count: 4, admitted: 4, limited: 0, remaining: 6, retry_after_cycles: 0 };
       expect(one).toMatchObject({ status: 200, body: { contracts: [counted] } });
       const requests = [{ contract_id: id, n: 3 }, { contract_id: id }, { contract_id: id, n: 3 }];
-      const gates = await ask(2, 'POST', '/api/chain/many/gates', { requests });
+      const gates = await at(2).post('/api/chain/many/gates', { requests });
       expect(gates.body.decisions.map(({ admitted, limited }: any) => [admitted, limited])).toEqual([
         [3, 0],
         [1, 0],
         [2, 1],
       ]);
       const lines = '{"type":"request"}\nnonsense\n{"type":"request","count":2}\n';
-      const { body } = await ask(0, 'POST', '/api/chain/many/events', lines);
+      const { body } = await owner.post('/api/chain/many/events', lines, NDJSON);
       expect(body).toMatchObject({ lines: 3, counted: 2, refused: 1, admitted: 0, limited: 3 });
       expect(body.contracts).toMatchObject([{ id, state: 'limiting', count: 14, admitted: 0, limited: 3 }]);
     });
 
     it('an event finds a contract of which its node has not heard yet', async () => {
       await machine('heard');
-      expect((await ask(1, 'GET', '/api/chain/state-machines/heard')).status).toBe(200);
+      expect((await at(1).get('/api/chain/state-machines/heard')).status).toBe(200);
       const { directory } = nodes[1]!;
       const follow = directory.follow.bind(directory);
       directory.follow = () => new Promise((done) => setTimeout(done, 300)).then(follow);
       try {
         const id = await deploy(0, 'heard', { threshold: 10, within: 100 });
-        const send = (type: string, more = {}) => ask(1, 'POST', '/api/chain/heard/event', { type }, more);
+        const send = (type: string, more = {}) => at(1).post('/api/chain/heard/event', { type }, more);
         const told = await send('request', { 'idempotency-key': 'k' });
         expect(told).toMatchObject({ status: 200, body: { contracts: [{ id, count: 1 }] } });
         expect(await send('requests')).toMatchObject({ status: 422, body: { code: 'unknown_event_type' } });
@@ -160,7 +138,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         ]);
         const third = await deploy(0, 'heard', { threshold: 30, within: 100 });
         const lines = `{"type":"request"}\n{"type":"request","contract_id":"${third}"}\n`;
-        const { body } = await ask(1, 'POST', '/api/chain/heard/events', lines);
+        const { body } = await at(1).post('/api/chain/heard/events', lines, NDJSON);
         expect(body).toMatchObject({ lines: 2, counted: 2, refused: 0 });
         expect(body.contracts.map(({ id, count }: any) => [id, count])).toEqual([
           [id, 3],
@@ -183,7 +161,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         const reply = await command<T>(...args);
         if (args[0] === 'XRANGE') {
           isRead();
-          await new Promise((done) => setTimeout(done, 500));
+          await pause(500);
         }
         return reply;
       };
@@ -192,14 +170,14 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         await read;
         // What it reads has passed this one.
         await machine('late');
-        expect((await ask(1, 'GET', '/api/chain/state-machines/late')).status).toBe(200);
+        expect((await at(1).get('/api/chain/state-machines/late')).status).toBe(200);
       } finally {
         connection.command = command;
       }
     });
 
     it('a session that ends on one node has ended on all, also where it was used', async () => {
-      const opened = await ask(0, 'POST', '/api/session');
+      const opened = await owner.post('/api/session');
       const cookie = opened.headers.get('set-cookie')!.split(';')[0]!;
       const own = async (node: number) => {
         const response = await fetch(`${nodes[node]!.url}/api/chain/state-machines?own=true`, { headers: { cookie } });
@@ -214,8 +192,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('an idempotency key counts once, whichever node is asked again', async () => {
       await machine('once');
       await deploy(0, 'once', { threshold: 10, within: 100 });
-      const send = (node: number, count: number) =>
-        ask(node, 'POST', '/api/chain/once/event', { type: 'request', count }, { 'idempotency-key': 'k-1' });
+      const send = (node: number, count: number) => at(node).event('once', { count }, { 'idempotency-key': 'k-1' });
       const first = await send(0, 3);
       const again = await send(1, 3);
       expect(again.body).toEqual(first.body);
@@ -225,14 +202,9 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a rule decides on all nodes as on one', async () => {
       await machine('rule');
-      const rule = { primitive: 'token_bucket', rate: 1, per_ms: 3_600_000, capacity: 5 };
-      const made = await ask(1, 'POST', '/api/contracts/templates/token-bucket/deploy', {
-        slug: 'rule',
-        params: { rate: rule.rate, per_ms: rule.per_ms, capacity: rule.capacity },
-      });
-      expect(made.status).toBe(201);
-      const path = `/api/chain/rule/contracts/${made.body.contract.id}/gate`;
-      const told = await Promise.all(Array.from({ length: 9 }, (_, index) => ask(index % 3, 'POST', path)));
+      const params = { rate: 1, per_ms: 3_600_000, capacity: 5 };
+      const path = gateOf('rule', await at(1).deploy('rule', { params }, 'token-bucket'));
+      const told = await Promise.all(Array.from({ length: 9 }, (_, index) => at(index % 3).post(path)));
       expect(told.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(4).fill(429)]);
     });
 
@@ -248,11 +220,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
           shut: { on: { move: 'open' } },
         },
       };
-      const { status, body } = await ask(1, 'POST', '/api/chain/drawn/contracts', drawn);
+      const { status, body } = await at(1).post('/api/chain/drawn/contracts', drawn);
       expect(status).toBe(201);
       const states: string[] = [];
       for (let index = 0; index < 7; index += 1) {
-        const told = await ask(index % 3, 'POST', `/api/chain/drawn/contracts/${body.contract.id}/gate`);
+        const told = await at(index % 3).post(`/api/chain/drawn/contracts/${body.contract.id}/gate`);
         states.push(`${told.status} ${told.body.state}`);
       }
       expect(states).toEqual([
@@ -266,13 +238,13 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await machine('keyed');
       const id = await deploy(2, 'keyed', { threshold: 2, within: 100, keyed: { max_keys: 2 } });
       const gate = async (node: number, name: string) =>
-        (await ask(node, 'POST', `/api/chain/keyed/contracts/${id}/gate?key=${name}`)).body;
+        (await at(node).post(`/api/chain/keyed/contracts/${id}/gate?key=${name}`)).body;
       expect((await gate(0, 'a')).count).toBe(1);
       expect((await gate(1, 'a')).count).toBe(2);
       expect(await gate(2, 'a')).toMatchObject({ decision: 'limited', count: 3, key: 'a' });
       expect((await gate(1, 'b')).count).toBe(1);
       expect((await gate(0, 'c')).code).toBe('too_many_keys');
-      const { body } = await ask(0, 'GET', `/api/chain/keyed/contracts/${id}/keys`);
+      const { body } = await owner.get(`/api/chain/keyed/contracts/${id}/keys`);
       expect(body.keys).toMatchObject([
         { key: 'a', state: 'limiting', count: 3 },
         { key: 'b', count: 1 },
@@ -283,15 +255,15 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await machine('hand');
       const id = await deploy(0, 'hand', { threshold: 2, within: 3 });
       const path = `/api/chain/hand/contracts/${id}/transition`;
-      const { status, body } = await ask(1, 'POST', path, { to: 'limiting', hold_cycles: 1_000 });
+      const { status, body } = await at(1).post(path, { to: 'limiting', hold_cycles: 1_000 });
       expect({ status, body }).toMatchObject({
         status: 200,
         body: { previous_state: 'allowing', new_state: 'limiting', seq: 3 },
       });
-      const limited = await ask(2, 'POST', `/api/chain/hand/contracts/${id}/gate`);
+      const limited = await at(2).post(`/api/chain/hand/contracts/${id}/gate`);
       expect(limited).toMatchObject({ status: 429, body: { state: 'limiting', count: 1 } });
       expect(limited.body.retry_after_cycles).toBeGreaterThan(900);
-      expect((await ask(0, 'POST', path, { to: 'limiting' })).body.code).toBe('no_transition');
+      expect((await owner.post(path, { to: 'limiting' })).body.code).toBe('no_transition');
     });
 
     it('each manual transition that is acknowledged is in the record, on whichever node and between whichever cycles it was asked for', async () => {
@@ -316,17 +288,17 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         waitMs: fc.constantFrom(0, 0, 30, 90),
       });
       const asked = fc.sample(chosen, { numRuns: 240, seed: 29 });
-      const answers: { contract: string; to: string; key: string; answer: Answer }[] = [];
+      const answers: { contract: string; to: string; key: string; answer: Told }[] = [];
       const ask1 = async (mover: number) => {
         for (const { contract, node, waitMs, key, ...body } of asked.filter((_, index) => index % 4 === mover)) {
-          await new Promise((resolve) => setTimeout(resolve, waitMs));
+          await pause(waitMs);
           const ofKey = contract === keyed || contract === shared ? { key } : {};
           const path = `/api/chain/moved/contracts/${contract}/transition`;
-          answers.push({ contract, to: body.to, key, answer: await ask(node, 'POST', path, { ...body, ...ofKey }) });
+          answers.push({ contract, to: body.to, key, answer: await at(node).post(path, { ...body, ...ofKey }) });
         }
       };
       await Promise.all([0, 1, 2, 3].map(ask1));
-      const { body } = await ask(0, 'GET', '/api/chain/moved/state?limit=250');
+      const { body } = await owner.get('/api/chain/moved/state?limit=250');
       const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
       const acknowledged = answers.filter(({ answer }) => answer.status === 200);
       for (const { contract, to, key, answer } of acknowledged) {
@@ -348,7 +320,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('a deleted contract counts on no node, its room is free, and its record holds', async () => {
       await machine('less');
       const used = async () => {
-        const { contracts, window_cycles, key_cells, definition_bytes } = (await ask(1, 'GET', '/api/limits')).body;
+        const { contracts, window_cycles, key_cells, definition_bytes } = (await at(1).get('/api/limits')).body;
         return [contracts, window_cycles, key_cells, definition_bytes].map((room) => room.used);
       };
       const before = await used();
@@ -357,33 +329,31 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
       const other = await deploy(0, 'less', { threshold: 100, within: 7 });
       const requests = Array.from({ length: 1_000 }, (_, n) => ({ contract_id: keyed, key: `key-${n}`, n: 3 }));
-      await ask(0, 'POST', '/api/chain/less/gates', { requests });
+      await owner.post('/api/chain/less/gates', { requests });
       const gates = [`${plain}/gate`, `${near}/gate?key=a`, `${keyed}/gate?key=key-1`];
-      const gate = (node: number, path: string) => ask(node, 'POST', `/api/chain/less/contracts/${path}`);
+      const gate = (node: number, path: string) => at(node).post(`/api/chain/less/contracts/${path}`);
       for (const path of gates) await Promise.all([0, 1, 2].map((node) => gate(node, path)));
       const withAll = await used();
-      const answers = [];
-      for (const [node, id] of [plain, near, keyed].entries())
-        answers.push(await ask(node, 'DELETE', `/api/chain/less/contracts/${id}`));
+      const answers = await inTurn([plain, near, keyed].entries(), ([node, id]) =>
+        at(node).delete(`/api/chain/less/contracts/${id}`),
+      );
       expect(answers.map(({ status, body }) => [status, body.freed?.contracts])).toEqual(answers.map(() => [200, 1]));
       const freed = answers.map(({ body }) => Object.values<number>(body.freed));
       expect(await used()).toEqual(withAll.map((amount, at) => freed.reduce((left, of) => left - of[at]!, amount)));
       const asked = [0, 1, 2].flatMap((node) => [
         ...gates.map((path) => gate(node, path)),
         ...[plain, near, keyed].flatMap((id) => [
-          ask(node, 'DELETE', `/api/chain/less/contracts/${id}`),
-          ask(node, 'GET', `/api/chain/less/contracts/${id}`),
-          ask(node, 'POST', `/api/chain/less/contracts/${id}/transition`, {
+          at(node).delete(`/api/chain/less/contracts/${id}`),
+          at(node).get(`/api/chain/less/contracts/${id}`),
+          at(node).post(`/api/chain/less/contracts/${id}/transition`, {
             to: 'limiting',
             ...(id !== plain && { key: 'a' }),
           }),
         ]),
       ]);
       const gone = await Promise.all(asked);
-      expect(gone.map(({ status, body }) => [status, body.code])).toEqual(gone.map(() => [404, 'contract_not_found']));
-      const told = await Promise.all(
-        [0, 1, 2].map((node) => ask(node, 'POST', '/api/chain/less/event', { type: 'request' })),
-      );
+      expect(gone.map(statusAndCode)).toEqual(gone.map(() => [404, 'contract_not_found']));
+      const told = await Promise.all([0, 1, 2].map((node) => at(node).event('less')));
       expect(told.map(({ body }) => body.contracts.map(({ id }: any) => id))).toEqual(told.map(() => [other]));
       const { connection } = nodes[0]!;
       const prefix = prefixOf('less');
@@ -396,7 +366,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const fields = (await connection.command('HKEYS', `${prefix}m:less`)) as string[];
       expect([left, fields.filter((name) => /^[cx]:/.test(name)).length]).toEqual([left.map(() => 0), 1]);
       await holds('less');
-      const last = await ask(2, 'DELETE', `/api/chain/less/contracts/${other}`);
+      const last = await at(2).delete(`/api/chain/less/contracts/${other}`);
       expect([last.status, await used()]).toEqual([200, before]);
     }, 60_000);
 
@@ -404,11 +374,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await machine('gone');
       const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50 } });
       await deploy(1, 'gone', { threshold: 1, within: 5 });
-      const event = (node: number) => ask(node, 'POST', '/api/chain/gone/event', { type: 'request', key: 'a' });
+      const event = (node: number) => at(node).event('gone', { key: 'a' });
       await Promise.all([event(0), event(1), event(2)]);
-      const limits = async (node: number) => (await ask(node, 'GET', '/api/limits')).body;
+      const limits = async (node: number) => (await at(node).get('/api/limits')).body;
       const before = await limits(0);
-      const { status, body } = await ask(1, 'DELETE', '/api/chain/gone');
+      const { status, body } = await at(1).delete('/api/chain/gone');
       expect({ status, freed: body.freed }).toMatchObject({ status: 200, freed: { machines: 1, contracts: 2 } });
       const after = await limits(2);
       expect([after.machines.used, after.contracts.used]).toEqual([
@@ -418,18 +388,15 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       for (const node of [0, 1, 2]) {
         const told = await Promise.all([
           event(node),
-          ask(node, 'POST', `/api/chain/gone/contracts/${id}/gate?key=a`),
-          ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', { slug: 'gone' }),
-          ask(node, 'DELETE', '/api/chain/gone'),
-          ask(node, 'POST', '/api/chain/state-machines', { slug: 'gone' }),
+          at(node).post(`/api/chain/gone/contracts/${id}/gate?key=a`),
+          at(node).tryDeploy('gone'),
+          at(node).delete('/api/chain/gone'),
+          at(node).createMachine('gone'),
         ]);
-        expect(told.map(({ status, body }) => [status, body.code])).toEqual([
-          ...Array(4).fill([410, 'machine_deleted']),
-          [409, 'slug_taken'],
-        ]);
-        const seen = (await ask(node, 'GET', '/api/chain/state-machines/gone')).body.machine;
+        expect(told.map(statusAndCode)).toEqual([...Array(4).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
+        const seen = (await at(node).get('/api/chain/state-machines/gone')).body.machine;
         expect([seen.contract_count, typeof seen.deleted_at]).toEqual([0, 'string']);
-        const { rows } = (await ask(node, 'GET', '/api/chain/gone/state')).body;
+        const { rows } = (await at(node).get('/api/chain/gone/state')).body;
         expect(rows.at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
       }
       await holds('gone');
@@ -440,7 +407,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const made: string[] = [];
       for (let n = 0; n < 30; n += 1) {
         made.push(await deploy(n % 3, 'listed', { threshold: 2, within: 2 }));
-        const lists = await Promise.all([0, 1, 2].map((node) => ask(node, 'GET', '/api/chain/listed/contracts')));
+        const lists = await Promise.all([0, 1, 2].map((node) => at(node).get('/api/chain/listed/contracts')));
         expect(lists.map(({ body }) => body.contracts.map(({ id }: any) => id))).toEqual([made, made, made]);
       }
     });
@@ -465,25 +432,25 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         rarely: fc.nat(7),
       });
       const asked = fc.sample(chosen, { numRuns: 500, seed: 31 });
-      const told: { what: string; slug: string; id: string; answer: Answer }[] = [];
+      const told: { what: string; slug: string; id: string; answer: Told }[] = [];
       const goOn = async (worker: number) => {
         for (const { what, contract, node, key, to, waitMs, rarely } of asked.filter((_, at) => at % 5 === worker)) {
-          await new Promise((resolve) => setTimeout(resolve, waitMs));
+          await pause(waitMs);
           const { slug, id, keyed } = contracts[contract % contracts.length]!;
           const path = `/api/chain/${slug}/contracts/${id}`;
           const query = keyed ? `?key=${key}` : '';
           const done = async () => {
-            if (what === 'event') return ask(node, 'POST', `/api/chain/${slug}/event`, { type: 'request', key });
-            if (what === 'move') return ask(node, 'POST', `${path}/transition`, { to, ...(keyed && { key }) });
-            if (what === 'delete') return ask(node, 'DELETE', path);
-            if (what === 'end' && rarely === 0 && slug !== 'mixed-1') return ask(node, 'DELETE', `/api/chain/${slug}`);
+            if (what === 'event') return at(node).post(`/api/chain/${slug}/event`, { type: 'request', key });
+            if (what === 'move') return at(node).post(`${path}/transition`, { to, ...(keyed && { key }) });
+            if (what === 'delete') return at(node).delete(path);
+            if (what === 'end' && rarely === 0 && slug !== 'mixed-1') return at(node).delete(`/api/chain/${slug}`);
             if (what === 'deploy') {
               const body = { slug, threshold: 2, within: 2 };
-              const made = await ask(node, 'POST', '/api/contracts/templates/rate-limiter/deploy', body);
+              const made = await at(node).post('/api/contracts/templates/rate-limiter/deploy', body);
               if (made.status === 201) contracts.push({ slug, id: made.body.contract.id, keyed: false });
               return made;
             }
-            return ask(node, 'POST', `${path}/gate${query}`);
+            return at(node).post(`${path}/gate${query}`);
           };
           told.push({ what, slug, id, answer: await done() });
         }
@@ -494,7 +461,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       });
       expect(strange.map(({ what, answer: { status, body } }) => [what, status, body])).toEqual([]);
       for (const slug of slugs) {
-        const { body } = await ask(1, 'GET', `/api/chain/${slug}/state?limit=250`);
+        const { body } = await at(1).get(`/api/chain/${slug}/state?limit=250`);
         const done = told.filter((one) => one.slug === slug && one.answer.status < 300);
         const rows = new Map<number, any>(body.rows.map((row: any) => [row.seq, row]));
         for (const { answer } of done.filter(({ what }) => what === 'move'))
@@ -511,7 +478,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         expect(ended).toBe(done.filter(({ answer }) => answer.body.freed?.machines === 1).length);
         const there = ended > 0 ? [] : made.filter((id: string) => !deleted.some((one) => one.id === id));
         for (const node of [0, 1, 2]) {
-          const listed = await ask(node, 'GET', `/api/chain/${slug}/contracts`);
+          const listed = await at(node).get(`/api/chain/${slug}/contracts`);
           expect(listed.body.contracts.map(({ id }: any) => id)).toEqual(there);
         }
         await holds(slug);
@@ -522,18 +489,18 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('the record is one chain, signed by nodes that a reader can name', async () => {
       await machine('chain');
       const id = await deploy(1, 'chain', { threshold: 1, within: 2 });
-      const path = `/api/chain/chain/contracts/${id}/gate`;
+      const path = gateOf('chain', id);
       for (let round = 0; round < 3; round += 1) {
-        await Promise.all([0, 1, 2].map((node) => ask(node, 'POST', path)));
+        await Promise.all([0, 1, 2].map((node) => at(node).post(path)));
         for (;;) {
-          const { body } = await ask(round, 'GET', '/api/chain/chain/state?kind=transition');
+          const { body } = await at(round).get('/api/chain/chain/state?kind=transition');
           if (body.rows.length === 2 * round + 2) break;
-          await new Promise((resolve) => setTimeout(resolve, CYCLE_MS / 4));
+          await pause(CYCLE_MS / 4);
         }
       }
-      const verified = await ask(2, 'GET', '/api/chain/chain/state/verify');
+      const verified = await at(2).get('/api/chain/chain/state/verify');
       expect(verified.body).toMatchObject({ valid: true, rows: 8, proofs: 6 });
-      const { body } = await ask(1, 'GET', '/api/chain/chain/state?format=ndjson');
+      const { body } = await at(1).get('/api/chain/chain/state?format=ndjson');
       const all = nodes.map(({ fingerprint }) => fingerprint);
       expect(verifyExport(body, { nodes: all })).toMatchObject({ valid: true, rows: 8 });
       const signers = new Set([...body.matchAll(/"signed_by":"([^"]+)"/g)].map(([, raw]) => raw));
@@ -546,14 +513,14 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('a stream on one node goes on with another', async () => {
       await machine('stream');
       const id = await deploy(0, 'stream', { threshold: 1, within: 2 });
-      const path = `/api/chain/stream/contracts/${id}/gate`;
-      const first = await Listening.to(nodes[2] as never, '/api/chain/stream/stream', { key });
-      await Promise.all([ask(0, 'POST', path), ask(1, 'POST', path)]);
+      const path = gateOf('stream', id);
+      const first = await Listening.to(nodes[2]!, '/api/chain/stream/stream', owner);
+      await Promise.all([owner.post(path), at(1).post(path)]);
       const { id: seen, data } = await first.next('rate_limited');
       expect(data.data).toMatchObject({ machine: 'stream', contract_id: id, state: 'limiting', count: 2 });
       first.close();
-      const second = await Listening.to(nodes[1] as never, '/api/chain/stream/stream', {
-        key,
+      const second = await Listening.to(nodes[1]!, '/api/chain/stream/stream', {
+        key: owner.key,
         headers: { 'last-event-id': seen },
       });
       const restored = await second.next('rate_restored');
@@ -564,13 +531,13 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     it('looking at a machine takes no row from the streams of a node', async () => {
       await machine('looked');
       const id = await deploy(0, 'looked', { threshold: 1, within: 1 });
-      const stream = await Listening.to(nodes[1] as never, '/api/chain/looked/stream', { key });
+      const stream = await Listening.to(nodes[1]!, '/api/chain/looked/stream', owner);
       const seqs: number[] = [];
       const looking = async () => {
-        while (seqs.length < 8) await ask(1, 'GET', '/api/chain/state-machines/looked');
+        while (seqs.length < 8) await at(1).get('/api/chain/state-machines/looked');
       };
       const counting = async () => {
-        while (seqs.length < 8) await ask(0, 'POST', `/api/chain/looked/contracts/${id}/gate`);
+        while (seqs.length < 8) await owner.post(`/api/chain/looked/contracts/${id}/gate`);
       };
       const reading = async () => {
         while (seqs.length < 8) seqs.push(Number((await stream.next('transition', seqs.length)).id));
@@ -581,14 +548,14 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
     });
 
     it('a key that is made or revoked on one node holds or ends on the others', async () => {
-      const made = await ask(0, 'POST', '/api/keys', { scopes: ['read'] });
+      const made = await owner.post('/api/keys', { scopes: ['read'] });
       const own = { authorization: `Bearer ${made.body.key}` };
       const list = (node: number) => fetch(`${nodes[node]!.url}/api/chain/state-machines`, { headers: own });
       expect((await list(1)).status).toBe(200);
-      expect((await ask(2, 'DELETE', `/api/keys/${made.body.key_id}`)).status).toBe(204);
-      while ((await list(1)).status !== 401) await new Promise((resolve) => setTimeout(resolve, 10));
-      const { record } = (await ask(1, 'GET', '/api/keys')).body;
-      const { body } = await ask(0, 'GET', `/api/chain/${record}/state`);
+      expect((await at(2).delete(`/api/keys/${made.body.key_id}`)).status).toBe(204);
+      while ((await list(1)).status !== 401) await pause(10);
+      const { record } = (await at(1).get('/api/keys')).body;
+      const { body } = await owner.get(`/api/chain/${record}/state`);
       expect(body.rows.map(({ action }: any) => action)).toEqual([undefined, 'key_made', 'key_revoked']);
     });
 

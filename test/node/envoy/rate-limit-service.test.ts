@@ -8,6 +8,7 @@ import { grpcCredentials } from '../../../src/node/envoy/server-credentials.js';
 import { openSqliteStore } from '../../../src/store/sqlite.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { certified, hasOpenssl } from '../../store/redis/certificates.js';
+import { inTurn } from '../caller.js';
 import { type Running, type Start, startRunning } from '../running.js';
 
 const limits = `
@@ -58,8 +59,7 @@ const OVER = 2;
 describe('a descriptor', () => {
   it('is admitted up to its limit in each window, and each value has a count of its own', async () => {
     const { ask } = await start();
-    const codes: number[] = [];
-    for (let n = 0; n < 5; n += 1) codes.push((await ask(request('shop', [{ user: 'ann' }]))).overall);
+    const codes = await inTurn(Array(5).keys(), async () => (await ask(request('shop', [{ user: 'ann' }]))).overall);
     const other = await ask(request('shop', [{ user: 'bob' }]));
     expect(codes).toEqual([OK, OK, OK, OVER, OVER]);
     expect(other).toMatchObject({
@@ -105,8 +105,7 @@ describe('a descriptor', () => {
 
   it('with an empty value is counted, and so are the others of its request', async () => {
     const { ask } = await start();
-    const codes: number[] = [];
-    for (let n = 0; n < 4; n += 1) codes.push((await ask(request('shop', [{ user: '' }]))).overall);
+    const codes = await inTurn(Array(4).keys(), async () => (await ask(request('shop', [{ user: '' }]))).overall);
     codes.push((await ask(request('shop', [{ user: '' }, { user: 'banned' }]))).overall);
     codes.push((await ask(request('shop', [{ user: 'ann' }]))).overall);
     expect(codes).toEqual([OK, OK, OK, OVER, OVER, OK]);
@@ -114,8 +113,7 @@ describe('a descriptor', () => {
 
   it('in shadow mode counts and is admitted; one that is replaced does not count', async () => {
     const { node, ask } = await start();
-    const shadow = [];
-    for (let n = 0; n < 3; n += 1) shadow.push((await ask(request('shop', [{ path: '/' }]))).overall);
+    const shadow = await inTurn(Array(3).keys(), async () => (await ask(request('shop', [{ path: '/' }]))).overall);
     expect(shadow).toEqual([OK, OK, OK]);
     const figures = String((await node.ask('GET', '/metrics')).body);
     expect(figures).toContain('weir_decisions_total{decision="would_limit"} 2');
@@ -128,9 +126,10 @@ describe('a descriptor', () => {
 
   it('may bring its limit along, and follows any limiter', async () => {
     const { ask } = await start();
-    const codes = [];
-    for (let n = 0; n < 3; n += 1)
-      codes.push((await ask(request('shop', [{ any: 'a' }], 0, undefined, [2, 6]))).overall);
+    const codes = await inTurn(
+      Array(3).keys(),
+      async () => (await ask(request('shop', [{ any: 'a' }], 0, undefined, [2, 6]))).overall,
+    );
     for (let n = 0; n < 3; n += 1) codes.push((await ask(request('shop', [{ own: 'a' }]))).overall);
     expect(codes).toEqual([OK, OK, OVER, OK, OK, OVER]);
   });

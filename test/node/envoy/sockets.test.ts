@@ -1,6 +1,7 @@
 // The port of Envoy's rate limit service shares the connections of the node.
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { inTurn } from '../caller.js';
 import { type Running, startRunning } from '../running.js';
 
 /** With it a client of HTTP/2 begins: words, and settings of which there are none. */
@@ -26,8 +27,7 @@ it('a connection for which the node has no room is cut on the port of gRPC, too,
     });
     return { socket, told };
   };
-  const opened = [];
-  for (let index = 0; index < 5; index += 1) opened.push(await open());
+  const opened = await inTurn(Array(5).keys(), () => open());
   expect(opened.map(({ told }) => told)).toEqual(['open', 'open', 'open', 'open', 'cut']);
   await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
   for (const { socket } of opened) socket.destroy();
