@@ -181,18 +181,13 @@ describe('a client of a node', () => {
 
 describe('what is sent again', () => {
   const event = { type: 'request' };
+  // biome-ignore format: one case a line
   it.each<readonly [string, readonly Turn[], (client: WeirClient) => Promise<unknown>, number, unknown]>([
     ['a GET whose connection breaks', ['breaks', 200], (client) => client.call('readClock'), 2, undefined],
     ['a GET that is refused for a while', [503, 502, 200], (client) => client.call('readClock'), 3, undefined],
     ['an event, by its key', ['breaks', 503, 200], (client) => client.event('m', event), 3, undefined],
     ['many events', ['breaks', 200], (client) => client.events.send('m', [event]), 2, undefined],
-    [
-      'nothing more often than asked',
-      [503, 503, 503, 503, 200],
-      (client) => client.call('readClock'),
-      4,
-      ['node_overloaded', 503],
-    ],
+    ['nothing more often than asked', [503, 503, 503, 503, 200], (client) => client.call('readClock'), 4, ['node_overloaded', 503]],
     ['no gate: it counts', ['breaks', 200], (client) => client.gate('m', 'c'), 1, ['node_unreachable', 0]],
     ['a gate that only peeks', ['breaks', 200], (client) => client.gate('m', 'c', { peek: true }), 2, undefined],
     [
@@ -203,13 +198,7 @@ describe('what is sent again', () => {
       ['node_overloaded', 503],
     ],
     ['nothing that is refused', [404, 200], (client) => client.call('readClock'), 1, ['node_overloaded', 404]],
-    [
-      'after the wait that the node asks for',
-      [{ status: 503, after: '0' }, 200],
-      (client) => client.call('readClock'),
-      2,
-      undefined,
-    ],
+    ['after the wait that the node asks for', [{ status: 503, after: '0' }, 200], (client) => client.call('readClock'), 2, undefined],
     [
       'not after a longer wait than allowed',
       [{ status: 503, after: '60' }, 200],

@@ -1,24 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
 import type { HostEvent } from '../../src/host/ledger.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { whyNotAt } from '../../src/node/counting/listeners.js';
 import { standardOperators } from '../../src/operator/registry.js';
-import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Rank } from '../../src/time/rank.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { codeOf, failureOf } from '../failures.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
-
-function newHost(startCycle = 0, store = new MemoryStore()) {
-  const clock = new VirtualClock(startCycle * 777, 777);
-  const host = new Host({ clock, store });
-  const seen: HostEvent[] = [];
-  host.hostEvents.subscribe((hostEvent) => seen.push(hostEvent));
-  return { clock, host, store, seen };
-}
+import { CYCLE_MS, virtualHost } from './virtual-host.js';
 
 const kindsOf = (seen: readonly HostEvent[]) =>
   seen.flatMap((one) => {
@@ -32,12 +23,11 @@ const kindsOf = (seen: readonly HostEvent[]) =>
 
 describe('the main path: events in, decisions out, transitions recorded and verified', () => {
   it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
-    const { clock, host, store, seen } = newHost(2_306_790_000);
-    host.createMachine({ slug: 'gateway', isPublic: true });
-    const contract = host.createContract('gateway', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
-    clock.agenda.at(clock.now() + 3 * 777, Rank.arrival, () => contract.decide(8, clock.cycle()));
-    clock.run();
     const start = 2_306_790_000;
+    const { clock, host, store, seen } = virtualHost(start);
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
+    clock.agenda.at(clock.now() + 3 * CYCLE_MS, Rank.arrival, () => contract.decide(8, clock.cycle()));
+    clock.run();
     expect(kindsOf(seen)).toEqual([
       `1 machine_created @${start}`,
       `2 contract_created allowing@${start}`,
@@ -47,7 +37,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       `4 rate_restored@${start + 13} count 0`,
     ]);
     expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
-    const rows = store.rows('gateway');
+    const rows = store.rows('m');
     expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 4 });
     expect(rows[2]).toMatchObject({
       from: 'allowing',
@@ -55,34 +45,35 @@ describe('the main path: events in, decisions out, transitions recorded and veri
       inputs: { S: 6, cycle: start + 3 },
       cause: 'trigger',
       emitted: ['rate_limited'],
-      at: new Date((start + 3) * 777).toISOString(),
+      at: new Date((start + 3) * CYCLE_MS).toISOString(),
     });
     expect(rows[2]!.master_equation_block).toContain('R(t)');
     expect(rows[2]!.proof_digest).toBeUndefined();
   });
 
   it('a refused request that brings the next admission forward wakes the contract at that time, not at the one before', () => {
-    const { clock, host, seen } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, seen, runTo } = virtualHost();
     const of = [
-      { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * 777 } },
-      { primitive: 'fixed_window', params: { limit: 4, window_ms: 100 * 777, count_refused: true, block_ms: 777 } },
+      { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * CYCLE_MS } },
+      {
+        primitive: 'fixed_window',
+        params: { limit: 4, window_ms: 100 * CYCLE_MS, count_refused: true, block_ms: 777 },
+      },
     ];
     const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
     // The fourth fills the second window, the fifth begins its block.
     expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
-    clock.run({ untilMs: 5 * 777 });
+    runTo(5);
     const moves = kindsOf(seen).filter((line) => line.includes('transition'));
     expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
   });
 
   it('the same events give the same record, hash by hash', () => {
     const heads = [1, 2].map(() => {
-      const { clock, host } = newHost();
-      const machine = host.createMachine({ slug: 'm' });
+      const { clock, host, machine } = virtualHost();
       const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
       for (let cycle = 1; cycle < 60; cycle += 1)
-        clock.agenda.at(cycle * 777, Rank.arrival, () => host.contract(id).decide(cycle % 8 < 2 ? 4 : 0, cycle));
+        clock.agenda.at(cycle * CYCLE_MS, Rank.arrival, () => host.contract(id).decide(cycle % 8 < 2 ? 4 : 0, cycle));
       clock.run();
       return machine.head;
     });
@@ -91,53 +82,39 @@ describe('the main path: events in, decisions out, transitions recorded and veri
   });
 
   it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
-    const { clock, host } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { clock, host } = virtualHost();
     const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
     expect(clock.agenda.size).toBe(0);
     host.contract(busy!.id).decide(5, 0);
     expect(clock.agenda.size).toBe(1);
-    expect(clock.agenda.nextDue()).toBe(10 * 777);
+    expect(clock.agenda.nextDue()).toBe(10 * CYCLE_MS);
     clock.run();
     expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
   });
 
   it('contracts of equal definitions share one plan, also after a restart', () => {
-    const { host, store } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, store } = virtualHost();
     const made = [5, 5, 6].map((threshold) => host.createContract('m', rateLimiter({ threshold })));
-    const revived = [...newHost(0, store).host.contracts.values()];
+    const revived = [...virtualHost(0, store).host.contracts.values()];
     for (const contracts of [made, revived])
       expect(contracts.map(({ plan }) => plan === contracts[0]!.plan)).toEqual([true, true, false]);
   });
 
   it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
-    const { clock, host, seen } = newHost(7);
-    host.createMachine({ slug: 'm' });
+    const { clock, host, seen } = virtualHost(7);
+    const on = (condition: string) => ({
+      ...{ kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition },
+    });
+    const move = (from: string, to: string, condition: string, emit: string) => ({
+      ...{ from, to, operator: 'KO42', trigger: on(condition), post_actions: [{ emit }] },
+    });
     const beat = {
-      name: 'heartbeat',
-      version: '1.0',
-      states: { alive: { initial: true }, silent: {} },
-      transitions: [
-        {
-          from: 'alive',
-          to: 'silent',
-          operator: 'KO42',
-          trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count < 1' },
-          post_actions: [{ emit: 'lost' }],
-        },
-        {
-          from: 'silent',
-          to: 'alive',
-          operator: 'KO42',
-          trigger: { kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition: 'count >= 1' },
-          post_actions: [{ emit: 'found' }],
-        },
-      ],
+      ...{ name: 'heartbeat', version: '1.0', states: { alive: { initial: true }, silent: {} } },
+      transitions: [move('alive', 'silent', 'count < 1', 'lost'), move('silent', 'alive', 'count >= 1', 'found')],
     };
     const contract = host.createContract('m', beat);
     expect(contract.image.firstFireCycle).toBe(8);
-    clock.agenda.at(10 * 777, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
+    clock.agenda.at(10 * CYCLE_MS, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
     clock.run();
     expect(kindsOf(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
       '3 lost@8 count 0',
@@ -148,21 +125,6 @@ describe('the main path: events in, decisions out, transitions recorded and veri
 });
 
 describe('events with a cycle of their own', () => {
-  const at = (happened: number, now: number) => {
-    const { clock, host } = newHost();
-    host.createMachine({ slug: 'm' });
-    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
-    clock.run({ untilMs: now * 777 });
-    try {
-      const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
-      if (refused !== undefined) throw refused;
-      const admitted = decideAt(host, contract, 2, happened);
-      contract.advance(happened + 10);
-      return `admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`;
-    } catch (error) {
-      return (error as Failure).code;
-    }
-  };
   it.each([
     [20, 20, 'admitted 2, 0 left at 30'],
     [15, 20, 'admitted 2, 0 left at 25'],
@@ -170,28 +132,28 @@ describe('events with a cycle of their own', () => {
     [10, 20, 'event_too_old'],
     [21, 20, 'event_in_future'],
   ])('happened in %i, now %i: %s', (happened, now, expected) => {
-    expect(at(happened, now)).toBe(expected);
+    const { host, runTo } = virtualHost();
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+    runTo(now);
+    const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
+    if (refused !== undefined) return expect(refused.code).toBe(expected);
+    const admitted = decideAt(host, contract, 2, happened);
+    contract.advance(happened + 10);
+    expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
   });
 });
 
 describe('manual transitions', () => {
   const made = () => {
-    const parts = newHost(100);
-    parts.host.createMachine({ slug: 'm' });
+    const parts = virtualHost(100);
     return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
   };
 
   it('moves the contract whatever the count is, with its cause on the record', () => {
     const { host, contract } = made();
     const row = host.transition(contract, { to: 'limiting' });
-    expect(row).toMatchObject({
-      seq: 3,
-      from: 'allowing',
-      to: 'limiting',
-      cause: 'manual',
-      cycle: 100,
-      emitted: ['rate_limited'],
-    });
+    const moved = { from: 'allowing', to: 'limiting', cause: 'manual', emitted: ['rate_limited'] };
+    expect(row).toMatchObject({ seq: 3, cycle: 100, ...moved });
     expect(contract.state).toBe('limiting');
   });
 
@@ -215,9 +177,8 @@ describe('manual transitions', () => {
     ['limitng', 'no_transition', 'Did you mean "limiting"?'],
   ])('to %s is refused: %s', (to, code, words) => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to })).toThrow(
-      expect.objectContaining({ code, message: expect.stringContaining(words) }),
-    );
+    const refused = failureOf(() => host.transition(contract, { to }));
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(words) });
     expect(store.rows('m')).toHaveLength(2);
   });
 });
@@ -233,38 +194,29 @@ describe('physics operators', () => {
     states: { idle: { initial: true }, pressing: {} },
     transitions: [
       {
-        from: 'idle',
-        to: 'pressing',
-        operator: newton.id,
-        proof_required: true,
-        fires_when: 'input.level >= 3',
-        inputs: { [mass]: 2 },
+        ...{ from: 'idle', to: 'pressing', operator: newton.id, proof_required: true },
+        ...{ fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
       },
       { from: 'pressing', to: 'idle', operator: 'KO42' },
     ],
   };
   const made = () => {
-    const parts = newHost();
-    parts.host.createMachine({ slug: 'm' });
+    const parts = virtualHost();
     return { ...parts, contract: parts.host.createContract('m', definition) };
   };
 
   it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
     'are those that are given, and not %s, which every object has',
     (name) => {
-      const { host } = newHost();
-      host.createMachine({ slug: 'm' });
+      const { host } = virtualHost();
       const [first, ...others] = definition.transitions;
       const asks = (condition: string) => {
-        const transitions = [
-          { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition },
-          ...others,
-        ];
-        const contract = host.createContract('m', { ...definition, transitions });
-        return () => host.transition(contract, { to: 'pressing' });
+        const move = { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition };
+        const contract = host.createContract('m', { ...definition, transitions: [move, ...others] });
+        return codeOf(() => host.transition(contract, { to: 'pressing' }));
       };
-      for (const condition of [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`])
-        expect(asks(condition), condition).toThrow(expect.objectContaining({ code: 'condition_failed' }));
+      const conditions = [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`];
+      expect(conditions.map(asks)).toEqual(conditions.map(() => 'condition_failed'));
     },
   );
 
@@ -282,23 +234,17 @@ describe('physics operators', () => {
 
   it('a condition that is false is refused, and leaves no row', () => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to: 'pressing', input: { level: 2 } })).toThrow(
-      expect.objectContaining({ code: 'condition_failed' }),
-    );
+    const move = () => host.transition(contract, { to: 'pressing', input: { level: 2 } });
+    expect(codeOf(move)).toBe('condition_failed');
     expect(store.rows('m')).toHaveLength(2);
   });
 
   it('an operator that refuses is recorded, and the state stays', () => {
     const { host, contract, store } = made();
-    expect(() => host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 1e301 } })).toThrow(
-      expect.objectContaining({ code: 'compute_failed' }),
-    );
-    expect(store.rows('m').at(-1)).toMatchObject({
-      kind: 'transition_failed',
-      from: 'idle',
-      to: 'pressing',
-      failure: { code: 'compute_failed' },
-    });
+    const move = () => host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 1e301 } });
+    expect(codeOf(move)).toBe('compute_failed');
+    const failed = { kind: 'transition_failed', from: 'idle', to: 'pressing', failure: { code: 'compute_failed' } };
+    expect(store.rows('m').at(-1)).toMatchObject(failed);
     expect(contract.state).toBe('idle');
     expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
@@ -306,16 +252,15 @@ describe('physics operators', () => {
 
 describe('when something breaks', () => {
   it('an actor that throws is reported with its contract, and the others go on', () => {
-    const { host, seen } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, seen } = virtualHost();
     const [broken, whole] = [10, 11].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
     Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', {
       get: () => {
         throw new Error('broken guard');
       },
     });
-    expect(() => host.contract(broken!.id).decide(5, 0)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
-    expect(() => host.contract(broken!.id).decide(1, 1)).toThrow(expect.objectContaining({ code: 'contract_failed' }));
+    for (const cycle of [0, 1])
+      expect(codeOf(() => host.contract(broken!.id).decide(5, cycle))).toBe('contract_failed');
     expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
     expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
   });
@@ -323,38 +268,28 @@ describe('when something breaks', () => {
   it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
     let isFull = false;
     const store = new MemoryStore({ failCommits: () => isFull });
-    const { host, seen } = newHost(0, store);
-    host.createMachine({ slug: 'm' });
+    const { host, seen } = virtualHost(0, store);
     const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const published = seen.length;
     isFull = true;
     contract.decide(5, 0);
     expect(seen).toHaveLength(published);
-    expect(() => host.createMachine({ slug: 'n' })).toThrow(expect.objectContaining({ code: 'store_failed' }));
-  });
-
-  it('slugs are taken once; unknown machines and contracts are named', () => {
-    const { host } = newHost();
-    host.createMachine({ slug: 'm' });
-    expect(() => host.createMachine({ slug: 'm' })).toThrow(expect.objectContaining({ code: 'slug_taken' }));
-    expect(() => host.machine('x')).toThrow(expect.objectContaining({ code: 'machine_not_found' }));
-    expect(() => host.contract('x').decide(1, 0)).toThrow(expect.objectContaining({ code: 'contract_not_found' }));
+    expect(codeOf(() => host.createMachine({ slug: 'n' }))).toBe('store_failed');
   });
 });
 
 describe('after a restart', () => {
   it('contracts continue with window and state; cycles that passed are advanced one by one in effect', () => {
-    const { host, store, clock } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, store, runTo } = virtualHost();
     const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
-    clock.run({ untilMs: 3 * 777 });
+    runTo(3);
     host.contract(id).decide(8, 3);
     host.saveWindows();
     host.commit();
 
-    const soon = newHost(7, store);
+    const soon = virtualHost(7, store);
     expect([soon.host.contract(id).state, soon.host.contract(id).gate.count]).toEqual(['limiting', 8]);
-    const later = newHost(500, store);
+    const later = virtualHost(500, store);
     expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
     expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
     expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
@@ -363,8 +298,7 @@ describe('after a restart', () => {
 
 describe('a record never goes back in time', () => {
   it('however many contracts were asleep, and whoever is asked first', () => {
-    const { host, store } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, store } = virtualHost();
     const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
     for (const { id } of contracts) host.contract(id).decide(3, 0);
     host.saveWindows();
@@ -372,35 +306,22 @@ describe('a record never goes back in time', () => {
 
     // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
     host.contract(contracts[0]!.id).decide(1, 100);
-    expect(
-      store
-        .rows('m')
-        .slice(-3)
-        .map(({ cycle, to }) => `${to}@${cycle}`),
-    ).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
+    const last = store.rows('m').slice(-3);
+    expect(last.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
 
-    const revived = newHost(100, store);
+    const revived = virtualHost(100, store);
     expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
-    expect([...revived.host.contracts.values()].map(({ state }) => state)).toEqual([
-      'allowing',
-      'allowing',
-      'allowing',
-    ]);
+    expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
   });
 
   it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
-    const { host, store } = newHost();
-    host.createMachine({ slug: 'm' });
+    const { host, store } = virtualHost();
     for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
     host.saveWindows();
     host.commit();
-    newHost(500, store);
-    expect(
-      store
-        .rows('m')
-        .slice(-3)
-        .map(({ cycle }) => cycle),
-    ).toEqual([10, 20, 30]);
+    virtualHost(500, store);
+    const last = store.rows('m').slice(-3);
+    expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
     expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
   });
 });

@@ -205,12 +205,9 @@ it.each([
   expect(problem.detail).toContain(why);
 });
 
+// biome-ignore format: one case a line
 it.each([
-  [
-    'fields',
-    JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`n${n}`, 0]))),
-    'more than 256 fields',
-  ],
+  ['fields', JSON.stringify(Object.fromEntries(Array.from({ length: 257 }, (_, n) => [`n${n}`, 0]))), 'more than 256 fields'],
   ['levels', `{"scopes":${'['.repeat(64)}${']'.repeat(64)}}`, 'more than 64 deep'],
 ])('refuses a body with too many %s before it is parsed', async (_, body, why) => {
   const { status, body: problem } = await owner.post('/api/keys', body);

@@ -71,18 +71,13 @@ function reading(socket: Socket, count: number): Promise<Answer[]> {
 const bytes = () => Buffer.from(announced(EVENT));
 const within = (from: number) => [bytes().subarray(0, from), bytes().subarray(from)];
 
+// biome-ignore format: one case a line
 it.each<[string, () => (string | Buffer)[], number?]>([
   ['with its head', () => [bytes()]],
   ['after its head', () => within(bytes().length - Buffer.byteLength(EVENT))],
   ['in two pieces, the first with its head', () => within(bytes().length - 5)],
   ['in two pieces, cut within a character', () => within(bytes().indexOf('€') + 1)],
-  [
-    'byte by byte',
-    () => [
-      head(`Content-Length: ${Buffer.byteLength(EVENT)}`),
-      ...[...Buffer.from(EVENT)].map((byte) => Buffer.of(byte)),
-    ],
-  ],
+  ['byte by byte', () => [head(`Content-Length: ${Buffer.byteLength(EVENT)}`), ...[...Buffer.from(EVENT)].map((byte) => Buffer.of(byte))]],
   ['in one chunk', () => [chunkedOf(EVENT)]],
   ['in chunks', () => [chunkedOf(EVENT.slice(0, 7), EVENT.slice(7))]],
   ['three in one piece', () => [announced(EVENT).repeat(3)], 3],
@@ -108,6 +103,7 @@ async function countNow(): Promise<number> {
   return (await owner.get(gate)).body.count;
 }
 
+// biome-ignore format: one case a line
 it.each<[string, () => string[], Partial<Answer>]>([
   ['none, announced', () => [head('Content-Length: 0')], { status: 400, code: 'invalid_input' }],
   ['none, in no chunk', () => [chunkedOf()], { status: 400, code: 'invalid_input' }],
@@ -122,11 +118,7 @@ it.each<[string, () => string[], Partial<Answer>]>([
     () => [chunkedOf(...Array.from({ length: 20 }, () => ' '.repeat(1_024)))],
     { status: 413, code: 'body_too_large' },
   ],
-  [
-    'one of another type',
-    () => [head('Content-Length: 2', 'text/plain'), '{}'],
-    { status: 415, code: 'unsupported_media_type' },
-  ],
+  ['one of another type', () => [head('Content-Length: 2', 'text/plain'), '{}'], { status: 415, code: 'unsupported_media_type' }],
 ])('refuses %s', async (_, pieces, expected) => {
   expect(await answersTo(pieces(), 1)).toEqual([expect.objectContaining(expected)]);
 });

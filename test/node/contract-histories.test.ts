@@ -281,14 +281,10 @@ describe('GET …/stream?counts=', () => {
     expect(resumed.slice(0, later.length)).toEqual(later);
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['a contract that is not there', 'counts=none', 404, 'contract_not_found'],
-    [
-      'more than a stream may have',
-      `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`,
-      400,
-      'invalid_input',
-    ],
+    ['more than a stream may have', `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`, 400, 'invalid_input'],
   ])('%s is refused', async (_, query, status, code) => {
     const answer = await node.ask('GET', `/api/chain/seen/stream?${query}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);

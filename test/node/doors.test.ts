@@ -20,6 +20,7 @@ describe('the name that a request is for', () => {
     }
   };
 
+  // biome-ignore format: one case a line
   it.each([
     ['127.0.0.1', [], ['127.0.0.1:7770', 'localhost', 'LOCALHOST:1', '[::1]:7770', 'a.localhost', undefined], []],
     [
@@ -36,12 +37,7 @@ describe('the name that a request is for', () => {
         '10.0.0.1',
       ],
     ],
-    [
-      '127.0.0.1',
-      ['API.example.org'],
-      ['api.example.org', 'api.example.org:443', 'localhost'],
-      ['example.org', 'x.api.example.org'],
-    ],
+    ['127.0.0.1', ['API.example.org'], ['api.example.org', 'api.example.org:443', 'localhost'], ['example.org', 'x.api.example.org']],
     [
       '0.0.0.0',
       [],

@@ -71,14 +71,11 @@ describe('POST contracts', () => {
     expect(body.machine).toEqual(JSON.parse(JSON.stringify(contractMachine(body.machine).config)));
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['a field that has no meaning', { ...probation, after: { 100: 'shut' } }, '/after'],
     ['a state that does not exist', { ...probation, initial: 'opn' }, '/initial'],
-    [
-      'a thousand transitions',
-      { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } },
-      '/states',
-    ],
+    ['a thousand transitions', { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } }, '/states'],
   ])('refuses %s, with its place', async (_, body, path) => {
     const told = await post(body);
     expect([told.status, told.body.code]).toEqual([400, 'invalid_definition']);

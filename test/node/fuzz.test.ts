@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { ask, figureIn, mb, metricsOf } from './asking.js';
+import { figureIn, mb, metricsOf } from './asking.js';
+import { Holder } from './caller.js';
 import { type Hostile, hostileRequests } from './hostile.js';
 
 const REQUESTS = Number(process.env['WEIR_FUZZ'] ?? 20_000);
@@ -23,19 +24,13 @@ const answers = new Map<string, number>();
 beforeAll(async () => {
   const data = `${temporaryFolder()}/data`;
   node = await serve(['--data', data, '--cycle-ms', '777'], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
-  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  const session = await fetch(`${node.url}/api/session`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'fuzz' });
-  const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, {
-    slug: 'fuzz',
-  });
+  const owner = await Holder.minted(node.url);
+  const { key } = owner;
+  const { headers } = await owner.post('/api/session');
+  const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   about = {
     slug: 'fuzz',
-    contractId: contract.id,
+    contractId: await owner.contractOn('fuzz'),
     credentials: [
       ...Array(6).fill({ Authorization: `Bearer ${key}` }),
       { Cookie: cookie },

@@ -1,10 +1,11 @@
 // The page at / of a node, in a browser while traffic flows.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pause } from '../../src/time/wall.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
-import { ask } from './asking.js';
-import { hiddenPixels, openPage, picture, stops, violations } from './node-page.js';
+import { type Caller, Holder, inTurn } from './caller.js';
+import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
 
 const path = findChromium();
 
@@ -13,21 +14,18 @@ describe.skipIf(path === undefined)(
   () => {
     let node: Serving;
     let browser: Browser;
-    let key: string;
+    let owner: Caller;
     let traffic: Promise<void>;
     let isOver = false;
 
     beforeAll(async () => {
       node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', '200']);
       browser = await launchChromium(path ?? '');
-      key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
-      for (const slug of ['busy', 'calm', LONG, 'hidden-away']) {
-        await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug, is_public: slug !== 'hidden-away' });
-        const body = { slug, threshold: 1, within: 1 };
-        await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
-      }
+      owner = await Holder.minted(node.url);
+      for (const slug of ['busy', 'calm', LONG, 'hidden-away'])
+        await owner.contractOn(slug, { threshold: 1, within: 1 }, slug !== 'hidden-away');
       traffic = (async () => {
-        while (!isOver) await flow(node, key);
+        while (!isOver) await flow(owner);
       })();
     });
     afterAll(async () => {
@@ -37,46 +35,22 @@ describe.skipIf(path === undefined)(
       await node.stop();
     });
 
-    it.each([
-      [360, 'light'],
-      [360, 'dark'],
-      [1440, 'light'],
-      [1440, 'dark'],
-    ] as const)('shows the busiest machines and the node, live: %i px wide, %s', async (width, colorScheme) => {
+    it.each(LOOKS)('shows the busiest machines and the node, live: %i px wide, %s', async (width, colorScheme) => {
       const { page, complaints, hosts } = await openPage(browser, node.url, { width, colorScheme });
       await page.locator('#machines tr').nth(2).waitFor();
       await page.locator('#fingerprint', { hasText: 'SHA256' }).waitFor();
       const cycle = await page.locator('#cycle').textContent();
       // The page allows no evaluation of strings, and a waiting function would be one: it is asked again from here.
       await expect.poll(() => page.locator('#cycle').textContent()).not.toBe(cycle);
-      const seen = {
-        title: await page.title(),
-        status: await page.locator('.status').textContent(),
-        first: await page.locator('#machines tr:first-child a').textContent(),
-        machines: await page.locator('#machines tr').count(),
-        isPrivateShown: (await page.locator('body').textContent())?.includes('hidden-away'),
-        health: await page.locator('#health').textContent(),
-        fingerprint: await page.locator('#fingerprint').textContent(),
-        hiddenPixels: await hiddenPixels(page),
-        violations: await violations(page),
-        hosts: [...hosts],
-        complaints,
-      };
+      const places = ['.status', '#machines tr:first-child a', '#health', '#fingerprint'];
+      const texts = await inTurn(places, (place) => page.locator(place).textContent());
+      expect([await page.title(), ...texts]).toEqual(['Weir', 'Live', 'busy', 'OK', node.fingerprint]);
+      expect(await page.locator('#machines tr').count()).toBe(3);
+      expect(await page.locator('body').textContent()).not.toContain('hidden-away');
       await picture(page, `home-${width}-${colorScheme}.png`);
+      expect([await hiddenPixels(page), await violations(page), complaints]).toEqual([0, [], []]);
+      expect([...hosts]).toEqual([node.url]);
       await page.close();
-      expect(seen).toEqual({
-        title: 'Weir',
-        status: 'Live',
-        first: 'busy',
-        machines: 3,
-        isPrivateShown: false,
-        health: 'OK',
-        fingerprint: node.fingerprint,
-        hiddenPixels: 0,
-        violations: [],
-        hosts: [node.url],
-        complaints: [],
-      });
     });
 
     it('can be used with the keyboard alone, and every stop can be seen', async () => {
@@ -97,7 +71,7 @@ describe.skipIf(path === undefined)(
       await dialog.getByLabel('Key').fill(`weir_${'x'.repeat(43)}`);
       await dialog.getByRole('button', { name: 'Log in' }).click();
       await dialog.getByText('not valid').waitFor();
-      await dialog.getByLabel('Key').fill(key);
+      await dialog.getByLabel('Key').fill(owner.key);
       await dialog.getByRole('button', { name: 'Log in' }).click();
       await page.locator('#own li', { hasText: 'hidden-away' }).waitFor();
       const own = await page.locator('#own a').allTextContents();
@@ -145,9 +119,9 @@ describe.skipIf(path === undefined)(
 const LONG = 'a-machine-with-a-name-as-long-as-any-name-may-be-0123456789abcde';
 
 /** Each of these events closes a gate that opens again a cycle later. */
-async function flow({ url }: Serving, key: string): Promise<void> {
+async function flow(owner: Caller): Promise<void> {
   for (const slug of ['busy', 'busy', 'busy', 'calm', 'busy', 'busy', LONG, 'hidden-away']) {
-    await ask(url, 'POST', `/api/chain/${slug}/event`, key, { type: 'request', count: 2 });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await owner.event(slug, { count: 2 });
+    await pause(60);
   }
 }

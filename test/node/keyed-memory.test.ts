@@ -1,7 +1,8 @@
 // A million keys that a stranger makes up, at a real node with places for few: its memory does not grow with them.
 import { expect, it } from 'vitest';
 import { serve } from '../cli/command-line.js';
-import { ask, figureIn } from './asking.js';
+import { figureIn, metricsOf } from './asking.js';
+import { gateOf, Holder } from './caller.js';
 
 const KEYS = Number(process.env['WEIR_KEYS'] ?? 1_000_000);
 const PLACES = 20_000;
@@ -12,20 +13,18 @@ const MOST_BYTES = 48 * 2 ** 20;
 it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s', async (overflow) => {
   const node = await serve(['--store', 'memory', '--metrics', 'open', '--cycle-ms', String(justBegun())]);
   try {
-    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-    await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm' });
+    const owner = await Holder.minted(node.url);
     const keyed = { max_keys: PLACES, idle_cycles: 0, overflow };
-    const body = { slug: 'm', threshold: 1, within: 1, keyed };
-    const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+    const contract_id = await owner.contractOn('m', { threshold: 1, within: 1, keyed });
     const figures = async () => {
-      const text = await (await fetch(`${node.url}/metrics`)).text();
+      const text = await metricsOf(node.url);
       return { bytes: figureIn(text, 'weir_memory_bytes'), keys: figureIn(text, 'weir_keys') };
     };
     const seen = { admitted: 0, limited: 0, refused: 0 };
     const send = async (from: number, to: number) => {
       for (let at = from; at < to; at += AT_ONCE) {
-        const requests = Array.from({ length: AT_ONCE }, (_, n) => ({ contract_id: contract.id, key: nameOf(at + n) }));
-        const { decisions } = await ask(node.url, 'POST', '/api/chain/m/gates', key, { requests });
+        const requests = Array.from({ length: AT_ONCE }, (_, n) => ({ contract_id, key: nameOf(at + n) }));
+        const { decisions } = (await owner.post('/api/chain/m/gates', { requests })).body;
         for (const { admitted, code } of decisions)
           seen[admitted === 1 ? 'admitted' : code === 'too_many_keys' ? 'refused' : 'limited'] += 1;
       }
@@ -54,28 +53,18 @@ it('a node with a small heap refuses further keys before it is full', async () =
     NODE_OPTIONS: '--max-old-space-size=128',
   });
   try {
-    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-    await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'm' });
-    const body = { slug: 'm', threshold: 1, within: 1, keyed: { max_keys: 1_000_000 } };
-    const { contract } = await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+    const owner = await Holder.minted(node.url);
+    const contract_id = await owner.contractOn('m', { threshold: 1, within: 1, keyed: { max_keys: 1_000_000 } });
+    const nameOfLength = (n: number) => `${n}`.padStart(256, 'k');
     let last: unknown;
     let from = 0;
     for (; last !== 'memory_low' && from < 1_000_000; from += 400) {
-      const requests = Array.from({ length: 400 }, (_, n) => ({
-        contract_id: contract.id,
-        key: `${from + n}`.padStart(256, 'k'),
-      }));
-      const { decisions } = await ask(node.url, 'POST', '/api/chain/m/gates', key, { requests });
-      last = decisions.at(-1).code;
+      const requests = Array.from({ length: 400 }, (_, n) => ({ contract_id, key: nameOfLength(from + n) }));
+      last = (await owner.post('/api/chain/m/gates', { requests })).body.decisions.at(-1).code;
     }
-    const known = await ask(
-      node.url,
-      'GET',
-      `/api/chain/m/contracts/${contract.id}/gate?peek=1&key=${'0'.padStart(256, 'k')}`,
-      key,
-    );
+    const known = await owner.get(`${gateOf('m', contract_id)}?peek=1&key=${nameOfLength(0)}`);
     process.stdout.write(`${from} names of 256 characters in a heap of 128 MiB\n`);
-    expect([last, known.decision]).toEqual(['memory_low', 'limited']);
+    expect([last, known.body.decision]).toEqual(['memory_low', 'limited']);
   } finally {
     await node.stop();
   }

@@ -14,13 +14,11 @@ describe('limits as an operator sets them', () => {
     });
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['contract=5', 'There is no bound "contract" that can be set. Did you mean "contracts"?'],
     ['rows.on_nod=5', 'There is no bound "rows.on_nod" that can be set. Did you mean "rows.on_node"?'],
-    [
-      '__proto__=5',
-      /^There is no bound "__proto__" that can be set. Those that can are: mint, machines, machines.on_node, /,
-    ],
+    ['__proto__=5', /^There is no bound "__proto__" that can be set. Those that can are: mint, machines, machines.on_node, /],
     ['rows', '"rows" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=1e6', '"rows=1e6" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=0', '"rows=0" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
@@ -29,10 +27,7 @@ describe('limits as an operator sets them', () => {
       'contracts=60000',
       'contracts=60000 for an owner is more than contracts.on_node=100000 leaves: an owner may have as many as are still free, so never more than half of that. Set contracts.on_node=120000 as well, or more.',
     ],
-    [
-      'sessions=4000',
-      'sessions=4000 for an owner is more than sessions.on_node=3000 leaves. Set sessions.on_node=4000 as well, or more.',
-    ],
+    ['sessions=4000', 'sessions=4000 for an owner is more than sessions.on_node=3000 leaves. Set sessions.on_node=4000 as well, or more.'],
   ])('%s', (setting, words) => {
     const { code, why, fix } = refusalOf(setting);
     expect(code).toBe('wrong_usage');

@@ -4,7 +4,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
-import { ask } from './asking.js';
+import { Holder } from './caller.js';
 import { openPage } from './node-page.js';
 
 const path = findChromium();
@@ -25,17 +25,14 @@ describe.skipIf(path === undefined)(
     beforeAll(async () => {
       node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
       browser = await launchChromium(path ?? '');
-      const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'twenty', is_public: true });
-      for (let n = 0; n < CONTRACTS; n += 1) {
-        const body = { slug: 'twenty', threshold: 20 + 10 * n, within: 10 + n };
-        await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
-      }
+      const owner = await Holder.minted(node.url);
+      await owner.createMachine('twenty', true);
+      for (let n = 0; n < CONTRACTS; n += 1) await owner.deploy('twenty', { threshold: 20 + 10 * n, within: 10 + n });
       traffic = (async () => {
         // Each event counts on every contract of the machine.
         for (let n = 0; !isOver; n += 1) {
           const count = 1 + Math.floor(8 + 8 * Math.sin(n / 15));
-          await ask(node.url, 'POST', '/api/chain/twenty/event', key, { type: 'request', count });
+          await owner.event('twenty', { count });
           await new Promise((resolve) => setTimeout(resolve, CYCLE_MS / 2));
         }
       })();

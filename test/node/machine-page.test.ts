@@ -2,10 +2,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
+import { pause } from '../../src/time/wall.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { ask } from './asking.js';
-import { hiddenPixels, openPage, picture, stops, violations } from './node-page.js';
+import { type Caller, Holder } from './caller.js';
+import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
 
 const path = findChromium();
 const THRESHOLD = 20;
@@ -16,7 +17,7 @@ describe.skipIf(path === undefined)(
   () => {
     let node: Serving;
     let browser: Browser;
-    let key: string;
+    let owner: Caller;
     let id: string;
     const data = temporaryFolder();
     const start = (port = 0) =>
@@ -25,35 +26,36 @@ describe.skipIf(path === undefined)(
     beforeAll(async () => {
       node = await start();
       browser = await launchChromium(path ?? '');
-      key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
-      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });
-      id = await deploy('edge', { threshold: THRESHOLD, within: WITHIN });
+      owner = await Holder.minted(node.url);
+      id = await owner.contractOn('edge', { threshold: THRESHOLD, within: WITHIN }, true);
     });
     afterAll(async () => {
       await browser.close();
       await node.stop();
     });
 
-    const deploy = async (slug: string, more: object) =>
-      (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug, ...more })).contract.id;
+    /** The page of `edge` with the table of its figures. */
+    async function openLive() {
+      const opened = await openPage(browser, `${node.url}/m/edge`);
+      await opened.page.getByText('Live', { exact: true }).waitFor();
+      await opened.page.getByText('Figures, cycle by cycle').click();
+      return opened;
+    }
 
     /** Events, one request after the other, a little apart. @returns what the node decided */
     async function burst(counts: readonly number[]): Promise<{ admitted: number; limited: number }> {
       const sum = { admitted: 0, limited: 0 };
       for (const count of counts) {
-        const body = { type: 'request', count, contract_id: id };
-        const [decision] = (await ask(node.url, 'POST', '/api/chain/edge/event', key, body)).contracts;
+        const [decision] = (await owner.event('edge', { count, contract_id: id })).body.contracts;
         sum.admitted += decision.admitted;
         sum.limited += decision.limited;
-        await new Promise((resolve) => setTimeout(resolve, 90));
+        await pause(90);
       }
       return sum;
     }
 
     it('shows a whole burst as the API decided it, and the transitions as the record has them', async () => {
-      const { page, complaints, hosts } = await openPage(browser, `${node.url}/m/edge`);
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page.getByText('Figures, cycle by cycle').click();
+      const { page, complaints, hosts } = await openLive();
       await expect.poll(async () => (await figuresOf(page)).length).toBeGreaterThan(2);
       const decided = await burst([3, 4, 5, 6, 7, 8, 0 + 2, 1]);
       await expect.poll(() => stateOf(page)).toBe('limiting');
@@ -65,24 +67,22 @@ describe.skipIf(path === undefined)(
       expect({ admitted: sum(2), limited: sum(3) }).toEqual(decided);
       expect(await decisionsShown(page)).toEqual(decided);
       expect(countsByHand(shown)).toEqual(shown.map((row) => row[1]));
-      const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state?kind=transition');
-      const moved = rows.map(({ seq, from, to }: any) => `${seq} ${from} → ${to}`).reverse();
+      const rows = await owner.rows('edge', 'kind=transition');
+      const moved = rows.map(({ seq, from, to }) => `${seq} ${from} → ${to}`).reverse();
       expect((await recordShown(page)).filter((text) => text.includes('→'))).toEqual(moved);
       expect([await violations(page), complaints, [...hosts]]).toEqual([[], [], [node.url]]);
       await page.close();
     });
 
     it('goes on without a hole or a double after its node was killed', async () => {
-      const { page } = await openPage(browser, `${node.url}/m/edge`);
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page.getByText('Figures, cycle by cycle').click();
+      const { page } = await openLive();
       await burst([9, 9, 9]);
       await expect.poll(() => stateOf(page)).toBe('limiting');
       const { port } = new URL(node.url);
       await node.stop('SIGKILL');
       await page.getByText('Connection lost').waitFor();
       // Ten cycles without a node, however fast it starts: the gap in the chart is wide enough to be looked at.
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await pause(2_000);
       node = await start(Number(port));
       await page.getByText('Live', { exact: true }).waitFor();
       await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
@@ -98,8 +98,7 @@ describe.skipIf(path === undefined)(
       await page.getByText(new RegExp(`^${missed.length} cycles? unknown, hatched$`)).waitFor();
       const { gap, inGap, elsewhere } = await linePixels(page);
       expect([gap > 4, inGap, elsewhere > 0]).toEqual([true, 0, true]);
-      const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
-      const all = rows.map(({ seq }: any) => String(seq)).reverse();
+      const all = (await owner.rows('edge')).map(({ seq }) => String(seq)).reverse();
       expect((await recordShown(page)).map((text) => text.split(' ')[0])).toEqual(all);
       await page.close();
     });
@@ -111,7 +110,7 @@ describe.skipIf(path === undefined)(
         await page.locator('.verdict', { hasText: words }).waitFor();
         return page.locator('.verdict').textContent();
       };
-      const told = await ask(node.url, 'GET', '/api/chain/edge/state/verify');
+      const told = (await owner.get('/api/chain/edge/state/verify')).body;
       const proofs = `${told.rows} rows chained, ${told.proofs} results computed again`;
       expect(await verified(/^Holds/)).toBe(
         `Holds: ${proofs}, signed by ${node.fingerprint}, pinned now, on first use.`,
@@ -136,12 +135,7 @@ describe.skipIf(path === undefined)(
       await page.close();
     });
 
-    it.each([
-      [360, 'light'],
-      [360, 'dark'],
-      [1440, 'light'],
-      [1440, 'dark'],
-    ] as const)('fits, and has nothing that axe objects to: %i px, %s', async (width, colorScheme) => {
+    it.each(LOOKS)('fits, and has nothing that axe objects to: %i px, %s', async (width, colorScheme) => {
       const { page } = await openPage(browser, `${node.url}/m/edge`, { width, colorScheme });
       await page.getByText('Live', { exact: true }).waitFor();
       await page.locator('.chart canvas').first().waitFor();
@@ -169,7 +163,7 @@ describe.skipIf(path === undefined)(
     it('lets its owner send events, move and deploy, by the same checks as the API', async () => {
       const { page } = await openPage(browser, `${node.url}/m/edge`);
       await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByLabel('Key', { exact: true }).fill(key);
+      await page.getByLabel('Key', { exact: true }).fill(owner.key);
       await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click();
       await page.getByText('Send an event').click();
       await page.getByLabel('How many').fill('3');
@@ -188,8 +182,8 @@ describe.skipIf(path === undefined)(
       await page.locator('.contract').nth(1).waitFor();
       for (const index of [0, 1]) await page.getByText('Figures, cycle by cycle').nth(index).click();
       const found = await violations(page);
-      const sent = { type: 'request', count: 5, key: 'somebody' };
-      await ask(node.url, 'POST', '/api/chain/edge/event', key, { ...sent, contract_id: await lastOf(node) });
+      const contract_id = (await owner.get('/api/chain/edge/contracts')).body.contracts.at(-1).id;
+      await owner.event('edge', { count: 5, key: 'somebody', contract_id });
       await page.getByText('Keys', { exact: true }).click();
       await page.getByLabel('Find keys that contain').fill('some');
       await page.locator('.keys th', { hasText: 'somebody' }).waitFor();
@@ -198,15 +192,18 @@ describe.skipIf(path === undefined)(
     });
 
     it('has ten thousand rows in one table, and draws those in sight', async () => {
-      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'long', is_public: true });
-      const contract_id = await deploy('long', { threshold: 1, within: 1, keyed: { max_keys: 10_000 } });
+      const contract_id = await owner.contractOn(
+        'long',
+        { threshold: 1, within: 1, keyed: { max_keys: 10_000 } },
+        true,
+      );
       const moves = 10_000;
       // Each of five thousand keys is limited once, and restored when its cycle is over.
       for (let first = 0; first < moves / 2; first += 1_000) {
         const requests = Array.from({ length: 1_000 }, (_, index) => ({ contract_id, key: `k${first + index}`, n: 2 }));
-        await ask(node.url, 'POST', '/api/chain/long/gates', key, { requests });
+        await owner.post('/api/chain/long/gates', { requests });
       }
-      const head = async () => (await ask(node.url, 'GET', '/api/chain/state-machines/long')).machine.head.seq;
+      const head = async () => (await owner.get('/api/chain/state-machines/long')).body.machine.head.seq;
       await expect.poll(head, { timeout: 30_000 }).toBe(moves + 2);
       const { page } = await openPage(browser, `${node.url}/m/long`);
       await page.locator('.record button').first().waitFor();
@@ -227,7 +224,7 @@ describe.skipIf(path === undefined)(
     });
 
     it('shows nothing of a private machine to anybody else', async () => {
-      await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'secret-plan' });
+      await owner.createMachine('secret-plan');
       const { page } = await openPage(browser, `${node.url}/m/secret-plan`);
       await page.getByText('There is no machine "secret-plan", or it is private and not yours.').waitFor();
       await page.close();
@@ -315,8 +312,4 @@ async function recordShown(page: Page): Promise<readonly string[]> {
   return rows
     .filter((cells) => cells.length > 2)
     .map(([seq, what]) => `${seq!.replaceAll(',', '')} ${what!.replace(/ · .*$/, '')}`);
-}
-
-async function lastOf({ url }: Serving): Promise<string> {
-  return (await ask(url, 'GET', '/api/chain/edge/contracts')).contracts.at(-1).id;
 }

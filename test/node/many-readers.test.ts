@@ -3,7 +3,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { ask, figureIn, mb, metricsOf } from './asking.js';
+import { until } from '../store/redis/server.js';
+import { figureIn, mb, metricsOf } from './asking.js';
+import { type Caller, Holder, inTurn } from './caller.js';
 
 const READERS = 1_000;
 const STALLED = 100;
@@ -16,7 +18,7 @@ const ROWS = 60;
 const EACH_BYTES = 320 << 10;
 
 let node: Serving;
-let key: string;
+let owner: Caller;
 /** The keys of the readers: a caller may have 256 streams. */
 let keys: string[];
 let contract: string;
@@ -24,12 +26,9 @@ let rows = 2;
 
 beforeAll(async () => {
   node = await serve(['--data', `${temporaryFolder()}/data`, '--cycle-ms', '500']);
-  key = (await ask(node.url, 'POST', '/api/demo-key/mint')).key;
-  keys = [];
-  for (let n = 0; n < CALLERS; n += 1) keys.push((await ask(node.url, 'POST', '/api/demo-key/mint')).key);
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'busy', is_public: true });
-  contract = (await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, { slug: 'busy' }))
-    .contract.id;
+  owner = await Holder.minted(node.url);
+  keys = await inTurn(Array(CALLERS).keys(), async () => (await Holder.minted(node.url)).key);
+  contract = await owner.contractOn('busy', {}, true);
   await move(ROWS_BEFORE);
 });
 afterAll(() => node.stop());
@@ -138,14 +137,9 @@ class Reader {
 async function move(times: number): Promise<void> {
   const path = `/api/chain/busy/contracts/${contract}/transition`;
   for (let done = 0; done < times; done += 1) {
-    rows = (
-      await ask(node.url, 'POST', path, key, { to: rows % 2 === 0 ? 'limiting' : 'allowing', hold_cycles: 1_000 })
-    ).seq;
+    const to = rows % 2 === 0 ? 'limiting' : 'allowing';
+    rows = (await owner.post(path, { to, hold_cycles: 1_000 })).body.seq;
   }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 async function figure(name: string): Promise<number> {

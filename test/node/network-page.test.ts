@@ -5,6 +5,7 @@ import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { ask } from './asking.js';
+import { Holder } from './caller.js';
 import { hiddenPixels, openPage, picture, violations } from './node-page.js';
 
 const path = findChromium();
@@ -20,14 +21,8 @@ describe.skipIf(isSkipped)(
     // A busy machine is late: the deadline is no part of this.
     const start = (index: number) =>
       serve([
-        '--store',
-        `${redis.url}?deadline_ms=10000`,
-        '--data',
-        folders[index]!,
-        '--log-level',
-        'error',
-        '--cycle-ms',
-        '200',
+        ...['--store', `${redis.url}?deadline_ms=10000`, '--data', folders[index]!],
+        ...['--log-level', 'error', '--cycle-ms', '200'],
       ]);
 
     beforeAll(async () => {
@@ -81,19 +76,15 @@ describe.skipIf(isSkipped)(
     });
 
     it('a machine shows the count of all nodes, as any of them says it, and no figure that is not known', async () => {
-      const { key } = await ask(nodes[0]!.url, 'POST', '/api/demo-key/mint');
-      await ask(nodes[0]!.url, 'POST', '/api/chain/state-machines', key, { slug: 'shared', is_public: true });
-      const body = { slug: 'shared', threshold: 10, within: 5_000 };
-      const { contract } = await ask(nodes[0]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, body);
+      const owner = await Holder.minted(nodes[0]!.url);
+      const id = await owner.contractOn('shared', { threshold: 10, within: 5_000 }, true);
       const other = await start(1);
       const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
       const figures = page.locator('.contract .counts dd');
       const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
       await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in chart', '– – in chart']);
-      for (const { url } of [nodes[0]!, other, nodes[0]!])
-        await ask(url, 'POST', '/api/chain/shared/event', key, { type: 'request', count: 4 });
-      const asked = await ask(nodes[0]!.url, 'GET', `/api/chain/shared/contracts/${contract.id}`);
-      expect(asked.contract.count).toBe(12);
+      for (const node of [nodes[0]!, other, nodes[0]!]) await owner.at(node).event('shared', { count: 4 });
+      expect((await owner.get(`/api/chain/shared/contracts/${id}`)).body.contract.count).toBe(12);
       await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in chart', '– – in chart']);
       await page.locator('.contract .pill', { hasText: 'limiting' }).waitFor();
       expect(complaints).toEqual([]);
@@ -105,13 +96,8 @@ describe.skipIf(isSkipped)(
       const { nodes: listed, cycle } = await ask(nodes[0]!.url, 'GET', '/api/nodes');
       expect(listed).toEqual([
         {
-          fingerprint: nodes[0]!.fingerprint,
-          address: nodes[0]!.url,
-          version: expect.any(String),
-          is_this: true,
-          is_up: true,
-          since_cycle: expect.any(Number),
-          clock_offset_ms: expect.any(Number),
+          ...{ fingerprint: nodes[0]!.fingerprint, address: nodes[0]!.url, is_this: true, is_up: true },
+          ...{ version: expect.any(String), since_cycle: expect.any(Number), clock_offset_ms: expect.any(Number) },
         },
       ]);
       expect(listed[0].since_cycle).toBeLessThanOrEqual(cycle);

@@ -2,9 +2,11 @@
 // WEIR_SCENARIOS says how many; few by default, since each starts a process. WEIR_FIRST_SCENARIO is the number of the first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pause } from '../../src/time/wall.js';
 import { NaiveLimiter, type NaiveTransition } from '../limiter/naive-limiter.js';
 import { verifyExport } from '../record/verifying.js';
 import { hasRedis, RedisServer, said as saidBy, until } from '../store/redis/server.js';
+import { type Caller, gateOf, Holder, type Told } from './caller.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
 const FIRST = Number(process.env['WEIR_FIRST_SCENARIO'] ?? 0);
@@ -24,7 +26,7 @@ interface Said {
 }
 
 let server: RedisServer;
-let key: string;
+let owner: Caller;
 const nodes: Promise<Node>[] = [];
 const fingerprints: string[] = [];
 const children: ChildProcess[] = [];
@@ -37,7 +39,7 @@ beforeAll(async () => {
   nodes.push(startNode());
   await nodes[0];
   nodes.push(startNode(), startNode(), startNode());
-  key = (await ask((await nodes[0]!).url, 'POST', '/api/demo-key/mint')).body.key;
+  owner = await Holder.minted((await nodes[0]!).url);
 });
 
 afterAll(async () => {
@@ -47,18 +49,9 @@ afterAll(async () => {
 });
 
 async function startNode(): Promise<Node> {
-  const args = [
-    'dist/cli/main.js',
-    'serve',
-    '--store',
-    `${server.url}?deadline_ms=20000`,
-    '--port',
-    '0',
-    '--json',
-    '--cycle-ms',
-    String(CYCLE_MS),
-  ];
-  const child = spawn(process.execPath, [...args, '--log-level', 'silent'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const store = ['--store', `${server.url}?deadline_ms=20000`];
+  const args = ['serve', ...store, '--port', '0', '--json', '--cycle-ms', String(CYCLE_MS), '--log-level', 'silent'];
+  const child = spawn(process.execPath, ['dist/cli/main.js', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   let [text, last] = ['', ''];
   child.stderr.on('data', (chunk) => {
@@ -77,16 +70,6 @@ async function startNode(): Promise<Node> {
   return { url, fingerprint, process: child };
 }
 
-async function ask(url: string, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
-  const headers = {
-    ...(key && { authorization: `Bearer ${key}` }),
-    ...(body && { 'content-type': 'application/json' }),
-  };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await response.text();
-  return { status: response.status, body: path.includes('ndjson') ? text : JSON.parse(text) };
-}
-
 /** A small generator with a seed: the same scenario again by its number. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
@@ -95,8 +78,6 @@ function randomOf(seed: number): (below: number) => number {
     return (state >>> 0) % below;
   };
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * What one limiter would have done, if so many requests without an answer were counted in these cycles.
@@ -144,10 +125,10 @@ async function play(seed: number): Promise<void> {
   const slug = `s-${seed}`;
   const threshold = 1 + random(20);
   const within = 2 + random(12);
-  await ask(three[0]!.url, 'POST', '/api/chain/state-machines', { slug, is_public: true });
-  const body = { slug, threshold, within };
-  const { contract } = (await ask(three[1]!.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', body)).body;
-  const path = `/api/chain/${slug}/contracts/${contract.id}/gate`;
+  const at = (index: number) => owner.at(three[index]!);
+  await at(0).createMachine(slug, true);
+  const { contract } = (await at(1).tryDeploy(slug, { threshold, within })).body;
+  const path = gateOf(slug, contract.id);
   const said: Said[] = [];
   const victim = random(3);
   const steps = 40 + random(60);
@@ -161,24 +142,23 @@ async function play(seed: number): Promise<void> {
       if (index === victim && step === killAt) {
         // In the middle of a request.
         const since = now();
-        const asked = ask(three[index]!.url, 'POST', path).then(
-          (answer) => heard(answer, since),
-          () => void unanswered.push(since),
-        );
+        const asked = at(index)
+          .post(path)
+          .then(
+            (answer) => heard(answer, since),
+            () => void unanswered.push(since),
+          );
         if (random(2) === 0) await pause(random(4));
         three[index]!.process.kill('SIGKILL');
         await asked;
         return;
       }
       const since = now();
-      heard(await ask(three[index]!.url, 'POST', path), since);
+      heard(await at(index).post(path), since);
       await pause(random(3) === 0 ? random(2 * CYCLE_MS) : random(6));
     }
   };
-  const heard = (
-    { status, body: { cycle, count, ok, detail, code } }: { status: number; body: any },
-    since: number,
-  ) => {
+  const heard = ({ status, body: { cycle, count, ok, detail, code } }: Told, since: number) => {
     // Refused before it was counted.
     if (code === 'node_overloaded') return;
     if (status === 503) {
@@ -203,11 +183,11 @@ async function play(seed: number): Promise<void> {
   }
   const found = () => JSON.stringify({ seed, threshold, within, unanswered, said });
   expect(possible.length, `wrong decisions: ${possible.length > 0 ? '' : found()}`).toBeGreaterThan(0);
-  const other = three[(victim + 1) % 3]!.url;
+  const other = at((victim + 1) % 3);
   await pause((within + 3) * CYCLE_MS);
   const moves = async () => {
-    const { rows } = (await ask(other, 'GET', `/api/chain/${slug}/state?kind=transition&limit=250`)).body;
-    return rows.map(({ cycle, to, inputs }: any) => ({ cycle, to, count: inputs.S }));
+    const rows = await other.rows(slug, 'kind=transition&limit=250');
+    return rows.map(({ cycle, to, inputs }) => ({ cycle, to, count: inputs.S }));
   };
   let rows = await moves();
   for (let tries = 0; tries < 100 && rows.at(-1)?.to === 'limiting'; tries += 1) {
@@ -215,7 +195,7 @@ async function play(seed: number): Promise<void> {
     rows = await moves();
   }
   expect(possible, `rows of scenario ${seed}`).toContainEqual(rows);
-  const text = (await ask(other, 'GET', `/api/chain/${slug}/state?format=ndjson`)).body as unknown as string;
+  const text = await other.exported(slug);
   expect(verifyExport(text, { nodes: fingerprints }), `chain of scenario ${seed}`).toMatchObject({ valid: true });
 }
 

@@ -40,19 +40,14 @@ const EVENT =
   'POST /api/chain/long/event HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer KEY\r\n';
 
 describe('slow clients are cut, and good ones are answered meanwhile', () => {
+  // biome-ignore format: one case a line
   it.each([
     ['senders of a head, a little at a time', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n', 'X: 1\r\n', 408],
     ['senders of a body, a byte at a time', `${EVENT}Content-Length: 900\r\n\r\n`, ' ', 408],
     ['senders of a body of no length', `${EVENT}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 408],
     ['those that say nothing', '', '', 408],
     ['those that say no more', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200],
-    [
-      'those that do not read',
-      'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n',
-      '',
-      200,
-      true,
-    ],
+    ['those that do not read', 'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200, true],
   ])(
     '%s',
     async (name, first, drip, status, isDeaf = false) => {

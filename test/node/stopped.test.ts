@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { type Serving, serve } from '../cli/command-line.js';
 import { ask } from './asking.js';
+import { Holder } from './caller.js';
 
 const CYCLE_MS = 50;
 /** Longer than a connection may be idle, by the defaults of the node. */
@@ -25,7 +26,7 @@ it.each([STOP_MS, LONG_STOP_MS])(
   'every request that waited while the node was stopped for %d ms is answered',
   async (ms) => {
     node = await serve(['--store', 'memory']);
-    const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
+    const { key } = await Holder.minted(node.url);
     const get = 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n';
     const body = '{"slug":"waited"}';
     const post = `POST /api/chain/state-machines HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -61,19 +62,17 @@ it.each([STOP_MS, LONG_STOP_MS])(
 it('a machine that is deployed to after a stop has what was due meanwhile in its record before', async () => {
   const within = 5;
   node = await serve(['--store', 'memory']);
-  const { key } = await ask(node.url, 'POST', '/api/demo-key/mint');
-  const deploy = { slug: 'edge', threshold: 1, within };
-  await ask(node.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge', is_public: true });
-  await ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, deploy);
-  const burst = await ask(node.url, 'POST', '/api/chain/edge/event', key, { type: 'request', count: 3 });
+  const owner = await Holder.minted(node.url);
+  await owner.contractOn('edge', { threshold: 1, within }, true);
+  const burst = (await owner.event('edge', { count: 3 })).body;
   let deployed: Promise<unknown> | undefined;
   await stopFor((within + 20) * CYCLE_MS, () => {
-    deployed = ask(node.url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, deploy);
+    deployed = owner.deploy('edge', { threshold: 1, within });
   });
   await deployed;
-  const { valid } = await ask(node.url, 'GET', '/api/chain/edge/state/verify');
-  const { rows } = await ask(node.url, 'GET', '/api/chain/edge/state');
-  const kinds = rows.map(({ kind, to }: { kind: string; to?: string }) => [kind, to]);
+  const { valid } = (await owner.get('/api/chain/edge/state/verify')).body;
+  const rows = await owner.rows('edge');
+  const kinds = rows.map(({ kind, to }) => [kind, to]);
   expect([valid, kinds, rows[3].cycle - burst.cycle]).toEqual([
     true,
     [

@@ -28,14 +28,11 @@ const sorted = (value: object) => JSON.parse(canonicalJson(value)) as unknown;
 const cycles = [0, 99, 100, 101, 249, 250, 251, 2_345_678_901];
 
 describe('the keys that may sign', () => {
+  // biome-ignore format: one case a line
   it.each([
     ['a pinned key alone: it, always', KeyRing.pinning(keyOf(first)), '1 1 1 1 1 1 1 1'],
     ['a key the record names: it, always', { named: first.publicKey }, '1 1 1 1 1 1 1 1'],
-    [
-      'one succession: each up to the change, both in its cycle',
-      { pinned: keyOf(first), successions: [toSecond] },
-      '1 1 12 2 2 2 2 2',
-    ],
+    ['one succession: each up to the change, both in its cycle', { pinned: keyOf(first), successions: [toSecond] }, '1 1 12 2 2 2 2 2'],
     [
       'two successions, pinned at the oldest key',
       { pinned: keyOf(first), named: third.publicKey, successions: [toSecond, toThird] },
@@ -46,11 +43,7 @@ describe('the keys that may sign', () => {
       { pinned: keyOf(second), named: third.publicKey, successions: [toSecond, toThird] },
       '- - 2 2 2 23 3 3',
     ],
-    [
-      'two successions, nothing pinned',
-      { named: third.publicKey, successions: [toSecond, toThird] },
-      '1 1 12 2 2 23 3 3',
-    ],
+    ['two successions, nothing pinned', { named: third.publicKey, successions: [toSecond, toThird] }, '1 1 12 2 2 23 3 3'],
     [
       'a record that keeps quiet about a succession which the reader knows: the old key has retired',
       { pinned: keyOf(first), named: first.publicKey, known: [toSecond] },

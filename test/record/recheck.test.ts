@@ -51,38 +51,19 @@ describe('a row does not hold, and the first thing that does not is named', () =
   const { substrate: _, ...alone } = physics;
   const { result: __, ...open } = physics;
   const { proof_digest: ___, ...unproved } = physics;
+  // biome-ignore format: one case a line
   it.each<[string, FiredRow, string]>([
     ['no result', open, 'The row does not say which operator was fired, with which inputs and result.'],
     ['an operator nobody knows', { ...physics, operator: 'NEWTON4' }, 'There is no operator NEWTON4.'],
-    [
-      'another version',
-      { ...physics, operator_version: '0.9' },
-      'The row was written by version 0.9 of NEWTON2, and this is version 1.0.',
-    ],
-    [
-      'another equation',
-      { ...physics, master_equation_block: 'F = m * v' },
-      'The equation of NEWTON2 is F = m * a, and not F = m * v.',
-    ],
-    [
-      'another result',
-      { ...physics, result: 6.000000000000001 },
-      'NEWTON2 gives 6 for the inputs of the row, and not 6.000000000000001.',
-    ],
+    ['another version', { ...physics, operator_version: '0.9' }, 'The row was written by version 0.9 of NEWTON2, and this is version 1.0.'],
+    ['another equation', { ...physics, master_equation_block: 'F = m * v' }, 'The equation of NEWTON2 is F = m * a, and not F = m * v.'],
+    ['another result', { ...physics, result: 6.000000000000001 }, 'NEWTON2 gives 6 for the inputs of the row, and not 6.000000000000001.'],
     ['another input', { ...physics, inputs: { m: 2, a: 4 } }, 'NEWTON2 gives 8 for the inputs of the row, and not 6.'],
     ['an input less', { ...physics, inputs: { m: 2 } }, 'The row lacks the input a of NEWTON2.'],
-    [
-      'an input less that has a default',
-      { ...substrate, inputs: { cycle: CYCLE } },
-      'The row lacks the input S of KO42.',
-    ],
+    ['an input less that has a default', { ...substrate, inputs: { cycle: CYCLE } }, 'The row lacks the input S of KO42.'],
     ['an input more', { ...physics, inputs: { m: 2, a: 3, b: 1 } }, 'NEWTON2 has no input "b"; it has m, a.'],
     ['half a cycle', { ...physics, cycle: 0.5 }, '0.5 is no cycle.'],
-    [
-      'another cycle',
-      { ...substrate, cycle: CYCLE + 1 },
-      `The input cycle of KO42 is ${CYCLE}, but it is fired in cycle ${CYCLE + 1}.`,
-    ],
+    ['another cycle', { ...substrate, cycle: CYCLE + 1 }, `The input cycle of KO42 is ${CYCLE}, but it is fired in cycle ${CYCLE + 1}.`],
     [
       'another digest',
       { ...physics, proof_digest: '0'.repeat(64) },

@@ -15,6 +15,10 @@ const faultOf = (value: unknown): string => {
 const without = (row: object | undefined, name: string) =>
   Object.fromEntries(Object.entries(row ?? {}).filter(([key]) => key !== name));
 
+const KINDS =
+  '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, ' +
+  'transition, transition_failed, admin_action, rows_lost';
+
 describe('a row', () => {
   it('of every kind is read as it is', () => {
     expect(rows.map(readRow)).toEqual(rows.map((value) => ({ value })));
@@ -25,18 +29,9 @@ describe('a row', () => {
     [[], 'it is not an object'],
     ['row', 'it is not an object'],
     [7, 'it is not an object'],
-    [
-      {},
-      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
-    ],
-    [
-      { kind: 'toString' },
-      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
-    ],
-    [
-      { kind: ['transition'] },
-      '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, transition, transition_failed, admin_action, rows_lost',
-    ],
+    [{}, KINDS],
+    [{ kind: 'toString' }, KINDS],
+    [{ kind: ['transition'] }, KINDS],
   ])('is not %j', (value, fault) => {
     expect(faultOf(value)).toBe(fault);
   });
@@ -52,6 +47,7 @@ describe('a row', () => {
     expect(faults.length).toBeGreaterThan(40);
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['a field that is not known', { ...machineCreated, note: 'x' }, /^\/note is not known/],
     ['a field that another kind has', { ...machineCreated, contract_id: 'c1' }, /^\/contract_id is not known/],
@@ -61,11 +57,7 @@ describe('a row', () => {
       /^\/__proto__ is not/,
     ],
     ['a result where a transition failed', { ...failed, result: 1 }, /^\/result is not known/],
-    [
-      'an unknown field within',
-      { ...physics, substrate: { ...physics?.substrate, x: 1 } },
-      /^\/substrate\/x is not known/,
-    ],
+    ['an unknown field within', { ...physics, substrate: { ...physics?.substrate, x: 1 } }, /^\/substrate\/x is not known/],
     ['null for a field that does not apply', { ...transition, proof_digest: null }, /^\/proof_digest must be a string/],
     ['seq 0', { ...machineCreated, seq: 0 }, /^\/seq /],
     ['half a seq', { ...machineCreated, seq: 1.5 }, /^\/seq must be an integer/],

@@ -18,19 +18,15 @@ import {
   second,
   third,
 } from './sample-record.js';
-import { verifyExport } from './verifying.js';
+import { verdictOf, verifyExport } from './verifying.js';
 
 const rows = recordOf(drafts);
 const lines = exported(rows);
 const text = lines.join('');
 const pinned = publicKeyFrom(first.publicKey);
 
-/** `seq 5 line 5: proof`, or `holds`. */
-const verdict = (content: string | Uint8Array, options: VerifyExportOptions = { pinned }): string => {
-  const { first_broken: broken } = verifyExport(content, options);
-  if (broken === null) return 'holds';
-  return `${broken.seq === undefined ? '' : `seq ${broken.seq} `}line ${broken.line}: ${broken.check}`;
-};
+const verdict = (content: string | Uint8Array, options: VerifyExportOptions = { pinned }) =>
+  verdictOf(verifyExport(content, options));
 
 const joined = (values: readonly AuditRow[], end = closing(values)) => [...values, end].map(exportLine).join('');
 
@@ -87,11 +83,9 @@ describe('an export that holds', () => {
       signSuccession(first, second.publicKey, START),
       signSuccession(second, third.publicKey, START + 1),
     ];
-    const { valid, checkpoint } = verifyExport(joined(rows, closing(rows, third, successions)), { pinned });
-    expect({ valid, by: checkpoint?.signed_by, pinned: checkpoint?.pinned }).toEqual({
+    expect(verifyExport(joined(rows, closing(rows, third, successions)), { pinned })).toMatchObject({
       valid: true,
-      by: third.fingerprint,
-      pinned: true,
+      checkpoint: { signed_by: third.fingerprint, pinned: true },
     });
   });
 });
@@ -105,6 +99,7 @@ describe('an export that does not hold', () => {
     .toString('latin1')
     .replace('\xef\xbf\xbd', '\xff');
 
+  // biome-ignore format: one case a line
   it.each([
     ['nothing', '', 'seq 1 line 1: tail'],
     ['only the closing line', exportLine(end), 'seq 1 line 1: tail'],
@@ -118,11 +113,7 @@ describe('an export that does not hold', () => {
     ['an empty line between its rows', lines.join('\n'), 'seq 2 line 2: text'],
     ['a row that was written anew, with all behind it', joined(forged, end), 'seq 12 line 13: checkpoint'],
     ['the same, closed by whoever did it', joined(forged, closing(forged, second)), 'line 13: key'],
-    [
-      'rows that the checkpoint does not cover',
-      joined(rows, { ...end, checkpoint: early }),
-      'seq 9 line 13: checkpoint',
-    ],
+    ['rows that the checkpoint does not cover', joined(rows, { ...end, checkpoint: early }), 'seq 9 line 13: checkpoint'],
     ['the key of another node', exported(rows, second).join(''), 'line 13: key'],
     [
       'the right key named, and another used',
@@ -152,25 +143,13 @@ describe('an export that does not hold', () => {
     ['a line without end', 'x'.repeat(3 * MAX_LINE_BYTES), 'seq 1 line 1: text'],
     ['brackets without end', '['.repeat(MAX_LINE_BYTES), 'seq 1 line 1: text'],
     ['a value as deep as a line allows', `${'['.repeat(1e5)}${']'.repeat(1e5)}\n`, 'seq 1 line 1: shape'],
-    [
-      'such a value in a row',
-      text.replace('"emitted":[]', `"emitted":${'['.repeat(1e5)}${']'.repeat(1e5)}`),
-      'seq 1 line 1: shape',
-    ],
+    ['such a value in a row', text.replace('"emitted":[]', `"emitted":${'['.repeat(1e5)}${']'.repeat(1e5)}`), 'seq 1 line 1: shape'],
     ['a capital exponent', text.replace('5.972e+24', '5.972E+24'), 'seq 5 line 5: text'],
-    [
-      'another spelling of the same double',
-      text.replace('0.30000000000000004', '0.30000000000000005'),
-      'seq 5 line 5: text',
-    ],
+    ['another spelling of the same double', text.replace('0.30000000000000004', '0.30000000000000005'), 'seq 5 line 5: text'],
     ['minus zero', text.replace('"result":0,', '"result":-0,'), 'seq 11 line 11: text'],
     ['a member twice', text.replace('"seq":7', '"seq":7,"seq":7'), 'seq 7 line 7: text'],
     ['a needless escape', text.replace('"to":"held"', '"to":"\\u0068eld"'), 'seq 8 line 8: text'],
-    [
-      'a needless escape in the closing line',
-      text.replace('"weir-record/1"', '"\\u0077eir-record/1"'),
-      'line 13: text',
-    ],
+    ['a needless escape in the closing line', text.replace('"weir-record/1"', '"\\u0077eir-record/1"'), 'line 13: text'],
   ])('has %s', (_, content, expected) => {
     expect(verdict(content)).toBe(expected);
   });
@@ -189,17 +168,11 @@ describe('an export that does not hold', () => {
     const forked = exported(recordOf([firstRow!, contractCreated('forked', 'a'), ...others.slice(1, 3)])).join('');
     const forged = exported(rows, second).join('');
     const unpinned = [forged, text].map((content) => against(content, saved, {}));
-    expect([
-      against(text, saved),
-      against(text, older),
-      against(older, text),
-      against(forked, exported(rows.slice(0, 3)).join('')),
-      against(forged, saved),
-      against(text, exported(rows, second).at(-1)!),
-      unpinned,
-    ]).toEqual(['holds', 'holds', 'tail', 'checkpoint', 'key', 'key', ['key', 'holds']]);
-    expect(() => new ExportVerifier().expect(lines[0]!)).toThrow(Failure);
-    expect(() => new ExportVerifier().expect('nonsense')).toThrow(Failure);
+    expect([against(text, saved), against(text, older), against(older, text)]).toEqual(['holds', 'holds', 'tail']);
+    expect(against(forked, exported(rows.slice(0, 3)).join(''))).toBe('checkpoint');
+    expect([against(forged, saved), against(text, exported(rows, second).at(-1)!)]).toEqual(['key', 'key']);
+    expect(unpinned).toEqual(['key', 'holds']);
+    for (const head of [lines[0]!, 'nonsense']) expect(() => new ExportVerifier().expect(head)).toThrow(Failure);
   });
 
   it('signed by a retired key for a cycle after its time does not hold, though it keeps quiet about the succession', () => {

@@ -4,6 +4,12 @@ import type { Verification } from '../../src/record/verification.js';
 import { ExportVerifier, type VerifyExportOptions } from '../../src/record/verify-export.js';
 import { RecordVerifier, type VerifyOptions } from '../../src/record/verify-record.js';
 
+/** As in `seq 5 line 5: proof`, or `holds`. */
+export function verdictOf({ first_broken: broken }: Verification): string {
+  if (broken === null) return 'holds';
+  return `${broken.seq === undefined ? '' : `seq ${broken.seq} `}line ${broken.line}: ${broken.check}`;
+}
+
 export function verifyRows(rows: Iterable<unknown>, options: VerifyOptions = {}): Verification {
   const verifier = new RecordVerifier(options);
   let line = 0;

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EMPTY, link } from '../../src/record/chain.js';
 import type { AuditRow } from '../../src/record/row.js';
-import { Failure } from '../../src/schema/failure.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
+import { codeOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
+import { entryOf, machineImage } from './sample-rows.js';
 
 /** A disk of one megabyte in memory, which only root may mount. */
 function mount(dir: string, options: string): boolean {
@@ -46,14 +48,13 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(200_000));
     const full = open();
     const { settled, failure } = writeUntilFull(full);
-    const calls = [() => full.append(rowAfter(settled)), () => full.putMachine(machine), () => [...full.machines()]];
-    expect([failure?.code, ...calls.map(codeOf), full.rows('m', { limit: 1e6 })]).toEqual([
-      'disk_full',
-      'disk_full',
-      'disk_full',
-      'nothing thrown',
-      settled,
-    ]);
+    const calls = [
+      () => full.append(rowAfter(settled)),
+      () => full.putMachine(machineImage()),
+      () => [...full.machines()],
+    ];
+    expect([failure?.code, ...calls.map(codeOf)]).toEqual(['disk_full', 'disk_full', 'disk_full', 'done']);
+    expect(full.rows('m', { limit: 1e6 })).toEqual(settled);
     expect(failure?.why).toContain('SQLITE_FULL');
     full.close();
 
@@ -99,28 +100,15 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
   });
 });
 
-const machine = { slug: 'm', owner: 'o', isPublic: true, displayName: 'm', createdCycle: 1 };
-
 function rowAfter(rows: readonly AuditRow[]): AuditRow {
-  const at = '2026-11-20T23:24:00.000Z';
-  const master_equation_block = 'x'.repeat(2000);
-  const entry = {
-    machine: 'm',
-    cycle: 1,
-    at,
-    kind: 'transition',
-    cause: 'system',
-    emitted: [],
-    master_equation_block,
-  } as const;
-  return link(rows.at(-1) ?? EMPTY, entry);
+  return link(rows.at(-1) ?? EMPTY, entryOf('m', 1, { master_equation_block: 'x'.repeat(2000) }));
 }
 
 /** Commits row after row until one fails; more than any disk of this size holds would be a disk that never fills. */
 function writeUntilFull(store: SqliteStore): { settled: AuditRow[]; failure: Failure | undefined } {
   const settled: AuditRow[] = [];
   let failure: Failure | undefined;
-  store.putMachine(machine);
+  store.putMachine(machineImage());
   for (let n = 0; n < 2000 && failure === undefined; n += 1) {
     const row = rowAfter(settled);
     store.append(row);
@@ -141,13 +129,4 @@ function fillUp(path: string): void {
   } finally {
     fs.closeSync(file);
   }
-}
-
-function codeOf(call: () => unknown): string {
-  try {
-    call();
-  } catch (error) {
-    return error instanceof Failure ? error.code : String(error);
-  }
-  return 'nothing thrown';
 }

@@ -2,13 +2,12 @@ import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { EMPTY, link } from '../../src/record/chain.js';
-import type { AuditEntry, AuditRow } from '../../src/record/row.js';
+import type { AuditEntry } from '../../src/record/row.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite.js';
-import type { MachineImage } from '../../src/store/store.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeStore } from '../suite/store.js';
+import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
 const open: SqliteStore[] = [];
 
@@ -56,21 +55,15 @@ describe('group commit', () => {
     const asked: (() => void)[] = [];
     const store = openStore({ defer: (flush) => asked.push(flush) });
     const settled: number[] = [];
-    store.putMachine(machine('m'));
-    let head = EMPTY;
-    for (let n = 1; n <= 100; n += 1) {
-      const row = link(head, entry('m', n));
+    store.putMachine(machineImage());
+    for (const [index, row] of rowsOf(100).entries()) {
       store.append(row);
-      store.commit(() => settled.push(n));
-      head = row;
+      store.commit(() => settled.push(index + 1));
     }
-    const before = [asked.length, store.commits, settled.length];
+    expect([asked.length, store.commits, settled.length]).toEqual([1, 0, 0]);
     asked[0]?.();
-    const after = [asked.length, store.commits, settled];
-    expect([before, after]).toEqual([
-      [1, 0, 0],
-      [1, 1, Array.from({ length: 100 }, (_, index) => index + 1)],
-    ]);
+    expect([asked.length, store.commits]).toEqual([1, 1]);
+    expect(settled).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
   it('needs no transaction when nothing was written', () => {
@@ -86,7 +79,7 @@ describe('group commit', () => {
       const store = openStore({ defer });
       const order: string[] = [];
       store.commit(() => {
-        store.putMachine(machine('m'));
+        store.putMachine(machineImage());
         store.commit(() => order.push('inner'));
         order.push('outer');
       });
@@ -114,7 +107,7 @@ describe('group commit', () => {
     const store = openStore({ defer: (flush) => asked.push(flush), failCommits: () => true });
     const told: (string | undefined)[] = [];
     const tell = (failure?: Failure) => told.push(failure?.code);
-    store.putMachine(machine('m'));
+    store.putMachine(machineImage());
     store.commit(tell);
     store.commit(tell);
     asked[0]?.();
@@ -130,7 +123,7 @@ describe('group commit', () => {
   it('settles on closing what was not flushed', () => {
     const store = openStore({ defer: () => {} });
     const told: (Failure | undefined)[] = [];
-    store.putMachine(machine('m'));
+    store.putMachine(machineImage());
     store.commit((failure) => told.push(failure));
     store.close();
     expect(told).toEqual([undefined]);
@@ -141,15 +134,10 @@ describe('the write-ahead log', () => {
   it('does not grow with what is written, but with what is written at once', () => {
     const dir = temporaryFolder();
     const store = openStore({ dir });
-    store.putMachine(machine('m'));
-    let head = EMPTY;
-    for (let batch = 0; batch < 30; batch += 1) {
-      for (let n = 0; n < 100; n += 1) {
-        const row = link(head, { ...entry('m', n), master_equation_block: 'x'.repeat(10_000) });
-        store.append(row);
-        head = row;
-      }
-      store.commit(() => {});
+    store.putMachine(machineImage());
+    for (const row of rowsOf(3_000, { master_equation_block: 'x'.repeat(10_000) })) {
+      store.append(row);
+      if (row.seq % 100 === 0) store.commit(() => {});
     }
     // 30 MB were written.
     expect(statSync(join(dir, 'weir.db-wal')).size).toBeLessThan(20e6);
@@ -160,11 +148,11 @@ describe('reading', () => {
   it('of machines may pause while others write', () => {
     const store = openStore();
     const slugs = Array.from({ length: 600 }, (_, index) => `m${1000 + index}`);
-    for (const slug of slugs) store.putMachine(machine(slug));
+    for (const slug of slugs) store.putMachine(machineImage(slug));
     const seen: string[] = [];
     for (const { machine: found } of store.machines()) {
       seen.push(found.slug);
-      store.append(link(EMPTY, entry(found.slug, 1)));
+      appendAll(store, [entryOf(found.slug, 1)]);
       if (seen.length % 100 === 0) store.commit(() => {});
     }
     expect(seen).toEqual(slugs);
@@ -173,7 +161,7 @@ describe('reading', () => {
   it('gives contracts with the same definition one object, in the order of its fields', () => {
     const dir = temporaryFolder();
     const store = openStore({ dir });
-    store.putMachine(machine('m'));
+    store.putMachine(machineImage());
     const definitions = [5, 5, 6].map((threshold) => rateLimiter({ threshold, within: 10 }));
     for (const [index, definition] of definitions.entries()) {
       const id = `c${index}`;
@@ -195,21 +183,16 @@ describe('reading', () => {
 
   it('gives all rows for an endless limit, and none for one below zero', () => {
     const store = openStore();
-    store.putMachine(machine('m'));
-    const rows: AuditRow[] = [];
-    for (let n = 1; n <= 150; n += 1) {
-      const row = link(rows.at(-1) ?? EMPTY, entry('m', n));
-      store.append(row);
-      rows.push(row);
-    }
+    store.putMachine(machineImage());
+    const rows = rowsOf(150);
+    for (const row of rows) store.append(row);
     expect([store.rows('m', { limit: Number.POSITIVE_INFINITY }), store.rows('m', { limit: -1 })]).toEqual([rows, []]);
   });
 });
 
-function machine(slug: string): MachineImage {
-  return { slug, owner: 'owner-1', isPublic: true, displayName: slug, createdCycle: 1 };
-}
-
-function entry(slug: string, cycle: number): AuditEntry {
-  return { machine: slug, cycle, at: '2026-11-20T23:24:00.000Z', kind: 'transition', cause: 'trigger', emitted: [] };
-}
+/** Rows of the machine `m`, linked. */
+const rowsOf = (count: number, more: Partial<AuditEntry> = {}) =>
+  appendAll(
+    { append() {} },
+    Array.from({ length: count }, (_, n) => entryOf('m', n + 1, more)),
+  );

@@ -94,6 +94,7 @@ function decodeWindows(windows: Uint8Array): readonly WindowImage[] | undefined 
 }
 
 describe('windows as bytes', () => {
+  // biome-ignore format: one case a line
   it.each<[string, readonly WindowImage[], number]>([
     ['no window', [], 6],
     ['an empty window', [{ cycle: CYCLE, counts: [] }], 15],
@@ -102,25 +103,9 @@ describe('windows as bytes', () => {
     ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 105],
     ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 200_019],
     ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 20],
-    [
-      'counts beyond 2^32 and 2^53',
-      [
-        {
-          cycle: 0,
-          counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60],
-        },
-      ],
-      39,
-    ],
+    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 39],
     ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 164],
-    [
-      'cycles before 1970, beyond 2^32',
-      [
-        { cycle: -1, counts: [] },
-        { cycle: 2 ** 52 + 1, counts: [] },
-      ],
-      24,
-    ],
+    ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 24],
   ])('%s comes back from its bytes', (_, windows, bytes) => {
     const encoded = encodeWindows(windows);
     // As text: comparing 200,000 numbers one by one takes a second.

@@ -143,25 +143,18 @@ describe('the key of a count', () => {
 describe('limits that cannot be read are refused with the line', () => {
   const one = (rest: string) => `domain: shop\ndescriptors:\n  - key: a\n    ${rest}\n`;
 
+  // biome-ignore format: one case a line
   it.each([
     ['no domain', 'descriptors: []\n', /line 1, column 1.*(domain|descriptors)/],
     ['an unknown field', one('rate_limits: {}'), /line 4, column 5 .*rate_limits/],
-    [
-      'an unknown unit',
-      one('rate_limit: { unit: fortnight, requests_per_unit: 1 }'),
-      /line 4, .*must be one of second/,
-    ],
+    ['an unknown unit', one('rate_limit: { unit: fortnight, requests_per_unit: 1 }'), /line 4, .*must be one of second/],
     ['no number', one('rate_limit: { unit: second }'), /line 4, .*is required/],
     ['a number below 0', one('rate_limit: { unit: second, requests_per_unit: -1 }'), /line 4, /],
     ['a limit and none', one('rate_limit: { unlimited: true, unit: day }'), /cannot be combined/],
     ['a limiter that is none', one('rate_limit: { limiter: { primitive: gcra } }'), /line 4, .*limiter/],
     ['an entry twice', 'domain: shop\ndescriptors:\n  - key: a\n  - key: a\n', /line 4, .*twice/],
     ['a domain that is no slug', 'domain: Shop\ndescriptors:\n  - key: a\n', /line 1, .*machine/],
-    [
-      'too deep',
-      `domain: a\ndescriptors: ${'[{key: a, descriptors: '.repeat(17)}[{key: a}]${'}]'.repeat(17)}\n`,
-      /more than 16 deep/,
-    ],
+    ['too deep', `domain: a\ndescriptors: ${'[{key: a, descriptors: '.repeat(17)}[{key: a}]${'}]'.repeat(17)}\n`, /more than 16 deep/],
   ])('%s', (_, text, why) => {
     let failure: unknown;
     try {

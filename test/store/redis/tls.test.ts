@@ -131,6 +131,7 @@ describe('the environment of Redis', () => {
     }
   };
 
+  // biome-ignore format: one case a line
   it.each<[string, Record<string, string>, unknown]>([
     ['redis://h', { REDIS_AUTH: 'secret' }, { credentials: { password: 'secret' }, tls: undefined }],
     ['redis://h', { REDIS_AUTH: 'me:a:b' }, { credentials: { username: 'me', password: 'a:b' }, tls: undefined }],
@@ -139,11 +140,7 @@ describe('the environment of Redis', () => {
     ['rediss+cluster://h', {}, { credentials: {}, tls: {} }],
     ['redis+cluster://h', { REDIS_TLS: 'true' }, { credentials: {}, tls: {} }],
     ['redis://h', { REDIS_TLS: 'yes' }, 'REDIS_TLS is "yes", which is neither true nor false.'],
-    [
-      'redis://h',
-      { REDIS_TLS_SERVERNAME: 'x' },
-      expect.stringContaining('REDIS_TLS_SERVERNAME is set, and the connection is not by TLS'),
-    ],
+    ['redis://h', { REDIS_TLS_SERVERNAME: 'x' }, expect.stringContaining('REDIS_TLS_SERVERNAME is set, and the connection is not by TLS')],
     ['rediss://h', { REDIS_TLS_SERVERNAME: 'x' }, { credentials: {}, tls: { servername: 'x' } }],
     ['rediss://h', { REDIS_TLS_CLIENT_CERT: 'x' }, 'REDIS_TLS_CLIENT_CERT and REDIS_TLS_CLIENT_KEY belong together.'],
     ['rediss://h', { REDIS_TLS_CACERT: '/dev/zero' }, 'It is a device or a socket, and not a regular file.'],

@@ -1,0 +1,18 @@
+// With which failure something ends. What is no failure of ours is thrown on.
+import { Failure } from '../src/schema/failure.js';
+
+/** Undefined if the work is done. */
+export function failureOf(work: () => unknown): Failure | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+/** The code of the failure, or `done`. */
+export function codeOf(work: () => unknown): string {
+  return failureOf(work)?.code ?? 'done';
+}

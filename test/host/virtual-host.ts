@@ -1,0 +1,20 @@
+// Owns a host in virtual time for a test.
+import { Host } from '../../src/host/host.js';
+import type { HostEvent } from '../../src/host/ledger.js';
+import { MemoryStore } from '../../src/store/memory.js';
+import type { Store } from '../../src/store/store.js';
+import { VirtualClock } from '../../src/time/virtual.js';
+
+export const CYCLE_MS = 777;
+
+/** With the machine `m`, unless the store has it already. `seen`: what the host says from then on. */
+export function virtualHost<S extends Store = MemoryStore>(startCycle = 0, store = new MemoryStore() as Store as S) {
+  const clock = new VirtualClock(startCycle * CYCLE_MS, CYCLE_MS);
+  const host = new Host({ clock, store });
+  const seen: HostEvent[] = [];
+  host.hostEvents.subscribe((hostEvent) => seen.push(hostEvent));
+  const machine = host.machines.get('m') ?? host.createMachine({ slug: 'm' });
+  /** Lets time pass up to a cycle, with all that is due. */
+  const runTo = (cycle: number) => clock.run({ untilMs: cycle * CYCLE_MS });
+  return { clock, host, store, seen, machine, runTo };
+}
