@@ -4,7 +4,6 @@ import { Outcome } from './outcome/outcome-schema.js';
 import { Series } from './outcome/series.js';
 import { Scenario } from './scenario/scenario-schema.js';
 
-export { commands } from './cli/commands.js';
 export { commandsPage } from './cli/help.js';
 export { escaped, hashed, htmlDocument, scriptJson } from './report/page/html.js';
 export { fieldPage, fieldPaths } from './schema/field-reference.js';

@@ -9,7 +9,6 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, stat
 import { dirname, join, relative, resolve } from 'node:path';
 import { Marked } from 'marked';
 import {
-  commands,
   commandsPage,
   escaped,
   fieldPage,
@@ -33,7 +32,7 @@ const policy = `default-src 'none'; style-src ${hashed(style)}; img-src 'self' d
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-const references = { fields: allFields(), commands: await commandsPage(commands) };
+const references = { fields: allFields(), commands: await commandsPage() };
 const sections = [];
 for (const page of pages) {
   writeFileSync(join(out, `${page.name}.html`), documentFor(page));

@@ -1,4 +1,4 @@
-// `weir completion`: a shell script for completion. It gets its candidates from `weir --complete bash weir sim` (complete.ts).
+// `weir completion`: a shell script for completion. It gets its candidates from `weir --complete bash weir sim` (help.ts).
 import { choice, command } from './command.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;

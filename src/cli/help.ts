@@ -1,8 +1,8 @@
-// Help texts, derived from the commands: the first page, the page of a command, and the page of all commands.
+// Help texts, derived from the commands: the first page, the page of a command, the page of all commands, and candidates for completion.
 import { filled, type Terminal } from '../report/terminal-text.js';
 import { topics } from '../topics/topics.js';
 import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
-import { groups, type ListedCommand } from './commands.js';
+import { commands, groups, type ListedCommand } from './commands.js';
 
 const MOST_COLUMNS = 110;
 
@@ -18,9 +18,7 @@ const start: Rows = [
   ['weir play', 'the playground in the browser'],
 ];
 
-type Commands = readonly ListedCommand[];
-
-export function firstPage(commands: Commands, terminal: Terminal): string {
+export function firstPage(terminal: Terminal): string {
   const width = widthOf(terminal);
   const parts = groups.map(({ title, about }) => {
     const rows = commands.flatMap(({ name, group, about: what }) => (group === title ? [[name, what] as const] : []));
@@ -40,7 +38,7 @@ export function firstPage(commands: Commands, terminal: Terminal): string {
   ].join('\n\n');
 }
 
-export function groupPage(commands: Commands, words: string, terminal: Terminal): string {
+export function groupPage(words: string, terminal: Terminal): string {
   const width = widthOf(terminal);
   const rows = commands.flatMap(({ name, about }) =>
     name.startsWith(`${words} `) ? [[`weir ${name}`, about] as const] : [],
@@ -62,7 +60,7 @@ export function commandPage({ name, about }: ListedCommand, command: Command, te
   ].join('\n\n');
 }
 
-export async function commandsPage(commands: Commands): Promise<string> {
+export async function commandsPage(): Promise<string> {
   const parts = await Promise.all(
     commands.map(async (listed) => {
       const command = await listed.load();
@@ -127,4 +125,38 @@ function columns(rows: Rows, width: number, most = 30): string {
       return [...head, ...lines.map((line) => `  ${' '.repeat(left)}${line}`)].map((line) => line.trimEnd());
     })
     .join('\n');
+}
+
+/** Completes the word at the cursor. @param words shell, then words to the cursor @returns a candidate per line, with descriptions for zsh and fish */
+export async function candidates([shell = '', ...typed]: readonly string[]): Promise<string> {
+  const words = typed.slice(1, -1).filter((word) => !word.startsWith('-'));
+  const [before = '', last = ''] = typed.slice(-2);
+  const named = words.join(' ');
+  const listed = commands.find(({ name }) => `${named} `.startsWith(`${name} `));
+  const found: [word: string, about: string][] = [];
+  if (listed !== undefined) {
+    const options = entriesOf((await listed.load()).options).filter(([, { hidden }]) => !hidden);
+    const open = options.find(([name, { place }]) => !place && `--${optionName(name)}` === before)?.[1];
+    const place = options.find(([, { place }]) => place)?.[1];
+    for (const word of (open ?? place)?.enum ?? (open ?? place)?.items?.enum ?? []) found.push([word, '']);
+    if (open === undefined || open.type === 'boolean' || open.bare !== undefined)
+      for (const [name, { place, description }] of options)
+        if (!place) found.push([`--${optionName(name)}`, description]);
+  } else if (words[0] === 'help') found.push(...topics.map(({ name, about }) => [name, about] as [string, string]));
+  else {
+    const start = named === '' ? '' : `${named} `;
+    const also = { name: 'help', about: 'a page about a topic, or the help of a command' };
+    for (const { name, about } of [...commands, also]) {
+      if (!name.startsWith(start)) continue;
+      const [word = '', ...more] = name.slice(start.length).split(' ');
+      if (found.every(([one]) => one !== word)) found.push([word, more.length === 0 ? about : 'several commands']);
+    }
+  }
+  const fits = found.filter(([word]) => word.startsWith(last));
+  return fits.map(([word, about]) => `${candidateFor(shell, word, about)}\n`).join('');
+}
+
+function candidateFor(shell: string, word: string, about: string): string {
+  if (shell === 'zsh') return `${word.replaceAll(':', '\\:')}${about === '' ? '' : `:${about}`}`;
+  return shell === 'fish' && about !== '' ? `${word}\t${about}` : word;
 }

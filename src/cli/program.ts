@@ -1,25 +1,25 @@
 // Finds the command of a command line, and runs it or shows its help.
+import { readFileSync } from 'node:fs';
+import { packageFile } from '../package-file.js';
 import { nearest } from '../schema/did-you-mean.js';
 import { topics } from '../topics/topics.js';
 import { VERSION } from '../version.js';
 import { readArguments } from './arguments.js';
 import { commands, type ListedCommand } from './commands.js';
-import { candidates } from './complete.js';
 import { endWith, usageFailure } from './exit-codes.js';
 import { formerCommand } from './former-names.js';
-import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
+import { candidates, commandPage, commandsPage, firstPage, groupPage } from './help.js';
 import { releaseStop } from './interrupt.js';
 import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
-import { showPage, showTopic } from './topic.js';
 
 /** Runs the command and reports its failure. Sets the exit code without exiting. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
+    const asked = helpIn(words);
     if (words[0] === '--version') say(`${VERSION}\n`);
     else if (words[0] === '--complete') say(await candidates(words.slice(1)));
-    else if (words[0] === 'help') await help(words.slice(1));
-    else if (isHelp(words)) await help(words.filter((word) => !word.startsWith('-')));
+    else if (asked !== undefined) await help(asked);
     else await runNamed(words);
   } catch (error) {
     endWith(error, words.includes('--json'));
@@ -37,10 +37,13 @@ async function runNamed(words: readonly string[]): Promise<void> {
   await command.run(given, line);
 }
 
-function isHelp(words: readonly string[]): boolean {
+/** What help is asked about; undefined if none is. */
+function helpIn(words: readonly string[]): readonly string[] | undefined {
+  if (words[0] === 'help') return words.slice(1);
   const ended = words.indexOf('--');
   const before = ended === -1 ? words : words.slice(0, ended);
-  return words.length === 0 || before.some((word) => word === '--help' || word === '-h');
+  const isAsked = words.length === 0 || before.some((word) => word === '--help' || word === '-h');
+  return isAsked ? words.filter((word) => !word.startsWith('-')) : undefined;
 }
 
 function commandIn(words: readonly string[]): ListedCommand | undefined {
@@ -61,12 +64,36 @@ async function help(words: readonly string[]): Promise<void> {
   const [first] = words;
   const listed = commandIn(words);
   const group = groupIn(words);
-  if (first === undefined) say(`${firstPage(commands, terminal)}\n`);
+  if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
-  else if (group === words.join(' ')) say(`${groupPage(commands, group, terminal)}\n`);
-  else if (first === 'commands') await showPage(await commandsPage(commands));
+  else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
+  else if (first === 'commands') await showPage(await commandsPage());
   else if (topics.some(({ name }) => name === first)) await showTopic(first, words[1]);
   else throw unknown(words, 'topic and no command');
+}
+
+const MOST_COLUMNS = 100;
+
+async function showPage(page: string): Promise<void> {
+  const terminal = terminalAtHand();
+  const [{ asciiOnly }, { pageText }] = await Promise.all([
+    import('../report/terminal-text.js'),
+    import('../report/topic-text.js'),
+  ]);
+  const text = `${pageText(page, { ...terminal, columns: Math.min(MOST_COLUMNS, terminal.columns) })}\n`;
+  say(terminal.unicode ? text : asciiOnly(text));
+}
+
+async function showTopic(name: string, word = ''): Promise<void> {
+  if (name === 'fields') {
+    const [{ fieldPage }, { Scenario }] = await Promise.all([
+      import('../schema/field-reference.js'),
+      import('../scenario/scenario-schema.js'),
+    ]);
+    return showPage(fieldPage(Scenario, word));
+  }
+  if (word !== '') throw usageFailure(`The topic ${name} takes no further word.`, `See \`weir help ${name}\`.`);
+  await showPage(readFileSync(packageFile(`dist/topics/${name}.md`), 'utf8'));
 }
 
 function unknown(words: readonly string[], what = 'command') {

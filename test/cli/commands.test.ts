@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/cli/arguments.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
-import { candidates } from '../../src/cli/complete.js';
+import { candidates } from '../../src/cli/help.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { weir, weirHere } from './command-line.js';
 
