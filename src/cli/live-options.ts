@@ -35,15 +35,14 @@ export function liveOptionsOf(
 ): LiveOptions {
   const [url, ...alsoUrls] = given.url === undefined ? [] : [given.url].flat();
   const { cycleMs, timeout: timeoutMs, connections } = given;
-  const key = process.env['WEIR_KEY'] || undefined;
   return {
-    allowRemote: given.allow?.includes('remote') ?? false,
-    insecure: given.allow?.includes('plain-http') ?? false,
-    ...(url === undefined ? {} : { url }),
-    ...(alsoUrls.length === 0 ? {} : { alsoUrls }),
-    ...(key === undefined ? {} : { key }),
-    ...(cycleMs === undefined ? {} : { cycleMs }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(connections === undefined ? {} : { connections }),
+    url,
+    alsoUrls,
+    key: process.env['WEIR_KEY'] || undefined,
+    cycleMs,
+    timeoutMs,
+    connections,
+    allowRemote: given.allow?.includes('remote'),
+    insecure: given.allow?.includes('plain-http'),
   };
 }

@@ -107,7 +107,7 @@ const CLOSED_CONNECTIONS = 50;
 interface Asked {
   readonly path: string;
   readonly scenario: LoadedScenario;
-  readonly document?: object;
+  readonly isOfUrl?: boolean;
   readonly isPredicted?: boolean;
 }
 
@@ -165,7 +165,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
   const scenario = parseScenario(document, url);
   if (limiter !== undefined)
     for (const note of await limiterNotesOf(limiter, scenario.cycleMs)) warn(`weir: ${note}\n`);
-  return { path: url, scenario, document, isPredicted: limiter !== undefined };
+  return { path: url, scenario, isOfUrl: true, isPredicted: limiter !== undefined };
 }
 
 function bodyIn(text: string): string {
@@ -178,7 +178,7 @@ function bodyIn(text: string): string {
 }
 
 async function loadOne(
-  { path, scenario, document, isPredicted = true }: Asked,
+  { scenario, isOfUrl = false, isPredicted = true }: Asked,
   given: Given,
   live: LiveOptions,
   watch: WatchServer | undefined,
@@ -197,14 +197,16 @@ async function loadOne(
     await watched.predict().catch(() => {});
     watch?.begin(watched);
   }
-  const workers =
-    given.workers === undefined
-      ? {}
-      : { workers: { redis: given.workers, scenario: document ?? (await documentOf(path)) } };
-  const answers = document === undefined || given.workers !== undefined ? {} : { answers: new AnswerTally() };
-  const closed = document !== undefined && given.rate === 'max' ? loopOf(given) : {};
-  const asked = { ...live, ...workers, ...answers, ...closed, seed, top: given.top };
-  const rows = load$(scenario, given.pacing === undefined ? asked : { ...asked, pacing: given.pacing });
+  const { workers, pacing, top } = given;
+  const rows = load$(scenario, {
+    ...live,
+    seed,
+    pacing,
+    top,
+    workers: workers === undefined ? undefined : { redis: workers },
+    answers: isOfUrl && workers === undefined ? new AnswerTally() : undefined,
+    ...(isOfUrl && given.rate === 'max' && loopOf(given)),
+  });
   const show = (row: CycleRow<LoadRun>) => {
     lines.show(row);
     watched?.nextLive(row);
@@ -229,12 +231,4 @@ function checkEffects(given: Given, scenarios: readonly LoadedScenario[]): void 
     refuse('allow', 'the node is started on this machine; --url names another one');
   if (given.pacing !== undefined && scenarios.every(({ clients }) => clients.length > 0))
     refuse('pacing', 'clients decide themselves when they send');
-}
-
-async function documentOf(path: string): Promise<unknown> {
-  const [{ readDocument }, { readSource }] = await Promise.all([
-    import('../scenario/document.js'),
-    import('../scenario/file-source.js'),
-  ]);
-  return readDocument(await readSource(path), path).value;
 }

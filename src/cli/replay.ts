@@ -266,7 +266,7 @@ async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
   const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;
   const live = liveOptionsOf(url === '' || url === undefined ? {} : { url });
-  const rows = liveReplay$(paths, { ...common, ...live, speed });
+  const rows = liveReplay$(paths, { ...live, ...common, speed });
   const { observed, predicted, series, readings } = await followRows(rows, lines.show, toResult<LiveReplay>());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };

@@ -69,9 +69,9 @@ export const simulate = command({
     // Reads all files before the first run, so that a misspelt path fails immediately.
     const all = [];
     for (const path of given.scenario) all.push({ path, scenario: await loadScenario(path) });
-    await runAll(given, line, all, async ({ path, scenario }, place) => {
+    await runAll(given, line, all, async ({ scenario }, place) => {
       const tracer = await tracerFor(given, place.folder?.path);
-      const run = await simulateOne(path, scenario, { given, ...place }, tracer);
+      const run = await simulateOne(scenario, { given, ...place }, tracer);
       return { run: await withCompared(run, scenario, given, place.signal), ...(tracer && { files: tracer.files }) };
     });
   },
@@ -109,7 +109,7 @@ async function tracerFor({ inspect }: Given, folder: string | undefined): Promis
 
 type Under = RunSetting & { readonly given: Given };
 
-async function simulateOne(path: string, scenario: LoadedScenario, under: Under, tracer?: TraceFile): Promise<Run> {
+async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: TraceFile): Promise<Run> {
   const [{ followRows }, { simulate$, toRun }] = await Promise.all([
     import('./runs.js'),
     import('../simulate/simulate.js'),
@@ -134,14 +134,14 @@ async function simulateOne(path: string, scenario: LoadedScenario, under: Under,
   tracer?.close();
   if (given.for !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
   if (given.replications === undefined) return run;
-  return withReplicated(path, run, under, (done, n) => {
+  return withReplicated(scenario, run, under, (done, n) => {
     watched?.part(done / n, [['runs', `${done} of ${n}`]]);
     watch?.changed();
   });
 }
 
 async function withReplicated(
-  path: string,
+  scenario: LoadedScenario,
   run: Run,
   { given, signal }: Under,
   onRun: (done: number, n: number) => void,
@@ -149,7 +149,7 @@ async function withReplicated(
   const { replicate, withReplications } = await import('../simulate/replicate.js');
   const { outcome } = run;
   const progress = new Progress(`${outcome.scenario} replications`, progressOut(given.watch));
-  const found = await replicate(path, {
+  const found = await replicate(scenario, {
     seed: outcome.seed,
     n: given.replications ?? 0,
     signal,

@@ -40,13 +40,8 @@ export const stress = command({
     ['stress --p99 20ms', 'and the highest rate that is still quick'],
   ],
   run: async (given) => {
-    const { workers, for: seconds, json } = given;
-    const asked = {
-      ...liveOptionsOf(given),
-      ...(workers === undefined ? {} : { workers }),
-      ...(seconds === undefined ? {} : { seconds }),
-      ...(given.p99 === undefined ? {} : { p99Ms: given.p99 }),
-    };
+    const { workers, for: seconds, p99: p99Ms, json } = given;
+    const asked = { ...liveOptionsOf(given), workers, seconds, p99Ms };
     const { stress } = await needing('stress', import('../live/stress.js'));
     const progress = new Progress('stress');
     const result = await stress({ ...asked, signal: stopSignal(), onStep: (step) => progress.show(undefined, step) });

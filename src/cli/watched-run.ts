@@ -9,7 +9,7 @@ import { RunFold } from '../outcome/run-fold.js';
 import type { Reported } from '../report/reported.js';
 import type { Terminal } from '../report/terminal-text.js';
 import { number } from '../report/words.js';
-import { contractNames, type LoadedScenario } from '../scenario/loaded-scenario.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { simulate$ } from '../simulate/simulate.js';
 import { bundled } from '../web/bundled.js';
 import type { RunScreen, WatchedArm } from '../web/watched.js';
@@ -81,7 +81,7 @@ export class WatchedRun implements Shown {
     this.#scenario = scenario;
     this.#options = options;
     this.#startMs = options.nowMs();
-    this.#isFleet = contractNames(scenario)?.length !== 1;
+    this.#isFleet = scenario.names?.length !== 1;
     this.#cycles = (scenario.duration ?? 0) + scenario.drain;
     this.#arm = Arm.over(this.#cycles);
     this.#firstCycle = scenario.startCycle;

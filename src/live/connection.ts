@@ -21,7 +21,7 @@ import { HttpPool, type PoolRequest } from './http-pool.js';
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
   /** Further nodes of the same network; requests go to all in turn. */
-  readonly also?: readonly string[] | undefined;
+  readonly alsoUrls?: readonly string[] | undefined;
   /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -61,53 +61,49 @@ const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|pas
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
   const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs } = options;
   const endpoint = endpointOf(url, allowRemote);
+  const waiting = { timeoutMs, signal: options.signal };
   const isNode = cycleMs === undefined;
   const sendsCredential = isNode || Object.keys(options.headers ?? {}).some((name) => CREDENTIAL.test(name));
-  const others = (options.also ?? []).map((one) => endpointOf(one, allowRemote));
+  const others = (options.alsoUrls ?? []).map((one) => endpointOf(one, allowRemote));
   for (const { origin } of [endpoint, ...others])
     if (sendsCredential && options.insecure !== true && isReadable(origin)) throw insecure(origin);
   const nodes: Reached[] = [];
-  const pool = new HttpPool(endpoint.origin, { connections, also: others.map(({ origin }) => origin) });
   const clock = new WallClock(cycleMs ?? 1_000, {
     onError: (error) => {
       throw error;
     },
   });
   clock.start();
-  const close = async () => {
+  const release = async () => {
     clock.stop();
-    await Promise.all([pool.close(), ...nodes.map((node) => node.close())]);
+    await Promise.all(nodes.map((node) => node.close()));
   };
   const prove = async () => {
     await Promise.all(nodes.map((node) => node.prove()));
   };
   try {
-    if (isNode) for (const one of [endpoint, ...others]) nodes.push(await reachNode(one, options));
+    if (isNode)
+      for (const { origin, basePath } of [endpoint, ...others])
+        nodes.push(await reach(origin + basePath, options.insecure, waiting).catch(refuseOther));
     const [node] = nodes;
-    const time = node === undefined ? ownTime(clock, cycleMs ?? 1_000) : await readNodeTime(node, clock, options);
+    const time = node === undefined ? ownTime(clock, cycleMs ?? 1_000) : await readNodeTime(node, clock, waiting);
     await prove();
+    const pool = new HttpPool(endpoint.origin, { connections, also: others.map(({ origin }) => origin) });
+    const close = async () => {
+      await Promise.all([pool.close(), release()]);
+    };
     return { endpoint, others, pool, nodes, clock, time, connections, timeoutMs, prove, close };
   } catch (error) {
-    await close();
+    await release();
     throw error;
   }
 }
 
-async function reachNode({ origin, basePath }: TargetAddress, options: ConnectionOptions): Promise<Reached> {
-  try {
-    return await reach(origin + basePath, options.insecure, waiting(options));
-  } catch (error) {
-    if (!(error instanceof Failure && error.code === 'answer_unreadable')) throw error;
-    const { what, why } = error;
-    const fix = 'Check the address. A service that is no Weir node needs a `target` in the scenario.';
-    throw new Failure('answer_unreadable', { what, why, fix });
-  }
-}
-
-type Waiting = Pick<ConnectionOptions, 'timeoutMs' | 'signal'>;
-
-function waiting({ timeoutMs = TIMEOUT_MS, signal }: Waiting): CallOptions {
-  return { timeoutMs, signal };
+function refuseOther(error: unknown): never {
+  if (!(error instanceof Failure && error.code === 'answer_unreadable')) throw error;
+  const { what, why } = error;
+  const fix = 'Check the address. A service that is no Weir node needs a `target` in the scenario.';
+  throw new Failure('answer_unreadable', { what, why, fix });
 }
 
 export interface TargetAddress {
@@ -155,11 +151,11 @@ const ROUNDING_MS = 1;
 const READINGS = 12;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of an aborted signal */
-export async function readNodeTime({ anyone }: Reached, clock: WallClock, options: Waiting): Promise<NodeTime> {
+export async function readNodeTime({ anyone }: Reached, clock: WallClock, waiting: CallOptions): Promise<NodeTime> {
   let best: NodeTime | undefined;
   for (let n = 0; n < READINGS; n += 1) {
     const askedMs = clock.monotonicMs();
-    const answer = await anyone.call(readClock, undefined, waiting(options));
+    const answer = await anyone.call(readClock, undefined, waiting);
     const answeredMs = clock.monotonicMs();
     const atMs = startOf(answer.cycle + 1, answer.cycle_ms) - answer.next_cycle_in_ms;
     const uncertaintyMs = (answeredMs - askedMs) / 2 + ROUNDING_MS;

@@ -36,8 +36,16 @@ export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): 
 }
 
 export function findingsByOrder(
-  { requestLog, time, slackMs, target, lagMs: { most: lagMs }, pauses: seenPauses, apartMs }: LiveSeen,
-  { names }: { readonly names: readonly string[] },
+  {
+    asked: { names },
+    requestLog,
+    time,
+    slackMs,
+    target,
+    lagMs: { most: lagMs },
+    pauses: seenPauses,
+    apartMs,
+  }: LiveSeen,
   { rules, isShared }: Followed,
 ): Findings {
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;

@@ -26,10 +26,9 @@ import {
   readRedisTime,
   type ShareEnd,
 } from './load-job.js';
-import { pacedSending } from './paced-sender.js';
+import { pacedSending, type Schedule, scheduleOf } from './paced-sender.js';
 import { PauseWatch } from './pause-watch.js';
 import { PackedRequests } from './request-observer.js';
-import { type Schedule, scheduleOf } from './schedule.js';
 import type { Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { warmUpSender } from './warm-up.js';
@@ -64,7 +63,7 @@ function wordsOf(error: unknown): { words: string; fix?: string } {
 }
 
 function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[]): void {
-  for (const one of [url, ...(connect.also ?? [])]) {
+  for (const one of [url, ...(connect.alsoUrls ?? [])]) {
     const origin = URL.canParse(one) ? new URL(one).origin : String(one);
     if (targets.includes(origin)) continue;
     throw new Failure('remote_not_allowed', {

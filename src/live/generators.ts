@@ -8,16 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Failure } from '../schema/failure.js';
-import {
-  ASKS,
-  away,
-  isLast,
-  LOAD_QUEUE,
-  openQueueClient,
-  type QueueClient,
-  RUN_QUEUE,
-  withoutFiles,
-} from '../simulate/run-queue.js';
+import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { TOLERATED_MOVE } from './comparison-verdict.js';
@@ -28,14 +19,15 @@ import {
   keysOf,
   type LoadJob,
   type LoadTask,
+  type Merged,
   MOST_SILENT_MS,
+  merged,
   type ReceivedMessage,
   type RedisTime,
   type RunState,
   readRedisTime,
   type ShareEnd,
 } from './load-job.js';
-import { type Merged, merged } from './merge.js';
 import { type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
@@ -57,6 +49,7 @@ interface Generator {
 export class Generators {
   readonly #client: QueueClient;
   readonly #queue: Queue<LoadJob>;
+  readonly #connection: Connection;
   readonly #task: LoadTask;
   readonly #run = randomBytes(8).toString('hex');
   readonly #keys = keysOf(this.#run);
@@ -68,25 +61,25 @@ export class Generators {
   #stage: Stage | undefined;
   #onPoll: () => void = () => {};
 
-  private constructor(client: QueueClient, task: LoadTask) {
+  private constructor(client: QueueClient, connection: Connection, task: LoadTask) {
     this.#client = client;
+    this.#connection = connection;
     this.#task = task;
     const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
     this.#queue = new Queue(LOAD_QUEUE, { connection: client, prefix: RUN_QUEUE.prefix, defaultJobOptions });
     this.#queue.on('error', () => {});
   }
 
-  /** The caller closes it. @throws Failure `store_away`; `wrong_usage`, also for a scenario that reads logs */
-  static async open(url: string, task: LoadTask): Promise<Generators> {
-    const whole = { ...task, scenario: withoutFiles(task) };
+  /** The caller closes it. @throws Failure `store_away`; `wrong_usage` */
+  static async open(url: string, connection: Connection, task: LoadTask): Promise<Generators> {
     const client = await openQueueClient(url);
     await client.clientSetName(ASKS);
-    return new Generators(client, whole);
+    return new Generators(client, connection, task);
   }
 
   /** Gives every worker a share, until all are ready. @throws Failure `worker_failed`, `store_away`; the reason of an aborted signal */
-  async gather({ clock }: Connection, made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
-    this.#redis = await this.#answerOf(readRedisTime(this.#client, clock));
+  async gather(made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
+    this.#redis = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
     const of = await this.#answerOf(this.#queue.getWorkersCount());
     if (of === 0)
       throw cannotSend(
@@ -123,7 +116,8 @@ export class Generators {
     void this.#watch();
   }
 
-  sending(stage: Stage, { time }: Connection): Sending {
+  sending(stage: Stage): Sending {
+    const { time } = this.#connection;
     this.#stage = stage;
     const redis = this.#redis!;
     const most = this.#all.reduce((all, { uncertaintyMs = 0 }) => Math.max(all, uncertaintyMs), 0);
@@ -140,10 +134,10 @@ export class Generators {
   }
 
   /** The log of the whole run, as one generator would have kept it. @throws Failure `store_away`, `worker_failed` */
-  async merged({ clock }: Connection, options: LoggedRequestsOptions): Promise<Merged> {
+  async merged(options: LoggedRequestsOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
-    const after = await this.#answerOf(readRedisTime(this.#client, clock));
+    const after = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
     const found = merged(this.#all, { ...options, slackMs: options.slackMs + apartMs(before, after) });
     const moved = movedMs(before, after);
     if (moved <= TOLERATED_MOVE * options.cycleMs) return found;

@@ -2,7 +2,6 @@
 
 import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
-import type { ClientPlan } from '../actor/client/client-plan.js';
 import { Population } from '../actor/client/population.js';
 import type { Draws } from '../math/random.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
@@ -16,31 +15,26 @@ import { SeriesRecorder } from '../simulate/series-recorder.js';
 import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { WallClock } from '../time/wall.js';
 import type { End, RequestsInFlight } from './in-flight.js';
-import type { RequestObserver } from './request-observer.js';
+import type { Sending, Stage } from './sending.js';
 
-interface LiveClientsOptions {
-  readonly scenario: LoadedScenario;
-  readonly plans: readonly ClientPlan[];
-  readonly traffic: Traffic;
-  readonly draws: Draws;
-  readonly clock: WallClock;
-  readonly firstCycle: number;
-  readonly inFlight: RequestsInFlight;
-  readonly observer: RequestObserver;
-}
-
-export class LiveClients {
-  readonly #options: LiveClientsOptions;
+export class LiveClients implements Sending {
+  readonly isScheduled = false;
+  readonly #scenario: LoadedScenario;
+  readonly #traffic: Traffic;
+  readonly #draws: Draws;
+  readonly #stage: Stage;
   readonly #transport: HttpTransport;
   readonly #recorder: SeriesRecorder;
   #population: Population | undefined;
   #stopped = false;
 
-  constructor(options: LiveClientsOptions) {
-    this.#options = options;
-    const { clock, inFlight, observer, firstCycle, traffic, scenario } = options;
+  constructor(scenario: LoadedScenario, traffic: Traffic, draws: Draws, stage: Stage) {
+    this.#scenario = scenario;
+    this.#traffic = traffic;
+    this.#draws = draws;
+    this.#stage = stage;
+    const { clock, inFlight, observer, firstCycle } = stage;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     // Clients have no schedule: what they send counts as planned.
@@ -48,7 +42,9 @@ export class LiveClients {
   }
 
   start(): void {
-    const { scenario, plans, traffic, draws, clock, firstCycle } = this.#options;
+    const { clients: plans, costs, warmUp } = this.#scenario;
+    const { clock, firstCycle } = this.#stage;
+    const [traffic, draws] = [this.#traffic, this.#draws];
     const startMs = startOf(firstCycle, clock.cycleMs);
     clock.agenda.at(startMs, Rank.client, () => {
       this.#population = new Population({
@@ -58,8 +54,8 @@ export class LiveClients {
         draws,
         contracts: traffic.names.length,
         watch: this.#recorder,
-        drawCost: costsIn(draws, scenario.costs),
-        fromMs: startMs + startOf(scenario.warmUp, clock.cycleMs),
+        drawCost: costsIn(draws, costs),
+        fromMs: startMs + startOf(warmUp, clock.cycleMs),
       });
       this.#population.begin();
     });

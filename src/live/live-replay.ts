@@ -15,12 +15,10 @@ import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { CycleTally } from '../traffic/tally.js';
 import { type LoadRun, rowsOfLive } from './live-rows.js';
-import type { LiveRunOptions } from './live-run.js';
-import { runLive } from './live-run.js';
-import { connected, type LiveOptions, TOP } from './load.js';
-import { pacedSending } from './paced-sender.js';
+import { type LiveRunOptions, runLive } from './live-run.js';
+import { connected, type LiveOptions } from './load.js';
+import { FeedSchedule, pacedSending } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
-import { FeedSchedule } from './schedule.js';
 
 export interface LiveReplayOptions extends LiveOptions {
   readonly name: string;
@@ -74,7 +72,7 @@ async function sent(
   options: LiveReplayOptions,
   onRow: LiveRunOptions['onRow'],
 ): Promise<LiveReplay> {
-  const { name, planAt, log, speed = 1, signal, onRead, cycleMs: logMs, ...live } = options;
+  const { planAt, log, speed = 1, signal, onRead, cycleMs: logMs, ...live } = options;
   const asIs = planAt(undefined);
   if (asIs.rule !== undefined && speed !== 1)
     throw new Failure('wrong_usage', {
@@ -109,27 +107,16 @@ async function sent(
     const cycles = last - first + 1;
     const schedule = new FeedSchedule(recordedFeed(recorded, heldMs), cycles, first);
     const seen = await runLive(connection, {
+      ...options,
       plan,
       names,
-      phases: {},
       cycles,
       drain: spanCycles(plan, ownMs),
-      foreign: undefined,
-      key: options.key,
-      signal,
+      notes: [...(options.notes ?? []), ...notes],
+      skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       onRow,
       sending: (stage) => pacedSending(schedule, stage, options.pacing ?? 'spaced'),
     });
-    const result = await resultOf(seen, {
-      scenario: name,
-      notes: [...(options.notes ?? []), ...notes],
-      seed: 0,
-      skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
-      names,
-      plan,
-      expectations: options.expectations ?? [],
-      top: options.top ?? TOP,
-    });
-    return { ...result, readings };
+    return { ...(await resultOf(seen)), readings };
   });
 }

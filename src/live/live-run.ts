@@ -8,9 +8,7 @@ import { Durations } from '../math/durations.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { ClientFigures, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
-import type { Stretch } from '../outcome/stretch.js';
-import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import type { TargetSpec } from '../scenario/scenario-schema.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
@@ -20,7 +18,7 @@ import { EventListener, type ReceivedEvent } from './event-listener.js';
 import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
-import type { Merged } from './merge.js';
+import type { Merged } from './load-job.js';
 import { ObservedRows } from './observed.js';
 import { PauseWatch } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
@@ -42,16 +40,17 @@ interface CycleSending {
   readonly latencyMsP99: number;
 }
 
-export interface LiveRunOptions {
+type OfScenario = 'name' | 'question' | 'notes' | 'seed' | 'keyed' | 'phases' | 'target' | 'costs' | 'expectations';
+
+/** A scenario fits. `keyed`: the names are the keys of one contract. `target`: not a node. */
+export interface LiveRunOptions extends Partial<Pick<LoadedScenario, OfScenario>> {
   readonly plan: Plan;
   readonly names: readonly string[];
-  /** Set if the names are the keys of one contract. */
-  readonly keyed?: KeyedSpec | undefined;
-  readonly phases: Readonly<Record<string, Stretch>>;
   readonly cycles: number;
   readonly drain: number;
-  readonly foreign: TargetSpec | undefined;
+  readonly skippedLines?: number | undefined;
   readonly key?: string | undefined;
+  readonly top?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
   readonly answers?: AnswerTally | undefined;
@@ -59,10 +58,10 @@ export interface LiveRunOptions {
 }
 
 export interface LiveSeen extends Merged {
+  readonly asked: LiveRunOptions;
   readonly target: Target;
   readonly firstCycle: number;
   readonly lastCycle: number;
-  readonly answers: AnswerTally | undefined;
   readonly events: readonly (readonly ReceivedEvent[])[] | undefined;
   /** All events of earlier cycles have arrived; Infinity without a listener. */
   readonly reportedBefore: number;
@@ -97,12 +96,12 @@ export async function runLive(
   generators?: Generators,
 ): Promise<LiveSeen> {
   const { endpoint, nodes, clock: base, time } = connection;
-  const { names, foreign, signal } = options;
+  const { names, signal } = options;
   const [node] = nodes;
   const weir = node && (await WeirTarget.prepare(node, { ...options, endpoint, timeoutMs: connection.timeoutMs }));
-  const target = weir ?? new ForeignTarget(endpoint, foreign ?? {}, names);
+  const target = weir ?? new ForeignTarget(endpoint, options.target ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
-  await generators?.gather(connection, weir?.made, signal);
+  await generators?.gather(weir?.made, signal);
   let bug: unknown;
   const lag = new Durations();
   const clock = alignedClock(base, time, {
@@ -120,7 +119,7 @@ export async function runLive(
     const after = await session.timeAfter(node);
     const lagMs = { p90: lag.quantileMs(0.9), most: Math.max(lag.quantileMs(1), watch.longestMs) };
     const seen = session.seen({ lagMs, pauses: watch.seen, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(connection, session.logOptions)), bug };
+    return { ...seen, ...(await generators?.merged(session.logOptions)), bug };
   } finally {
     session.end();
     watch.stop();
@@ -181,7 +180,7 @@ class LiveSession {
     this.#connection = connection;
     this.#target = target;
     this.#isElsewhere = isElsewhere;
-    const { plan, names, phases, cycles, drain, sending, answers } = options;
+    const { plan, names, phases = {}, cycles, drain, sending, answers } = options;
     const { uncertaintyMs } = connection.time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
@@ -301,6 +300,7 @@ class LiveSession {
     const last = this.#lastCycle;
     return {
       ...measured,
+      asked: this.#options,
       time: this.#connection.time,
       apartMs: 0,
       sentBy: [],
@@ -311,7 +311,6 @@ class LiveSession {
       lastCycle: last,
       requestLog: this.#requestLog,
       latency: this.#latency,
-      answers: this.#options.answers,
       slackMs: this.logOptions.slackMs,
       events:
         this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),

@@ -9,64 +9,56 @@ import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { CostPlan } from '../scenario/cost-plan.js';
+import { withoutFiles } from '../scenario/file-source.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
-import { hasPlaces, type Traffic, trafficOf } from '../simulate/scenario-traffic.js';
+import { trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
-import { CLOSED_LOOP, closedLoop } from './closed-loop.js';
 import { type Connection, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
+import type { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
-import type { LiveRunOptions } from './live-run.js';
-import { runLive } from './live-run.js';
-import type { LoadTask } from './load-job.js';
-import { type Pacing, pacedSending } from './paced-sender.js';
+import { type LiveRunOptions, runLive } from './live-run.js';
+import { CLOSED_LOOP, closedLoop, type Pacing, pacedSending, scheduleOf } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
-import { scheduleOf } from './schedule.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
 import { GATED, mintAt } from './weir-target.js';
 
 export interface LiveOptions {
   /** A Weir node, or any HTTP service with a `target` in the scenario. Default: a node is started for the run. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Further nodes of the same network: requests go to all in turn; the model is still one limiter. */
-  readonly alsoUrls?: readonly string[];
+  readonly alsoUrls?: readonly string[] | undefined;
   /** Of the started node, or of a service that does not report it. Default: that of the scenario. */
-  readonly cycleMs?: number;
+  readonly cycleMs?: number | undefined;
   /** A key of the node; default: a new one is minted. */
-  readonly key?: string;
-  readonly allowRemote?: boolean;
+  readonly key?: string | undefined;
+  readonly allowRemote?: boolean | undefined;
   /** Allows credentials over plain http to another machine. Default: false. */
-  readonly insecure?: boolean;
+  readonly insecure?: boolean | undefined;
   /** Where in its cycle a request is sent. Default: by the model of arrivals. */
-  readonly pacing?: Pacing;
+  readonly pacing?: Pacing | undefined;
   /** Default: 5000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** At most. Default: 128. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /** Number of contracts listed in the outcomes. Default: 100. */
-  readonly top?: number;
+  readonly top?: number | undefined;
   /** Ends the run early; the result so far is marked as partial. */
-  readonly signal?: AbortSignal;
-}
-
-interface LoadWorkers {
-  readonly redis: string;
-  /** As a value: workers read it themselves. */
-  readonly scenario: unknown;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface LoadOptions extends LiveOptions {
-  readonly seed?: Seed;
+  readonly seed?: Seed | undefined;
   /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
-  readonly closedLoop?: number;
-  readonly answers?: AnswerTally;
-  /** `weir worker` processes that send in place of this one. */
-  readonly workers?: LoadWorkers;
+  readonly closedLoop?: number | undefined;
+  readonly answers?: AnswerTally | undefined;
+  /** The Redis of `weir worker` processes that send in place of this one. */
+  readonly workers?: { readonly redis: string } | undefined;
 }
 
 /**
@@ -94,47 +86,39 @@ async function sent(
   if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);
   return connected(scenario, options, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
-    const seed = options.seed ?? live.seed;
-    const traffic = await trafficOf(live, drawsOf(seed));
-    if (!hasPlaces(live.keyed, traffic.names))
-      cannotRun(
-        '/keyed/max_keys',
-        `is less than the ${traffic.names.length} keys: who finds a place depends on the order of arrival`,
-      );
-    const task = workers && taskOf(scenario, connection, seed, options);
-    const generators =
-      task && (await (await needing('workers', import('./generators.js'))).Generators.open(workers.redis, task));
-    const asked: LiveRunOptions = {
-      plan: live.plan,
-      names: traffic.names,
-      keyed: live.keyed,
-      phases: live.phases,
-      cycles: traffic.cycles,
-      drain: live.drain,
-      foreign: live.target,
-      key: options.key,
-      signal: options.signal,
-      onRow,
-      answers: options.answers,
-      sending: (stage) => generators?.sending(stage, connection) ?? sendingOf(live, traffic, seed, stage, options),
+    // A rule decides by the ms, so its requests keep the instants of the model of arrivals.
+    const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight } = options;
+    const draws = drawsOf(seed);
+    const traffic = await trafficOf(live, draws);
+    const { length: keys } = traffic.names;
+    if (keys > (live.keyed?.max_keys ?? Number.POSITIVE_INFINITY))
+      cannotRun('/keyed/max_keys', `is less than the ${keys} keys: who finds a place depends on the order of arrival`);
+    let generators: Generators | undefined;
+    if (workers !== undefined) {
+      const { Generators } = await needing('workers', import('./generators.js'));
+      const { path } = live.source;
+      const { alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
+      generators = await Generators.open(workers.redis, connection, {
+        path,
+        scenario: withoutFiles({ path, scenario: live.spec }),
+        seed,
+        pacing,
+        url: options.url ?? live.target?.url ?? '',
+        connect: { alsoUrls, allowRemote, insecure, connections, timeoutMs },
+        cycleMs: live.cycleMs,
+      });
+    }
+    const sending = (stage: Stage): Sending => {
+      if (generators !== undefined) return generators.sending(stage);
+      if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
+      if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
+      return pacedSending(scheduleOf(traffic, live, draws), stage, pacing);
     };
-    const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
-    return resultOf(seen, {
-      scenario: live.name,
-      question: live.question,
-      notes: [...live.notes, ...traffic.notes, ...(options.closedLoop === undefined ? [] : [CLOSED_LOOP])],
-      seed,
-      skippedLines: traffic.skippedLines,
-      names: traffic.names,
-      plan: live.plan,
-      costUnit: live.costs?.unit,
-      expectations: live.expectations,
-      top: options.top ?? TOP,
-    });
+    const notes = [...live.notes, ...traffic.notes, ...(inFlight === undefined ? [] : [CLOSED_LOOP])];
+    const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };
+    return resultOf(await runLive(connection, asked, generators).finally(() => generators?.close()));
   });
 }
-
-export const TOP = 100;
 
 /** A key for several runs against the node at `url`, which limits new keys per address. @throws Failure as `load` */
 export function mintKey(options: LiveOptions): Promise<string> {
@@ -156,22 +140,22 @@ export async function connected<T>(
       fix: 'Give its address with --url, or as `url` of the target.',
     });
   }
-  const { allowRemote, insecure, connections, timeoutMs, signal } = options;
+  const { signal } = options;
   // The node has its own thread and starts about as slowly as the generator warms up.
   const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, warmUpSender(signal)]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
-      allowRemote,
-      also: options.alsoUrls,
-      insecure,
+      ...options,
       headers: target?.headers,
-      connections,
-      timeoutMs,
-      signal,
-      cycleMs: target === undefined ? undefined : cycleMs,
+      cycleMs: target && cycleMs,
     });
     try {
-      if (url !== undefined && target === undefined) refuseOtherCycle(options.cycleMs, connection);
+      const askedMs = options.cycleMs ?? connection.time.cycleMs;
+      if (url !== undefined && target === undefined && askedMs !== connection.time.cycleMs)
+        throw new Failure('wrong_usage', {
+          what: `--cycle-ms ${askedMs} has no effect: the node at ${connection.endpoint.origin} has cycles of ${connection.time.cycleMs} ms.`,
+          fix: `Leave it out, or start the node with --cycle-ms ${askedMs}.`,
+        });
       return await body(connection, node);
     } finally {
       await connection.close();
@@ -190,47 +174,6 @@ function stoppedFailure(where: string): Failure {
   });
 }
 
-function sendingOf(
-  scenario: LoadedScenario,
-  traffic: Traffic,
-  seed: Seed,
-  stage: Stage,
-  options: LoadOptions,
-): Sending {
-  if (options.closedLoop !== undefined) return closedLoop(stage, options.closedLoop, traffic.cycles);
-  const draws = drawsOf(seed);
-  if (scenario.clients.length === 0)
-    return pacedSending(scheduleOf(traffic, scenario, draws), stage, pacingOf(scenario, options));
-  const clients = new LiveClients({ ...stage, scenario, plans: scenario.clients, traffic, draws });
-  return {
-    isScheduled: false,
-    start: () => clients.start(),
-    stop: () => clients.stop(),
-    rateLimited: (contract) => clients.rateLimited(contract),
-    rateRestored: (contract) => clients.rateRestored(contract),
-    figures: () => clients.figures(),
-    series: (lastCycle) => clients.series(lastCycle),
-  };
-}
-
-/** A rule decides by the ms, so its requests keep the instants of the model of arrivals. */
-function pacingOf({ plan }: LoadedScenario, { pacing }: LoadOptions): Pacing | undefined {
-  return pacing ?? (plan.rule === undefined ? undefined : 'instant');
-}
-
-function taskOf(scenario: LoadedScenario, connection: Connection, seed: Seed, options: LoadOptions): LoadTask {
-  const { url = scenario.target?.url ?? '', alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
-  return {
-    path: scenario.source.path,
-    scenario: options.workers?.scenario,
-    seed,
-    pacing: pacingOf(scenario, options),
-    url,
-    connect: { also: alsoUrls, allowRemote, insecure, connections, timeoutMs },
-    cycleMs: connection.time.cycleMs,
-  };
-}
-
 function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = target?.url }: LoadOptions): void {
   const refuse = (why: string, fix: string) => {
     throw new Failure('wrong_usage', { what: 'The load cannot be sent by workers.', why, fix });
@@ -239,14 +182,6 @@ function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = t
     refuse('They do not reach a node that is started for the run.', 'Give its address with --url.');
   if (clients.length > 0)
     refuse('Its clients wait for answers, each for its own, and cannot be cut into shares.', 'Leave --workers out.');
-}
-
-function refuseOtherCycle(cycleMs: number | undefined, { time, endpoint }: Connection): void {
-  if (cycleMs === undefined || cycleMs === time.cycleMs) return;
-  throw new Failure('wrong_usage', {
-    what: `--cycle-ms ${cycleMs} has no effect: the node at ${endpoint.origin} has cycles of ${time.cycleMs} ms.`,
-    fix: `Leave it out, or start the node with --cycle-ms ${cycleMs}.`,
-  });
 }
 
 function refuseWhatCannotRun({ service, costs, faults, target, contracts, keyed, plan }: LoadedScenario): void {

@@ -38,6 +38,7 @@ export interface Modelled {
 }
 
 export interface Model extends Modelled {
+  readonly options: ModelOptions;
   readonly fold: RunFold;
 }
 
@@ -49,10 +50,9 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   const costs = new Map(priced.map((one) => [`${one.cycle}/${one.contract}`, one.costs]));
   const fold = new RunFold(world.run);
   const decided = new Map<string, SeenAnswer[]>();
-  const feed =
-    options.seen === undefined
-      ? recordedFeed(recordedOf(arrived, names.length), options.cycleMs)
-      : instantFeed(options.seen, options.cycleMs, options.costUnit !== undefined);
+  const feed = options.seen
+    ? instantFeed(options.seen, options.cycleMs, options.costUnit !== undefined)
+    : recordedFeed(recordedOf(arrived, names.length), options.cycleMs);
   await runWorld(
     world,
     lastCycle,
@@ -74,6 +74,7 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   );
   const nothing: readonly SeenAnswer[] = [];
   return {
+    options,
     fold,
     answers: (cycle, contract) => decided.get(`${cycle}/${contract}`) ?? nothing,
     transitions: fold.transitions,

@@ -1,10 +1,14 @@
 // The observed arm of a live run: rows in the shape that a simulation gives, and the reaction times of the target.
+import { byContract, type SeenRequest } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
+import { copyOf, LIMITED } from '../limiter/rule/rule.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import type { Past } from '../outcome/interval-figures.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
-import { startOf } from '../time/cycle.js';
+import { cycleOf, startOf } from '../time/cycle.js';
+import type { Modelled, ModelOptions } from './model.js';
 import { type CycleCell, costsOf } from './request-log.js';
 
 interface Observed {
@@ -120,22 +124,16 @@ function windowOf({ aggregates }: Plan): number {
   return aggregates[0]?.within ?? 1;
 }
 
-interface Observation extends Omit<Observed, 'reports'> {
-  readonly firstCycle: number;
-  readonly lastCycle: number;
+interface Observation extends ModelOptions {
   readonly cells: readonly CycleCell[];
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
-export function cellsByContract({ names, cells, lastCycle }: Observation): CycleCell[][] {
-  const all = names.map((): CycleCell[] => []);
-  for (const cell of cells) if (cell.cycle <= lastCycle) all[cell.contract]!.push(cell);
-  return all;
-}
-
 export function observedFold(observation: Observation): RunFold {
-  const { plan, firstCycle, lastCycle, cells, transitions, levels = [] } = observation;
-  const rows = new ObservedRows({ ...observation, reports: transitions !== undefined }, {});
+  const { names, plan, seen, costUnit, cycleMs, firstCycle, lastCycle, cells, transitions } = observation;
+  const levels = seen && byContract(seen, names.length).map((own) => observedLevels(own, plan, observation));
+  const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs };
+  const rows = new ObservedRows({ names, plan, reports: transitions !== undefined, levels, costs }, {});
   const fold = new RunFold(rows.run);
   const byCycle = new Map<number, CycleCell[]>();
   const cycles = new Set<number>();
@@ -151,7 +149,7 @@ export function observedFold(observation: Observation): RunFold {
     rows.moved(contract, one);
     cycles.add(one.cycle);
   }
-  for (const own of levels) {
+  for (const own of levels ?? []) {
     let before = 0;
     for (const [cycle, level] of own ?? []) {
       if (level !== before) cycles.add(cycle);
@@ -169,6 +167,7 @@ export function observedFold(observation: Observation): RunFold {
 //                                                           └─► first admitted answer      restore_ms (needs a request)
 
 interface EventHeard {
+  readonly event: string;
   readonly cycle: number;
   readonly to: string;
   readonly atMs: number;
@@ -184,15 +183,36 @@ interface Reacted {
   readonly cycleMs: number;
 }
 
-export function reactionsOf(reacted: Reacted): Reaction[] {
+/** @param past of the observed fold @param events by contract; undefined if there was no listener */
+export function reactionsIn(
+  { names, cells: all, lastCycle, cycleMs }: Observation,
+  { transitions, admits }: Past,
+  model: Modelled,
+  events: readonly (readonly EventHeard[])[] | undefined,
+): Reaction[] {
+  const cells = names.map((): CycleCell[] => []);
+  for (const cell of all) if (cell.cycle <= lastCycle) cells[cell.contract]!.push(cell);
+  const reactions = names.flatMap((name, index) =>
+    reactionsOf({
+      name,
+      transitions: transitions[index]!,
+      modelled: model.transitions[index]!,
+      cells: cells[index]!,
+      events: (events?.[index] ?? []).filter(({ event }) => event !== 'transition'),
+      admits,
+      cycleMs,
+    }),
+  );
+  return reactions.sort((a, b) => a.entry_cycle - b.entry_cycle);
+}
+
+function reactionsOf(reacted: Reacted): Reaction[] {
   const { transitions, admits } = reacted;
-  const reactions: Reaction[] = [];
-  transitions.forEach(({ cycle, to }, index) => {
-    if (admits(to)) return;
+  return transitions.flatMap(({ cycle, to }, index) => {
+    if (admits(to)) return [];
     const restore = transitions.slice(index + 1).find((one) => admits(one.to));
-    reactions.push(reactionOf(reacted, cycle, restore?.cycle));
+    return [reactionOf(reacted, cycle, restore?.cycle)];
   });
-  return reactions;
 }
 
 function reactionOf(reacted: Reacted, seenCycle: number, restoreCycle: number | undefined): Reaction {
@@ -229,4 +249,37 @@ function reactionOf(reacted: Reacted, seenCycle: number, restoreCycle: number | 
 function entryFor({ modelled, admits }: Reacted, seenCycle: number): number {
   const entry = modelled.findLast(({ cycle, to }) => !admits(to) && cycle <= seenCycle);
   return entry?.cycle ?? seenCycle;
+}
+
+// The level of a rule at a target, cycle by cycle, derived from the observed answers.
+//
+//   observed admitted    charged; a target that admits more than the rule rises above the level
+//   observed limited     treated as the rule treats refused requests; ignored if the rule would have admitted it
+
+/** Maximum per cycle, for one contract; undefined for a limiter that counts over windows, and for a rule that admits all. */
+export function observedLevels(
+  seen: readonly SeenRequest[],
+  { rule: planned }: Plan,
+  { firstCycle, lastCycle, cycleMs }: { firstCycle: number; lastCycle: number; cycleMs: number },
+): ReadonlyMap<number, number> | undefined {
+  if (planned === undefined || !Number.isFinite(planned.most)) return undefined;
+  const { rule, most, holdMs } = planned;
+  const inOrder = seen.filter(({ decision }) => decision !== 'unknown').sort((a, b) => a.sentMs - b.sentMs);
+  let state = rule.fresh(startOf(firstCycle, cycleMs));
+  const levels = new Map<number, number>();
+  let place = 0;
+  for (let cycle = firstCycle; cycle <= lastCycle; cycle += 1) {
+    let level = most - rule.remaining(state, startOf(cycle, cycleMs));
+    let above = 0;
+    for (; place < inOrder.length && cycleOf(inOrder[place]!.sentMs, cycleMs) <= cycle; place += 1) {
+      const { sentMs, decision, cost = 1 } = inOrder[place]!;
+      const next = copyOf(state);
+      const isLimited = rule.decide(next, sentMs, cost, holdMs) === LIMITED;
+      if (decision === 'admitted' && isLimited) above += cost;
+      else if ((decision === 'limited') === isLimited) state = next;
+      level = Math.max(level, most - rule.remaining(state, sentMs));
+    }
+    levels.set(cycle, level + above);
+  }
+  return levels;
 }

@@ -10,12 +10,16 @@
 // The head covers the uncertainty of the target's clock, the tail delays: a late timer, garbage collection, a busy machine. If decisions
 // depend on cycles alone, the position within a cycle changes none.
 
+import type { Draws } from '../math/random.js';
+import { costsIn } from '../scenario/cost-plan.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
+import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
+import type { Traffic } from '../simulate/scenario-traffic.js';
 import type { Clock } from '../time/clock.js';
-import { startOf } from '../time/cycle.js';
+import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { RequestObserver } from './request-observer.js';
-import type { Schedule } from './schedule.js';
 import type { Sending, Stage } from './sending.js';
 
 interface PacedSenderOptions {
@@ -185,5 +189,88 @@ export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, w
       return window.fromMs;
     default:
       return unreachable(pacing);
+  }
+}
+
+// A closed loop: a fixed number of requests in flight; each answer triggers the next request.
+//
+//   connection 1   o────o──o─────o───o      as fast as the target answers: measures throughput, keeps no schedule
+//   connection 2   o──o────────o──o──o
+
+export const CLOSED_LOOP =
+  'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
+
+export function closedLoop(
+  { clock, firstCycle, inFlight, observer }: Stage,
+  connections: number,
+  cycles: number,
+): Sending {
+  const endMs = startOf(firstCycle + cycles, clock.cycleMs);
+  let isStopped = false;
+  const send = (): void => {
+    const nowMs = clock.now();
+    if (isStopped || nowMs >= endMs) return;
+    observer.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    inFlight.launch(0, nowMs, undefined, send);
+  };
+  return {
+    isScheduled: false,
+    start: () =>
+      void clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.arrival, () => {
+        for (let n = 0; n < connections; n += 1) send();
+      }),
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
+
+// The requests of each cycle of a run without clients: the simulation's, from the same models and random streams.
+//
+//   arrivals   | x   x   x |      popularity     | A   C   A |
+//              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
+
+/** Cycles count from the start of the run and are requested once each, in order. Each call overwrites the result of the last. */
+export interface Schedule {
+  readonly cycles: number;
+  at(cycle: number): PlannedCycle;
+  /** For the next request in order; undefined if every request costs 1. */
+  readonly drawCost?: (() => number) | undefined;
+}
+
+export function evenly(contracts: Uint32Array): PlannedCycle {
+  const n = contracts.length;
+  return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
+}
+
+export function scheduleOf(
+  { arrivals, popularity, cycles, feed }: Traffic,
+  { startCycle, costs }: LoadedScenario,
+  draws: Draws,
+): Schedule {
+  if (feed !== undefined) return new FeedSchedule(feed, cycles, startCycle);
+  const models = new RequestsOfModels({ arrivals, popularity });
+  return { cycles, at: (cycle) => models.at(cycle), drawCost: costsIn(draws, costs) };
+}
+
+/** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
+export class FeedSchedule implements Schedule {
+  readonly #feed: Feed;
+  readonly #firstCycle: number;
+  constructor(
+    feed: Feed,
+    readonly cycles: number,
+    firstCycle: number,
+  ) {
+    this.#feed = feed;
+    this.#firstCycle = firstCycle;
+  }
+
+  at(cycle: number): PlannedCycle {
+    const contracts: number[] = [];
+    this.#feed.arrive(this.#firstCycle + cycle, (contract, count) => {
+      for (let k = 0; k < count; k += 1) contracts.push(contract);
+    });
+    return evenly(Uint32Array.from(contracts));
   }
 }

@@ -4,8 +4,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { PlannedCycle } from '../simulate/feed.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
-import { pacedSending } from './paced-sender.js';
-import { evenly, type Schedule } from './schedule.js';
+import { evenly, pacedSending, type Schedule } from './paced-sender.js';
 
 interface Trial {
   readonly ratePerSecond: number;
@@ -68,10 +67,8 @@ async function tryRate(
     plan,
     key,
     names: ['all'],
-    phases: {},
     cycles: schedule.cycles,
     drain: 0,
-    foreign: undefined,
     signal,
     sending: (stage) => pacedSending(schedule, stage, 'steady'),
   });

@@ -1,11 +1,8 @@
 // The two arms of a live run: the model on the actual arrivals and the target as observed, with their comparison.
 
-import { byContract } from '../explain/seen-request.js';
 import type { Plan } from '../limiter/plan.js';
-import type { Seed } from '../math/seed.js';
 import { assembleOutcome, type RunFacts } from '../outcome/assemble.js';
-import type { Expectation } from '../outcome/expectation.js';
-import type { Comparison, LiveFigures, Reaction } from '../outcome/outcome-schema.js';
+import type { Comparison, LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
@@ -14,9 +11,8 @@ import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
 import { unreachableFailure } from './http-pool.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
-import { cellsByContract, observedFold, reactionsOf } from './observed.js';
-import { observedLevels } from './observed-levels.js';
+import { arrivedIn, type Model, modelOf } from './model.js';
+import { observedFold, reactionsIn } from './observed.js';
 import type { CycleCell } from './request-log.js';
 import { ForeignTarget } from './target.js';
 
@@ -27,72 +23,39 @@ export interface LoadResult {
   readonly series: Series;
 }
 
-interface LoadFacts {
-  readonly scenario: string;
-  readonly question?: string;
-  readonly notes?: readonly string[];
-  readonly seed: Seed;
-  readonly skippedLines: number;
-  readonly names: readonly string[];
-  readonly plan: Plan;
-  readonly costUnit?: string | undefined;
-  readonly expectations: readonly Expectation[];
-  readonly top: number;
-}
-
 /** @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
-export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadResult> {
+export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
   if (seen.bug !== undefined) throw seen.bug;
   checkAnswered(seen);
-  const { names, plan, top, expectations, costUnit } = facts;
-  const { firstCycle, lastCycle, requestLog, time } = seen;
+  const { firstCycle, lastCycle, requestLog, time, asked } = seen;
+  const { name = '', question, notes, seed = 0, skippedLines = 0, names, plan, top = 100, expectations = [] } = asked;
+  const [live, series] = [liveFigures(seen), seriesOf(seen)];
   const cells = requestLog.cells();
-  const modelOptions = {
+  const model = await modelOf(arrivedIn(cells), {
     names,
     plan,
-    costUnit,
+    costUnit: asked.costs?.unit,
     cycleMs: time.cycleMs,
     firstCycle,
     lastCycle,
     seen: plan.rule === undefined ? undefined : requestLog.seen,
-  };
-  const model = await modelOf(arrivedIn(cells), modelOptions);
-  const transitions = seen.events?.map(transitionsIn);
-  const levels =
-    plan.rule === undefined
-      ? undefined
-      : byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, modelOptions));
-  const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs: time.cycleMs };
-  const observation = { names, plan, firstCycle, lastCycle, cells, transitions: transitions, levels, costs };
+  });
+  const comparison = await compared(seen, cells, model);
+  const observation = { ...model.options, cells, transitions: seen.events?.map(transitionsIn) };
   const seenFold = observedFold(observation);
   const past = seenFold.past(firstCycle, lastCycle);
-  const cellsOf = cellsByContract(observation);
-  const comparison = await compared(seen, facts, cells, model, modelOptions);
-  const admits = past.admits;
-  const reactions = names
-    .flatMap((name, index): Reaction[] =>
-      reactionsOf({
-        name,
-        transitions: past.transitions[index]!,
-        modelled: model.transitions[index]!,
-        cells: cellsOf[index]!,
-        events: (seen.events?.[index] ?? []).filter(({ event }) => event !== 'transition'),
-        admits,
-        cycleMs: time.cycleMs,
-      }),
-    )
-    .sort((a, b) => a.entry_cycle - b.entry_cycle);
+  const reactions = reactionsIn(observation, past, model, seen.events);
   const common = {
     kind: 'load',
-    scenario: facts.scenario,
-    ...(facts.question === undefined ? {} : { question: facts.question }),
-    ...(facts.notes === undefined ? {} : { notes: [...facts.notes] }),
-    seed: facts.seed,
+    scenario: name,
+    ...(question === undefined ? {} : { question }),
+    ...(notes === undefined ? {} : { notes: [...notes] }),
+    seed,
     partial: seen.isPartial,
     cycle_ms: time.cycleMs,
     first_cycle: firstCycle,
     last_cycle: lastCycle,
-    skipped_lines: facts.skippedLines,
+    skipped_lines: skippedLines,
   } as const satisfies Partial<RunFacts>;
   const observedWith = (comparison: Comparison | undefined) =>
     assembleOutcome(
@@ -100,7 +63,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
         ...common,
         arm: 'observed',
         ...(seen.clients === undefined ? {} : { clients: seen.clients }),
-        live: liveFigures(seen),
+        live,
         ...seenFold.costs(),
         ...(comparison && { comparison }),
       },
@@ -111,7 +74,7 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   const judged = observedWith(comparison);
   const observed =
     judged.verdict === 'not held' && comparison !== undefined
-      ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen, facts)))
+      ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen)))
       : judged;
   const { fold } = model;
   const predicted = assembleOutcome(
@@ -123,12 +86,12 @@ export async function resultOf(seen: LiveSeen, facts: LoadFacts): Promise<LoadRe
   return {
     predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
     observed: { outcome: observed, timeline: seenFold.timeline, totals: seenFold.totals },
-    series: seriesOf(seen),
+    series,
   };
 }
 
 /** Whether the cycle of arrival matters: a schedule determines it, and the limiter counts by cycles. */
-function isByCycle({ clients }: LiveSeen, { plan }: LoadFacts): boolean {
+function isByCycle({ clients, asked: { plan } }: LiveSeen): boolean {
   return clients === undefined && (plan.rule === undefined || isUnlimited(plan));
 }
 
@@ -150,23 +113,18 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
   if (first.kind === 'refused' || first.kind === 'other') throw unreachableFailure(where, first.words);
 }
 
-async function compared(
-  seen: LiveSeen,
-  facts: LoadFacts,
-  cells: readonly CycleCell[],
-  model: Model,
-  modelOptions: ModelOptions,
-): Promise<Comparison | undefined> {
+async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Comparison | undefined> {
   const { requestLog, lastCycle } = seen;
-  const { rule } = facts.plan;
-  const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(facts.plan, seen.time.cycleMs);
-  const found = isUnlimited(facts.plan)
+  const { names, plan } = seen.asked;
+  const { rule } = plan;
+  const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(plan, seen.time.cycleMs);
+  const found = isUnlimited(plan)
     ? { differences: [], tolerance: 'Nothing was predicted.', tooUncertain: undefined }
     : rule !== undefined || seen.target instanceof ForeignTarget
-      ? findingsByOrder(seen, facts, followed)
-      : await findingsByCycle(seen, facts, cells, model, modelOptions);
+      ? findingsByOrder(seen, followed)
+      : await findingsByCycle(seen, cells, model);
   const comparison = comparisonOf({
-    names: facts.names,
+    names,
     requestLog,
     comparedCycles: lastCycle - seen.firstCycle + 1,
     ...found,
@@ -177,15 +135,15 @@ async function compared(
       streamLost: seen.streamLost,
       lagMsP90: seen.lagMs.p90,
       cycleMs: seen.time.cycleMs,
-      isScheduled: isByCycle(seen, facts),
-      isPartial: seen.isPartial && !isUnlimited(facts.plan),
+      isScheduled: isByCycle(seen),
+      isPartial: seen.isPartial && !isUnlimited(plan),
       gone: seen.gone,
     },
   });
-  return isUnlimited(facts.plan) && comparison.verdict === 'agrees' ? undefined : comparison;
+  return isUnlimited(plan) && comparison.verdict === 'agrees' ? undefined : comparison;
 }
 
-function liveFigures({ requestLog, latency, answers, target, connections, time, ...seen }: LiveSeen): LiveFigures {
+function liveFigures({ requestLog, latency, asked, target, connections, time, ...seen }: LiveSeen): LiveFigures {
   const { planned, sent, answered, failed, timedOut, late } = requestLog;
   const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
   const { apartMs, sentBy } = seen;
@@ -201,7 +159,7 @@ function liveFigures({ requestLog, latency, answers, target, connections, time, 
     late,
     connections,
     ...latency.figures(seen.timedFrom),
-    ...(answers && { answers: answers.figures() }),
+    ...(asked.answers && { answers: asked.answers.figures() }),
     by_cycle: cyclesIn({ requestLog }).map((cycle) => {
       const count = requestLog.of(cycle);
       return { cycle, planned: count.planned, sent: count.sent, arrived: count.arrived };

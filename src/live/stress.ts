@@ -19,16 +19,16 @@ import { WeirTarget } from './weir-target.js';
 
 interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
   /** 1 .. 10000, shared among the nodes. Default: 64. */
-  readonly connections?: number;
+  readonly connections?: number | undefined;
   /** Further threads that send; 0 for this one alone. Default: 0. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   /** Length of a round, 1 .. 600. Default: 3. */
-  readonly seconds?: number;
+  readonly seconds?: number | undefined;
   /** 1 .. 100; figures are medians over them. One more goes before to warm up. Default: 3. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
   /** Searches the highest rate that keeps p99 under this. Default: no search. */
-  readonly p99Ms?: number;
-  readonly onStep?: (step: string) => void;
+  readonly p99Ms?: number | undefined;
+  readonly onStep?: ((step: string) => void) | undefined;
 }
 
 const stressedRoutes = ['gate', 'event', 'events'] as const;

@@ -4,8 +4,7 @@ import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
-import { pacedSending } from './paced-sender.js';
-import { evenly } from './schedule.js';
+import { evenly, pacedSending } from './paced-sender.js';
 
 const CYCLES = 12;
 const CYCLE_MS = 40;
@@ -28,10 +27,8 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
       await runLive(connection, {
         plan: planContract(rateLimiter()),
         names: ['all'],
-        phases: {},
         cycles: CYCLES,
         drain: 0,
-        foreign: {},
         signal,
         sending: (stage) => pacedSending({ cycles: CYCLES, at: () => planned }, stage, 'steady'),
       });

@@ -5,8 +5,11 @@ import { Failure } from '../schema/failure.js';
 import { readText, refuseKind } from '../schema/text-file.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import { readLog } from '../traffic/log/read.js';
+import { readDocument } from './document.js';
+import { limiterIn } from './limit-file.js';
 import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
 import { recordingOf } from './recording.js';
+import type { Scenario } from './scenario-schema.js';
 
 export class FileSource implements ScenarioSource {
   constructor(readonly path: string) {}
@@ -77,4 +80,32 @@ function notRead(file: string): Failure {
 export async function readSource(path: string): Promise<string> {
   const fix = 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.';
   return readText(path, { what: `The scenario ${path}`, fix, isGiven: true });
+}
+
+/** Inlines the definition file. @throws Failure `wrong_usage` for a scenario with a log */
+export function withoutFiles({ path, scenario }: { readonly path: string; readonly scenario: unknown }): unknown {
+  const { limiter } = scenario as Scenario;
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  const source = new FileSource(path);
+  const read = (name: string) => readDocument(source.definition(name), name).value;
+  const whole =
+    typeof limiter === 'string'
+      ? limiterIn(limiter, (file) => source.definition(file))
+      : typeof definition === 'string'
+        ? { ...limiter, definition: read(definition) }
+        : limiter;
+  const value = whole === limiter ? scenario : { ...(scenario as object), limiter: whole };
+  if (namesFiles(value))
+    throw new Failure('wrong_usage', {
+      what: 'The scenario cannot be sent to workers.',
+      why: `${path} reads a log, which workers do not have.`,
+      fix: 'Leave --workers out.',
+    });
+  return value;
+}
+
+export function namesFiles(scenario: unknown): boolean {
+  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
 }

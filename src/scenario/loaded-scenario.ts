@@ -42,6 +42,8 @@ export interface LoadedScenario {
   readonly name: string;
   readonly question: string;
   readonly source: ScenarioSource;
+  /** As written, with the limiter of a text or file read: other threads and machines plan it themselves. */
+  readonly spec: object;
   readonly seed: Seed;
   readonly cycleMs: number;
   readonly startCycle: number;
@@ -53,6 +55,8 @@ export interface LoadedScenario {
   /** Window of the limiter, in cycles; for a compared rule, that of the window it replaces. */
   readonly within: number;
   readonly contracts: number;
+  /** Of the contracts; undefined if a log names them. */
+  readonly names: readonly string[] | undefined;
   readonly popularity: PopularityPlan;
   readonly independent: boolean;
   readonly keyed: KeyedSpec | undefined;
@@ -78,13 +82,4 @@ export interface LoadedScenario {
   readonly expectations: readonly Expectation[];
   /** Re-plans for cycles of `cycleMs`, as on a live node: times in seconds become another number of cycles. */
   at(cycleMs: number): LoadedScenario;
-}
-
-/** Undefined if a log names them. */
-export function contractNames({
-  arrivals,
-  contracts,
-}: Pick<LoadedScenario, 'arrivals' | 'contracts'>): string[] | undefined {
-  if (arrivals.some(({ log }) => log?.key_column !== undefined)) return undefined;
-  return contracts === 1 ? ['all'] : Array.from({ length: contracts }, (_, index) => String(index + 1));
 }

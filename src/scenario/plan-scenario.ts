@@ -28,7 +28,7 @@ import { checkParts } from './check-scenario.js';
 import { planCosts } from './cost-plan.js';
 import { readDocument, type ScenarioDocument } from './document.js';
 import { limiterIn } from './limit-file.js';
-import { contractNames, type LoadedScenario, type PlannedFault, type ScenarioSource } from './loaded-scenario.js';
+import type { LoadedScenario, PlannedFault, ScenarioSource } from './loaded-scenario.js';
 import { Scenario, WindowLimiter } from './scenario-schema.js';
 import { planService } from './service-plan.js';
 
@@ -182,6 +182,7 @@ function plan(
     name: scenario.name ?? source.name,
     question: scenario.question,
     source,
+    spec: scenario,
     seed,
     cycleMs,
     startCycle: scenario.start_cycle ?? 0,
@@ -208,7 +209,7 @@ function plan(
     ],
   };
   checkParts({ ...parts, arrivals: scenario.arrivals ?? [] }, unmade);
-  const reading = { time, phases, contracts: contractNames(parts), clients: clients.map(({ name }) => name) };
+  const reading = { time, phases, contracts: parts.names, clients: clients.map(({ name }) => name) };
   const { compare: _, ...alone } = scenario;
   const loaded: LoadedScenario = {
     ...parts,
@@ -258,11 +259,16 @@ function planTraffic(
   return {
     arrivals: plans,
     contracts: contracts.count,
+    names: plans.some(({ log }) => log?.key_column !== undefined) ? undefined : namesOf(contracts.count),
     independent: contracts.independent ?? false,
     popularity,
     service: served,
     unmade,
   };
+}
+
+function namesOf(contracts: number): string[] {
+  return contracts === 1 ? ['all'] : Array.from({ length: contracts }, (_, index) => String(index + 1));
 }
 
 /** As written; undefined for a definition, a rule, and the default window. */

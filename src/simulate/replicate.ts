@@ -4,10 +4,9 @@ import type { Seed } from '../math/seed.js';
 import { sealed, verdictOf } from '../outcome/assemble.js';
 import type { Outcome, Replications } from '../outcome/outcome-schema.js';
 import type { Band } from '../outcome/series.js';
-import { readDocument } from '../scenario/document.js';
-import { readSource } from '../scenario/file-source.js';
-import { bandOf, type Replicate, type RunPlace } from './replication.js';
-import { openRunner } from './runner.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { bandOf, type Replicate, type RunPlace, replicationSeed } from './replication.js';
+import { openRunPool } from './run-pool.js';
 
 interface Replicated {
   readonly replications: Replications;
@@ -27,21 +26,25 @@ interface ReplicateOptions extends RunPlace {
 
 /** Undefined if it was stopped before two runs finished. */
 export async function replicate(
-  path: string,
+  { source: { path }, spec }: LoadedScenario,
   { seed, n, signal, onProgress, ...place }: ReplicateOptions,
 ): Promise<Replicated | undefined> {
   if (signal?.aborted === true) return undefined;
-  const scenario = readDocument(await readSource(path), path).value;
-  const runner = await openRunner({ path, scenario, seed }, place, { signal, runs: n, withPeaks: true });
+  const pool = await openRunPool(place, n, signal);
   let done = 0;
   const asked = Array.from({ length: n }, async (_, index) => {
-    const run = await runner.run({ cell: 0, set: {} }, index);
-    if (run === undefined) return undefined;
-    done += 1;
-    onProgress?.(done, n);
-    return index < MOST_RUNS_IN_BAND ? run : { ...run, peaks: undefined };
+    const task = { path, scenario: spec, seed: replicationSeed(seed, index), withPeaks: index < MOST_RUNS_IN_BAND };
+    try {
+      const run = await pool.run(task);
+      done += 1;
+      onProgress?.(done, n);
+      return run;
+    } catch (error) {
+      if (signal?.aborted === true) return undefined;
+      throw error;
+    }
   });
-  const runs = await Promise.all(asked).finally(() => runner.close());
+  const runs = await Promise.all(asked).finally(() => pool.close());
   const finished = runs.filter((run) => run !== undefined);
   if (finished.length < 2) return undefined;
   const band = bandIn(finished);

@@ -54,6 +54,10 @@ export interface RunPool {
 
 type Kept = Partial<Pick<ReplicationTask, 'withPeaks' | 'branches'>>;
 
+export function replicationSeed(seed: Seed, index: number): Seed {
+  return index === 0 ? seed : `${seed}/${index}`;
+}
+
 export async function runReplication(
   scenario: LoadedScenario,
   seed: Seed,

@@ -7,10 +7,7 @@
 // and may be repeated. The keys of a run are removed at its end, those of the queue with the last run.
 
 import { Queue, QueueEvents } from 'bullmq';
-import { readDocument } from '../scenario/document.js';
-import { FileSource } from '../scenario/file-source.js';
-import { limiterIn } from '../scenario/limit-file.js';
-import type { Scenario } from '../scenario/scenario-schema.js';
+import { withoutFiles } from '../scenario/file-source.js';
 import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { redisPlace } from '../store/redis/place.js';
@@ -278,32 +275,4 @@ function failure(reason: string): Error {
     why: 'Perhaps the machine has too little memory for it.',
     fix: 'Look at what the workers say, or run it on this machine without --workers.',
   });
-}
-
-/** Inlines the definition file. @throws Failure `wrong_usage` for a scenario with a log */
-export function withoutFiles({ path, scenario }: Pick<ReplicationTask, 'path' | 'scenario'>): unknown {
-  const { limiter } = scenario as Scenario;
-  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  const source = new FileSource(path);
-  const read = (name: string) => readDocument(source.definition(name), name).value;
-  const whole =
-    typeof limiter === 'string'
-      ? limiterIn(limiter, (file) => source.definition(file))
-      : typeof definition === 'string'
-        ? { ...limiter, definition: read(definition) }
-        : limiter;
-  const value = whole === limiter ? scenario : { ...(scenario as object), limiter: whole };
-  if (namesFiles(value))
-    throw new Failure('wrong_usage', {
-      what: 'The scenario cannot be sent to workers.',
-      why: `${path} reads a log, which workers do not have.`,
-      fix: 'Leave --workers out.',
-    });
-  return value;
-}
-
-export function namesFiles(scenario: unknown): boolean {
-  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
-  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
-  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
 }

@@ -5,7 +5,7 @@
 import type { Seed } from '../math/seed.js';
 import type { LevelRun } from '../math/splitting.js';
 import { Failure } from '../schema/failure.js';
-import { type Replicate, type ReplicationTask, type RunPlace, runReplication } from './replication.js';
+import { type Replicate, type ReplicationTask, type RunPlace, replicationSeed, runReplication } from './replication.js';
 import { openRunPool } from './run-pool.js';
 import { type Cell, withFields, wrongSweep } from './sweep/grid.js';
 import { type SweepPlan, scenarioOf } from './sweep/plan-sweep.js';
@@ -28,18 +28,13 @@ interface RunnerOptions {
   readonly runs: number;
   readonly known?: Iterable<CellRun> | undefined;
   readonly onRun?: ((run: CellRun) => void) | undefined;
-  readonly withPeaks?: boolean | undefined;
-}
-
-export function replicationSeed(seed: Seed, index: number): Seed {
-  return index === 0 ? seed : `${seed}/${index}`;
 }
 
 /** To be closed by the caller. @throws Failure `store_away`, `wrong_usage`: of workers */
 export async function openRunner(
   plan: Pick<SweepPlan, 'path' | 'scenario' | 'seed'>,
   place: RunPlace,
-  { signal, runs, known = [], onRun, withPeaks = false }: RunnerOptions,
+  { signal, runs, known = [], onRun }: RunnerOptions,
 ): Promise<Runner> {
   const { path, scenario } = plan;
   const isHere = !isPlain(scenario);
@@ -49,11 +44,11 @@ export async function openRunner(
   const before = new Map([...known].map((run) => [keyOf(run), run]));
   const left = runs - before.size;
   const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
-  const make = async (cell: Cell, seed: Seed, kept: Pick<ReplicationTask, 'withPeaks' | 'branches'>) => {
-    if (pool === undefined) return runReplication(scenarioOf(plan, cell), seed, kept);
+  const make = async (cell: Cell, seed: Seed, branches?: ReplicationTask['branches']) => {
+    if (pool === undefined) return runReplication(scenarioOf(plan, cell), seed, { branches });
     const value = withFields(scenario, cell.set);
     try {
-      return await pool.run({ path, scenario: value, seed, ...kept });
+      return await pool.run({ path, scenario: value, seed, withPeaks: false, branches });
     } catch (error) {
       if (signal?.aborted === true) return undefined;
       if (error instanceof Failure) throw error;
@@ -67,14 +62,13 @@ export async function openRunner(
     async run(cell, replication) {
       const earlier = before.get(keyOf({ cell: cell.cell, replication }));
       if (earlier !== undefined) return earlier;
-      const made = await make(cell, replicationSeed(plan.seed, replication), { withPeaks });
+      const made = await make(cell, replicationSeed(plan.seed, replication));
       if (made === undefined) return undefined;
       const run = { cell: cell.cell, replication, ...made };
       onRun?.(run);
       return run;
     },
-    split: async (cell, { seed, branches }) =>
-      signal?.aborted === true ? undefined : make(cell, seed, { withPeaks: false, branches }),
+    split: async (cell, { seed, branches }) => (signal?.aborted === true ? undefined : make(cell, seed, branches)),
     close: async () => pool?.close(),
   };
 }

@@ -1,7 +1,7 @@
 // The requests of one run: arrival models and logs, with the random streams of the run.
 import { type Draws, drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
-import { contractNames, type KeyedSpec, type LoadedScenario, type RecordedLog } from '../scenario/loaded-scenario.js';
+import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan } from '../traffic/arrival/make.js';
@@ -27,7 +27,7 @@ interface PlayedArrival {
 
 /** @throws Failure of the log readers, or `invalid_input` for a function that returns no count */
 export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise<Traffic> {
-  const { arrivals, source, cycleMs, plan, startCycle } = scenario;
+  const { arrivals, names, source, cycleMs, plan, startCycle } = scenario;
   const spreads = decidesByMs(plan) && cycleMs <= SECOND_MS;
   const played: PlayedArrival[] = [];
   for (const [index, one] of arrivals.entries()) {
@@ -38,7 +38,6 @@ export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise
     const phase = () => draws(`${purpose}/seconds`).uniform();
     played.push({ plan: one, purpose, log: isSpread ? spread(log, cycleMs, phase()) : log, isSpread });
   }
-  const names = contractNames(scenario);
   const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
   const read = {
     cycles,
@@ -74,10 +73,6 @@ function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
 
 function spreadNote(file: string): string {
   return `The times of ${file} are whole seconds, and the rule decides by the ms: the requests of one second are spread evenly over it, with a phase that the seed determines. If they came as a burst, more of them would be limited.`;
-}
-
-export function hasPlaces(keyed: KeyedSpec | undefined, names: readonly string[]): boolean {
-  return keyed === undefined || names.length <= keyed.max_keys;
 }
 
 /** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */

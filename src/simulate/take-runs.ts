@@ -1,6 +1,7 @@
 // A worker: makes runs from the queue of run-queue.ts on its threads; sends loads one at a time, with no run meanwhile.
 import { hostname } from 'node:os';
 import { Worker } from 'bullmq';
+import { namesFiles } from '../scenario/file-source.js';
 import { pause, wallNowMs } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { ReplicationTask } from './replication.js';
@@ -12,7 +13,6 @@ import {
   MAKES,
   MOST_STALLS,
   MOST_TOGETHER,
-  namesFiles,
   openQueueClient,
   type QueueClient,
   RUN_QUEUE,

@@ -6,8 +6,7 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { connectTo } from '../../src/live/connection.js';
 import { runLive } from '../../src/live/live-run.js';
-import { pacedSending } from '../../src/live/paced-sender.js';
-import { evenly } from '../../src/live/schedule.js';
+import { evenly, pacedSending } from '../../src/live/paced-sender.js';
 import { warmUpSender } from '../../src/live/warm-up.js';
 import type { BenchRow } from './measure.js';
 
@@ -28,10 +27,9 @@ export async function benchSender(): Promise<BenchRow[]> {
       runLive(connection, {
         plan: planContract(rateLimiter({ threshold: 1_000_000_000 })),
         names: ['all'],
-        phases: {},
         cycles,
         drain: 1,
-        foreign: { method: 'GET', path: '/' },
+        target: { method: 'GET', path: '/' },
         sending: (stage) => pacedSending({ cycles, at: () => constant }, stage, 'spaced'),
       });
     // The server is as cold as the sender was; it is not what is measured.

@@ -290,7 +290,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const forged: Record<string, [more: object, words: RegExp]> = {
       'another port': [{ url: other.url }, /^Nothing was sent to .*sends load only to/],
       'another name': [{ url: node.url.replace('127.0.0.1', 'localhost') }, /sends load only to/],
-      'another port beside it': [{ connect: { also: [other.url] } }, /sends load only to/],
+      'another port beside it': [{ connect: { alsoUrls: [other.url] } }, /sends load only to/],
       'no URL': [{ url: 7 }, /^Nothing was sent to 7\./],
       'a text': [{ scenario: `question: Q?\nlimiter: { definition: /etc/passwd }\narrivals: []\n` }, /not an object/],
       'a definition': [{ scenario: { ...plain, limiter: { definition: '/etc/passwd' } } }, /does not read/],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { compare, type EventSeen, type ObservedRun } from '../../src/live/compare.js';
+import { compare, type EventSeen, type ObservedRun } from '../../src/live/findings-by-cycle.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
 import type { TransitionSeen } from '../../src/outcome/outcome-schema.js';
 

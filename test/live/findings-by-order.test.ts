@@ -26,8 +26,17 @@ function findings(words: readonly string[], pauses: readonly Pause[], transportM
   );
   const lagMs = { p90: 0, most: 0 };
   const time = { cycleMs: 777 };
-  const seen = { requestLog, time, slackMs: 0, target, lagMs, pauses, apartMs: 0 } as unknown as LiveSeen;
-  return findingsByOrder(seen, { names: ['all'] }, { rules: [definition], isShared: false });
+  const seen = {
+    asked: { names: ['all'] },
+    requestLog,
+    time,
+    slackMs: 0,
+    target,
+    lagMs,
+    pauses,
+    apartMs: 0,
+  } as unknown as LiveSeen;
+  return findingsByOrder(seen, { rules: [definition], isShared: false });
 }
 
 const BEGIN_MS = 1_700_000_000_000;

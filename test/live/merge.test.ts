@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Latency } from '../../src/live/latency.js';
-import type { ShareEnd } from '../../src/live/load-job.js';
-import { type GeneratorShare, merged } from '../../src/live/merge.js';
+import { type GeneratorShare, merged, type ShareEnd } from '../../src/live/load-job.js';
 import { RequestLog } from '../../src/live/request-log.js';
 import { LoggedRequests, PackedRequests, type RequestObserver, type Row } from '../../src/live/request-observer.js';
 

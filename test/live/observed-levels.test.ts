@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { observedLevels } from '../../src/live/observed-levels.js';
+import { observedLevels } from '../../src/live/observed.js';
 
 const DECISIONS = { a: 'admitted', l: 'limited' } as const;
 

@@ -18,7 +18,7 @@ async function folds(arrived: readonly Arrived[], reports: boolean) {
   for (const { cycle, contract } of arrived)
     for (const answer of model.answers(cycle, contract)) log.decide(cycle, contract, answer, 0, 1);
   const transitions = reports ? model.transitions : undefined;
-  const observed = observedFold({ names, plan, firstCycle, lastCycle, cells: log.cells(), transitions });
+  const observed = observedFold({ names, plan, cycleMs: 777, firstCycle, lastCycle, cells: log.cells(), transitions });
   return { model: model.fold, observed };
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pacedSending, pacings, type Share, sendAt, sendWindow } from '../../src/live/paced-sender.js';
-import { scheduleOf } from '../../src/live/schedule.js';
+import { pacedSending, pacings, type Share, scheduleOf, sendAt, sendWindow } from '../../src/live/paced-sender.js';
 import type { Stage } from '../../src/live/sending.js';
 import { drawsOf } from '../../src/math/random.js';
 import { ModelFeed } from '../../src/simulate/feed.js';

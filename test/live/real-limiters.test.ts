@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveSeen, runLive } from '../../src/live/live-run.js';
 import { connected } from '../../src/live/load.js';
-import { pacedSending } from '../../src/live/paced-sender.js';
+import { pacedSending, scheduleOf } from '../../src/live/paced-sender.js';
 import { resultOf } from '../../src/live/result.js';
-import { scheduleOf } from '../../src/live/schedule.js';
 import { drawsOf } from '../../src/math/random.js';
 import { trafficOf } from '../../src/simulate/scenario-traffic.js';
 import { scenario, told } from './asking.js';
@@ -229,22 +228,16 @@ function asked(arrivals: string, { preset }: Real, limiter: object) {
   return scenario(`cycle_ms: ${CYCLE_MS}\ndrain: 5\n${target}\nlimiter: ${JSON.stringify(limiter)}\n${arrivals}`);
 }
 
-interface Sent {
-  readonly seen: LiveSeen;
-  readonly names: readonly string[];
-}
-
-async function sent(arrivals: string, product: Product): Promise<Sent> {
+async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   const own = asked(arrivals, product, product.own);
   const traffic = await trafficOf(own, drawsOf(own.seed));
   const { names, cycles } = traffic;
-  const seen = await connected(own, { url: product.url() }, (connection) =>
+  return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {
-      ...{ plan: own.plan, names, phases: {}, cycles, drain: own.drain, foreign: own.target },
+      ...{ plan: own.plan, names, cycles, drain: own.drain, target: own.target },
       sending: (stage) => pacedSending(scheduleOf(traffic, own, drawsOf(own.seed)), stage, 'instant'),
     }),
   );
-  return { seen, names };
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -254,7 +247,7 @@ const QUIET_MS = 2_500;
 const APART_MS = 130;
 let lastMs = Number.NEGATIVE_INFINITY;
 
-async function sentToAll(arrivals: string, all: readonly Product[]): Promise<Map<Product, Sent>> {
+async function sentToAll(arrivals: string, all: readonly Product[]): Promise<Map<Product, LiveSeen>> {
   await sleep(lastMs + QUIET_MS - performance.now());
   const each = all.map(async (product, k) => {
     await sleep(k * APART_MS);
@@ -268,17 +261,12 @@ async function sentToAll(arrivals: string, all: readonly Product[]): Promise<Map
 const hasTable = process.env['WEIR_TABLE'] !== undefined;
 
 /** The verdict by its own model, and by each wrong one that did not differ yet; with WEIR_TABLE=1 by all. */
-async function verdicts(
-  { seen, names }: Sent,
-  arrivals: string,
-  product: Product,
-): Promise<Readonly<Record<string, string>>> {
+async function verdicts(seen: LiveSeen, arrivals: string, product: Product): Promise<Readonly<Record<string, string>>> {
   const words: Record<string, string> = {};
   for (const [name, limiter] of Object.entries({ own: product.own, ...product.wrong })) {
     if (!hasTable && found.get(product)!.has(name)) continue;
-    const { plan, name: scenario, seed } = asked(arrivals, product, limiter);
-    const facts = { scenario, seed, skippedLines: 0, names, plan, expectations: [], top: 1 };
-    const { comparison } = told(await resultOf(seen, facts));
+    const { plan } = asked(arrivals, product, limiter);
+    const { comparison } = told(await resultOf({ ...seen, asked: { ...seen.asked, plan } }));
     words[name] = comparison.verdict === 'run invalid' ? `run invalid: ${comparison.reason}` : comparison.verdict;
     if (name === 'own' && comparison.verdict !== 'agrees') words['why'] = comparison.reason;
     if (name !== 'own' && comparison.verdict === 'node differs') found.get(product)!.add(name);
@@ -295,7 +283,7 @@ const found = new Map(products.map((product) => [product, new Set<string>()]));
 const rows: string[] = [];
 
 describe.each(Object.entries(scenarios))('%s', (asks, arrivals) => {
-  let all: Map<Product, Sent>;
+  let all: Map<Product, LiveSeen>;
   beforeAll(async () => {
     all = await sentToAll(arrivals, here);
   }, LONGEST_MS);

@@ -173,6 +173,7 @@ describe('defaults', () => {
       warmUp: 0,
       within: 60,
       contracts: 1,
+      names: ['all'],
       popularity: 'even',
       independent: false,
       counts: [Array(20).fill(1)],

@@ -7,7 +7,7 @@ import { Failure } from '../../src/schema/failure.js';
 export const read = (text: string, path = 'scenario.yaml'): LoadedScenario => parseScenario(text, path);
 
 /** All that a scenario says, functions by what they give: two that say the same are equal. */
-export function saidBy({ plan, at: _, source, arrivals, popularity, ...rest }: LoadedScenario): object {
+export function saidBy({ plan, at: _, source, spec: __, arrivals, popularity, ...rest }: LoadedScenario): object {
   const countsOf = (arrival: (typeof arrivals)[number], index: number) => {
     const model = arrival.make({ draws: drawsOf(1), purpose: `arrivals/${index}`, cycles: 20 });
     return Array.from({ length: 20 }, (_, cycle) => model.count(cycle));

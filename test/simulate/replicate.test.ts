@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { figureIntervals, summarise, withReplications } from '../../src/simulate/replicate.js';
 import type { FigureList } from '../../src/simulate/replication.js';
-import { replicationSeed } from '../../src/simulate/runner.js';
+import { replicationSeed } from '../../src/simulate/replication.js';
 
 it('seeds of replications differ, and the first is that of the scenario', () => {
   expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);

@@ -1,7 +1,7 @@
 import { from, lastValueFrom, map, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { parseScenario, type ScenarioObject } from '../../../src/scenario/load-scenario.js';
-import { replicationSeed } from '../../../src/simulate/runner.js';
+import { replicationSeed } from '../../../src/simulate/replication.js';
 import { simulate } from '../../../src/simulate/simulate.js';
 import { type Find, type Found, findValues } from '../../../src/simulate/sweep/find.js';
 import { planSweep } from '../../../src/simulate/sweep/plan-sweep.js';
