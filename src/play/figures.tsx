@@ -28,6 +28,8 @@ export interface ShownExpectation {
 const atEnd = { held: '✓ held', broken: '✗ not held', open: '· open' } as const;
 const soFar = { held: '✓ so far', broken: '✗ not yet', open: '· open' } as const;
 
+const looks = { held: 'good', broken: 'bad', open: 'quiet' } as const;
+
 interface ExpectationsProps {
   readonly all: readonly ShownExpectation[];
   readonly isOver: boolean;
@@ -38,10 +40,12 @@ export function Expectations({ all, isOver }: ExpectationsProps) {
   return (
     <section aria-labelledby="expected">
       <h2 id="expected">Expectations{isOver ? '' : ' so far'}</h2>
-      <ul class="expected">
+      <ul class="plain">
         {all.map(({ name, expected, state, found }) => (
-          <li key={name} class={state}>
-            <b>{(isOver ? atEnd : soFar)[state]}</b> {name}
+          <li key={name}>
+            <span>
+              <b class={looks[state]}>{(isOver ? atEnd : soFar)[state]}</b> {name}
+            </span>
             <small>
               {expected}
               {found === '' ? '' : `; found ${found}`}

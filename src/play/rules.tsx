@@ -21,7 +21,7 @@ export function Rules({ theme }: { readonly theme: Theme }) {
   return (
     <main class="bench rules-page" data-digest={picture?.outcome.digest}>
       <div class="left">
-        <p class="idea">
+        <p class="question">
           The same requests through {Object.keys(families).length} rules with the same limit. Blue is admitted, orange
           is limited.
         </p>
@@ -81,7 +81,13 @@ function Multiple({
     <figure class="multiple">
       <h2>{name}</h2>
       <figcaption>{words}</figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${name}: ${words}`}>
+      <svg
+        class="spark"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name}: ${words}`}
+      >
         <path d={areaOf(requests, most)} fill={tones.limited.color} />
         <path d={areaOf(admitted, most)} fill={tones.admitted.color} />
       </svg>

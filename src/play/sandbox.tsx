@@ -183,7 +183,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
         {said}
       </p>
       {command !== '' && (
-        <Scrolling class="scrolls command" label="Command">
+        <Scrolling class="scroll command" label="Command">
           <pre>{command}</pre>
         </Scrolling>
       )}
@@ -202,16 +202,15 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
           {picture && <Charts charts={picture.charts} theme={theme} />}
         </div>
         <div class="right">
-          <section class="text" aria-labelledby="text-title">
-            <h2 id="text-title">
-              <label for="text">The scenario</label>
-            </h2>
+          <section aria-labelledby="text-title">
+            <h2 id="text-title">The scenario</h2>
             <textarea
               id="text"
               value={text}
               spellcheck={false}
               autocomplete="off"
               aria-invalid={refusal !== undefined}
+              aria-labelledby="text-title"
               aria-describedby="refused"
               onInput={({ currentTarget }) => change(currentTarget.value)}
             />
@@ -252,8 +251,9 @@ function Judged({
     <section class="challenge" aria-label="The challenge" data-solved={isSolved}>
       <h2>{challenge.title}</h2>
       <p>{challenge.task}</p>
-      <p role="status" class={isSolved ? 'held' : 'broken'}>
-        <b>{isSolved ? '✓ solved' : '✗ not yet'}</b> {isSolved ? 'Copy link keeps your solution.' : foul}
+      <p role="status">
+        <b class={isSolved ? 'good' : 'bad'}>{isSolved ? '✓ solved' : '✗ not yet'}</b>{' '}
+        {isSolved ? 'Copy link keeps your solution.' : foul}
       </p>
       <button type="button" onClick={() => onSolution(challenge.solution)}>
         Show a solution

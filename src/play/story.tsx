@@ -38,7 +38,7 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
       </ol>
       <article key={step.name}>
         <h2>{step.title}</h2>
-        <p class="idea">{step.sentence}</p>
+        <p class="question">{step.sentence}</p>
         {slider && (
           <form class="sliders" onSubmit={(event) => event.preventDefault()}>
             <Slide slider={slider} onValue={(value) => setText((now) => slid(now, sliderOf(step, now)!, value))} />

@@ -320,7 +320,7 @@ function short<T extends number | null>(value: T): T {
 
 export function liveSweepPage(plan: SweepPlan): string {
   const far = html`<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
-<p id="far" role="status" class="facts">Waiting for the first cell…</p>`;
+<p id="far" role="status" class="quiet">Waiting for the first cell…</p>`;
   return documentPage(sweepDocument({ plan }), { after: html`${far}${choice}`, script: 'sweep.js', isLive: true });
 }
 
@@ -376,6 +376,6 @@ function matrixCode({ scenario, notes }: SweepPlan): Block[] {
 }
 
 const choice = html`<h2>Charts</h2>
-<form id="choice" class="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
-<p id="said" role="status" class="facts"></p>
+<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<p id="said" role="status" class="quiet"></p>
 <div id="panels"></div>`;

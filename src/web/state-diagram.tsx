@@ -82,8 +82,7 @@ function ArrowLine({ from, to, number, x, yOf }: LineProps) {
   const away = x + out * (16 + (Math.abs(to - from) - 1) * STEP);
   return (
     <g class="arrow">
-      <path d={`M${x} ${start}H${away}V${end}H${x + 2 * out}`} />
-      <path class="tip" d={`M${x} ${end}l${7 * out} -4v8z`} />
+      <path d={`M${x} ${start}H${away}V${end}H${x}m${6 * out} -4L${x} ${end}l${6 * out} 4`} />
       <text x={away + out * 9} y={(start + end) / 2 + 4}>
         {number}
       </text>

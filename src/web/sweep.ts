@@ -92,7 +92,7 @@ const redraw = drawOnScreen(palettes, () => {
   panels.replaceChildren(...charts.map(figureOf));
   const cut = shown.kind === 'lines' && !by.disabled && axes[Number(by.value)]!.values.length > MOST_LINES;
   const said = element('said');
-  said.className = left > 0 || cut ? 'facts' : 'aside';
+  said.className = left > 0 || cut ? 'quiet' : 'aside';
   said.textContent = [
     `${figures[shown.figure]} by ${axes[shown.x]!.name}, ${charts.length === 1 ? '1 chart' : `${charts.length} charts`}.`,
     ...(left > 0 ? [`${left} more combinations are in sweep.csv.`] : []),

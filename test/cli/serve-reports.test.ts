@@ -115,8 +115,8 @@ describe('the reports', () => {
     for (const [kind] of others) expect(rowOf(kind)).toContain(`(${kind})`);
     const verdicts = ['burst/7', 'burst/8'].map((path) => rows.find((row) => row.includes(`/run/${path}/`))!);
     expect(verdicts.map((row) => /<span class="(\w*)">([^<]*)</.exec(row)?.slice(1))).toEqual([
-      ['ok', 'held'],
-      ['', 'stopped, held so far'],
+      ['good', 'held'],
+      ['open', 'stopped, held so far'],
     ]);
   });
 

@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined)(
       page.on('console', (message) => message.type() === 'error' && faults!.push(message.text()));
       await page.goto(await url);
       await page.waitForSelector('[data-plot="limited"] canvas');
-      await page.waitForSelector('.expected .held');
+      await page.waitForSelector('.plain .good');
       await isReadable(page);
       await page.waitForURL(/\/report$/);
       await ended;

@@ -107,8 +107,8 @@ describe.skipIf(path === undefined)(
       const { page, complaints } = await openPage(browser, `${node.url}/m/edge`);
       const verified = async (words: RegExp) => {
         await page.getByRole('button', { name: 'Verify in this browser' }).click();
-        await page.locator('.verdict', { hasText: words }).waitFor();
-        return page.locator('.verdict').textContent();
+        await page.locator('#verified', { hasText: words }).waitFor();
+        return page.locator('#verified').textContent();
       };
       const told = (await owner.get('/api/chain/edge/state/verify')).body;
       const proofs = `${told.rows} rows chained, ${told.proofs} results computed again`;
@@ -172,7 +172,7 @@ describe.skipIf(path === undefined)(
       await page.getByText('Move a contract').click();
       await page.getByLabel('To the state').fill('nowhere');
       await page.getByRole('button', { name: 'Move', exact: true }).click();
-      await page.locator('.form .fault').getByText('nowhere').waitFor();
+      await page.locator('.form .bad').getByText('nowhere').waitFor();
       await page.getByLabel('To the state').fill('limiting');
       await page.getByRole('button', { name: 'Move', exact: true }).click();
       await page.getByText('allowing → limiting, row').waitFor();
@@ -242,13 +242,13 @@ describe.skipIf(path === undefined)(
 );
 
 async function stateOf(page: Page): Promise<string | null> {
-  return page.locator('.contract .pill').first().textContent();
+  return page.locator('.contract .doing').first().textContent();
 }
 
 /** The figures of the first contract, newest cycle first: cycle, count, admitted, limited. NaN where nobody took them. */
 async function figuresOf(page: Page): Promise<readonly (readonly number[])[]> {
   const rows: string[][] = await page.evaluate(
-    `[...document.querySelectorAll('.contract .scrolls tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
+    `[...document.querySelectorAll('.contract .scroll tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
   );
   return rows.map((row) => row.slice(0, 4).map((text) => Number(text.replaceAll(',', ''))));
 }
@@ -260,7 +260,7 @@ async function figuresOf(page: Page): Promise<readonly (readonly number[])[]> {
 async function linePixels(page: Page): Promise<{ gap: number; inGap: number; elsewhere: number }> {
   return page.evaluate(
     `(() => {
-      const rows = [...document.querySelectorAll('.contract .scrolls tbody tr')];
+      const rows = [...document.querySelectorAll('.contract .scroll tbody tr')];
       let longest = [0, 0];
       for (let from = 0, at = 0; at < rows.length; at += 1) {
         if (rows[at].children[4].textContent !== 'unknown') from = at + 1;
@@ -297,7 +297,7 @@ function countsByHand(rows: readonly (readonly number[])[]): readonly number[] {
 
 /** The sums that the card of the first contract shows. */
 async function decisionsShown(page: Page): Promise<object> {
-  const texts = await page.locator('.contract .counts .quiet').allTextContents();
+  const texts = await page.locator('.contract .figures small').allTextContents();
   const [admitted, limited] = texts
     .filter((text) => text.includes('in chart'))
     .map((text) => Number.parseInt(text, 10));

@@ -80,13 +80,13 @@ describe.skipIf(isSkipped)(
       const id = await owner.contractOn('shared', { threshold: 10, within: 5_000 }, true);
       const other = await start(1);
       const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
-      const figures = page.locator('.contract .counts dd');
+      const figures = page.locator('.contract .figures dd');
       const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
       await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in chart', '– – in chart']);
       for (const node of [nodes[0]!, other, nodes[0]!]) await owner.at(node).event('shared', { count: 4 });
       expect((await owner.get(`/api/chain/shared/contracts/${id}`)).body.contract.count).toBe(12);
       await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in chart', '– – in chart']);
-      await page.locator('.contract .pill', { hasText: 'limiting' }).waitFor();
+      await page.locator('.contract .doing', { hasText: 'limiting' }).waitFor();
       expect(complaints).toEqual([]);
       await page.close();
       await other.stop();

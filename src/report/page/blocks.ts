@@ -55,7 +55,7 @@ function figuresHtml({ rows, meanTitle }: FiguresBlock): Html {
 
 function checksHtml({ rows, title = 'Expectations' }: CheckList): Html {
   const words = { passed: '✔ yes', failed: '✘ no', error: '! error', skipped: '– not yet' };
-  const hues = { passed: 'ok', failed: 'no', error: 'no', skipped: '' };
+  const hues = { passed: 'good', failed: 'bad', error: 'bad', skipped: '' };
   return tableOf(
     title,
     ['held', 'expectation', 'condition', 'found'],
@@ -73,14 +73,14 @@ function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }
     row.map((cell, index) => {
       const column = columns[index]!;
       const { text, beside, hue } = cellOf(cell);
-      const classes = [typeof column === 'string' ? '' : 'n', hue === undefined ? '' : { good: 'ok', bad: 'no' }[hue]];
+      const classes = [typeof column === 'string' ? '' : 'n', hue ?? ''];
       const small = beside === undefined || beside === '' ? '' : html`<small>${beside}</small>`;
       if (index === 0 && keep !== undefined) return html`<th scope="row">${text}</th>`;
       return html`<td${classOf(classes)} data-title="${titleOf(column)}"><span>${unbroken(text)}${small}</span></td>`;
     }),
   );
   const rest =
-    total > rows.length ? html`<p class="facts">The first ${number(rows.length)} of ${number(total)}.</p>` : '';
+    total > rows.length ? html`<p class="quiet">The first ${number(rows.length)} of ${number(total)}.</p>` : '';
   return html`${tableOf(title, columns, body, keep === undefined)}${rest}`;
 }
 
@@ -95,7 +95,7 @@ function tableOf(
       ? html`<td></td>`
       : html`<th scope="col"${classOf([typeof column === 'string' ? '' : 'n'])}>${titleOf(column)}</th>`,
   );
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table${classOf([stacks ? 'stack' : ''])}><thead><tr>${heads}</tr></thead>
+  return html`<div class="${stacks ? 'scroll' : 'wide'}" tabindex="0" role="region" aria-label="${label}"><table${classOf([stacks ? 'stack' : ''])}><thead><tr>${heads}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row}</tr>\n`)}</tbody></table></div>\n`;
 }
 
@@ -117,7 +117,7 @@ export function codeHtml({ text, language, below }: Pick<Code, 'text' | 'languag
   const parts = text
     .split(/ (?=--)/)
     .map((part, index) => html`${index === 0 ? '' : ' '}<span class="whole">${part}</span>`);
-  return html`<pre tabindex="0">${language === 'sh' ? parts : lines}</pre>\n${below === undefined ? '' : html`<p class="facts">${below}</p>\n`}`;
+  return html`<pre tabindex="0">${language === 'sh' ? parts : lines}</pre>\n${below === undefined ? '' : html`<p class="quiet">${below}</p>\n`}`;
 }
 
 type Drawn = Pick<ChartSpec, 'title' | 'about' | 'height'> & { readonly id: string };

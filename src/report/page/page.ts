@@ -17,8 +17,6 @@ interface PageParts {
   readonly isLive?: boolean;
 }
 
-const verdictClasses = { good: 'held', open: 'open', bad: 'broken' } as const;
-
 export function pageHtml(reported: Reported, files: readonly string[] = []): string {
   const { outcome } = reported;
   const transitions = transitionRows(outcome);
@@ -33,16 +31,16 @@ export function pageHtml(reported: Reported, files: readonly string[] = []): str
 export function documentPage(document: ReportDocument, parts: PageParts = {}): string {
   const { title, verdict, sentence, question, facts, blocks, again } = document;
   const { files = [], before = '', after = '', data = {}, script = 'report.js', isLive = false } = parts;
-  const mark = verdict === undefined ? '' : html`<b>${verdict.sign} ${verdict.words}</b> `;
+  const mark = verdict === undefined ? '' : html`<b class="${verdict.hue}">${verdict.sign} ${verdict.words}</b> `;
   const links = files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`);
   const body = html`<header><h1>${title}</h1>
 <button type="button" id="theme">Light / dark</button></header>
-<main><p class="verdict ${verdictClasses[verdict?.hue ?? 'open']}" id="verdict">${mark}${sentence}</p>
+<main><p class="verdict" id="verdict">${mark}${sentence}</p>
 ${question === undefined ? '' : html`<p class="question">${question}</p>`}
-${facts === undefined ? '' : html`<p class="facts">${unbroken(facts)}</p>`}
+${facts === undefined ? '' : html`<p class="quiet">${unbroken(facts)}</p>`}
 ${before}${blocksHtml(blocks)}${after}
 ${again === undefined ? '' : html`<h2>Run it again</h2>${codeHtml({ text: again.command, language: 'sh', below: again.facts })}`}
-${files.length === 0 ? '' : html`<p class="facts">Beside this page: ${links}</p>`}</main>`;
+${files.length === 0 ? '' : html`<p class="quiet">Beside this page: ${links}</p>`}</main>`;
   const library = bundled('chart.umd.js');
   const code = bundled(script);
   const style = reportStyle();

@@ -21,7 +21,7 @@ export function reportsHtml(folder: string, reports: readonly ListedReport[], qu
     return words.every((word) => text.toLowerCase().includes(word));
   });
   const shown = found.length === reports.length ? '' : `${number(found.length)} of `;
-  const body = html`<header><div><h1>Reports</h1><p class="facts">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
+  const body = html`<header><div><h1>Reports</h1><p class="quiet">${shown}${counted(reports.length, 'report')} in ${folder}</p></div></header>
 <main><form role="search" action="/"><label>Search<input type="search" name="q" value="${query}"></label><button>Search</button></form>
 ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet: every run writes one.' : 'No report has these words.'}</p>` : listOf(found)}</main>`;
   const style = bundled('weir.css');
@@ -29,11 +29,9 @@ ${found.length === 0 ? html`<p>${reports.length === 0 ? 'There is no report yet:
   return htmlDocument('Reports', policy, style, [body.text, '</div></body></html>\n']);
 }
 
-const hues = { good: 'ok', open: '', bad: 'no' } as const;
-
 function listOf(reports: readonly ListedReport[]): Html {
   return html`<form action="/compare"><div class="scroll" tabindex="0" role="region" aria-label="Reports">
-<table class="stack reports"><thead><tr><th>report</th><th>verdict</th><th class="n">requests</th><th class="n">limited</th><th>written</th><th>side by side</th></tr></thead>
+<table class="stack"><thead><tr><th>report</th><th>verdict</th><th class="n">requests</th><th class="n">limited</th><th>written</th><th>side by side</th></tr></thead>
 <tbody>${reports.map(rowOf)}</tbody></table></div>
 <p><button>Put the chosen ones side by side</button></p></form>`;
 }
@@ -46,7 +44,7 @@ function rowOf({ path, writtenAt, outcome, kind = 'report' }: ListedReport): Htm
       : html`<input type="checkbox" name="run" value="${path}" aria-label="${path} side by side with others">`;
   const view = outcome === undefined ? undefined : verdictView(outcome);
   return html`<tr><td data-title="report"><span><a href="/run/${path.split('/').map(encodeURIComponent).join('/')}/">${path}</a><small>${outcome?.question ?? ''} (${about})</small></span></td>
-<td data-title="verdict">${view === undefined ? '' : html`<span class="${hues[view.hue]}">${view.words}</span>`}</td>
+<td data-title="verdict">${view === undefined ? '' : html`<span class="${view.hue}">${view.words}</span>`}</td>
 <td class="n" data-title="requests">${outcome === undefined ? '' : number(outcome.requests)}</td>
 <td class="n" data-title="limited">${outcome === undefined ? '' : number(outcome.limited)}</td>
 <td data-title="written">${writtenAt.slice(0, 16).replace('T', ' ')}</td>

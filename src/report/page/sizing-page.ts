@@ -34,10 +34,10 @@ export function sizingPageHtml(report: SizingReport, files: readonly string[] = 
 <label ${advice.curves.length === 1 ? html`hidden` : ''}><span>Window</span><select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
 <label for="threshold">Threshold: drag it, or use the arrow keys<input type="range" id="threshold" min="0" max="1" step="1" value="0" aria-describedby="summary"></label>
 <div class="row"><label for="number">As a number<input type="number" id="number" min="1" step="1" value="1"></label>
-<div id="wanted" role="group" aria-label="Recommended thresholds"></div></div>
+<div id="wanted" class="row" role="group" aria-label="Recommended thresholds"></div></div>
 <p id="summary"></p><p id="live" class="aside" role="status" aria-live="polite"></p></form>
 ${figure('curve', 'Requests limited at every threshold', 'The share of requests that would be limited; on a logarithmic scale, it ends where nothing is limited.', 320)}
-<p id="unknown" class="facts" hidden>When requests are limited, and whose, is known for higher thresholds only: the page keeps the ${number(MOST_ROWS_OF_WINDOW)} busiest cycles of each window.</p>
+<p id="unknown" class="quiet" hidden>When requests are limited, and whose, is known for higher thresholds only: the page keeps the ${number(MOST_ROWS_OF_WINDOW)} busiest cycles of each window.</p>
 <div id="times">${figure('timeline', 'When requests would be limited', `From ${day(advice.first_at)} to ${day(advice.last_at)} UTC, without suspects.`, 160)}
 ${figure('hours', 'By hour of the day', 'All days together, without suspects.', 160)}</div>
 ${clientsSection(isKeyed)}`;
@@ -59,7 +59,7 @@ function figure(id: string, title: string, about: string, height: number): Html 
 function clientsSection(isKeyed: boolean): Html | string {
   if (!isKeyed) return '';
   const titles = ['key', 'limited', 'of requests', 'share', 'note'];
-  return html`<h2>Who would be hit</h2><div class="scroll" tabindex="0" role="region" aria-label="Who would be hit"><table class="stack"><thead><tr>${titles.map((title, index) => html`<th scope="col"${index > 0 && index < 4 ? html` class="n"` : ''}>${title}</th>`)}</tr></thead><tbody id="clients"></tbody></table></div><p class="facts" id="clients-shown"></p>`;
+  return html`<h2>Who would be hit</h2><div class="scroll" tabindex="0" role="region" aria-label="Who would be hit"><table class="stack"><thead><tr>${titles.map((title, index) => html`<th scope="col"${index > 0 && index < 4 ? html` class="n"` : ''}>${title}</th>`)}</tr></thead><tbody id="clients"></tbody></table></div><p class="quiet" id="clients-shown"></p>`;
 }
 
 function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {

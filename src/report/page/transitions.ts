@@ -36,13 +36,13 @@ export function transitionsSection(outcome: Outcome, { states, rows }: Transitio
   const columns = [contractWord(outcome), 'cycle', 'to', 'count', 'lasted'];
   const isNumber = [false, true, false, true, true];
   return html`<h2 id="transitions-title">Transitions</h2>
-<p class="facts">${cut}</p>
+<p class="quiet">${cut}</p>
 <form id="choice">
 <label>${capital(contractWord(outcome))} or cycle <input id="filter" type="search" autocomplete="off" spellcheck="false"></label>
 <label>To <select id="state"><option value="">any state</option>${states.map((state) => html`<option>${state}</option>`)}</select></label>
 </form>
-<div class="scroll"><table id="transitions" aria-labelledby="transitions-title">
+<div class="wide"><table id="transitions" aria-labelledby="transitions-title">
 <thead><tr>${columns.map((column, index) => html`<th scope="col"${isNumber[index] ? html` class="n"` : ''}${index === 1 ? html` aria-sort="ascending"` : ''}><button type="button">${column}</button></th>`)}</tr></thead>
 <tbody id="rows"></tbody></table></div>
-<p class="pager"><button type="button" id="earlier">Earlier</button><span id="shown" role="status"></span><button type="button" id="later">Later</button></p>`;
+<p class="row pager"><button type="button" id="earlier">Earlier</button><span id="shown" role="status"></span><button type="button" id="later">Later</button></p>`;
 }

@@ -28,7 +28,7 @@ function Differences({ contract: { machine: slug, id: contract_id } }: Pick<Cand
   const { requests, both, only_limiter, only_candidate, by_key, since, keys } = compared;
   return (
     <>
-      <dl class="counts">
+      <dl class="figures">
         <ShownCount name="Newly refused" value={grouped(only_candidate)} isBad={only_candidate > 0} />
         <ShownCount name="Newly admitted" value={grouped(only_limiter)} />
         <ShownCount name="Limited by both" value={grouped(both)} />

@@ -45,9 +45,9 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         <h3 id={`name-${id}`}>
           {name} <span class="code quiet">{id}</span>
         </h3>
-        <span class={`pill ${isLimiting ? 'limits' : 'admits'}`}>{doing}</span>
+        <span class={`doing ${isLimiting ? 'bad' : 'good'}`}>{doing}</span>
       </div>
-      <dl class="counts">
+      <dl class="figures">
         <ShownCount
           name={
             keyed !== undefined ? 'Keys limiting' : within === undefined ? 'Count' : `Count in ${some(within, 'cycle')}`
@@ -99,7 +99,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         cycleMs={cycleMs}
       />
       <Legend course={course} of={mainName} hasThreshold={keyed === undefined && threshold !== undefined} />
-      <div class="row folds">
+      <div class="row">
         <Figures course={course} isKeyed={keyed !== undefined} name={`${name} ${id}`} />
         <Fold title="States" isOpen={isFew}>
           {() => <Diagram contract={contract} state={state} />}

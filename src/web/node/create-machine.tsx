@@ -21,7 +21,7 @@ export function CreateMachine() {
         autocomplete="off"
       />
       <InputField label="Name" name="name" maxlength={200} autocomplete="off" />
-      <label class="row check">
+      <label class="check">
         <input name="public" type="checkbox" /> Anyone may read it
       </label>
     </Form>

@@ -30,12 +30,12 @@ export function Form({ title, verb, send, children }: FormProps) {
       <summary>{title}</summary>
       <form onSubmit={submit}>
         {children}
-        <div class="row actions">
+        <div class="row">
           <button type="submit" class="first" disabled={isBusy}>
             {verb}
           </button>
         </div>
-        <p class={result?.isFault ? 'fault' : 'quiet'} role="status">
+        <p class={result?.isFault ? 'bad' : 'quiet'} role="status">
           {result?.words}
         </p>
       </form>

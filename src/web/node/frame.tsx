@@ -13,6 +13,8 @@ export interface Status {
 export const connecting: Status = { is: 'connecting', words: 'Connecting…' };
 export const live: Status = { is: 'live', words: 'Live' };
 
+const looks = { connecting: 'quiet', live: 'good', lost: 'bad' } as const;
+
 interface FrameProps {
   readonly clock: NodeClock | undefined;
   readonly status: Status;
@@ -31,7 +33,7 @@ export function Frame({ clock, status, session, children }: FrameProps) {
           Weir
         </a>
         <Clock clock={clock} />
-        <p class={`status ${status.is}`} role="status">
+        <p class={`status doing ${looks[status.is]}`} role="status">
           {status.words}
         </p>
         <LogIn session={session} />
@@ -68,12 +70,12 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
     };
   }, [clock]);
   return (
-    <div class="clock">
+    <div class="clock quiet">
       <span>
         Cycle{' '}
-        <b id="cycle" ref={cycle}>
+        <span id="cycle" ref={cycle}>
           –
-        </b>
+        </span>
       </span>
       <div class="passing">
         <div ref={bar} />
@@ -138,11 +140,11 @@ function LogIn({ session: { isIn, change } }: Pick<FrameProps, 'session'>) {
           <p class="quiet">The key is sent once, for a session of this browser. It is not kept.</p>
           <InputField label="Key" name="key" type="password" required autocomplete="off" spellcheck={false} />
           {fault === '' ? null : (
-            <p class="fault" role="alert">
+            <p class="bad" role="alert">
               {fault}
             </p>
           )}
-          <div class="row actions">
+          <div class="row">
             <button type="submit" class="first">
               Log in
             </button>

@@ -101,9 +101,6 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
             <th scope="row">
               <a href={`/m/${machine.slug}`}>{machine.display_name}</a>
               <Now machine={machine} />
-              <div class="narrow">
-                <Spark values={machine.stretches} />
-              </div>
             </th>
             <td class="wide">
               <Spark values={machine.stretches} />
@@ -131,7 +128,7 @@ function Now({ machine: { limiting, contracts, slug, display_name } }: { readonl
         ? `${some(contracts, 'contract')}, none limiting`
         : `${grouped(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
   return (
-    <span class={`doing ${limiting ? 'limits' : 'admits'}`}>
+    <span class={`doing ${limiting ? 'bad' : 'good'}`}>
       {display_name === slug ? '' : `${slug} · `}
       {words}
     </span>
@@ -149,7 +146,6 @@ function Spark({ values }: { readonly values: readonly number[] }) {
   });
   return (
     <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path class="base" d={`M0 ${HEIGHT - 0.5}h${WIDTH}`} />
       <path d={bars.join('')} />
     </svg>
   );

@@ -46,7 +46,7 @@ function MachinePage() {
       {found === undefined ? null : 'fault' in found ? (
         <>
           <h1>{slug}</h1>
-          <p class="fault">{found.fault}</p>
+          <p class="bad">{found.fault}</p>
         </>
       ) : (
         <MachineView
@@ -167,7 +167,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
         )}
       </div>
       {contract_count < FEW ? null : (
-        <div class="row finding">
+        <div class="row">
           <label>
             Find by name or id
             <input
@@ -180,7 +180,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
               }}
             />
           </label>
-          <label class="row check">
+          <label class="check">
             <input
               type="checkbox"
               checked={isSorted}
@@ -216,7 +216,7 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
       <section class="card" aria-labelledby="record-title">
         <div class="row title">
           <h2 id="record-title">Record</h2>
-          <div class="row actions">
+          <div class="row">
             <Verify slug={slug} head={seq} />
             <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
               Export

@@ -39,7 +39,7 @@ export function NodeHealth() {
       <h2 id="node-title">This node</h2>
       <dl class="facts">
         <dt>Health</dt>
-        <dd class={health?.isWell === false ? 'limits doing' : 'admits doing'} id="health">
+        <dd class={health?.isWell === false ? 'doing bad' : 'doing good'} id="health">
           {health?.words ?? '–'}
         </dd>
         <dt>Version</dt>
@@ -112,7 +112,7 @@ function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly 
       <span>
         <b>{address?.replace(/^https?:\/\//, '') ?? 'node'}</b> {is_this ? <span class="quiet">this node</span> : null}
       </span>
-      <span class={is_up ? 'doing admits' : 'doing limits'}>
+      <span class={is_up ? 'doing good' : 'doing bad'}>
         {is_up ? 'up' : 'away'} for {cycles}
       </span>
       <span class="quiet">

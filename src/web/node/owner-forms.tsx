@@ -8,7 +8,7 @@ import { grouped, some, weir } from './node-client.js';
 export function OwnerForms(props: OwnerProps) {
   return (
     <section class="card" aria-label="What you may do">
-      <div class="row forms">
+      <div class="row">
         <SendEvent {...props} />
         <Move {...props} />
         <Deploy {...props} />

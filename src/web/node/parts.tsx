@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
 
 export function FaultLine({ words }: { readonly words: string }) {
-  return words === '' ? null : <p class="fault">{words}</p>;
+  return words === '' ? null : <p class="bad">{words}</p>;
 }
 
 interface FoldProps {
@@ -35,7 +35,8 @@ export function ShownCount({ name, value, beside, isBad = false }: CountProps) {
     <div>
       <dt>{name}</dt>
       <dd class={isBad ? 'bad' : ''}>
-        <b>{value}</b> {beside === undefined ? null : <span class="quiet">{beside}</span>}
+        {value}
+        {beside === undefined ? null : <small>{beside}</small>}
       </dd>
     </div>
   );
@@ -51,7 +52,7 @@ interface TableProps {
 
 export function ScrollingTable({ label, columns, rows, ...looks }: TableProps) {
   return (
-    <Scrolling class="scrolls" label={label}>
+    <Scrolling class="scroll" label={label}>
       <table {...looks}>
         <thead>
           <tr>

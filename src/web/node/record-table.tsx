@@ -115,7 +115,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
     <>
       <FaultLine words={fault} />
       <Scrolling
-        class="record"
+        class="scroll record"
         label="Rows of the record"
         place={place}
         onScroll={() => setTop(place.current!.scrollTop)}
@@ -155,9 +155,9 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
           </tbody>
         </table>
       </Scrolling>
-      <dialog ref={dialog} class="proof" aria-labelledby="row-title">
+      <dialog ref={dialog} aria-labelledby="row-title">
         {shown === undefined ? null : <Proof row={shown} name={nameOf(shown.contract_id ?? '')} />}
-        <div class="row actions">
+        <div class="row">
           <button type="button" onClick={() => dialog.current?.close()}>
             Close
           </button>
@@ -197,9 +197,7 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
           {grouped(seq)}
         </button>
       </td>
-      <td class="what">
-        <span>{whatOf(row, nameOf)}</span>
-      </td>
+      <td>{whatOf(row, nameOf)}</td>
       <td class="wide">{row.by ?? row.cause}</td>
       <td class="wide code">{proofOf(row)}</td>
       <td class="n">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>

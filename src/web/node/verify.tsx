@@ -8,7 +8,7 @@ const PIN = 'weir pinned key';
 
 interface Said {
   readonly words: string;
-  readonly is: 'quiet' | 'fault' | 'good';
+  readonly is: 'quiet' | 'bad' | 'good';
 }
 
 export function Verify({ slug, head }: { readonly slug: string; readonly head: number }) {
@@ -25,18 +25,18 @@ export function Verify({ slug, head }: { readonly slug: string; readonly head: n
       );
       setSaid(wordsFor(found, isNew));
     } catch (error) {
-      setSaid({ words: `Not verified: ${wordsOf(error)}`, is: 'fault' });
+      setSaid({ words: `Not verified: ${wordsOf(error)}`, is: 'bad' });
     }
     setIsBusy(false);
   };
   return (
     <>
+      <p id="verified" class={said?.is} role="status">
+        {said?.words}
+      </p>
       <button type="button" onClick={verify} disabled={isBusy}>
         Verify in this browser
       </button>
-      <p class={`verdict ${said?.is ?? ''}`} role="status">
-        {said?.words}
-      </p>
     </>
   );
 }
@@ -69,7 +69,7 @@ function inWorker(asked: VerifyAsked, onLines: (lines: number) => void): Promise
 function wordsFor({ valid, rows, proofs, checkpoint, first_broken: broken }: Verification, isNew: boolean): Said {
   if (!valid) {
     const place = broken?.seq === undefined ? '' : ` at row ${grouped(broken.seq)}`;
-    return { words: `Does not hold${place}: ${broken?.reason ?? 'nothing is signed'}`, is: 'fault' };
+    return { words: `Does not hold${place}: ${broken?.reason ?? 'nothing is signed'}`, is: 'bad' };
   }
   const key = `${checkpoint?.signed_by}, ${isNew ? 'pinned now, on first use' : 'as pinned'}`;
   const words = `Holds: ${some(rows, 'row')} chained, ${some(proofs, 'result')} computed again, signed by ${key}.`;
