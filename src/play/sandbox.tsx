@@ -174,7 +174,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
           <button type="button" onClick={copyEmbed}>
             Embed
           </button>
-          <button type="button" class="live" onClick={runLive}>
+          <button type="button" class="first" onClick={runLive}>
             Run it live
           </button>
         </div>

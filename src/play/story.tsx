@@ -57,7 +57,7 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
             Open it in the sandbox
           </button>
           {at + 1 < steps.length && (
-            <button type="button" class="live" onClick={() => go(at + 1)}>
+            <button type="button" class="first" onClick={() => go(at + 1)}>
               Next: {steps[at + 1]!.title}
             </button>
           )}

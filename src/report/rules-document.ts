@@ -1,7 +1,6 @@
 // Rules side by side, as a document.
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
-import type { LogComparison } from '../sizing/compare-logs.js';
-import type { ChangedKey } from '../sizing/side-by-side.js';
+import type { ChangedKey, LogComparison } from '../sizing/compare-logs.js';
 import { VERSION } from '../version.js';
 import { type Block, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';

@@ -1,4 +1,9 @@
-// Replays logs through several rules at once.
+// Replays logs through several rules at once: in one pass, each rule decides every request separately.
+//
+//   requests   |||  | ||||   |
+//   rule a     ||.  | |||.   |
+//   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
+import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { ruleOf } from '../limiter/rule/rule-definition.js';
 import type { ComparedRules } from '../outcome/compared-rules.js';
 import type { Feed } from '../simulate/feed.js';
@@ -8,8 +13,7 @@ import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import type { Candidate } from './key-effects.js';
-import { type ChangedKey, SideBySide } from './side-by-side.js';
+import { type Candidate, comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
 
 export interface LogComparison extends ComparedRules {
   readonly changed: readonly ChangedKey[];
@@ -52,4 +56,88 @@ export function compareLogs(
     const warnings = order.warnings(`${figures.join('; ')} if all of a second came at its beginning.`);
     return { ...compared, changed: run.changed(order.names), readings, warnings };
   });
+}
+
+export interface ChangedKey {
+  readonly key: string;
+  readonly requests: number;
+  readonly newly_refused: number;
+  readonly newly_admitted: number;
+}
+
+class Subject extends KeyEffects {
+  readonly #state: unknown;
+  readonly #rule: Rule;
+
+  constructor(rule: Rule, state: unknown) {
+    super();
+    this.#rule = rule;
+    this.#state = state;
+  }
+
+  decide(ms: number, n: number): number {
+    let admitted = 0;
+    for (let k = 0; k < n; k += 1) {
+      const delay = this.#rule.decide(this.#state, ms, 1, 0);
+      if (delay === LIMITED) continue;
+      admitted += 1;
+      this.started(ms + delay);
+    }
+    this.decided(ms, n, admitted, () => this.#rule.nextAdmission(this.#state, ms, 1));
+    return admitted;
+  }
+}
+
+export class SideBySide {
+  readonly #candidates: readonly Candidate[];
+  readonly #rules: readonly Rule[];
+  readonly #subjects: Subject[][] = [];
+  readonly #countsCycles: readonly boolean[];
+  readonly #timelines: readonly RefusalTimeline[];
+  /** By key: requests that only the second candidate refuses, or only it admits. */
+  readonly #changes = new Map<number, { refused: number; admitted: number }>();
+
+  constructor(candidates: readonly Candidate[]) {
+    this.#candidates = candidates;
+    this.#rules = candidates.map(({ definition }) => ruleOf(definition));
+    this.#countsCycles = candidates.map(({ definition }) => definition.primitive === 'rolling_count');
+    this.#timelines = candidates.map(() => new RefusalTimeline());
+  }
+
+  /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
+  add(key: number, n: number, ms: number, readMs = ms): void {
+    this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
+    const admitted = this.#subjects[key].map((subject, index) =>
+      subject.decide(this.#countsCycles[index]! ? readMs : ms, n),
+    );
+    admitted.forEach((ofRule, index) => void this.#timelines[index]!.add(ms, n, ofRule));
+    const [before = 0, after = before] = admitted;
+    if (before === after) return;
+    const change = this.#changes.get(key) ?? { refused: 0, admitted: 0 };
+    change.refused += Math.max(0, before - after);
+    change.admitted += Math.max(0, after - before);
+    this.#changes.set(key, change);
+  }
+
+  compared(): ComparedRules {
+    return {
+      keys: this.#subjects.length,
+      rules: this.#candidates.map((candidate, index) => {
+        const subjects = this.#subjects.map((each) => each[index]!);
+        return comparedRule(candidate, subjects);
+      }),
+      timeline: RefusalTimeline.together(this.#timelines),
+    };
+  }
+
+  changed(names: readonly string[]): ChangedKey[] {
+    return [...this.#changes]
+      .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)
+      .map(([key, { refused, admitted }]) => ({
+        key: names[key]!,
+        requests: this.#subjects[key]![0]!.requests,
+        newly_refused: refused,
+        newly_admitted: admitted,
+      }));
+  }
 }

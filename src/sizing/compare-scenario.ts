@@ -7,8 +7,7 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { assert } from '../schema/failure.js';
 import { simulate$, toRun } from '../simulate/simulate.js';
-import { comparedRule, KeyEffects } from './key-effects.js';
-import { RefusalTimeline } from './refusal-timeline.js';
+import { comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
 
 interface ComparedRuns {
   readonly untilCycle?: number | undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { RefusalTimeline } from '../../src/sizing/refusal-timeline.js';
+import { RefusalTimeline } from '../../src/sizing/key-effects.js';
 
 const request = fc.record({ gap: fc.nat({ max: 40_000 }), n: fc.integer({ min: 1, max: 5 }), admitted: fc.nat(5) });
 

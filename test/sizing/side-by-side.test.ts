@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Family, families } from '../../src/limiter/products/families.js';
-import { SideBySide } from '../../src/sizing/side-by-side.js';
+import { SideBySide } from '../../src/sizing/compare-logs.js';
 import { file, replayOf } from './logs.js';
 
 const fitted = (names: readonly string[], limit = 10, within = 10, cycleMs = 100) =>

@@ -184,11 +184,11 @@ describe.skipIf(executable === undefined)(
 
     it('"run it live" shows and copies a command that writes the scenario and sends it', async () => {
       const page = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
-      await page.click('.live');
+      await page.click('.tools .first');
       expect(await page.innerText('.command')).toBe('weir init burst.yaml --from burst\nweir load burst.yaml');
       const text = textOf('burst').replace('seed: 7', 'seed: 8');
       await page.fill('#text', text);
-      await page.click('.live');
+      await page.click('.tools .first');
       await page.waitForSelector('.command');
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
         `cat > burst.yaml <<'END'\n${text}END\nweir load burst.yaml`,

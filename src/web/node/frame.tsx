@@ -77,9 +77,7 @@ function Clock({ clock }: Pick<FrameProps, 'clock'>) {
           –
         </span>
       </span>
-      <div class="passing">
-        <div ref={bar} />
-      </div>
+      <div class="passing" ref={bar} />
     </div>
   );
 }

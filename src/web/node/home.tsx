@@ -78,7 +78,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
       </p>
     );
   return (
-    <table class="ranking">
+    <table>
       <thead>
         <tr>
           <th scope="col">Machine</th>
@@ -128,10 +128,10 @@ function Now({ machine: { limiting, contracts, slug, display_name } }: { readonl
         ? `${some(contracts, 'contract')}, none limiting`
         : `${grouped(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
   return (
-    <span class={`doing ${limiting ? 'bad' : 'good'}`}>
+    <div class={`doing ${limiting ? 'bad' : 'good'}`}>
       {display_name === slug ? '' : `${slug} · `}
       {words}
-    </span>
+    </div>
   );
 }
 
