@@ -366,7 +366,6 @@ export class Contract extends GateHead {
   /** Returns a `Failure` as it is. Any other error stops only this contract, or only this key. */
   #fail(error: unknown, key = 0): unknown {
     if (error instanceof Failure) return error;
-    const { id, machine, cycle } = this;
     const failure = contractFailed(this, error);
     const { wakes, ledger } = this.#context;
     if (key !== 0) this.keys?.fail(key, failure);
@@ -374,7 +373,7 @@ export class Contract extends GateHead {
       this.stop(failure);
       wakes.cancel(this);
     }
-    ledger.announce({ kind: 'contract_failed', machine: machine.slug, contractId: id, cycle, error });
+    ledger.announce({ kind: 'contract_failed', failure });
     ledger.commit();
     return failure;
   }

@@ -13,13 +13,7 @@ import { instantIn } from '../time/cycle.js';
 
 export type HostEvent =
   | { readonly kind: 'row'; readonly row: AuditRow }
-  | {
-      readonly kind: 'contract_failed';
-      readonly machine: string;
-      readonly contractId: string;
-      readonly cycle: number;
-      readonly error: unknown;
-    };
+  | { readonly kind: 'contract_failed'; readonly failure: Failure };
 
 export type AdminNote = Pick<
   AuditEntry,

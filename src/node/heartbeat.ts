@@ -35,7 +35,7 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
       }
     };
   const all = new Subscription();
-  all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context))));
+  all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context, log))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
   all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   const checkStore = () => {
@@ -53,9 +53,12 @@ function isOfStore(error: unknown): boolean {
   return error instanceof Failure && (error.code === 'store_failed' || error.code === 'disk_full');
 }
 
-function take(hostEvent: HostEvent, { counts, active, streams, registry }: NodeContext): void {
-  if (hostEvent.kind === 'contract_failed') counts.failedContracts += 1;
-  if (hostEvent.kind !== 'row') return;
+function take(hostEvent: HostEvent, { counts, active, streams, registry }: NodeContext, log: (error: unknown) => void) {
+  if (hostEvent.kind === 'contract_failed') {
+    counts.failedContracts += 1;
+    log(hostEvent.failure);
+    return;
+  }
   const { row } = hostEvent;
   if (row.kind === 'transition') counts.transitions += 1;
   if (row.kind === 'transition_failed') counts.refusedTransitions += 1;

@@ -261,7 +261,7 @@ describe('when something breaks', () => {
     });
     for (const cycle of [0, 1])
       expect(codeOf(() => host.contract(broken!.id).decide(5, cycle))).toBe('contract_failed');
-    expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', contractId: broken!.id });
+    expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', failure: { cause: { message: 'broken guard' } } });
     expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
   });
 

@@ -63,3 +63,16 @@ it('a request of a gate is logged by the method that it was asked by', async () 
   const asked = lines.map((line) => JSON.parse(line)).filter(({ req }) => req?.path.includes('/gate/'));
   expect(asked.map(({ req }) => req.method)).toEqual(['GET', 'POST', 'PROPFIND']);
 });
+
+it('a contract that stops after an error of its own is logged with that error', async () => {
+  const own = node.owner();
+  const { plan } = node.host.contract(await own.contractOn('broken', { threshold: 77 }));
+  Object.defineProperty(plan.states[0]!.transitions[0]!.trigger!, 'counts', {
+    get: () => {
+      throw new Error('broken guard');
+    },
+  });
+  const { status, body } = await own.event('broken', { count: 78 });
+  expect([status, body.code]).toEqual([503, 'contract_failed']);
+  expect(lines.filter((line) => line.includes('"level":50')).join('')).toContain('broken guard');
+});
