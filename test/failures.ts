@@ -12,6 +12,13 @@ export function failureOf(work: () => unknown): Failure | undefined {
   }
 }
 
+/** What the work gives, or the code of its failure. */
+export function valueOrCode<T>(work: () => T): T | string {
+  let value: T | undefined;
+  const failure = failureOf(() => (value = work()));
+  return failure?.code ?? (value as T);
+}
+
 /** The code of the failure, or `done`. */
 export function codeOf(work: () => unknown): string {
   return failureOf(work)?.code ?? 'done';

@@ -1,16 +1,15 @@
 // A contract with keys against a map of single limiters, each as naive as can be; over every store, with restarts in between.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { Failure } from '../../src/schema/failure.js';
+import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { KeyedImage, Store } from '../../src/store/store.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { valueOrCode } from '../failures.js';
+import { temporaryFolder } from '../left-behind.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
@@ -19,11 +18,6 @@ const START = 2_306_790_000;
 
 /** Names that a careless map or table takes for something else, beside plain ones. */
 const NAMES = ['__proto__', 'constructor', '0', '北門 ⛩', 'a', 'a\u0000b', ' '];
-
-type Step =
-  | { readonly do: 'count'; readonly key: string; readonly n: number; readonly age: number }
-  | { readonly do: 'pass'; readonly cycles: number }
-  | { readonly do: 'restart' };
 
 const steps = fc.array(
   fc.oneof(
@@ -54,6 +48,7 @@ const settings = fc.record({
   secret: fc.constantFrom(undefined, 'secret'),
 });
 
+type Steps = typeof steps extends fc.Arbitrary<infer T> ? T : never;
 type Settings = typeof settings extends fc.Arbitrary<infer T> ? T : never;
 
 /** Every key has a limiter; a new one finds a place while fewer than `maxKeys` have counts or are not as at first. */
@@ -89,16 +84,7 @@ class Model {
   }
 }
 
-function answerOf(decide: () => number): number | string {
-  try {
-    return decide();
-  } catch (error) {
-    if (error instanceof Failure) return error.code;
-    throw error;
-  }
-}
-
-function check(given: Settings, script: readonly Step[], open: () => Store, reopens: boolean): void {
+function check(given: Settings, script: Steps, open: () => Store, reopens: boolean): void {
   const { threshold, within, maxKeys, idleCycles, overflow, secret } = given;
   const keyed: KeyedImage = { maxKeys, idleCycles, overflow, secret };
   const clock = new VirtualClock(START * 777, 777);
@@ -130,7 +116,7 @@ function check(given: Settings, script: readonly Step[], open: () => Store, reop
         const one = contract();
         const name = one.nameOf(key);
         const cycle = clock.cycle();
-        const answer = answerOf(() =>
+        const answer = valueOrCode(() =>
           age === 0 ? one.decide(n, cycle, 0, name) : decideAt(host, one, n, cycle - age, 0, name),
         );
         expect(answer).toBe(model.decide(key, n, age));
@@ -209,12 +195,8 @@ describe('a contract with keys is a map of limiters', () => {
   it('on disk, opened again at each restart', () => {
     fc.assert(
       fc.property(settings, steps, (given, script) => {
-        const dir = mkdtempSync(join(tmpdir(), 'weir-keyed-'));
-        try {
-          check(given, script, () => openSqliteStore({ dir }), true);
-        } finally {
-          rmSync(dir, { recursive: true });
-        }
+        const dir = temporaryFolder();
+        check(given, script, () => openSqliteStore({ dir }), true);
       }),
       { numRuns: 10 },
     );

@@ -9,9 +9,9 @@ import type { Gate } from '../../src/limiter/gate.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { ko42 } from '../../src/operator/ko42.js';
 import type { Operator } from '../../src/operator/operator.js';
-import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { valueOrCode } from '../failures.js';
 import { rules } from '../limiter/rule/every-rule.js';
 import { registered } from '../operator/registered.js';
 import { verifyRows } from '../record/verifying.js';
@@ -136,7 +136,7 @@ class Arm {
       if (does.age === 0) return contract.decide(does.n, cycle, kind, name);
       return decideAt(host, contract, does.n, cycle - does.age, kind, name);
     };
-    const answer = codeOr(asked);
+    const answer = valueOrCode(asked);
     if (name === undefined) contract.advance(cycle);
     const { stateIndex, count, gate } = contract.stateOf(name, cycle);
     return [cycle, key, answer, states[stateIndex]!.name, count, ...foreseen(gate)];
@@ -156,28 +156,13 @@ class Arm {
       rows
         .filter((row) => (row.key ?? keys.get(row.contract_id!)) === key)
         .map(({ kind, cycle, from, to, inputs, cause, emitted }) => ({
-          kind,
-          cycle,
-          from,
-          to,
-          inputs,
-          cause,
-          emitted,
+          ...{ kind, cycle, from, to, inputs, cause, emitted },
         })),
     );
   }
 }
 
 const foreseen = (gate: Gate) => [gate.remaining, retryAfterCycles(gate), gate.heldUntilCycle > gate.cycle];
-
-function codeOr<T>(work: () => T): T | string {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Failure) return error.code;
-    throw error;
-  }
-}
 
 it.each(definitions.map((definition) => [JSON.stringify(definition.rule ?? definition.name), definition] as const))(
   'keys of %s are contracts',

@@ -120,159 +120,61 @@ export async function prepare(owner: Asker): Promise<void> {
 let gate: string | undefined;
 let keyed: string | undefined;
 
-export const attacks: readonly Attack[] = [
-  {
-    name: 'an event that flips ten contracts 64 times each',
-    answer: 200,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/flips/event', { type: 'request', count: 1_000 }),
-  },
-  {
-    name: 'an event of 1,500 contracts',
-    answer: 200,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/many/event', { type: 'request' }),
-  },
-  {
-    name: 'an array of 2,000 events of 1,500 contracts',
-    answer: 200,
-    lanes: 1,
-    once: (owner) => owner.ask('POST', '/api/chain/many/events', arrayOf(2_000)),
-  },
-  {
-    name: 'an array of 2,000 events of 60 contracts with a rule',
-    answer: 200,
-    lanes: 1,
-    once: (owner) => owner.ask('POST', '/api/chain/rules/events', arrayOf(2_000)),
-  },
-  {
-    name: 'the longest array that is read, and it is not JSON at its end',
-    answer: 400,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/flips/events', notJson),
-  },
-  {
-    name: '1,000 events of 60 contracts with a rule',
-    answer: 200,
-    lanes: 2,
-    once: (owner) => owner.ask('POST', '/api/chain/rules/event', { type: 'request', count: 1_000 }),
-  },
-  {
-    name: 'an event of 18 contracts that limit over long windows',
-    answer: 200,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/long/event', { type: 'request' }),
-  },
-  {
-    name: 'events of 18 contracts that limit over long windows',
-    answer: 200,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/long/events', arrayOf(10)),
-  },
-  {
-    name: 'a gate that limits over a long window',
-    answer: 429,
-    once: (owner) => owner.ask('GET', `/api/chain/long/contracts/${gate}/gate`),
-  },
-  {
-    name: 'definitions that take long to check',
-    answer: 422,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/flips/contracts', unsound),
-  },
-  {
-    name: 'an operator that lacks its inputs',
-    answer: 422,
-    once: (owner) => owner.ask('POST', '/api/chain/flips/contracts', lacksInputs),
-  },
-  ...[
-    ['a key with 1,600 scopes', '/api/keys', JSON.stringify({ scopes: Array.from({ length: 1_600 }, () => 'admin') })],
-    ['a key with 1,300 fields that are not known', '/api/keys', fieldsOf(1_300)],
-    ['a session with 80 fields', '/api/session', fieldsOf(80)],
-  ].map(([name = '', path = '', body]) => ({
-    name,
-    answer: 400,
-    once: (owner: Asker) => owner.ask('POST', path, body),
-  })),
-  {
-    name: 'a key with more scopes than are read',
-    answer: 413,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/keys', { scopes: Array.from({ length: 15_000 }, () => 'admin') }),
-  },
-  {
-    name: 'definitions with 8,000 fields that are not known',
-    answer: 400,
-    lanes: 4,
-    once: (owner) => owner.ask('POST', '/api/chain/flips/contracts', fieldsOf(8_000)),
-  },
-  {
-    name: 'free keys with fields',
-    answer: 400,
-    once: (_owner, stranger) => stranger.ask('POST', '/api/demo-key/mint', fieldsOf(80)),
-  },
-  {
-    name: 'machines',
-    answer: 201,
-    once: (owner, _stranger, n) => owner.ask('POST', '/api/chain/state-machines', { slug: `m-${n}` }),
-  },
-  { name: 'sessions', answer: 429, once: (owner) => owner.ask('POST', '/api/session') },
-  { name: 'keys', answer: 429, once: (_owner, stranger) => stranger.ask('POST', '/api/demo-key/mint') },
-  {
-    name: 'streams from the first row on',
-    answer: 200,
-    once: (_owner, stranger) => stranger.follow('/api/chain/many/stream?last_event_id=0', 50),
-  },
-  ...[
-    ['lists of contracts', '/api/chain/many/contracts?limit=250'],
-    ['lists of machines', '/api/chain/state-machines?limit=250'],
-    ['a machine', '/api/chain/state-machines/many'],
-    ['pages of a record', '/api/chain/many/state?limit=250'],
-    ['the OpenAPI document', '/api/openapi.json'],
-  ].map(([name = '', path = '']) => ({
-    name,
-    answer: 200,
-    once: (_owner: Asker, stranger: Asker) => stranger.ask('GET', path),
-  })),
-  {
-    name: 'whole records',
-    answer: 200,
-    lanes: 4,
-    once: (_owner, stranger) => stranger.ask('GET', '/api/chain/many/state?format=ndjson'),
-  },
-  {
-    name: 'records verified',
-    answer: 200,
-    lanes: 4,
-    once: (_owner, stranger) => stranger.ask('GET', '/api/chain/many/state/verify'),
-  },
-  {
-    name: 'gates of 100 keys with long names that are new each time',
-    answer: 200,
-    once: (owner, _stranger, n) =>
-      owner.ask('POST', '/api/chain/names/gates', {
-        requests: Array.from({ length: 100 }, (_, k) => ({ contract_id: keyed, key: `${n}-${k}-`.padEnd(256, 'k') })),
-      }),
-  },
-  {
-    name: 'credentials that are long and new each time',
-    answer: 401,
-    once: (_owner, stranger, n) =>
-      stranger.ask('GET', '/api/limits', undefined, {
-        authorization: `Bearer ${' '.repeat(1_000)}${n}${'x'.repeat(6_000)}`,
-      }),
-  },
-  {
-    name: 'connections that ask once',
-    answer: 200,
-    once: (_owner, stranger) => stranger.askOnNewConnection('/api/clock'),
-  },
-  {
-    name: 'operators',
-    answer: 200,
-    once: (owner) => owner.ask('POST', '/api/core/shift', { steps: 32, operators: ['KO42'], inputs: { S: 100 } }),
-  },
+const asking =
+  (by: 'owner' | 'stranger', method: 'GET' | 'POST', path: string, body?: () => object | string): Attack['once'] =>
+  (owner, stranger) =>
+    (by === 'owner' ? owner : stranger).ask(method, path, body?.());
+const post = (path: string, body: () => object | string) => asking('owner', 'POST', path, body);
+const get = (path: string) => asking('stranger', 'GET', path);
+const event = { type: 'request' };
+const scopes = (count: number) => ({ scopes: Array.from({ length: count }, () => 'admin') });
+const manyNames = (n: number) => ({
+  requests: Array.from({ length: 100 }, (_, k) => ({ contract_id: keyed, key: `${n}-${k}-`.padEnd(256, 'k') })),
+});
+const longCredential = (n: number) => ({ authorization: `Bearer ${' '.repeat(1_000)}${n}${'x'.repeat(6_000)}` });
+
+// biome-ignore format: one attack a line
+const all: readonly (readonly [name: string, answer: number, lanes: number | undefined, once: Attack['once']])[] = [
+  ['an event that flips ten contracts 64 times each', 200, 4, post('/api/chain/flips/event', () => ({ ...event, count: 1_000 }))],
+  ['an event of 1,500 contracts', 200, 4, post('/api/chain/many/event', () => event)],
+  ['an array of 2,000 events of 1,500 contracts', 200, 1, post('/api/chain/many/events', () => arrayOf(2_000))],
+  ['an array of 2,000 events of 60 contracts with a rule', 200, 1, post('/api/chain/rules/events', () => arrayOf(2_000))],
+  ['the longest array that is read, and it is not JSON at its end', 400, 4, post('/api/chain/flips/events', () => notJson)],
+  ['1,000 events of 60 contracts with a rule', 200, 2, post('/api/chain/rules/event', () => ({ ...event, count: 1_000 }))],
+  ['an event of 18 contracts that limit over long windows', 200, 4, post('/api/chain/long/event', () => event)],
+  ['events of 18 contracts that limit over long windows', 200, 4, post('/api/chain/long/events', () => arrayOf(10))],
+  ['a gate that limits over a long window', 429, undefined, (owner) => owner.ask('GET', `/api/chain/long/contracts/${gate}/gate`)],
+  ['definitions that take long to check', 422, 4, post('/api/chain/flips/contracts', () => unsound)],
+  ['an operator that lacks its inputs', 422, undefined, post('/api/chain/flips/contracts', () => lacksInputs)],
+  ['a key with 1,600 scopes', 400, undefined, post('/api/keys', () => scopes(1_600))],
+  ['a key with 1,300 fields that are not known', 400, undefined, post('/api/keys', () => fieldsOf(1_300))],
+  ['a session with 80 fields', 400, undefined, post('/api/session', () => fieldsOf(80))],
+  ['a key with more scopes than are read', 413, 4, post('/api/keys', () => scopes(15_000))],
+  ['definitions with 8,000 fields that are not known', 400, 4, post('/api/chain/flips/contracts', () => fieldsOf(8_000))],
+  ['free keys with fields', 400, undefined, asking('stranger', 'POST', '/api/demo-key/mint', () => fieldsOf(80))],
+  ['machines', 201, undefined, (owner, _stranger, n) => owner.ask('POST', '/api/chain/state-machines', { slug: `m-${n}` })],
+  ['sessions', 429, undefined, asking('owner', 'POST', '/api/session')],
+  ['keys', 429, undefined, asking('stranger', 'POST', '/api/demo-key/mint')],
+  ['streams from the first row on', 200, undefined, (_owner, stranger) => stranger.follow('/api/chain/many/stream?last_event_id=0', 50)],
+  ['lists of contracts', 200, undefined, get('/api/chain/many/contracts?limit=250')],
+  ['lists of machines', 200, undefined, get('/api/chain/state-machines?limit=250')],
+  ['a machine', 200, undefined, get('/api/chain/state-machines/many')],
+  ['pages of a record', 200, undefined, get('/api/chain/many/state?limit=250')],
+  ['the OpenAPI document', 200, undefined, get('/api/openapi.json')],
+  ['whole records', 200, 4, get('/api/chain/many/state?format=ndjson')],
+  ['records verified', 200, 4, get('/api/chain/many/state/verify')],
+  ['gates of 100 keys with long names that are new each time', 200, undefined,
+    (owner, _stranger, n) => owner.ask('POST', '/api/chain/names/gates', manyNames(n))],
+  ['credentials that are long and new each time', 401, undefined,
+    (_owner, stranger, n) => stranger.ask('GET', '/api/limits', undefined, longCredential(n))],
+  ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
+  ['operators', 200, undefined, post('/api/core/shift', () => ({ steps: 32, operators: ['KO42'], inputs: { S: 100 } }))],
 ];
+
+export const attacks: readonly Attack[] = all.map(([name, answer, lanes, once]) => ({
+  ...{ name, answer, once },
+  ...(lanes !== undefined && { lanes }),
+}));
 
 function arrayOf(events: number): string {
   return `[${Array.from({ length: events }, () => '{"type":"request"}').join()}]`;

@@ -17,11 +17,24 @@ import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backu
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { openOperatorSocket } from '../../src/node/operator-socket.js';
-import { Failure } from '../../src/schema/failure.js';
+import type { Key } from '../../src/store/credential-store.js';
 import { sqlite } from '../../src/store/sqlite-library.js';
+import { codeOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
 
 const nothing = () => {};
+
+const KEY: Key = {
+  ...{ id: 'one', hash: 'a'.repeat(64), owner: 'owner', createdAtMs: 0, expiresAtMs: 9e15, isRevoked: false },
+  ...{ scopes: ['admin'], machine: undefined },
+};
+
+/** An empty folder, and where the data of a node and its backup are in it. */
+function places() {
+  const folder = temporaryFolder();
+  const at = (name: string) => join(folder, name);
+  return { folder, at, dir: at('data'), file: at('backup'), keyFile: keyFileOf(at('backup')) };
+}
 
 /** A node on a data folder; with `edge` there, a contract of it is moved so many times. */
 async function nodeIn(dir: string, acceptLoss = false) {
@@ -50,20 +63,9 @@ async function backedUp(dir: string, file: string, withKey: boolean) {
   return { node, move, kept };
 }
 
-function codeOf(work: () => unknown): string {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof Failure) return error.code;
-    throw error;
-  }
-}
-
 describe('a backup', () => {
   it('is that of one commit while others follow, and leaves nothing in the folder of the node', async () => {
-    const folder = temporaryFolder();
-    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    const { dir, file } = places();
     const { node, move, stored } = await nodeIn(dir);
     move(300);
     let steps = 0;
@@ -75,12 +77,8 @@ describe('a backup', () => {
     const kept = keepCopy(copy, dir, file, false, nothing);
     const after = node.host.machine('edge').head.seq;
     await node.close();
-    expect([kept.machines, steps > 1, existsSync(keyFileOf(file)), readdirSync(dir).sort()]).toEqual([
-      1,
-      true,
-      false,
-      ['node.json', 'weir.db', 'weir.heads'],
-    ]);
+    expect([kept.machines, steps > 1, existsSync(keyFileOf(file))]).toEqual([1, true, false]);
+    expect(readdirSync(dir).sort()).toEqual(['node.json', 'weir.db', 'weir.heads']);
     // Each step is between two commits: pairs of moves, behind the rows of machine and contract.
     expect([kept.rows >= 2 + 300, kept.rows <= after - 5, kept.rows % 2]).toEqual([true, true, 0]);
   });
@@ -97,11 +95,10 @@ describe('a backup', () => {
   });
 
   it('is made of a node whose transaction waits for somebody to commit it', async () => {
-    const folder = temporaryFolder();
-    const dir = join(folder, 'data');
+    const { dir, file } = places();
     const { node, stored } = await nodeIn(dir);
     stored.putMachine({ slug: 'waits', owner: '', isPublic: false, displayName: '', createdCycle: 0 });
-    const { machines } = keepCopy(await copyInFolder(stored, nothing), dir, join(folder, 'backup'), false, nothing);
+    const { machines } = keepCopy(await copyInFolder(stored, nothing), dir, file, false, nothing);
     await node.close();
     expect(machines).toBe(2);
   });
@@ -109,27 +106,20 @@ describe('a backup', () => {
 
 describe('a restored folder', () => {
   it('goes on as the same node; rows after the backup are missing, and the heads of the lost folder say which', async () => {
-    const folder = temporaryFolder();
-    const [dir, file, back, blind] = ['data', 'backup', 'back', 'blind'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const { at, dir, file, keyFile } = places();
+    const [back, blind] = [at('back'), at('blind')];
     const { node, move, kept } = await backedUp(dir, file, true);
     move(3);
     await node.close();
-    const restored = restore({ file, dir: back, keyFile: keyFileOf(file), heads: join(dir, 'weir.heads') }, nothing);
-    const unaware = restore({ file, dir: blind, keyFile: keyFileOf(file) }, nothing);
+    const restored = restore({ file, dir: back, keyFile, heads: join(dir, 'weir.heads') }, nothing);
+    const unaware = restore({ file, dir: blind, keyFile }, nothing);
     const started = await nodeIn(blind);
     const kinds = started.kinds();
     await started.node.close();
     const { bytes: _, ...facts } = kept;
     expect(restored).toEqual({ ...facts, lost: [{ machine: 'edge', fromSeq: 5, toSeq: 7 }] });
-    expect([unaware, kinds]).toEqual([
-      { ...facts, lost: [] },
-      ['machine_created', 'contract_created', 'transition', 'transition'],
-    ]);
+    expect(unaware).toEqual({ ...facts, lost: [] });
+    expect(kinds).toEqual(['machine_created', 'contract_created', 'transition', 'transition']);
     await expect(nodeIn(back)).rejects.toMatchObject({ code: 'rows_missing' });
     const accepted = await nodeIn(back, true);
     const noted = accepted.kinds();
@@ -138,44 +128,34 @@ describe('a restored folder', () => {
   });
 
   it('is not made from what does not hold, nor over what is there', async () => {
-    const folder = temporaryFolder();
-    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    const { at, dir, file, keyFile } = places();
     await (await backedUp(dir, file, true)).node.close();
     const bytes = readFileSync(file);
     const changed = Buffer.from(bytes);
     changed.write('3', changed.indexOf('"S":') + 4);
-    const cut = bytes.subarray(0, bytes.length - 8192);
-    for (const [name, content] of [
-      ['changed', changed],
-      ['cut', cut],
-      ['text', 'no database'],
-    ] as const)
-      writeFileSync(join(folder, name), content);
-    mkdirSync(join(folder, 'full'));
-    writeFileSync(join(folder, 'full', 'mine'), 'kept');
-    await (await nodeIn(join(folder, 'other'))).node.close();
-    const restoring = (from: string, to: string, keyFile = keyFileOf(file)) => [
-      codeOf(() => restore({ file: join(folder, from), dir: join(folder, to), keyFile }, nothing)),
-      existsSync(join(folder, to)),
-    ];
-    expect([
-      restoring('changed', 'a'),
-      restoring('cut', 'a'),
-      restoring('text', 'a'),
-      restoring('backup', 'a', join(folder, 'other', 'node.json')),
-      restoring('backup', 'a', join(folder, 'none.json')),
-      restoring('backup', 'full'),
-      restoring('backup', 'a'),
-    ]).toEqual([
-      ['record_broken', false],
-      ['store_damaged', false],
-      ['store_damaged', false],
-      ['record_broken', false],
-      ['unreadable_file', false],
-      ['wrong_usage', true],
-      ['done', true],
-    ]);
-    expect(readdirSync(join(folder, 'full'))).toEqual(['mine']);
+    writeFileSync(at('changed'), changed);
+    writeFileSync(at('cut'), bytes.subarray(0, bytes.length - 8192));
+    writeFileSync(at('text'), 'no database');
+    mkdirSync(at('full'));
+    writeFileSync(at('full/mine'), 'kept');
+    await (await nodeIn(at('other'))).node.close();
+    for (const [from, to, key, code, isThere] of [
+      ['changed', 'a', keyFile, 'record_broken', false],
+      ['cut', 'a', keyFile, 'store_damaged', false],
+      ['text', 'a', keyFile, 'store_damaged', false],
+      ['backup', 'a', at('other/node.json'), 'record_broken', false],
+      ['backup', 'a', at('none.json'), 'unreadable_file', false],
+      ['backup', 'full', keyFile, 'wrong_usage', true],
+      ['backup', 'a', keyFile, 'done', true],
+    ] as const) {
+      expect([from, to, codeOf(() => restore({ file: at(from), dir: at(to), keyFile: key }, nothing))]).toEqual([
+        from,
+        to,
+        code,
+      ]);
+      expect(existsSync(at(to))).toBe(isThere);
+    }
+    expect(readdirSync(at('full'))).toEqual(['mine']);
   });
 
   it.each<[what: string, sql: string]>([
@@ -195,17 +175,10 @@ describe('a restored folder', () => {
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX keys_by_expiry ON keys (owner)' WHERE name = 'keys_by_expiry'",
     ],
   ])('is not made where somebody changed %s', async (_, sql) => {
-    const folder = temporaryFolder();
-    const [dir, file, swapped] = ['data', 'backup', 'swapped'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const { at, dir, file, keyFile } = places();
+    const swapped = at('swapped');
     const { node, stored } = await nodeIn(dir);
-    stored.credentials.putKey({
-      ...{ id: 'one', hash: 'a'.repeat(64), owner: 'owner', createdAtMs: 0, expiresAtMs: 9e15, isRevoked: false },
-      ...{ scopes: ['admin'], machine: undefined },
-    });
+    stored.credentials.putKey(KEY);
     keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
     await node.close();
     copyFileSync(file, swapped);
@@ -213,48 +186,38 @@ describe('a restored folder', () => {
     database.unsafeMode(true);
     database.exec(sql);
     database.close();
-    const keyFile = keyFileOf(file);
-    const to = (name: string) => join(folder, name);
-    expect(codeOf(() => restore({ file: swapped, dir: to('a'), keyFile }, nothing))).toBe('record_broken');
-    expect(existsSync(to('a'))).toBe(false);
-    const lenient = codeOf(() => restore({ file: swapped, dir: to('b'), keyFile, allowUnsigned: true }, nothing));
+    expect(codeOf(() => restore({ file: swapped, dir: at('a'), keyFile }, nothing))).toBe('record_broken');
+    expect(existsSync(at('a'))).toBe(false);
+    const lenient = codeOf(() => restore({ file: swapped, dir: at('b'), keyFile, allowUnsigned: true }, nothing));
     expect(lenient).toBe(sql === 'DROP TABLE seal' ? 'done' : 'record_broken');
-    expect(codeOf(() => restore({ file, dir: to('c'), keyFile }, nothing))).toBe('done');
-    const restored = new (sqlite())(join(to('c'), 'weir.db'), { readonly: true });
+    expect(codeOf(() => restore({ file, dir: at('c'), keyFile }, nothing))).toBe('done');
+    const restored = new (sqlite())(at('c/weir.db'), { readonly: true });
     expect(restored.prepare("SELECT name FROM sqlite_schema WHERE name = 'seal'").all()).toEqual([]);
     expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
     restored.close();
   });
 
   it('an index that finds another row than the table holds is made anew', async () => {
-    const folder = temporaryFolder();
-    const [dir, file] = [join(folder, 'data'), join(folder, 'backup')];
+    const { at, dir, file, keyFile } = places();
     const { node, stored } = await nodeIn(dir);
-    const hash = 'a'.repeat(64);
-    stored.credentials.putKey({
-      ...{ id: 'one', hash, owner: 'owner', createdAtMs: 0, expiresAtMs: 9e15, isRevoked: false },
-      ...{ scopes: ['admin'], machine: undefined },
-    });
+    const { hash } = KEY;
+    stored.credentials.putKey(KEY);
     keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
     await node.close();
     const bytes = readFileSync(file);
-    const places: number[] = [];
-    for (let at = bytes.indexOf(hash); at >= 0; at = bytes.indexOf(hash, at + 1)) places.push(at);
+    const offsets: number[] = [];
+    for (let byte = bytes.indexOf(hash); byte >= 0; byte = bytes.indexOf(hash, byte + 1)) offsets.push(byte);
     // The table, and the index by the hash.
-    expect(places).toHaveLength(2);
-    const found = places.map((at, n) => {
+    expect(offsets).toHaveLength(2);
+    const found = offsets.map((byte, n) => {
       const forged = Buffer.from(bytes);
-      forged.write('b'.repeat(64), at);
-      writeFileSync(join(folder, `forged-${n}`), forged);
-      const back = join(folder, `back-${n}`);
-      const code = codeOf(() =>
-        restore({ file: join(folder, `forged-${n}`), dir: back, keyFile: keyFileOf(file) }, nothing),
-      );
+      forged.write('b'.repeat(64), byte);
+      writeFileSync(at(`forged-${n}`), forged);
+      const code = codeOf(() => restore({ file: at(`forged-${n}`), dir: at(`back-${n}`), keyFile }, nothing));
       if (code !== 'done') return code;
-      const database = new (sqlite())(join(back, 'weir.db'), { readonly: true });
-      const ids = ['a', 'b'].map(
-        (of) => database.prepare('SELECT id FROM keys WHERE hash = ?').all(of.repeat(64)).length,
-      );
+      const database = new (sqlite())(at(`back-${n}/weir.db`), { readonly: true });
+      const byHash = database.prepare('SELECT id FROM keys WHERE hash = ?');
+      const ids = ['a', 'b'].map((of) => byHash.all(of.repeat(64)).length);
       database.close();
       return ids;
     });
@@ -263,13 +226,12 @@ describe('a restored folder', () => {
   });
 
   it('follows no link that somebody planted', async () => {
-    const folder = temporaryFolder();
-    const [dir, file, mine] = ['data', 'backup', 'mine'].map((name) => join(folder, name)) as [string, string, string];
+    const { at, dir, file, keyFile } = places();
+    const mine = at('mine');
     writeFileSync(mine, 'kept');
-    for (const planted of [`${file}.part`, `${keyFileOf(file)}.part`, keyFileOf(file), file])
-      symlinkSync(mine, planted);
+    for (const planted of [`${file}.part`, `${keyFile}.part`, keyFile, file]) symlinkSync(mine, planted);
     await (await backedUp(dir, file, true)).node.close();
     expect([readFileSync(mine, 'utf8'), lstatSync(mine).mode & 0o777]).toEqual(['kept', 0o644]);
-    for (const made of [file, keyFileOf(file)]) expect(lstatSync(made).mode & 0o170777).toBe(0o100600);
+    for (const made of [file, keyFile]) expect(lstatSync(made).mode & 0o170777).toBe(0o100600);
   });
 });

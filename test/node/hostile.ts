@@ -124,91 +124,46 @@ function replaced(value: unknown, [name, ...rest]: readonly string[], by: unknow
   return copy;
 }
 
+const named = (name: string, value: string): [string, string] => [name, value];
+
 /** What the router, Node's parser or the proxy rules might stumble over. */
 function oddRequest({ credentials, slug, contractId }: Hostile): Bytes {
-  const method = fc.constantFrom(
-    'GET',
-    'POST',
-    'DELETE',
-    'HEAD',
-    'OPTIONS',
-    'PUT',
-    'PATCH',
-    'TRACE',
-    'CONNECT',
-    'PRI',
-    'QUERY',
-    'get',
-    'M-SEARCH',
-  );
+  const methods = 'GET POST DELETE HEAD OPTIONS PUT PATCH TRACE CONNECT PRI QUERY get M-SEARCH';
+  const method = fc.constantFrom(...methods.split(' '));
   const paths = routes.map(({ path }) => path);
   const target = fc.oneof(
-    fc.constantFrom(
-      ...paths,
-      '*',
-      '//',
-      '/..//',
-      '/%',
-      '/%ff',
-      '/api/%2e%2e/',
-      'http://127.0.0.1/api/clock',
-      '/api/clock?',
-      '/api/clock?a=1&a=2',
-      '/?%',
-    ),
+    fc.constantFrom(...paths, ...'* // /..// /% /%ff /api/%2e%2e/ /api/clock? /api/clock?a=1&a=2 /?%'.split(' ')),
+    fc.constant('http://127.0.0.1/api/clock'),
     fc.webPath(),
     fc.webPath().map((path) => `/api/chain/${slug}/contracts/${contractId}/gate/${path}?n=5&key=a&deny=503`),
     fc.string({ unit: 'grapheme-ascii', maxLength: 200 }).map((text) => `/${text.replaceAll(' ', '+')}`),
     fc.tuple(fc.constantFrom(...paths), fc.webQueryParameters()).map(([path, query]) => `${path}?${query}`),
   );
   const header = fc.oneof(
-    fc.constantFrom<[string, string]>(
-      ['Transfer-Encoding', 'chunked'],
-      ['Transfer-Encoding', 'gzip, chunked'],
-      ['Transfer-Encoding', 'x'],
-      ['Content-Length', '-1'],
-      ['Content-Length', '99999999999999999999'],
-      ['Content-Length', '5'],
-      ['Content-Length', '0x1'],
-      ['Expect', '100-continue'],
-      ['Expect', 'x'],
-      ['Upgrade', 'websocket'],
-      ['Connection', 'upgrade'],
-      ['Connection', 'close'],
-      ['Content-Type', 'application/json'],
-      ['Content-Type', 'application/json; charset=x'],
-      ['Content-Type', 'application/x-ndjson'],
-      ['Content-Type', '/'],
-      ['Content-Encoding', 'gzip'],
-      ['Accept', 'text/event-stream'],
-      ['Last-Event-ID', '-1'],
-      ['Last-Event-ID', '999999999999999'],
-      ['Cookie', 'weir_session='],
-      ['Cookie', ';;=;'],
-      ['Authorization', 'Bearer'],
-      ['Authorization', 'Bearer \u00ff'],
-      ['X-Forwarded-For', '1.2.3.4, x'],
-      ['Origin', 'null'],
-      ['Host', ''],
-      ['Host', 'a:b:c'],
-      ['Range', 'bytes=0-'],
-      ['If-None-Match', '*'],
-      ['Forwarded', 'for="'],
+    fc.constantFrom(
+      ...['chunked', 'gzip, chunked', 'x'].map((value) => named('Transfer-Encoding', value)),
+      ...['-1', '99999999999999999999', '5', '0x1'].map((value) => named('Content-Length', value)),
+      ...['100-continue', 'x'].map((value) => named('Expect', value)),
+      ...['upgrade', 'close'].map((value) => named('Connection', value)),
+      ...['application/json', 'application/json; charset=x', 'application/x-ndjson', '/'].map((value) =>
+        named('Content-Type', value),
+      ),
+      ...['-1', '999999999999999'].map((value) => named('Last-Event-ID', value)),
+      ...['weir_session=', ';;=;'].map((value) => named('Cookie', value)),
+      ...['Bearer', 'Bearer \u00ff'].map((value) => named('Authorization', value)),
+      ...['', 'a:b:c'].map((value) => named('Host', value)),
+      ...Object.entries({
+        ...{ Upgrade: 'websocket', 'Content-Encoding': 'gzip', Accept: 'text/event-stream', Origin: 'null' },
+        ...{ 'X-Forwarded-For': '1.2.3.4, x', Range: 'bytes=0-', 'If-None-Match': '*', Forwarded: 'for="' },
+      }),
     ),
     fc.constantFrom(...credentials.flatMap((of) => Object.entries(of))),
     fc.tuple(fc.stringMatching(/^[A-Za-z-]{1,20}$/), fc.string({ unit: 'grapheme-ascii' })),
     fc.constant<[string, string]>(['X-Long', 'x'.repeat(20_000)]),
   );
   const body = fc.oneof(
-    fc.constantFrom(
-      '',
-      '{}',
-      '{',
-      '0\r\n\r\n',
-      '5\r\nhello\r\n0\r\n\r\n',
-      'fffffffffffffffff\r\n',
-      '{"type":"request"}',
-    ),
+    fc.constantFrom('', '{}', '{', '{"type":"request"}', 'fffffffffffffffff\r\n'),
+    fc.constantFrom('0\r\n\r\n', '5\r\nhello\r\n0\r\n\r\n'),
     fc.string(),
   );
   const version = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/9.9', 'HTTP', '');
@@ -227,28 +182,33 @@ function oddRequest({ credentials, slug, contractId }: Hostile): Bytes {
 /** Some places of the bytes changed, cut out, doubled, or with others put in. */
 function mangled(bytes: Buffer): Bytes {
   const place = fc.nat(bytes.length);
-  const edit = fc.oneof(
-    fc.tuple(place, fc.nat(7)).map(
-      ([at, bit]) =>
-        (all: Buffer) =>
-          all.map((byte, index) => (index === at ? byte ^ (1 << bit) : byte)),
+  type Edit = (all: Buffer) => Buffer;
+  const cut =
+    (at: number, n: number): Edit =>
+    (all) =>
+      Buffer.concat([all.subarray(0, at), all.subarray(at + n)]);
+  const doubled =
+    (at: number, n: number): Edit =>
+    (all) =>
+      Buffer.concat([all.subarray(0, at + n), all.subarray(at)]);
+  const flipped =
+    (at: number, bit: number): Edit =>
+    (all) =>
+      Buffer.from(all.map((byte, index) => (index === at ? byte ^ (1 << bit) : byte)));
+  const insertedAt =
+    (at: number, more: Uint8Array): Edit =>
+    (all) =>
+      Buffer.concat([all.subarray(0, at), more, all.subarray(at)]);
+  const edit: fc.Arbitrary<Edit> = fc.oneof(
+    fc.tuple(place, fc.nat(7)).map(([at, bit]) => flipped(at, bit)),
+    fc.tuple(place, fc.nat(40)).map(([at, n]) => cut(at, n)),
+    fc.tuple(place, fc.nat(40)).map(([at, n]) => doubled(at, n)),
+    fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 8 })).map(([at, more]) => insertedAt(at, more)),
+    place.map(
+      (at): Edit =>
+        (all) =>
+          all.subarray(0, at),
     ),
-    fc.tuple(place, fc.nat(40)).map(
-      ([at, n]) =>
-        (all: Buffer) =>
-          Buffer.concat([all.subarray(0, at), all.subarray(at + n)]),
-    ),
-    fc.tuple(place, fc.nat(40)).map(
-      ([at, n]) =>
-        (all: Buffer) =>
-          Buffer.concat([all.subarray(0, at + n), all.subarray(at)]),
-    ),
-    fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 8 })).map(
-      ([at, more]) =>
-        (all: Buffer) =>
-          Buffer.concat([all.subarray(0, at), more, all.subarray(at)]),
-    ),
-    place.map((at) => (all: Buffer) => all.subarray(0, at)),
   );
   return fc
     .array(edit, { minLength: 1, maxLength: 4 })

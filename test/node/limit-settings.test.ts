@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limitsFrom } from '../../src/node/limit-settings.js';
 import { defaultLimits } from '../../src/node/limits.js';
-import { Failure } from '../../src/schema/failure.js';
+import { failureOf } from '../failures.js';
 import { startRunning } from './running.js';
 
 describe('limits as an operator sets them', () => {
@@ -51,11 +51,4 @@ describe('limits as an operator sets them', () => {
   });
 });
 
-function refusalOf(setting: string): Failure {
-  try {
-    limitsFrom([setting]);
-  } catch (error) {
-    if (error instanceof Failure) return error;
-  }
-  throw new Error(`${setting} was taken`);
-}
+const refusalOf = (setting: string) => failureOf(() => limitsFrom([setting]))!;

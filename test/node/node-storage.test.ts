@@ -7,8 +7,10 @@ import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { Failure } from '../../src/schema/failure.js';
 import { startOf } from '../../src/time/cycle.js';
+import { pause } from '../../src/time/wall.js';
+import { codeOf, failureOf } from '../failures.js';
+import { Caller, Holder } from './caller.js';
 
 const dir = fs.mkdtempSync(join(tmpdir(), 'weir-storage-'));
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
@@ -69,16 +71,6 @@ it('a key that is changed while the clock is behind changes no earlier than the 
   expect(again.clock.now()).toBeGreaterThanOrEqual(startOf(newest, again.clock.cycleMs));
 });
 
-function codeOf(work: () => void): string | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error.code;
-    throw error;
-  }
-}
-
 function sameContent(changed: Buffer, whole: Buffer): boolean {
   return JSON.stringify(JSON.parse(changed.toString())) === JSON.stringify(JSON.parse(whole.toString()));
 }
@@ -99,17 +91,14 @@ it('a database in which a bit of a definition has flipped is refused, and said t
       const bytes = Buffer.from(whole);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       fs.writeFileSync(path, bytes);
-      let said: unknown;
-      try {
+      const said = failureOf(() => {
         const { clock, store } = openStorage({ dir, onError });
         try {
           new Host({ clock, store });
         } finally {
           store.close();
         }
-      } catch (error) {
-        said = error;
-      }
+      });
       expect(said).toMatchObject({ code: 'store_damaged', what: expect.stringContaining(dir) });
     }),
     { numRuns: 100, seed: 29 },
@@ -129,22 +118,13 @@ it.skipIf(process.platform === 'win32')(
       destination: { write: (line: string) => void lines.push(line) },
     } as const;
     const node = await startNode({ ...storage, signer, successions, log });
-    const ask = async (method: string, path: string, key = '') => {
-      const headers = { ...(key && { authorization: `Bearer ${key}`, 'content-type': 'application/json' }) };
-      const body = key && JSON.stringify({ slug: 'edge' });
-      const response = await fetch(`${node.url}${path}`, { method, headers, ...(body && { body }) });
-      return { status: response.status, body: (await response.json()) as { code?: string; key?: string } };
-    };
-    const { key } = (await ask('POST', '/api/demo-key/mint')).body;
-    expect((await ask('GET', '/readyz')).status).toBe(200);
+    const owner = await Holder.minted(node.url);
+    expect((await owner.get('/readyz')).status).toBe(200);
     fs.rmSync(data, { recursive: true });
-    const refused = { status: 503, body: { code: 'store_failed' } };
     // Written before it was noticed, or after: it is refused.
-    expect(await ask('POST', '/api/chain/state-machines', key)).toMatchObject(refused);
-    expect(await ask('GET', '/readyz')).toMatchObject(refused);
-    expect(await ask('GET', '/healthz')).toMatchObject(refused);
-    while (!lines.some((line) => line.includes('The data folder was changed while the node runs.')))
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    const refused = [await owner.createMachine('edge'), await owner.get('/readyz'), await owner.get('/healthz')];
+    for (const { status, body } of refused) expect([status, body.code]).toEqual([503, 'store_failed']);
+    while (!lines.some((line) => line.includes('The data folder was changed while the node runs.'))) await pause(20);
     await node.close().catch(() => {});
     expect(() => openStorage({ dir: data, onError })).toThrow('is missing');
     const { store } = openStorage({ dir: data, acceptLoss: true, onError });
@@ -157,6 +137,7 @@ it.skipIf(process.platform === 'win32')('an idle node notices that its database 
   const { signer, successions } = storage.identity;
   const node = await startNode({ ...storage, signer, successions });
   fs.rmSync(join(dir, 'weir.db'));
-  while ((await fetch(`${node.url}/readyz`)).status === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+  const anyone = new Caller(node.url);
+  while ((await anyone.get('/readyz')).status === 200) await pause(50);
   await node.close().catch(() => {});
 });

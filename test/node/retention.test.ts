@@ -156,7 +156,7 @@ describe('a data folder whose records are cut', () => {
 
   it('is backed up and restored with its cut, and a new key signs it again', async () => {
     const folder = temporaryFolder();
-    const [dir, file, back] = ['data', 'backup', 'back'].map((name) => join(folder, name)) as [string, string, string];
+    const [dir, file, back] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'back')];
     const { node, host, store } = await nodeIn(dir, KEEP);
     host.createMachine({ slug: 'm', isPublic: true });
     const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 60 }));

@@ -13,6 +13,8 @@ import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
 import type { RunningNode } from '../../src/node/node.js';
 import { Failure } from '../../src/schema/failure.js';
+import { pause } from '../../src/time/wall.js';
+import { type Caller, Holder, inTurn } from '../node/caller.js';
 
 /** The nodes of one store: each keeps the promises, and all together count as one. */
 export interface Counters {
@@ -52,45 +54,39 @@ const slowRules: Readonly<Record<string, RuleDefinition>> = {
 export function describeCounting(name: string, start: (cycleMs: number) => Promise<Counters>, isSkipped = false): void {
   describe.skipIf(isSkipped)(`counting over ${name}`, () => {
     let counters: Counters;
-    let key: string;
+    let owner: Caller;
     let machines = 0;
 
     beforeAll(async () => {
       counters = await start(LONG_CYCLE_MS);
-      key = (await ask('POST', '/api/demo-key/mint')).key;
+      owner = await Holder.minted(counters.nodes[0]!.url);
     });
     afterAll(() => counters?.stop());
-
-    async function ask(method: string, path: string, body?: object, node = counters.nodes[0]!): Promise<any> {
-      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-      if (body !== undefined) headers['content-type'] = 'application/json';
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      return (await fetch(`${node.url}${path}`, { method, headers, ...sent })).json();
-    }
 
     /** A machine of a test. */
     class Made {
       readonly slug = `m-${machines++}`;
 
-      static async machine(): Promise<Made> {
+      /** With limits on it. */
+      static async with<const L extends readonly object[]>(
+        ...limits: L
+      ): Promise<[Made, ...{ [K in keyof L]: string }]> {
         const made = new Made();
-        await ask('POST', '/api/chain/state-machines', { slug: made.slug });
-        return made;
+        await owner.createMachine(made.slug);
+        const ids = await inTurn(limits, (limit) => made.limit(limit));
+        return [made, ...(ids as { [K in keyof L]: string })];
       }
 
       /** Deploys a limit, and sees to it that all nodes know it. */
       async limit(more: object): Promise<string> {
-        const body = { slug: this.slug, within: 10, ...more };
-        const { contract } = await ask('POST', '/api/contracts/templates/rate-limiter/deploy', body);
-        const paths = counters.nodes.map((node) =>
-          ask('GET', `/api/chain/${this.slug}/contracts/${contract.id}`, undefined, node),
-        );
-        await Promise.all(paths);
-        return contract.id;
+        const id = await owner.deploy(this.slug, { within: 10, ...more });
+        const path = `/api/chain/${this.slug}/contracts/${id}`;
+        await Promise.all(counters.nodes.map((node) => owner.at(node).get(path)));
+        return id;
       }
 
-      event(more: object = {}): Promise<any> {
-        return ask('POST', `/api/chain/${this.slug}/event`, { type: 'request', ...more });
+      async event(more: object = {}): Promise<any> {
+        return (await owner.event(this.slug, more)).body;
       }
     }
 
@@ -120,8 +116,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
 
     describe('a gate', () => {
       it('admits up to the threshold, counts what it refuses, and says when all that came together may come again', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 5, within: 10 });
+        const [, id] = await Made.with({ threshold: 5, within: 10 });
         const told = [];
         for (const n of [3, 1, 4, 1, 6]) told.push(said(await lastNode().counting.decide(asked(id, n))));
         const [open, shut] = ['allowing', 'limiting'];
@@ -139,11 +134,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       it.each(Object.entries(slowRules))(
         'by a rule charges the whole cost of a request or refuses it: %s',
         async (_, rule) => {
-          const made = await Made.machine();
-          const ids = [
-            await made.limit({ rule, within: undefined }),
-            await made.limit({ rule, within: undefined, keyed }),
-          ];
+          const limit = { rule, within: undefined };
+          const [, ...ids] = await Made.with(limit, { ...limit, keyed });
           const planned = planRule(rule);
           const draw = new RandomStream(7, 'costs');
           const states = ids.map(() => planned.rule.fresh(0));
@@ -159,13 +151,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
               const { decision } = (await node.counting.decide(one)) as TimedDecision;
               planned.rule.decide(state, NOW_MS, n, planned.holdMs);
               const admitted = delay === LIMITED ? 0 : n;
-              expect([k, n, looked.admitted, decision.admitted, decision.limited]).toEqual([
-                k,
-                n,
-                admitted,
-                admitted,
-                n - admitted,
-              ]);
+              const found = [k, n, looked.admitted, decision.admitted, decision.limited];
+              expect(found).toEqual([k, n, admitted, admitted, n - admitted]);
               const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
               const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
               if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
@@ -177,8 +164,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       );
 
       it('that only looks says the same, and counts nothing', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 2, within: 10 });
+        const [, id] = await Made.with({ threshold: 2, within: 10 });
         const { counting } = lastNode();
         const looks = async (n: number) => said(await counting.peek(asked(id, n)));
         expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
@@ -191,8 +177,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('of a shadow admits all, and says what it would limit', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 1, shadow: true });
+        const [, id] = await Made.with({ threshold: 1, shadow: true });
         const { counting } = lastNode();
         const of = async (outcome: DecisionResult | Promise<DecisionResult>) => {
           const { admitted, limited, would_limit } = ((await outcome) as TimedDecision).decision as Decision;
@@ -212,8 +197,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('counts each key by itself; one without a place is an outcome, and not an error', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        const [, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
         const { counting } = lastNode();
         const told = [];
         for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await counting.decide(asked(id, 1, key))));
@@ -224,8 +208,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ['a window', { threshold: 7, within: 10 }],
         ['a window that nears its limit', { threshold: 7, within: 10, near_limit: 0.5 }],
       ])('decides %s as its rules say, whichever node is asked', async (_, limit) => {
-        const made = await Made.machine();
-        const id = await made.limit(limit);
+        const [, id] = await Made.with(limit);
         const sizes = fc.sample(fc.integer({ min: 1, max: 4 }), { numRuns: 12, seed: 31 });
         let count = 0;
         for (const [index, n] of sizes.entries()) {
@@ -239,9 +222,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('decides many in order, and one that cannot be counted takes no other with it', async () => {
-        const made = await Made.machine();
-        const plain = await made.limit({ threshold: 3 });
-        const keyed = await made.limit({ threshold: 1, keyed: { max_keys: 1 } });
+        const [made, plain, keyed] = await Made.with({ threshold: 3 }, { threshold: 1, keyed: { max_keys: 1 } });
         const { counting, host } = lastNode();
         const all = [asked(plain, 2), asked(keyed, 1, 'a'), asked(keyed, 1, 'b'), asked(plain, 2), asked(plain, 0)];
         const { each, cycle, nowMs } = await counting.decideAll(host.machine(made.slug), all);
@@ -260,8 +241,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ((await answer) as EventAnswer).contracts.map((one) => [one.id, (one as Decision).count]);
 
       it('is counted by all who listen, and says when one more is admitted', async () => {
-        const made = await Made.machine();
-        const [a, b] = [await made.limit({ threshold: 5 }), await made.limit({ threshold: 1 })];
+        const [made, a, b] = await Made.with({ threshold: 5 }, { threshold: 1 });
         const answer = (await event(made, { count: 3 })) as EventAnswer;
         expect(answer).toMatchObject({
           ok: true,
@@ -280,15 +260,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ['of a cycle to come', { cycle: 1e9 }, 'event_in_future'],
         ['of a cycle that has left the window', { cycle: 1 }, 'event_too_old'],
       ])('%s is refused, and not counted', async (_, more, code) => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 5 });
+        const [made, id] = await Made.with({ threshold: 5 });
         expect(await refused(() => event(made, more))).toBe(code);
         expect(await counts(event(made))).toEqual([[id, 1]]);
       });
 
       it('of an earlier cycle is counted in that one', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 2, within: 3 });
+        const [made, id] = await Made.with({ threshold: 2, within: 3 });
         const { cycle } = (await event(made)) as EventAnswer;
         // Those of two cycles ago leave the window with the next.
         const late = (await event(made, { count: 3, cycle: cycle - 2 })) as EventAnswer;
@@ -296,8 +274,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('with an idempotency key is counted once and has one answer', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 5 });
+        const [made, id] = await Made.with({ threshold: 5 });
         const once = { key: 'k', request: 'r' };
         const first = (await event(made, { count: 2 }, once)) as EventAnswer;
         const again = await event(made, { count: 2 }, once);
@@ -319,8 +296,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('that is refused is not kept: corrected, it is counted under the same key', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 5 });
+        const [made, id] = await Made.with({ threshold: 5 });
         expect(await refused(() => event(made, { type: 'requets' }, { key: 'k', request: 'wrong' }))).toBe(
           'unknown_event_type',
         );
@@ -345,21 +321,17 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       };
 
       it('are counted in order; each has an outcome, and each contract its sum', async () => {
-        const made = await Made.machine();
-        const [a, b] = [await made.limit({ threshold: 3 }), await made.limit({ threshold: 5 })];
+        const [made, a, b] = await Made.with({ threshold: 3 }, { threshold: 5 });
         const { counting, host } = lastNode();
         const lines = counting.lines(host.machine(made.slug));
         await lines.count(reading(lines, [REQUEST, REQUEST, 'nonsense', '{"type":"request","count":3}']));
         await lines.count(reading(lines, [REQUEST, `{"type":"request","contract_id":"${b}"}`, '{"type":"other"}'], 5));
         await lines.settled();
         const { outcomes, contracts, ...sums } = answerOf(lines);
-        expect(sums).toEqual({
-          ...{ ok: true, cycle: 7, lines: 7, counted: 5, refused: 2, admitted: 3, limited: 4, complete: true },
-        });
+        const sum = { lines: 7, counted: 5, refused: 2, admitted: 3, limited: 4 };
+        expect(sums).toEqual({ ok: true, cycle: 7, complete: true, ...sum });
         expect(outcomes).toBe(lines.outcomes);
-        expect(
-          lines.outcomes.map(({ from_line, to_line, outcome, admitted }) => [from_line, to_line, outcome, admitted]),
-        ).toEqual([
+        expect(outcomes.map((one) => [one.from_line, one.to_line, one.outcome, one.admitted])).toEqual([
           [1, 2, 'admitted', 2],
           [3, 3, 'refused', 0],
           [4, 4, 'mixed', 1],
@@ -373,24 +345,18 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('of keys are summed by contract; one that finds no place is refused', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
         const { counting, host } = lastNode();
         const lines = counting.lines(host.machine(made.slug));
         const of = (key: string) => `{"type":"request","key":"${key}"}`;
         await lines.count(reading(lines, [of('a'), of('a'), of('b'), of('c')]));
-        expect(lines.outcomes.map(({ outcome, code }) => code ?? outcome)).toEqual([
-          'admitted',
-          'limited',
-          'admitted',
-          'too_many_keys',
-        ]);
+        const told = lines.outcomes.map(({ outcome, code }) => code ?? outcome);
+        expect(told).toEqual(['admitted', 'limited', 'admitted', 'too_many_keys']);
         expect(answerOf(lines).contracts).toMatchObject([{ id, admitted: 2, limited: 1 }]);
       });
 
       it('with an idempotency key are counted once', async () => {
-        const made = await Made.machine();
-        await made.limit({ threshold: 3 });
+        const [made] = await Made.with({ threshold: 3 });
         const { counting, host } = lastNode();
         const send = () => {
           const lines = counting.lines(host.machine(made.slug));
@@ -404,9 +370,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
 
     describe('state', () => {
       it('of a contract and of a key has what was counted; a key that is not there is as it would be made', async () => {
-        const made = await Made.machine();
-        const plain = await made.limit({ threshold: 2 });
-        const keyed = await made.limit({ threshold: 1, keyed: { max_keys: 2 } });
+        const [made, plain, keyed] = await Made.with({ threshold: 2 }, { threshold: 1, keyed: { max_keys: 2 } });
         await made.event({ count: 3, contract_id: plain });
         await made.event({ count: 2, contract_id: keyed, key: 'a' });
         const { counting } = lastNode();
@@ -429,23 +393,14 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
 
     describe('keys', () => {
       it('come in pages without repetition, and are sifted by name and state', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 1, keyed: { max_keys: 10 } });
-        for (const [of, count] of [
-          ['amber', 1],
-          ['blue', 3],
-          ['cyan', 1],
-          ['bluish', 1],
-        ] as const)
-          await made.event({ key: of, count });
+        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 10 } });
+        for (const of of ['amber', 'blue', 'cyan', 'bluish'])
+          await made.event({ key: of, count: of === 'blue' ? 3 : 1 });
         const { counting } = lastNode();
         const names: string[] = [];
         for (let after: number | undefined = 0; after !== undefined; ) {
-          const page: Awaited<ReturnType<typeof counting.keys>> = await counting.keys(known(id), {
-            ...NO_KEYS,
-            after,
-            limit: 3,
-          });
+          const query = { ...NO_KEYS, after, limit: 3 };
+          const page: Awaited<ReturnType<typeof counting.keys>> = await counting.keys(known(id), query);
           names.push(...page.keys.map((one) => one.key));
           after = page.next;
         }
@@ -459,33 +414,25 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
 
       it('of a contract that counts all together there are none', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 1 });
+        const [, id] = await Made.with({ threshold: 1 });
         expect(await lastNode().counting.keys(known(id), NO_KEYS)).toMatchObject({ keys: [] });
       });
     });
 
     describe('a manual move', () => {
       it('is answered with its row, which is the end of the record, and holds', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 2 });
+        const [made, id] = await Made.with({ threshold: 2 });
         const { counting, host } = lastNode();
         const row = await counting.move(known(id), { to: 'limiting', holdCycles: 5, by: 'somebody' });
-        expect(row).toMatchObject({
-          contract_id: id,
-          from: 'allowing',
-          to: 'limiting',
-          cause: 'manual',
-          by: 'somebody',
-        });
+        const moved = { from: 'allowing', to: 'limiting', cause: 'manual', by: 'somebody' };
+        expect(row).toMatchObject({ contract_id: id, ...moved });
         expect(await counting.head(host.machine(made.slug))).toEqual({ seq: row.seq, hash: row.hash });
         const { contracts } = await made.event();
         expect(contracts).toMatchObject([{ state: 'limiting', count: 1, limited: 1, retry_after_cycles: 5 }]);
       });
 
       it('moves one key and no other', async () => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 2, keyed: { max_keys: 2 } });
+        const [, id] = await Made.with({ threshold: 2, keyed: { max_keys: 2 } });
         const { counting } = lastNode();
         const row = await counting.move(known(id), { to: 'limiting', holdCycles: 1 }, 'a');
         const states = await Promise.all(['a', 'b'].map(async (of) => counting.state(known(id), of)));
@@ -496,8 +443,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ['to the state in which it is', { to: 'allowing' }, 'no_transition'],
         ['to a state that it does not have', { to: 'elsewhere' }, 'no_transition'],
       ])('%s is refused', async (_, move, code) => {
-        const made = await Made.machine();
-        const id = await made.limit({ threshold: 2 });
+        const [, id] = await Made.with({ threshold: 2 });
         expect(await refused(() => lastNode().counting.move(known(id), move))).toBe(code);
       });
     });
@@ -506,20 +452,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
   describe.skipIf(isSkipped)(`counting over ${name}, cycle by cycle`, () => {
     let counters: Counters;
     let id: string;
-    const { path, within } = { path: '/api/chain/timed', within: 3 };
+    const within = 3;
 
     beforeAll(async () => {
       counters = await start(SHORT_CYCLE_MS);
-      const [{ url }] = counters.nodes as [Counters['nodes'][number]];
-      let headers: Record<string, string> = {};
-      const post = async (to: string, body?: object) =>
-        (await fetch(`${url}${to}`, { method: 'POST', headers, body: JSON.stringify(body ?? {}) })).json() as any;
-      const key = (await (await fetch(`${url}/api/demo-key/mint`, { method: 'POST' })).json()) as any;
-      headers = { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' };
-      await post('/api/chain/state-machines', { slug: 'timed' });
-      const limit = { slug: 'timed', threshold: 2, within };
-      id = (await post('/api/contracts/templates/rate-limiter/deploy', limit)).contract.id;
-      for (const node of counters.nodes) await fetch(`${node.url}${path}/contracts/${id}`, { headers });
+      const owner = await Holder.minted(counters.nodes[0]!.url);
+      id = await owner.contractOn('timed', { threshold: 2, within });
+      for (const node of counters.nodes) await owner.at(node).get(`/api/chain/timed/contracts/${id}`);
     });
     afterAll(() => counters?.stop());
 
@@ -528,7 +467,6 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       const contract = node.host.contract(id);
       return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
     };
-    const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
     const cycleNow = async () => ((await one().node.counting.peek(one().asked)) as TimedDecision).cycle;
 
     it('one who waits as long as is said is admitted, and a cycle earlier is not', async () => {
@@ -553,14 +491,14 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         begin() {},
         take: (cycle: number, figures: readonly number[]) => void taken.set(cycle, figures),
       };
-      while ((await node.counting.state(asked.contract)).count > 0) await pause();
+      while ((await node.counting.state(asked.contract)).count > 0) await pause(20);
       node.counting.samples.begin(sampled);
       const { cycle } = (await node.counting.decide(asked)) as TimedDecision;
-      while (Math.max(...taken.keys()) < cycle + within) await pause();
+      while (Math.max(...taken.keys()) < cycle + within) await pause(20);
       node.counting.samples.end(sampled);
       const known = taken.size;
       for (const [of, [count]] of taken) expect([of, count]).toEqual([of, of >= cycle && of < cycle + within ? 1 : 0]);
-      while ((await cycleNow()) < cycle + within + 4) await pause();
+      while ((await cycleNow()) < cycle + within + 4) await pause(20);
       expect(taken.size).toBe(known);
     });
   });

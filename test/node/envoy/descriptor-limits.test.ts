@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { findLimit, keyOf } from '../../../src/node/envoy/descriptor-limits.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
-import { Failure } from '../../../src/schema/failure.js';
+import { failureOf } from '../../failures.js';
 
 const shop = `
 domain: shop
@@ -156,13 +156,6 @@ describe('limits that cannot be read are refused with the line', () => {
     ['a domain that is no slug', 'domain: Shop\ndescriptors:\n  - key: a\n', /line 1, .*machine/],
     ['too deep', `domain: a\ndescriptors: ${'[{key: a, descriptors: '.repeat(17)}[{key: a}]${'}]'.repeat(17)}\n`, /more than 16 deep/],
   ])('%s', (_, text, why) => {
-    let failure: unknown;
-    try {
-      readDescriptorLimits(text, 'shop.yaml', 777);
-    } catch (error) {
-      failure = error;
-    }
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).why).toMatch(why);
+    expect(failureOf(() => readDescriptorLimits(text, 'shop.yaml', 777))?.why).toMatch(why);
   });
 });
