@@ -1,4 +1,12 @@
-import { RedisCluster } from '../store/redis/server.js';
+import { hasRedis, RedisCluster } from '../store/redis/server.js';
+import { describeCounting } from '../suite/counting.js';
 import { describeNetwork } from '../suite/network.js';
+import { startPair } from './network-nodes.js';
 
 describeNetwork('a cluster of three', () => RedisCluster.start());
+
+describeCounting(
+  'a cluster of three (needs redis-server)',
+  async (cycleMs) => startPair(await RedisCluster.start(), cycleMs),
+  !hasRedis,
+);

@@ -39,3 +39,13 @@ export async function startNetworkNode(
   const { directory, connection } = network;
   return { ...node, errors, said: () => lines, fingerprint: signer.fingerprint, directory, connection };
 }
+
+/** Two nodes of one network, with all that is theirs. */
+export async function startPair(redis: { readonly url: string; stop(): Promise<void> }, cycleMs: number) {
+  const nodes = [await startNetworkNode(redis.url, cycleMs), await startNetworkNode(redis.url, cycleMs)];
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await redis.stop();
+  };
+  return { nodes, stop };
+}

@@ -98,25 +98,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect(Number(peeked.headers.get('retry-after'))).toBeGreaterThan(0);
     });
 
-    it('events, many gates at once and many lines are counted alike', async () => {
-      await machine('many');
-      const id = await deploy(0, 'many', { threshold: 10, within: 100 });
-      const one = await at(1).event('many', { count: 4 });
-      const counted = { id, count: 4, admitted: 4, limited: 0, remaining: 6, retry_after_cycles: 0 };
-      expect(one).toMatchObject({ status: 200, body: { contracts: [counted] } });
-      const requests = [{ contract_id: id, n: 3 }, { contract_id: id }, { contract_id: id, n: 3 }];
-      const gates = await at(2).post('/api/chain/many/gates', { requests });
-      expect(gates.body.decisions.map(({ admitted, limited }: any) => [admitted, limited])).toEqual([
-        [3, 0],
-        [1, 0],
-        [2, 1],
-      ]);
-      const lines = '{"type":"request"}\nnonsense\n{"type":"request","count":2}\n';
-      const { body } = await owner.post('/api/chain/many/events', lines, NDJSON);
-      expect(body).toMatchObject({ lines: 3, counted: 2, refused: 1, admitted: 0, limited: 3 });
-      expect(body.contracts).toMatchObject([{ id, state: 'limiting', count: 14, admitted: 0, limited: 3 }]);
-    });
-
     it('an event finds a contract of which its node has not heard yet', async () => {
       await machine('heard');
       expect((await at(1).get('/api/chain/state-machines/heard')).status).toBe(200);
@@ -200,14 +181,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect((await send(2, 4)).body.code).toBe('idempotency_key_reused');
     });
 
-    it('a rule decides on all nodes as on one', async () => {
-      await machine('rule');
-      const params = { rate: 1, per_ms: 3_600_000, capacity: 5 };
-      const path = gateOf('rule', await at(1).deploy('rule', { params }, 'token-bucket'));
-      const told = await Promise.all(Array.from({ length: 9 }, (_, index) => at(index % 3).post(path)));
-      expect(told.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(4).fill(429)]);
-    });
-
     it('a machine drawn in the form of XState decides on all nodes as on one', async () => {
       await machine('drawn');
       const on = (condition: string) => ({ type: 'countIn', params: { within: 1_000, condition } });
@@ -232,38 +205,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         ...['429 shut', '429 shut'],
       ]);
       await holds('drawn');
-    });
-
-    it('each key of a contract has its own count, and they are bounded', async () => {
-      await machine('keyed');
-      const id = await deploy(2, 'keyed', { threshold: 2, within: 100, keyed: { max_keys: 2 } });
-      const gate = async (node: number, name: string) =>
-        (await at(node).post(`/api/chain/keyed/contracts/${id}/gate?key=${name}`)).body;
-      expect((await gate(0, 'a')).count).toBe(1);
-      expect((await gate(1, 'a')).count).toBe(2);
-      expect(await gate(2, 'a')).toMatchObject({ decision: 'limited', count: 3, key: 'a' });
-      expect((await gate(1, 'b')).count).toBe(1);
-      expect((await gate(0, 'c')).code).toBe('too_many_keys');
-      const { body } = await owner.get(`/api/chain/keyed/contracts/${id}/keys`);
-      expect(body.keys).toMatchObject([
-        { key: 'a', state: 'limiting', count: 3 },
-        { key: 'b', count: 1 },
-      ]);
-    });
-
-    it('a manual transition answers with its row, and holds', async () => {
-      await machine('hand');
-      const id = await deploy(0, 'hand', { threshold: 2, within: 3 });
-      const path = `/api/chain/hand/contracts/${id}/transition`;
-      const { status, body } = await at(1).post(path, { to: 'limiting', hold_cycles: 1_000 });
-      expect({ status, body }).toMatchObject({
-        status: 200,
-        body: { previous_state: 'allowing', new_state: 'limiting', seq: 3 },
-      });
-      const limited = await at(2).post(`/api/chain/hand/contracts/${id}/gate`);
-      expect(limited).toMatchObject({ status: 429, body: { state: 'limiting', count: 1 } });
-      expect(limited.body.retry_after_cycles).toBeGreaterThan(900);
-      expect((await owner.post(path, { to: 'limiting' })).body.code).toBe('no_transition');
     });
 
     it('each manual transition that is acknowledged is in the record, on whichever node and between whichever cycles it was asked for', async () => {
