@@ -63,14 +63,8 @@ function scripted(turns: readonly Turn[], options: Partial<WeirClientOptions> = 
       sent.push({ method, path, key: new Headers(headers).get('idempotency-key') });
       if (turn === 'breaks' || turn === undefined) throw new TypeError('fetch failed');
       const { status, after } = typeof turn === 'number' ? { status: turn, after: undefined } : turn;
-      const problem = {
-        ok: false,
-        type: 'urn:x',
-        title: 'Refused',
-        status,
-        detail: 'It is refused.',
-        code: 'node_overloaded',
-      };
+      const words = { type: 'urn:x', title: 'Refused', detail: 'It is refused.', code: 'node_overloaded' };
+      const problem = { ok: false, status, ...words };
       const body = status === 200 ? { ok: true, cycle: 1, cycle_ms: 50, contracts: [] } : problem;
       return Response.json(body, { status, ...(after === undefined ? {} : { headers: { 'retry-after': after } }) });
     },
@@ -121,12 +115,8 @@ describe('a client of a node', () => {
 
   it('throws what the node refuses, with its code, its words and its faults', async () => {
     const refused = await weir.call('deployRateLimiter', { body: { slug: 'x', threshold: 0 } }).catch((error) => error);
-    expect(refused).toMatchObject({
-      name: 'WeirError',
-      code: 'invalid_input',
-      status: 400,
-      errors: [{ path: '/threshold' }],
-    });
+    const problem = { code: 'invalid_input', status: 400, errors: [{ path: '/threshold' }] };
+    expect(refused).toMatchObject({ name: 'WeirError', ...problem });
     expect(await caught(weir.gate('nowhere', 'x'))).toEqual(['machine_not_found', 404]);
     expect(await caught(weir.gate('..', 'x'))).toEqual(['wrong_usage', 0]);
     expect(await caught(new WeirClient({ url: node.url }).event('gate', { type: 'request' }))).toEqual([
@@ -160,10 +150,7 @@ describe('a client of a node', () => {
     const problem = async () => Response.json({ error: 'gone' }, { status: 410 });
     const of = (fetch: WeirClientOptions['fetch']) =>
       caught(new WeirClient({ url: node.url, fetch }).call('readClock'));
-    expect([await of(html), await of(problem)]).toEqual([
-      ['answer_unreadable', 0],
-      ['answer_unreadable', 0],
-    ]);
+    for (const answer of [html, problem]) expect(await of(answer)).toEqual(['answer_unreadable', 0]);
   });
 
   it('follows a machine until its signal', async () => {

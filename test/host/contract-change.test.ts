@@ -8,10 +8,10 @@ import type { ContractDefinition } from '../../src/limiter/definition.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import type { KeyedImage } from '../../src/store/store.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { codeOf } from '../failures.js';
 import { rules } from '../limiter/rule/every-rule.js';
 import { verifyRows } from '../record/verifying.js';
 
@@ -23,6 +23,9 @@ const planOf = (definition: ContractDefinition) => planContract(definition);
 const windowPlan = (threshold: number, within: number) => planOf(rateLimiter({ threshold, within }));
 const tokenBucket = (capacity: number, rate = 1) =>
   ruleLimiter({ primitive: 'token_bucket', params: { rate, per_ms: CYCLE_MS, capacity } });
+
+const gcra = (tau_ms: number) => ruleLimiter({ primitive: 'gcra', params: { T_ms: 1_000, tau_ms } });
+const slidingLog = (limit: number) => ruleLimiter({ primitive: 'sliding_log', params: { limit, window_ms: 9_000 } });
 
 /** A machine with one contract, on a clock of its own. */
 class Bench {
@@ -154,13 +157,11 @@ describe('a contract that cannot keep all', () => {
     const { forgotten, resets } = bench.change({ plan: planOf(tokenBucket(3)) });
     expect([resets, forgotten]).toEqual([true, 'token_bucket does not count as a window does: all counts begin anew.']);
     expect([bench.decide(4, 'ann'), bench.state('ann')]).toEqual([3, 'limiting']);
-    expect(bench.rows()).toMatchObject([
-      {},
-      {},
-      {},
+    const last = [
       { resets: true, to: 'allowing' },
       { key: 'ann', from: 'allowing' },
-    ]);
+    ];
+    expect(bench.rows().slice(3)).toMatchObject(last);
   });
 
   it.each([false, true])('has no key of the rule before after a restart; killed: %s', (isKilled) => {
@@ -177,25 +178,15 @@ describe('a contract that cannot keep all', () => {
     const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }));
     const other = rateLimiter({ threshold: 2, within: 10 });
     const text = JSON.stringify(other).replaceAll('"request"', '"login"');
-    expect(() => bench.change({ plan: planOf(JSON.parse(text)) })).toThrow(Failure);
+    expect(codeOf(() => bench.change({ plan: planOf(JSON.parse(text)) }))).not.toBe('done');
     expect(bench.rows()).toHaveLength(2);
   });
 
   it.each([
     ['a larger bucket', tokenBucket(5), tokenBucket(9), [0, 0]],
     ['a smaller bucket', tokenBucket(9), tokenBucket(5), [4, 4]],
-    [
-      'gcra',
-      ruleLimiter({ primitive: 'gcra', params: { T_ms: 1000, tau_ms: 4000 } }),
-      ruleLimiter({ primitive: 'gcra', params: { T_ms: 1000, tau_ms: 8000 } }),
-      [0, 4],
-    ],
-    [
-      'sliding_log',
-      ruleLimiter({ primitive: 'sliding_log', params: { limit: 5, window_ms: 9000 } }),
-      ruleLimiter({ primitive: 'sliding_log', params: { limit: 9, window_ms: 9000 } }),
-      [0, 4],
-    ],
+    ['gcra', gcra(4_000), gcra(8_000), [0, 4]],
+    ['sliding_log', slidingLog(5), slidingLog(9), [0, 4]],
   ])('keeps the state of a rule with other numbers: %s', (_, before, after, [left, then]) => {
     const bench = new Bench(before, KEYED);
     bench.decide(5, 'ann');
@@ -210,8 +201,8 @@ describe('names', () => {
   it('are those of one contract of a machine', () => {
     const bench = new Bench(rateLimiter());
     const other = bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' });
-    expect(() => bench.change({ name: 'login' })).toThrow(expect.objectContaining({ code: 'name_taken' }));
-    expect(() => bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' })).toThrow(Failure);
+    expect(codeOf(() => bench.change({ name: 'login' }))).toBe('name_taken');
+    expect(codeOf(() => bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' }))).toBe('name_taken');
     bench.host.deleteContract(other);
     bench.change({ name: 'login' });
     const machine = bench.host.machine('m');
@@ -345,16 +336,13 @@ describe('a candidate', () => {
         fc.property(asked, fc.boolean(), (steps, hasKeys) => {
           const keyed = hasKeys ? KEYED : undefined;
           const limiter = rateLimiter({ threshold: 2, within: 3 });
-          const [both, one, other] = [
-            new Bench(limiter, keyed),
-            new Bench(limiter, keyed),
-            new Bench(definition, keyed),
-          ];
+          const benches = [limiter, limiter, definition].map((one) => new Bench(one, keyed));
+          const [both, one] = benches as [Bench, Bench, Bench];
           both.change({ candidate: planOf(definition) });
           const found = { both: 0, only_limiter: 0, only_candidate: 0 };
           for (const { key: name, n, gap } of steps) {
-            for (const bench of [both, one, other]) bench.wait(gap);
-            const decided = [both, one, other].map((bench) => bench.decide(n, hasKeys ? name : undefined));
+            for (const bench of benches) bench.wait(gap);
+            const decided = benches.map((bench) => bench.decide(n, hasKeys ? name : undefined));
             expect(decided[0]).toBe(decided[1]);
             const [limited, would] = [n - decided[1]!, n - decided[2]!];
             found.both += Math.min(limited, would);
@@ -404,10 +392,9 @@ describe('a candidate', () => {
     bench.restart(true);
     expect(bench.decide(1, 'ann')).toBe(0);
     expect(bench.contract.comparison?.plan.thresholds).toEqual([5]);
-    const rows = bench.rows();
-    expect(
-      rows.filter(({ kind }) => kind === 'contract_changed').map(({ changes }) => changes?.map(({ what }) => what)),
-    ).toEqual([['candidate'], ['rule', 'candidate', 'threshold', 'within']]);
+    const changed = bench.rows().filter(({ kind }) => kind === 'contract_changed');
+    const what = changed.map(({ changes }) => changes?.map((one) => one.what));
+    expect(what).toEqual([['candidate'], ['rule', 'candidate', 'threshold', 'within']]);
     bench.change({ candidate: null });
     expect([bench.contract.comparison, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
   });
@@ -456,6 +443,6 @@ describe('a candidate', () => {
 
   it('is there to be promoted', () => {
     const bench = new Bench(rateLimiter());
-    expect(() => bench.change({ promotes: true })).toThrow(expect.objectContaining({ code: 'no_candidate' }));
+    expect(codeOf(() => bench.change({ promotes: true }))).toBe('no_candidate');
   });
 });

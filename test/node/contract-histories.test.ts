@@ -34,7 +34,9 @@ function watched({ most = 4, mostPerStream = 2 } = {}) {
     });
   const to = (cycle: number) => clock.run({ untilMs: (FIRST + cycle) * CYCLE_MS });
   const count = (of: ReturnType<typeof contract>, n: number) => host.contract(of.id).decide(n, clock.cycle());
-  return { clock, host, histories, contract, keyed, to, count };
+  /** What a new reader of a contract is told. */
+  const told = (one: ReturnType<typeof contract>, of = histories) => JSON.parse(of.news(of.watch([one], undefined))!);
+  return { clock, host, histories, contract, keyed, to, count, told };
 }
 
 describe('the history of a contract', () => {
@@ -86,17 +88,15 @@ describe('the history of a contract', () => {
   });
 
   it('begins with the contract, and not when a stream first asks for it', () => {
-    const { histories, contract, to, count } = watched();
+    const { contract, to, count, told } = watched();
     const one = contract();
     count(one, 2);
     to(3.5);
-    expect(JSON.parse(histories.news(histories.watch([one], undefined))!)).toMatchObject([
-      { from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] },
-    ]);
+    expect(told(one)).toMatchObject([{ from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] }]);
   });
 
   it('begins with the node for contracts that are there already', () => {
-    const { host, histories, contract, to, count } = watched({ most: 2 });
+    const { host, histories, contract, to, count, told } = watched({ most: 2 });
     const one = contract();
     const later = new ContractHistories(host, new LocalSamples(host), {
       watchedContracts: 2,
@@ -105,24 +105,24 @@ describe('the history of a contract', () => {
     count(one, 1);
     to(2.5);
     expect([histories.size, later.size]).toEqual([1, 1]);
-    expect(JSON.parse(later.news(later.watch([one], undefined))!)).toMatchObject([{ count: [1, 1] }]);
+    expect(told(one, later)).toMatchObject([{ count: [1, 1] }]);
   });
 
   it('of a contract with keys is limiting while one of its keys is, whatever the contract itself does', () => {
-    const { clock, histories, keyed, to } = watched();
+    const { clock, keyed, to, told } = watched();
     const one = keyed();
     one.decide(1, clock.cycle(), 0, 'a');
     to(1);
     one.decide(1, clock.cycle(), 0, 'a');
     to(6.5);
     expect(one.admits).toBe(true);
-    expect(JSON.parse(histories.news(histories.watch([one], undefined))!)).toMatchObject([
+    expect(told(one)).toMatchObject([
       { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
     ]);
   });
 
   it('of a contract with a candidate says what that would have limited', () => {
-    const { host, clock, histories, keyed, to } = watched();
+    const { host, clock, keyed, to, told } = watched();
     const one = keyed();
     const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }));
     to(1.2);
@@ -130,7 +130,7 @@ describe('the history of a contract', () => {
     to(2.2);
     for (const name of ['a', 'a', 'a']) one.decide(1, clock.cycle(), 0, name);
     to(3.5);
-    const [history] = JSON.parse(histories.news(histories.watch([one], undefined))!);
+    const [history] = told(one);
     expect(history.would_limit).toEqual([null, null, 2]);
   });
 
@@ -180,7 +180,7 @@ describe('the history of a contract', () => {
     );
     fc.assert(
       fc.property(steps, fc.boolean(), (all, isBusy) => {
-        const { host, contract } = watched();
+        const { host, contract, told } = watched();
         const one = contract();
         let history: Sampled | undefined;
         const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
@@ -194,7 +194,7 @@ describe('the history of a contract', () => {
           expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
           history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
         });
-        const [{ from_cycle, count }] = JSON.parse(histories.news(histories.watch([one], undefined))!);
+        const [{ from_cycle, count }] = told(one, histories);
         expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
       }),
       { numRuns: 20 },
