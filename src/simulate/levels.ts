@@ -6,10 +6,12 @@
 //   cycle        | 0 | 1 | 2 |           updated in cycles with requests, and in those in which the level falls
 import type { Gauge } from '../limiter/gauge.js';
 import type { RowBuilder } from '../outcome/cycle-row.js';
-import { Agenda, type Ticket } from '../time/agenda.js';
+import { Agenda } from '../time/agenda.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
 import type { SimulatedContract } from './simulated-contract.js';
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 export class Levels {
   readonly #contracts: readonly SimulatedContract[];
@@ -17,10 +19,13 @@ export class Levels {
   readonly #cycleMs: number;
   #asked: number[] = [];
   readonly #most: number[] = [];
-  #falling: number[] = [];
-  /** Later falls; due in cycles. */
+  /** By contract: the cycle in which its level falls next. */
+  readonly #falls: number[] = [];
+  /** By contract: the cycle in which it is looked at. Requests postpone a fall, so it may then fall later. */
+  readonly #looks: number[] = [];
+  readonly #lookedAt = new Map<number, number[]>();
+  /** The cycles of `#lookedAt`. */
   readonly #agenda = new Agenda(Number.MIN_SAFE_INTEGER);
-  readonly #tickets = new Map<number, Ticket>();
 
   constructor(contracts: readonly SimulatedContract[], builder: RowBuilder, cycleMs: number) {
     this.#contracts = contracts;
@@ -32,15 +37,13 @@ export class Levels {
     this.#note(contract, this.#contracts[contract]!.gate.level);
   }
 
-  /** Returns the next cycle in which a level falls, or Infinity. */
+  /** Returns the next cycle in which a level may fall, or Infinity. */
   close(cycle: number): number {
-    for (const contract of this.#falling) this.#note(contract, 0);
-    this.#falling = [];
     while (this.#agenda.nextDue() <= cycle) this.#agenda.step();
     const written = this.#asked;
     this.#asked = [];
     for (const contract of written) this.#write(contract, cycle);
-    return this.#falling.length > 0 ? cycle + 1 : this.#agenda.nextDue();
+    return this.#agenda.nextDue();
   }
 
   #note(contract: number, level: number): void {
@@ -50,26 +53,35 @@ export class Levels {
   }
 
   #write(contract: number, cycle: number): void {
-    const [gauge] = this.#contracts[contract]!.gate.gauges;
-    const level = Math.max(this.#most[contract]!, gauge!.levelAt(startOf(cycle, this.#cycleMs)));
+    const gauge = this.#contracts[contract]!.gate.gauges[0]!;
+    const level = Math.max(this.#most[contract]!, gauge.levelAt(startOf(cycle, this.#cycleMs)));
     this.#most[contract] = -1;
     this.#builder.counted(contract, level);
-    const ticket = this.#tickets.get(contract);
-    if (ticket !== undefined) {
-      this.#agenda.cancel(ticket);
-      this.#tickets.delete(contract);
-    }
-    const next = this.#nextAfter(gauge!, cycle, level);
-    if (next === cycle + 1) this.#falling.push(contract);
-    else if (next < Number.POSITIVE_INFINITY)
-      this.#tickets.set(
-        contract,
-        this.#agenda.at(next, Rank.close, () => {
-          this.#tickets.delete(contract);
-          this.#note(contract, 0);
-        }),
-      );
+    this.#falls[contract] = this.#nextAfter(gauge, cycle, level);
+    this.#lookAt(contract, this.#falls[contract]!);
   }
+
+  #lookAt(contract: number, cycle: number): void {
+    if (cycle >= (this.#looks[contract] ?? NEVER)) return;
+    this.#looks[contract] = cycle;
+    const others = this.#lookedAt.get(cycle);
+    if (others !== undefined) others.push(contract);
+    else {
+      this.#lookedAt.set(cycle, [contract]);
+      this.#agenda.at(cycle, Rank.close, this.#look);
+    }
+  }
+
+  readonly #look = (cycle: number): void => {
+    const contracts = this.#lookedAt.get(cycle)!;
+    this.#lookedAt.delete(cycle);
+    for (const contract of contracts) {
+      if (this.#looks[contract] === cycle) this.#looks[contract] = NEVER;
+      const falls = this.#falls[contract]!;
+      if (falls === cycle) this.#note(contract, 0);
+      else if (falls > cycle) this.#lookAt(contract, falls);
+    }
+  };
 
   #nextAfter(gauge: Gauge, cycle: number, level: number): number {
     const nextMs = startOf(cycle + 1, this.#cycleMs);
