@@ -153,13 +153,8 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     const counts = new Float64Array(n);
     const states = new Uint8Array(n);
     // Read once: the engine cannot know that the columns stay the same.
-    const [came, got, standing, inState, changed] = [
-      this.#requests,
-      this.#admitted,
-      this.#counts,
-      this.#states,
-      this.#isChanged,
-    ];
+    const [came, got, standing] = [this.#requests, this.#admitted, this.#counts];
+    const [inState, changed] = [this.#states, this.#isChanged];
     for (let index = 0; index < n; index += 1) {
       const contract = contracts[index]!;
       requests[index] = came[contract]!;
@@ -171,9 +166,14 @@ export class RowBuilder<Run extends RunShape = RunShape> {
       changed[contract] = 0;
     }
     const [sum, admittedSum] = [this.#sum, this.#admittedSum];
-    const bare = { requests: sum, admitted: admittedSum, limited: sum - admittedSum, limiting: this.#limiting };
     const delaysMs = this.run.rule === undefined ? NONE : this.#delaysMs;
-    const totals = this.run.rule === undefined ? bare : { ...bare, delayed: delaysMs.length };
+    const totals = {
+      requests: sum,
+      admitted: admittedSum,
+      limited: sum - admittedSum,
+      limiting: this.#limiting,
+      ...(this.run.rule === undefined ? {} : { delayed: delaysMs.length }),
+    };
     const transitions = this.#transitions.length === 0 ? NO_TRANSITIONS : this.#transitions;
     const row = new Row(
       cycle,

@@ -88,7 +88,8 @@ export class World<About extends object = object> {
     this.contracts = this.#contracts;
     // `about` is missing only if it has no fields.
     const costs = costUnit === undefined ? {} : { costs: new CostTally(costUnit) };
-    this.run = { ...shapeOf(this.#names, plan), ...costs, ...(options.about as About) };
+    // Not by spreading: the engine would give each run a class of its own, and compile all that reads it again.
+    this.run = Object.assign(shapeOf(this.#names, plan), costs, options.about as About);
     this.#builder = new RowBuilder(this.run, byContract);
     this.#hasRule = plan.rule !== undefined;
     const hasLevels = byContract && (this.#hasRule || costUnit !== undefined);
