@@ -13,6 +13,7 @@
 //
 // While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
 import { cycleOf, startOf } from '../time/cycle.js';
+import type { IntegerRange } from './expression/integer-set.js';
 import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
 import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
@@ -51,12 +52,15 @@ interface GateSetup extends GateTime {
 /** Back-off of a refused trigger: 1, 2, 4 ... cycles up to this, as each try writes a row. A transition ends it. */
 const LONGEST_BACK_OFF = 1_024;
 
+const ANY: IntegerRange = { lo: 0, hi: Number.POSITIVE_INFINITY };
+const NONE: IntegerRange = { lo: Number.POSITIVE_INFINITY, hi: Number.NEGATIVE_INFINITY };
+
 export class Gate {
   readonly plan: Plan;
   readonly cycleMs: number;
-  state: number;
-  heldUntilCycle: number;
-  refusals: number;
+  state = 0;
+  heldUntilCycle = 0;
+  refusals = 0;
   delayMs = 0;
   /** `count` after the last decision by a rule, or in which a guard could hold. */
   level = 0;
@@ -65,7 +69,7 @@ export class Gate {
   readonly #moves: Moves | undefined;
   readonly #owner: GateOwner;
   readonly #head: GateHead;
-  #nowMs: number;
+  #nowMs = 0;
 
   constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, moves, image, head }: GateSetup) {
     const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
@@ -345,14 +349,14 @@ export class Gate {
 
   #refresh(): void {
     const held = this.cycle < this.heldUntilCycle;
-    this.gauges.forEach((gauge, index) => {
-      const band = held ? undefined : quietBand(this.plan, this.state, index, gauge.value);
-      gauge.lo = held ? 0 : (band?.lo ?? Number.POSITIVE_INFINITY);
-      gauge.hi = held ? Number.POSITIVE_INFINITY : (band?.hi ?? Number.NEGATIVE_INFINITY);
-    });
+    for (const [index, gauge] of this.gauges.entries()) {
+      const band = held ? ANY : (quietBand(this.plan, this.state, index, gauge.value) ?? NONE);
+      gauge.lo = band.lo;
+      gauge.hi = band.hi;
+    }
+    const [only] = this.gauges;
     const isOne = this.gauges.length === 1 && !this.needsEveryEvent && this.#rule === undefined;
-    const [only] = isOne ? this.gauges : [];
-    const quiet = only === undefined ? NEVER_QUIET : { hi: only.hi, calmUntil: this.#calmUntil(only) };
+    const quiet = isOne ? { hi: only!.hi, calmUntil: this.#calmUntil(only!) } : NEVER_QUIET;
     setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }
 

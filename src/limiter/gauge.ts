@@ -8,7 +8,7 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { advanceTo, cycleAt, RollingWindow, type WindowImage, type WindowRing } from './window.js';
+import { cycleAt, RollingWindow, type WindowImage, type WindowRing } from './window.js';
 
 export interface RuleImage {
   readonly refused: 0 | 1;
@@ -99,7 +99,7 @@ export class WindowGauge extends RollingWindow implements Gauge {
     return Math.min(n, this.hi - count + 1);
   }
 
-  override add(n: number, happened = this.cycle): void {
+  add(n: number, happened = this.cycle): void {
     this.addAt(happened, n);
   }
 
@@ -190,10 +190,10 @@ export class RuleGauge implements Gauge {
   readonly #planned: PlannedRule;
   readonly #time: WindowRing;
   #state: unknown;
-  #nowMs: number;
+  #nowMs = 0;
   /** The next admission; undefined if it must be computed again. */
   #admitsMs: number | undefined;
-  #cost: number;
+  #cost = 1;
 
   constructor(planned: PlannedRule, nowMs: number, time: WindowRing, image?: RuleImage) {
     this.#planned = planned;
@@ -244,10 +244,9 @@ export class RuleGauge implements Gauge {
     this.value = refused;
   }
 
-  goTo(cycle: number, ms: number): void {
+  goTo(_cycle: number, ms: number): void {
     const sinceMs = this.#nowMs;
     this.#nowMs = ms;
-    advanceTo(this.#time, cycle);
     if (this.value === 0 || (this.#admitsMs !== undefined && this.#admitsMs > ms)) return;
     if (this.#opensMs(sinceMs) <= ms) this.#admitAgain();
   }

@@ -168,10 +168,6 @@ export class RollingWindow {
     return cycleAt(this.#counts.offset);
   }
 
-  add(n: number): void {
-    addTo(this.#counts, n);
-  }
-
   /** Counts late events. @returns false, without counting, if that cycle has left the window or has not begun */
   addAt(cycle: number, n: number): boolean {
     const age = this.cycle - cycle;

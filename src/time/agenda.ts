@@ -34,7 +34,7 @@ const nothing: Task = () => {};
 
 /** `at`, `cancel` and `step` take O(log size). */
 export class Agenda {
-  #now: number;
+  #now = 0;
   #asked = 0;
   #size = 0;
   /** Places to fill before the arrays grow: the capacity minus the retired slots. */

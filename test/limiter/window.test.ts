@@ -28,10 +28,10 @@ describe('rings', () => {
   it.each([2 ** 31 - 1, 2 ** 31, 2 ** 40, 2 ** 51])('count %d events in a cycle, and what is taken back', (n) => {
     const [ring, neighbour] = [new WindowRing(3, 7), new WindowRing(3, 7)];
     const [window, other] = [new RollingWindow(ring), new RollingWindow(neighbour)];
-    other.add(4);
-    window.add(1);
+    other.addAt(7, 4);
+    window.addAt(7, 1);
     window.advance(8);
-    window.add(n);
+    window.addAt(8, n);
     window.addAt(7, n);
     window.addAt(7, -1);
     expect([window.count, window.image(), other.image()]).toEqual([

@@ -53,5 +53,6 @@ export function intersection(a: IntegerSet, b: IntegerSet): IntegerSet {
 }
 
 export function rangeAround(set: IntegerSet, count: number): IntegerRange | undefined {
-  return set.find(({ lo, hi }) => lo <= count && count <= hi);
+  for (const range of set) if (range.lo <= count && count <= range.hi) return range;
+  return undefined;
 }
