@@ -13,27 +13,21 @@ import { MemoryStore } from '../../src/store/memory.js';
 import { CYCLE_MS, secondsUntil } from '../../src/time/cycle.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 
 /** What the task asks for: client actor events a second. */
 const TARGET = 100_000;
 
 export async function benchClients(rounds = 5, jobs = 100_000): Promise<BenchRow[]> {
-  const rates: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const startMs = performance.now();
-    const events = simulate(jobs, round);
-    rates.push((1000 * events) / (performance.now() - startMs));
-  }
-  const value = median(rates.slice(1));
-  return [
-    {
-      what: 'clients: actor events, with agenda, gate and service',
-      value,
-      unit: 'events/s',
-      against: { name: 'what is asked for', value: TARGET, ratio: value / TARGET, target: 1 },
-    },
-  ];
+  let seed = 0;
+  const eventsPerSecond = async () => {
+    let events = 0;
+    const seconds = await secondsOf(() => (events = simulate(jobs, seed++)));
+    return events / seconds;
+  };
+  const { clients: value } = await inTurn({ clients: eventsPerSecond }, rounds);
+  const against = beside(value, 'what is asked for', TARGET, 1);
+  return [{ what: 'clients: actor events, with agenda, gate and service', value, unit: 'events/s', against }];
 }
 
 /**

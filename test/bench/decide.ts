@@ -8,7 +8,7 @@ import { RandomStream } from '../../src/math/random.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, type Body, beside, sideBySide } from './measure.js';
 
 const CONTRACTS = 10_000;
 /** Requests of one cycle over all contracts: each is asked once in about two cycles, and most stay below their threshold. */
@@ -34,7 +34,7 @@ export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> 
     return ids[order[place]!]!;
   };
   let cycle = 0;
-  const bodies: Record<string, (n: number) => void | Promise<void>> = {
+  const bodies: Record<string, Body> = {
     host: (count) => {
       for (let i = 0; i < count; i += 1) host.contract(nextId()).decide(1, cycle + Math.floor(i / PER_CYCLE));
       cycle += Math.ceil(count / PER_CYCLE);
@@ -44,39 +44,19 @@ export async function benchDecide(rounds = 5, n = 400_000): Promise<BenchRow[]> 
       cycle += Math.ceil(count / PER_CYCLE);
     },
     'rate-limiter-flexible': async (count) => {
-      for (let i = 0; i < count; i += 1) {
-        try {
-          await flexible.consume(nextId());
-        } catch {
-          // limited
-        }
-      }
+      // It rejects what is limited.
+      for (let i = 0; i < count; i += 1) await flexible.consume(nextId()).catch(() => {});
     },
     'express-rate-limit': async (count) => {
       for (let i = 0; i < count; i += 1) await express.increment(nextId());
     },
   };
-  const speeds: Record<string, number[]> = Object.fromEntries(Object.keys(bodies).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [name, body] of Object.entries(bodies)) {
-      const share = name === 'host' || name === 'ring' ? n : n / 4;
-      const start = performance.now();
-      await body(share);
-      if (round >= 0) speeds[name]!.push((share / (performance.now() - start)) * 1000);
-    }
-  }
+  const times = { host: n, ring: n, 'rate-limiter-flexible': n / 4, 'express-rate-limit': n / 4 };
+  const speeds = await sideBySide(bodies, times, rounds);
   express.shutdown();
-  const speed = (name: string) => median(speeds[name]!);
-  const against = (name: string, target: number) => ({
-    name,
-    value: speed(name),
-    ratio: speed('host') / speed(name),
-    target,
+  const row = (name: string, target: number) => ({
+    ...{ what: 'decide + record, 10,000 contracts by id', value: speeds['host']!, unit: 'decisions/s' },
+    against: beside(speeds['host']!, name, speeds[name]!, target),
   });
-  const what = 'decide + record, 10,000 contracts by id';
-  return [
-    { what, value: speed('host'), unit: 'decisions/s', against: against('rate-limiter-flexible', 5) },
-    { what, value: speed('host'), unit: 'decisions/s', against: against('express-rate-limit', 3) },
-    { what, value: speed('host'), unit: 'decisions/s', against: against('ring', 0.85) },
-  ];
+  return [row('rate-limiter-flexible', 5), row('express-rate-limit', 3), row('ring', 0.85)];
 }

@@ -5,7 +5,7 @@ import { RandomStream } from '../../src/math/random.js';
 import { PoissonLaw } from '../../src/math/random-law.js';
 import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 
 const CONTRACTS = 1_000;
 const WITHIN = 60;
@@ -23,12 +23,13 @@ contracts: { count: ${CONTRACTS}, independent: true }
 arrivals: [{ model: poisson, rate: ${MEAN} }]
 `;
 
+/** A stream of each contract, as a run draws. */
+const streamsOf = (what: 'counts' | 'instants') =>
+  Array.from({ length: CONTRACTS }, (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/${what}`));
+
 function bareLoop(cycles: number): number {
   const law = new PoissonLaw(MEAN);
-  const streams = Array.from(
-    { length: CONTRACTS },
-    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`),
-  );
+  const streams = streamsOf('counts');
   const rings = new Float64Array(CONTRACTS * WITHIN);
   const counts = new Float64Array(CONTRACTS);
   const limiting = new Uint8Array(CONTRACTS);
@@ -54,37 +55,35 @@ function bareLoop(cycles: number): number {
   return limited;
 }
 
-/** The result of a body, and the processor time it takes, in seconds. */
-async function secondsOf<T>(body: () => Promise<T> | T): Promise<[T, number]> {
-  const before = process.cpuUsage();
-  const result = await body();
-  const { user, system } = process.cpuUsage(before);
-  return [result, (user + system) / 1e6];
+/** Rates of the fleet and of a bare loop, for a second of the processor. They have to find the same in every round. */
+async function ratesOf(
+  of: number,
+  rounds: number,
+  fleet: () => Promise<number>,
+  bare: () => number,
+): Promise<{ fleet: number; bare: number }> {
+  let [found, expected] = [0, 0];
+  const rate = async (work: () => unknown) => of / (await secondsOf(work, 'processor'));
+  return inTurn(
+    {
+      fleet: () => rate(async () => (found = await fleet())),
+      bare: async () => {
+        const value = await rate(() => (expected = bare()));
+        if (found !== expected) throw new Error(`the bare loop finds ${expected} requests, the fleet ${found}`);
+        return value;
+      },
+    },
+    rounds,
+  );
 }
 
 /** @param cycles how long; a day takes some seconds a round */
 export async function benchFleet(rounds = 3, cycles = 20_000): Promise<BenchRow[]> {
-  const fleet: number[] = [];
-  const bare: number[] = [];
-  for (let round = -1; round < rounds; round += 1) {
-    const loaded = parseScenario(scenario(cycles), 'fleet.yaml');
-    const [{ outcome }, simulated] = await secondsOf(() => simulate(loaded));
-    const [limited, looped] = await secondsOf(() => bareLoop(cycles));
-    if (outcome.limited !== limited)
-      throw new Error(`the bare loop limits ${limited} requests, the fleet ${outcome.limited}`);
-    if (round < 0) continue;
-    fleet.push((CONTRACTS * cycles) / simulated);
-    bare.push((CONTRACTS * cycles) / looped);
-  }
-  const value = median(fleet);
-  return [
-    {
-      what: `fleet: Poisson on ${CONTRACTS} contracts, ${cycles} cycles`,
-      value,
-      unit: 'contract-cycles/s',
-      against: { name: 'bare loop, same draws', value: median(bare), ratio: value / median(bare), target: 0.5 },
-    },
-  ];
+  const limited = async () => (await simulate(parseScenario(scenario(cycles), 'fleet.yaml'))).outcome.limited;
+  const { fleet, bare } = await ratesOf(CONTRACTS * cycles, rounds, limited, () => bareLoop(cycles));
+  const what = `fleet: Poisson on ${CONTRACTS} contracts, ${cycles} cycles`;
+  const against = beside(fleet, 'bare loop, same draws', bare, 0.5);
+  return [{ what, value: fleet, unit: 'contract-cycles/s', against }];
 }
 
 /** One request a cycle of 777 ms on average, and one allowed: a tenth comes too early. */
@@ -102,14 +101,7 @@ arrivals: [{ model: poisson, rate: ${MEAN} }]
 
 function bareGcra(cycles: number): { requests: number; limited: number } {
   const law = new PoissonLaw(MEAN);
-  const counts = Array.from(
-    { length: CONTRACTS },
-    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/counts`),
-  );
-  const places = Array.from(
-    { length: CONTRACTS },
-    (_, k) => new RandomStream(1, `contract/${k + 1}/arrivals/0/instants`),
-  );
+  const [counts, places] = [streamsOf('counts'), streamsOf('instants')];
   const tats = new Float64Array(CONTRACTS);
   const drawn = new Float64Array(1_000);
   let [requests, limited] = [0, 0];
@@ -131,14 +123,9 @@ function bareGcra(cycles: number): { requests: number; limited: number } {
 }
 
 export async function benchGcraFleet(rounds = 3, cycles = 300): Promise<BenchRow[]> {
-  const speeds: [fleet: number, bare: number][] = [];
-  for (let round = -1; round < rounds; round += 1) {
-    const [{ outcome }, fleet] = await secondsOf(() => simulate(parseScenario(gcraScenario(cycles), 'fleet.yaml')));
-    const [bare, looped] = await secondsOf(() => bareGcra(cycles));
-    if (outcome.requests !== bare.requests) throw new Error('the bare loop and the fleet have other requests');
-    if (round >= 0) speeds.push([outcome.requests / fleet, bare.requests / looped]);
-  }
-  const [value, other] = [median(speeds.map(([one]) => one)), median(speeds.map(([, one]) => one))];
-  const against = { name: 'bare arithmetic, same counts', value: other, ratio: value / other, target: 0.07 };
-  return [{ what: `fleet: ${CONTRACTS} GCRA contracts, by the ms`, value, unit: 'requests/s', against }];
+  const { requests } = bareGcra(cycles);
+  const requested = async () => (await simulate(parseScenario(gcraScenario(cycles), 'fleet.yaml'))).outcome.requests;
+  const { fleet, bare } = await ratesOf(requests, rounds, requested, () => bareGcra(cycles).requests);
+  const against = beside(fleet, 'bare arithmetic, same counts', bare, 0.07);
+  return [{ what: `fleet: ${CONTRACTS} GCRA contracts, by the ms`, value: fleet, unit: 'requests/s', against }];
 }

@@ -11,6 +11,7 @@ import { RandomStream } from '../../src/math/random.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
+import { memory } from './heap.js';
 
 /** Requests of one cycle: some 130,000 in a second. */
 const PER_CYCLE = 100_000;
@@ -85,10 +86,4 @@ async function counted(n: number, keyOf: ((n: number) => number) | undefined): P
       if (done instanceof Promise) await done;
     }
   }
-}
-
-function memory(): number {
-  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }

@@ -1,49 +1,72 @@
-// Owns how speed is measured: warm-up, rounds, medians, peers in turn. Leaves what is measured to the benches beside it.
+// How speed is measured: a round to warm up, then rounds in which all bodies take turns, a b c, a b c, so that what disturbs the machine
+// disturbs them all; of each the median.
 
 /** One line of the bench: a figure, and the peer it was measured against in the same run. */
 export interface BenchRow {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** `ratio` is the value over the peer's value; `target` is the least ratio wanted. */
-  readonly against?: {
-    readonly name: string;
-    readonly value: number;
-    readonly ratio: number;
-    readonly target?: number;
-  };
+  readonly against?: Against;
 }
 
-/** Does its work `n` times, synchronously. */
-export type Body = (n: number) => void;
+export interface Against {
+  readonly name: string;
+  readonly value: number;
+  /** The value of the row over that of the peer. */
+  readonly ratio: number;
+  /** Least ratio wanted. */
+  readonly target?: number;
+}
 
-/** Operations per second of `body(n)`: the median of the rounds, after one round to warm up. */
-export function opsPerSecond(body: Body, n: number, rounds = 5): number {
-  return sideBySide({ body }, n, rounds).body;
+export function beside(value: number, name: string, other: number, target?: number): Against {
+  return { name, value: other, ratio: value / other, ...(target !== undefined && { target }) };
+}
+
+export function atMost(most: number, value: number, unit: string): Against {
+  return { name: `${unit} allowed, over ${unit} found`, value: most, ratio: most / value, target: 1 };
+}
+
+/** Does its work `n` times. */
+export type Body = (n: number) => unknown;
+
+/** Seconds that the work takes: on the clock, or of the processor. */
+export async function secondsOf(work: () => unknown, by: 'clock' | 'processor' = 'clock'): Promise<number> {
+  const [startMs, cpu] = [performance.now(), process.cpuUsage()];
+  await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return by === 'clock' ? (performance.now() - startMs) / 1000 : (user + system) / 1e6;
+}
+
+/** The median of what each measurement gives. */
+export async function inTurn<Name extends string>(
+  measures: Readonly<Record<Name, () => number | Promise<number>>>,
+  rounds = 5,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(measures) as Name[];
+  const seen = new Map(names.map((name) => [name, [] as number[]]));
+  for (let round = 0; round <= rounds; round += 1)
+    for (const name of names) {
+      const value = await measures[name]();
+      if (round > 0) seen.get(name)!.push(value);
+    }
+  return Object.fromEntries(names.map((name) => [name, median(seen.get(name)!)])) as Record<Name, number>;
 }
 
 /**
- * Operations per second of several bodies, measured in turn so that what disturbs the machine disturbs them all:
- * a b c, a b c, ... and of each the median.
+ * Operations per second of several bodies.
  * @param n how often each body does its work in a round; per body when a peer is much slower than the others
  */
 export function sideBySide<Name extends string>(
   bodies: Readonly<Record<Name, Body>>,
   n: number | Readonly<Record<Name, number>>,
   rounds = 5,
-): Record<Name, number> {
-  const names = Object.keys(bodies) as Name[];
-  const times = (name: Name) => (typeof n === 'number' ? n : n[name]);
-  const seen = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
-  for (const name of names) bodies[name](times(name));
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) {
-      const startMs = performance.now();
-      bodies[name](times(name));
-      seen[name].push((1000 * times(name)) / (performance.now() - startMs));
-    }
-  }
-  return Object.fromEntries(names.map((name) => [name, median(seen[name])])) as Record<Name, number>;
+): Promise<Record<Name, number>> {
+  const measures = Object.keys(bodies).map((key) => {
+    const name = key as Name;
+    const times = typeof n === 'number' ? n : n[name];
+    return [name, async () => times / (await secondsOf(() => bodies[name](times)))];
+  });
+  return inTurn<Name>(Object.fromEntries(measures), rounds);
 }
 
 /** The middle of the values, or the mean of the two in the middle. */

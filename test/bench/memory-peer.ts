@@ -1,6 +1,7 @@
 // Owns a node with very many contracts, in a process of its own, that tells how much memory each takes: everything is counted, from the
 // machine's list to the store's cache. Started with --expose-gc. Leaves asking to memory.ts.
 import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
+import { memory } from './heap.js';
 import { startOwnNode } from './own-node.js';
 
 const contracts = Number(process.argv[2]);
@@ -25,10 +26,4 @@ process.on('disconnect', () => process.exit());
 
 function committed(): Promise<void> {
   return new Promise((resolve) => host.commit(() => resolve()));
-}
-
-function memory(): number {
-  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }

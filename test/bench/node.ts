@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 import type { Kind, Listening } from './node-peer.js';
 
 const CONNECTIONS = 50;
@@ -38,8 +38,11 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
   const stream = new AbortController();
   void fetch(`${node!.told.url}/api/chain/bench/stream`, { signal: stream.signal }).catch(() => {});
   try {
-    const event = await inTurn(servers, (told) => requestsPerSecond(told, 'event', seconds), rounds);
-    const gate = await inTurn(servers, (told) => requestsPerSecond(told, 'gate', seconds), rounds);
+    const ofAll = (what: 'event' | 'gate') => {
+      const measures = servers.map(({ kind, told }) => [kind, () => requestsPerSecond(told, what, seconds)] as const);
+      return inTurn<Alone>(Object.fromEntries(measures) as Record<Alone, () => Promise<number>>, rounds);
+    };
+    const [event, gate] = [await ofAll('event'), await ofAll('gate')];
     const lines = await linesPerSecond(node!.told, '{"type":"request"}\n', rounds);
     const batches = await linesPerSecond(node!.told, '{"type":"request","count":10}\n', rounds);
     const gates = await gatesPerSecond(node!.told, rounds);
@@ -47,10 +50,8 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
       ...rowsOf('event', event),
       ...rowsOf('gate', gate),
       {
-        what: 'node: POST gates, 1,000 in a request',
-        value: gates,
-        unit: 'gates/s',
-        against: { name: 'one gate a request', value: gate.weir, ratio: gates / gate.weir, target: 20 },
+        ...{ what: 'node: POST gates, 1,000 in a request', value: gates, unit: 'gates/s' },
+        against: beside(gates, 'one gate a request', gate.weir, 20),
       },
       wanted('node: events in bulk, one a line', lines, 'lines/s', 3_600_000),
       wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 25_000_000),
@@ -72,23 +73,6 @@ export async function startServer<K extends Kind>(kind: K, redis = ''): Promise<
   const process = fork(fileURLToPath(new URL('./node-peer.js', import.meta.url)), [kind, redis]);
   const [told] = (await once(process, 'message')) as [Listening];
   return { kind, process, told };
-}
-
-/** a b c d, a b c d, … after one round to warm up: what disturbs the machine disturbs them all; of each the median. */
-async function inTurn(
-  servers: readonly Server<Alone>[],
-  measure: (told: Listening) => Promise<number>,
-  rounds: number,
-): Promise<Record<Alone, number>> {
-  const seen: Record<Alone, number[]> = { weir: [], fastify: [], http: [], 'rate-limit': [] };
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { kind, told } of servers) {
-      const value = await measure(told);
-      if (round > 0) seen[kind].push(value);
-    }
-  }
-  const medians = Object.entries(seen).map(([kind, values]) => [kind, median(values)]);
-  return Object.fromEntries(medians) as Record<Alone, number>;
 }
 
 async function requestsPerSecond(told: Listening, what: 'event' | 'gate', duration: number): Promise<number> {
@@ -118,13 +102,7 @@ async function gatesPerSecond({ url, authorization, gate }: Listening, rounds: n
     const { decisions } = (await response.json()) as { decisions: unknown[] };
     if (decisions.length !== GATES) throw new Error(`${decisions.length} of ${GATES} gates were decided`);
   };
-  const seen: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const startMs = performance.now();
-    for (let sent = 0; sent < 100; sent += 1) await Promise.all([send(), send()]);
-    if (round > 0) seen.push((200 * 1000 * GATES) / (performance.now() - startMs));
-  }
-  return median(seen);
+  return twoAtATime(send, 200, GATES, rounds);
 }
 
 /** Bodies of a megabyte, two at a time. */
@@ -137,24 +115,25 @@ async function linesPerSecond({ url, authorization, event }: Listening, line: st
     const { counted } = (await response.json()) as { counted: number };
     if (counted !== lines) throw new Error(`${counted} of ${lines} lines were counted`);
   };
-  const seen: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const startMs = performance.now();
-    for (let sent = 0; sent < 5; sent += 1) await Promise.all([send(), send()]);
-    if (round > 0) seen.push((10 * 1000 * lines) / (performance.now() - startMs));
-  }
-  return median(seen);
+  return twoAtATime(send, 10, lines, rounds);
+}
+
+/** What so many requests bring, each with as many, by the second. */
+async function twoAtATime(send: () => Promise<void>, requests: number, each: number, rounds: number): Promise<number> {
+  const all = async () => {
+    for (let sent = 0; sent < requests; sent += 2) await Promise.all([send(), send()]);
+  };
+  const perSecond = async () => (requests * each) / (await secondsOf(all));
+  return (await inTurn({ perSecond }, rounds)).perSecond;
 }
 
 function rowsOf(what: 'event' | 'gate', seen: Record<Alone, number>): BenchRow[] {
   return peers.map(([kind, name, { [what]: target }]) => ({
-    what: what === 'event' ? 'node: POST event' : 'node: GET gate',
-    value: seen.weir,
-    unit: 'requests/s',
-    against: { name, value: seen[kind], ratio: seen.weir / seen[kind], ...(target !== undefined && { target }) },
+    ...{ what: what === 'event' ? 'node: POST event' : 'node: GET gate', value: seen.weir, unit: 'requests/s' },
+    against: beside(seen.weir, name, seen[kind], target),
   }));
 }
 
 function wanted(what: string, value: number, unit: string, least: number): BenchRow {
-  return { what, value, unit, against: { name: 'what is wanted', value: least, ratio: value / least, target: 1 } };
+  return { what, value, unit, against: beside(value, 'what is wanted', least, 1) };
 }

@@ -7,7 +7,7 @@ import { prefixOf } from '../../src/store/redis/buckets.js';
 import { RedisConnection } from '../../src/store/redis/connection.js';
 import { functionNamed } from '../../src/store/redis/library.js';
 import { hasRedis, RedisCluster, RedisServer } from '../store/redis/server.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, beside, median } from './measure.js';
 
 const GATES = 2_000;
 const THRESHOLD = 100;
@@ -72,7 +72,7 @@ async function measured(server: RedisServer, connection: RedisConnection, io: Re
   const row = (what: string, [a, b]: readonly [string, string], figure: keyof Cost, target: number): BenchRow => {
     const [value, other] = [of(a, figure), of(b, figure)];
     const unit = figure === 'rate' ? 'decisions/s' : 'decisions/CPU s';
-    return { what, value, unit, against: { name: NAMES[b]!, value: other, ratio: value / other, target } };
+    return { what, value, unit, against: beside(value, NAMES[b]!, other, target) };
   };
   return [
     row('Redis: its CPU, one decision a call', ['single', 'flexible'], 'server', 1 / 1.3),
@@ -98,7 +98,7 @@ async function benchMasters(): Promise<BenchRow> {
     alone.connection.close();
     shared.connection.close();
     const [other, value] = [median(rounds.map(([first]) => first)), median(rounds.map(([, second]) => second))];
-    const against = { name: 'one master', value: other, ratio: value / other, target: 2.2 };
+    const against = beside(value, 'one master', other, 2.2);
     return { what: 'Redis: capacity of three masters', value, unit: 'decisions/CPU s', against };
   } finally {
     await Promise.all([one.stop(), three.stop()]);

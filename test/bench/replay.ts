@@ -7,7 +7,7 @@ import { finished } from 'node:stream/promises';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
 import { synthesiseLog } from '../traffic/log/synthetic-log.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, beside, sideBySide } from './measure.js';
 
 export const LINES = 1_000_000;
 const CLIENTS = 5_000;
@@ -18,45 +18,20 @@ export async function benchReplay(): Promise<BenchRow[]> {
   try {
     const path = join(folder, 'access.log');
     await writeLog(path);
-    // In turn, so that what disturbs the machine disturbs them all.
-    const seen: { readline: number[]; whole: number[]; byClient: number[] } = { readline: [], whole: [], byClient: [] };
-    for (let round = 0; round <= ROUNDS; round++) {
-      const speeds = {
-        readline: await linesPerSecond(() => throughReadline(path)),
-        whole: await linesPerSecond(() => intoCycles(path)),
-        byClient: await linesPerSecond(() => intoCycles(path, 'client')),
-      };
-      // The first round warms up.
-      if (round === 0) continue;
-      seen.readline.push(speeds.readline);
-      seen.whole.push(speeds.whole);
-      seen.byClient.push(speeds.byClient);
-    }
-    const readline = median(seen.readline);
+    const bodies = {
+      readline: () => throughReadline(path),
+      whole: () => intoCycles(path),
+      byClient: () => intoCycles(path, 'client'),
+    };
+    const { readline, whole, byClient } = await sideBySide(bodies, LINES, ROUNDS);
     const row = (what: string, value: number, target?: number): BenchRow => ({
-      what: `log: ${what}, ${LINES} combined lines`,
-      value,
-      unit: 'lines/s',
-      against: {
-        name: 'node:readline',
-        value: readline,
-        ratio: value / readline,
-        ...(target !== undefined && { target }),
-      },
+      ...{ what: `log: ${what}, ${LINES} combined lines`, value, unit: 'lines/s' },
+      against: beside(value, 'node:readline', readline, target),
     });
-    return [
-      row('counts by cycle', median(seen.whole), 3.5),
-      row('counts by client and cycle', median(seen.byClient), 1.3),
-    ];
+    return [row('counts by cycle', whole, 3.5), row('counts by client and cycle', byClient, 1.3)];
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-async function linesPerSecond(work: () => Promise<void>): Promise<number> {
-  const startMs = performance.now();
-  await work();
-  return (1000 * LINES) / (performance.now() - startMs);
 }
 
 async function throughReadline(path: string): Promise<void> {

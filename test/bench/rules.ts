@@ -3,7 +3,7 @@ import { MemoryStore as ExpressStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
-import { type BenchRow, median } from './measure.js';
+import { type BenchRow, type Body, beside, sideBySide } from './measure.js';
 
 const KEYS = 10_000;
 /** Requests of one ms over all keys: each is asked once in about 100 ms. */
@@ -38,7 +38,7 @@ export async function benchRules(rounds = 3, n = 200_000): Promise<BenchRow[]> {
   const express = new ExpressStore();
   express.init({ windowMs: 1000 } as Parameters<typeof express.init>[0]);
 
-  const bodies: Record<string, (count: number) => void | Promise<void>> = {};
+  const bodies: Record<string, Body> = {};
   for (const [name, definition] of Object.entries(rules)) {
     const rule = ruleOf(definition);
     const states = new Map<string, unknown>();
@@ -57,31 +57,19 @@ export async function benchRules(rounds = 3, n = 200_000): Promise<BenchRow[]> {
     };
   }
   bodies['rate-limiter-flexible'] = async (count) => {
-    for (let i = 0; i < count; i += 1) {
-      try {
-        await flexible.consume(nextId());
-      } catch {
-        // limited
-      }
-    }
+    // It rejects what is limited.
+    for (let i = 0; i < count; i += 1) await flexible.consume(nextId()).catch(() => {});
   };
   bodies['express-rate-limit'] = async (count) => {
     for (let i = 0; i < count; i += 1) await express.increment(nextId());
   };
 
-  const speeds: Record<string, number[]> = Object.fromEntries(Object.keys(bodies).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [name, body] of Object.entries(bodies)) {
-      const startMs = performance.now();
-      await body(n);
-      if (round >= 0) speeds[name]!.push((1000 * n) / (performance.now() - startMs));
-    }
-  }
+  const speeds = await sideBySide(bodies, n, rounds);
   express.shutdown();
   return Object.keys(rules).flatMap((name) =>
     ['rate-limiter-flexible', 'express-rate-limit'].map((peer) => {
-      const [value, other] = [median(speeds[name]!), median(speeds[peer]!)];
-      const against = { name: peer, value: other, ratio: value / other, target: 1 };
+      const value = speeds[name]!;
+      const against = beside(value, peer, speeds[peer]!, 1);
       return { what: `${name}, 10,000 keys`, value, unit: 'decisions/s', against };
     }),
   );
