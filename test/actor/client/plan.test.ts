@@ -34,29 +34,15 @@ describe('what a scenario may say', () => {
     expect([clientFaults(spec, '/clients/0'), Value.Check(ClientsSpec, [spec])]).toEqual([[], true]);
   });
 
+  // biome-ignore format: one case a line
   it.each<[what: string, spec: unknown, faults: { path: string; message: string }[]]>([
     ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
     ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
-    [
-      'no kind',
-      {},
-      [{ path: '/clients/0/kind', message: 'is required: one of open, obedient, retrying, holding, closed' }],
-    ],
-    [
-      'a kind that is nearly one',
-      { kind: 'retriyng' },
-      [
-        {
-          path: '/clients/0/kind',
-          message: 'must be one of open, obedient, retrying, holding, closed; did you mean "retrying"?',
-        },
-      ],
-    ],
-    [
-      'a field of another kind',
-      { kind: 'open', max_attempts: 3 },
-      [{ path: '/clients/0/max_attempts', message: 'is not known; allowed here: kind, name, timeout, share' }],
-    ],
+    ['no kind', {}, [{ path: '/clients/0/kind', message: 'is required: one of open, obedient, retrying, holding, closed' }]],
+    ['a kind that is nearly one', { kind: 'retriyng' },
+      [{ path: '/clients/0/kind', message: 'must be one of open, obedient, retrying, holding, closed; did you mean "retrying"?' }]],
+    ['a field of another kind', { kind: 'open', max_attempts: 3 },
+      [{ path: '/clients/0/max_attempts', message: 'is not known; allowed here: kind, name, timeout, share' }]],
     ['a device without a number', { kind: 'holding' }, [{ path: '/clients/0/count', message: 'is required' }]],
     [
       'a policy that is nearly one',
@@ -83,11 +69,8 @@ describe('what a scenario may say', () => {
     ['a budget over no time', { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } }, '/clients/0/retry_budget/over'],
     ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
     ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
-    [
-      'a pause after what is not retried',
-      { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } },
-      '/clients/0/backoff_after/limited',
-    ],
+    ['a pause after what is not retried',
+      { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } }, '/clients/0/backoff_after/limited'],
     ['slack without clamp', { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } }, '/clients/0/retry_after/slack'],
     ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
     ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],

@@ -19,27 +19,14 @@ function play(plan: RetryBudgetPlan, events: readonly (readonly [ms: number, wha
 }
 
 describe('a budget', () => {
+  // biome-ignore format: one case a line
   it.each<[rule: string, plan: RetryBudgetPlan, given: [number, string][], taken: string]>([
     ['of nothing gives nothing', { share: 0, floor: 0, overMs: 1000 }, [[0, '..rr']], '..rr'],
-    [
-      'of one in two gives one retry to two requests',
-      { share: 0.5, floor: 0, overMs: 1000 },
-      [[0, '.r.rr...rr']],
-      '.r.Rr...Rr',
-    ],
+    ['of one in two gives one retry to two requests', { share: 0.5, floor: 0, overMs: 1000 }, [[0, '.r.rr...rr']], '.r.Rr...Rr'],
     ['with a floor gives that without any request', { share: 0, floor: 2, overMs: 1000 }, [[0, 'rrr']], 'RRr'],
     ['of more than one allows more retries than requests', { share: 2, floor: 0, overMs: 1000 }, [[0, '.rrr']], '.RRr'],
-    [
-      'forgets requests and retries as they leave its window',
-      { share: 0.5, floor: 0, overMs: 1000 },
-      [
-        [0, '..rr'],
-        [950, '..r'],
-        [1050, 'rr'],
-        [2200, 'r'],
-      ],
-      '..Rr ..R rr r',
-    ],
+    ['forgets requests and retries as they leave its window',
+      { share: 0.5, floor: 0, overMs: 1000 }, [[0, '..rr'], [950, '..r'], [1050, 'rr'], [2200, 'r']], '..Rr ..R rr r'],
   ])('%s', (_rule, plan, given, taken) => {
     expect(play(plan, given)).toBe(taken);
   });
