@@ -1,8 +1,8 @@
 // What a test file leaves behind: folders, processes. Test files share a process and its modules, so a helper must not call `afterAll`
 // when it is loaded: it would hold for the first file only. It says here what has to end, and `after-file.ts` sees to it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const tasks: (() => unknown)[] = [];
 
@@ -20,4 +20,16 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-test-'));
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The same, and a function that writes a file into it and returns its path. */
+export function temporaryFiles() {
+  const folder = temporaryFolder();
+  const file = (name: string, content: string | Buffer): string => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  };
+  return { folder, file };
 }

@@ -16,9 +16,9 @@ import type { ContractEmitted } from '../../src/limiter/guards.js';
 import { quietBand } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { failureOf, faultsOf } from '../refusals.js';
 
 const kinds = ['request', 'beat'] as const;
 const names = ['a', 'b', 'c', 'd'] as const;
@@ -65,15 +65,7 @@ const definitions = fc
       transitions: transitions.filter(({ from }) => reached.has(from)),
     };
   })
-  .filter((definition) => {
-    try {
-      contractMachine(definition);
-      return true;
-    } catch (error) {
-      if (error instanceof Failure) return false;
-      throw error;
-    }
-  });
+  .filter((definition) => failureOf(() => contractMachine(definition)) === undefined);
 
 const step = fc.record({
   gap: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.constant(12)),
@@ -367,19 +359,8 @@ describe('a machine in the form of XState, in place of a definition', () => {
   });
 
   it('a transition from everywhere, an unknown start and a typo in a name are refused, with a guess', () => {
-    const faultsOf = (config: object) => {
-      try {
-        planContract({ ...drawn, ...config });
-        return [];
-      } catch (error) {
-        return error instanceof Failure
-          ? error.faults.map(({ path, message }) => `${path} ${message}`)
-          : [String(error)];
-      }
-    };
-    expect(
-      [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }].map(faultsOf),
-    ).toEqual([
+    const configs = [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }];
+    expect(configs.map((config) => faultsOf(() => planContract({ ...drawn, ...config })))).toEqual([
       ['/on/request belongs to a state: contracts have no transitions from everywhere'],
       ['/initial names the state "opn", which does not exist; did you mean "open"?'],
       ['/contxt has no meaning in a contract, whose time comes as events; did you mean "context"?'],
@@ -387,58 +368,36 @@ describe('a machine in the form of XState, in place of a definition', () => {
     ]);
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['a delay', { after: { 1000: 'open' } }, '/states/shut/after'],
     ['an entry', { entry: 'ring' }, '/states/shut/entry'],
     ['a nested state', { states: {} }, '/states/shut/states'],
     ['regions', { type: 'parallel' }, '/states/shut/type'],
     ['an unknown guard', { on: { request: { guard: 'tooMany', target: 'open' } } }, '/states/shut/on/request/guard'],
-    [
-      'an unknown action',
-      { on: { request: { guard: count('count > 1'), target: 'open', actions: 'ring' } } },
-      '/states/shut/on/request/actions',
-    ],
-    [
-      'ranges of nothing',
-      { on: { request: { guard: { type: 'countIn', params: { ranges: [] } }, target: 'open' } } },
-      '/states/shut/on/request/guard/params/ranges',
-    ],
-    [
-      'a condition that cannot be read',
-      { on: { request: { guard: count('coun > 1'), target: 'open' } } },
-      '/states/shut/on/request/guard/params/condition',
-    ],
+    ['an unknown action',
+      { on: { request: { guard: count('count > 1'), target: 'open', actions: 'ring' } } }, '/states/shut/on/request/actions'],
+    ['ranges of nothing', { on: { request: { guard: { type: 'countIn', params: { ranges: [] } }, target: 'open' } } },
+      '/states/shut/on/request/guard/params/ranges'],
+    ['a condition that cannot be read',
+      { on: { request: { guard: count('coun > 1'), target: 'open' } } }, '/states/shut/on/request/guard/params/condition'],
     [
       'an unknown parameter',
       { on: { request: { guard: { type: 'countIn', params: { withn: 2, condition: 'count > 1' } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/withn',
     ],
-    [
-      'an unknown field of a transition',
-      { on: { request: { guard: count('count > 1'), target: 'open', delay: 5 } } },
-      '/states/shut/on/request/delay',
-    ],
-    [
-      'a state that does not exist',
-      { on: { request: [{ guard: count('count > 1'), target: 'opn' }] } },
-      '/states/shut/on/request/0/target',
-    ],
+    ['an unknown field of a transition',
+      { on: { request: { guard: count('count > 1'), target: 'open', delay: 5 } } }, '/states/shut/on/request/delay'],
+    ['a state that does not exist',
+      { on: { request: [{ guard: count('count > 1'), target: 'opn' }] } }, '/states/shut/on/request/0/target'],
     [
       'an unknown operator',
-      {
-        on: {
-          request: { guard: count('count > 1'), target: 'open', actions: { type: 'fire', params: { operator: 'KO' } } },
-        },
-      },
+      { on: { request: { guard: count('count > 1'), target: 'open', actions: { type: 'fire', params: { operator: 'KO' } } } } },
       '/states/shut/on/request/actions',
     ],
     [
       'a count of other events',
-      {
-        on: {
-          request: { guard: { type: 'countIn', params: { event: 'beat', condition: 'count > 1' } }, target: 'open' },
-        },
-      },
+      { on: { request: { guard: { type: 'countIn', params: { event: 'beat', condition: 'count > 1' } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/event',
     ],
   ])('%s is refused, with its place', (_, shut, path) => {

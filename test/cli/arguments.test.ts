@@ -54,29 +54,18 @@ it.each([
   expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what }) as Failure);
 });
 
+// biome-ignore format: one case a line
 it.each<[what: string, words: string[], command: string, files?: string[]]>([
-  [
-    'has what was given, in the order of the help',
-    ['a.yaml', '--live', '--seed', '0'],
-    'weir simulate a.yaml --seed 0 --live',
-  ],
+  ['has what was given, in the order of the help', ['a.yaml', '--live', '--seed', '0'], 'weir simulate a.yaml --seed 0 --live'],
   ['has the files of this run', ['a.yaml', 'b.yaml'], 'weir simulate b.yaml', ['b.yaml']],
   ['has no default', ['a.yaml'], 'weir simulate a.yaml'],
   ['leaves out what does not change the result', ['a.yaml', '--out', 'x', '--watch'], 'weir simulate a.yaml'],
-  [
-    'quotes for a shell',
-    ["it's $HOME.yaml", '--pacing', 'at once'],
-    "weir simulate 'it'\\''s $HOME.yaml' --pacing 'at once'",
-  ],
+  ['quotes for a shell', ["it's $HOME.yaml", '--pacing', 'at once'], "weir simulate 'it'\\''s $HOME.yaml' --pacing 'at once'"],
   ['quotes nothing at all', ['a.log', '--url', ''], "weir simulate a.log --url ''"],
   ['keeps a dash a value', ['a.log', '--spread=-5s'], 'weir simulate a.log --spread=-5s'],
   ['keeps a dash a file', ['--', '-a.log', '-'], 'weir simulate ./-a.log -'],
   ['has each value of a list', ['a', '-H', 'b: 1', '-H', 'c: 2'], "weir simulate a --header 'b: 1' --header 'c: 2'"],
-  [
-    'keeps a password to itself',
-    ['a', '--url', 'http://me:se@cret@127.0.0.1:80/x'],
-    'weir simulate a --url http://127.0.0.1:80/x',
-  ],
+  ['keeps a password to itself', ['a', '--url', 'http://me:se@cret@127.0.0.1:80/x'], 'weir simulate a --url http://127.0.0.1:80/x'],
 ])('the line that repeats a run %s', (_, words, command, files) => {
   expect(readArguments('simulate', options, words).line.repeat(files)).toBe(command);
 });

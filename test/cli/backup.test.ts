@@ -61,15 +61,9 @@ describe('weir node backup and weir node restore', () => {
     const verified = await ask(again.url, 'GET', '/api/chain/edge/state/verify');
     const own = (await ask(again.url, 'GET', '/api/chain/state-machines/edge', key)).machine.is_own;
     await weirHere(['node', 'record', 'edge', '--out', join(folder, 'back.ndjson')], { ...env, WEIR_URL: again.url });
-    const rollback = await weirHere([
-      'verify',
-      join(folder, 'back.ndjson'),
-      '--pin',
-      node.fingerprint,
-      '--checkpoint',
-      head,
-      '--json',
-    ]);
+    const rollback = await weirHere(
+      `verify ${join(folder, 'back.ndjson')} --pin ${node.fingerprint} --checkpoint ${head} --json`,
+    );
     await again.stop();
     const modes = [file, `${file}.node.json`, join(restored, 'weir.db'), join(restored, 'node.json')].map(
       (path) => statSync(path).mode & 0o777,

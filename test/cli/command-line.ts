@@ -36,14 +36,14 @@ export interface Serving extends Running {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
+/** A text is split at its spaces. */
+type Words = string | readonly string[];
+
+const wordsOf = (words: Words) => (typeof words === 'string' ? words.split(' ') : words);
+
 /** Runs a command to its end, in the folder `cwd`. */
-export async function weir(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-  input = '',
-  cwd?: string,
-): Promise<Ran> {
-  return ran(start(process.execPath, [built(), ...args], env, cwd), input);
+export async function weir(words: Words, env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
+  return ran(start(process.execPath, [built(), ...wordsOf(words)], env, cwd), input);
 }
 
 let before: Promise<unknown> = Promise.resolve();
@@ -54,8 +54,8 @@ const STOPS = ['SIGINT', 'SIGTERM'] as const;
  * Runs a command of the sources in this process, after the ones that were asked for before it. Not for commands
  * that serve, and not for logs from standard input, which are read from its file descriptor.
  */
-export function weirHere(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
-  const ran = before.then(() => ranHere(args, env, input, cwd));
+export function weirHere(words: Words, env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
+  const ran = before.then(() => ranHere(wordsOf(words), env, input, cwd));
   before = ran.catch(() => {});
   return ran;
 }
@@ -187,3 +187,11 @@ function built(): string {
   if (!existsSync(program)) throw new Error('There is no build to run: `npm run build` comes first.');
   return program;
 }
+
+/** A scenario that runs in a moment and whose expectation does not always hold. */
+export const smallScenario = `question: Q?
+duration: 300
+limiter: { threshold: 4, within: 5 }
+arrivals: [{ model: poisson, rate: 1 }]
+expect: [limited <= 20]
+`;

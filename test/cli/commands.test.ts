@@ -34,24 +34,10 @@ function textFor({ items, ...option }: Option): string {
   if (words !== undefined) return words.at(-1)!;
   if (type === 'integer') return String(minimum);
   if (type === 'number') return String(exclusiveMinimum === undefined ? minimum : maximum);
+  // biome-ignore format: numbers, pairs, times, addresses, then words
   const texts = [
-    '7',
-    '500,503',
-    'Name: x',
-    'status=7',
-    'S=7',
-    '5s',
-    '1%',
-    'http://127.0.0.1:1',
-    '10.0.0.0/8',
-    'caddy',
-    '2026-01-01T00:00:00Z',
-    '7d',
-    'rows=7',
-    'remote',
-    'plain-http',
-    'unsigned',
-    'lost-rows',
+    '7', '500,503', 'Name: x', 'status=7', 'S=7', 'rows=7', '5s', '7d', '1%', '2026-01-01T00:00:00Z',
+    'http://127.0.0.1:1', '10.0.0.0/8', 'caddy', 'remote', 'plain-http', 'unsigned', 'lost-rows',
   ];
   const fits = texts.find((text) => {
     try {

@@ -1,10 +1,10 @@
 // compose.yaml: its commands and its configuration of nginx, run as processes on free ports, serve what the lines of `weir help network` serve.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryFolder } from '../left-behind.js';
 import { freePort, hasRedis, said, until } from '../store/redis/server.js';
 
 interface Service {
@@ -34,7 +34,7 @@ it('names what is there', () => {
 });
 
 describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and nginx)', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'weir-compose-'));
+  const dir = temporaryFolder();
   const children: ChildProcess[] = [];
   const urls: string[] = [];
   let front: string;
@@ -135,7 +135,6 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
         return child.exitCode !== null || !child.kill('SIGTERM') ? undefined : ended;
       }),
     );
-    rmSync(dir, { recursive: true, force: true });
   });
 
   it('the nodes sign with one key', async () => {

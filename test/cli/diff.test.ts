@@ -1,15 +1,12 @@
 // `weir diff`: files, folders and revisions of git, with and without a log.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { temporaryFolder, weirHere } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { weirHere } from './command-line.js';
 
-const folder = temporaryFolder();
-const write = (name: string, text: string) => {
-  mkdirSync(join(folder, name, '..'), { recursive: true });
-  writeFileSync(join(folder, name), text);
-};
+const { folder, file: write } = temporaryFiles();
 const weir = (args: readonly string[]) => weirHere(['diff', ...args], {}, '', folder);
 
 const zones = (rate: string) => `limit_req_zone $binary_remote_addr zone=api:10m rate=${rate};\n`;

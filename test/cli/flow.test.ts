@@ -82,20 +82,7 @@ describe('from nothing to a verified record', () => {
     await weirHere(['node', 'mint'], env);
     await weirHere(['node', 'machine', 'create', 'clients'], env);
     const deployed = await weirHere(
-      [
-        'node',
-        'deploy',
-        'clients',
-        '--threshold',
-        '1',
-        '--within',
-        '10000',
-        '--keyed',
-        '9',
-        '--set',
-        'keyed.overflow=share',
-        '--json',
-      ],
+      `node deploy clients --threshold 1 --within 10000 --keyed 9 --set keyed.overflow=share --json`,
       env,
     );
     const ends: [number | null, string][] = [];
@@ -191,15 +178,12 @@ describe('what commands keep and print', () => {
     expect([second.code, second.err.includes(`key-${first.key_id}.json`)]).toEqual([0, true]);
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['machine list', ['node', 'machine', 'list'], (answer: Answer) => Array.isArray(answer['machines'])],
     ['inspect', ['node', 'inspect'], (answer: Answer) => (answer['template'] as Answer)['name'] === 'rate_limiter'],
     ['operators', ['node', 'operators'], (answer: Answer) => Number(answer['count']) > 1],
-    [
-      'operators <id>',
-      ['node', 'operators', 'KO42'],
-      (answer: Answer) => (answer['operator'] as Answer)['id'] === 'KO42',
-    ],
+    ['operators <id>', ['node', 'operators', 'KO42'], (answer: Answer) => (answer['operator'] as Answer)['id'] === 'KO42'],
     ['endpoints', ['node', 'endpoints'], (answer: Answer) => Number(answer['count']) > 20],
     ['clock', ['node', 'clock'], (answer: Answer) => answer['cycle_ms'] === 50],
     ['active', ['node', 'active', '--within', '1'], (answer: Answer) => answer['window_cycles'] === 1],

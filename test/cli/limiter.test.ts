@@ -1,8 +1,7 @@
 // `weir limiter`, as a person runs it.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder, weir, weirHere } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { weir, weirHere } from './command-line.js';
 
 const START_MS = 1_699_999_200_000;
 const asked = (...requests: readonly object[]) => requests.map((one) => `${JSON.stringify(one)}\n`).join('');
@@ -20,20 +19,14 @@ const allowed = (remaining: number | null, delay = 0) => ({
   state: 'allowing',
 });
 
-function ruleFile(text: string): string {
-  const path = join(temporaryFolder(), 'rule.yaml');
-  writeFileSync(path, text);
-  return path;
-}
+const { file } = temporaryFiles();
+const ruleFile = (text: string) => file('rule.yaml', text);
 
 describe('weir limiter … -', () => {
   it('answers every request in order, by a product', async () => {
     const burst = Array.from({ length: 4 }, () => ({ t_ms: START_MS }));
-    const { code, out } = await weir(
-      ['limiter', 'nginx', '10r/s', 'burst=2', '-'],
-      {},
-      asked(...burst, { t_ms: START_MS + 100.5 }),
-    );
+    const requests = asked(...burst, { t_ms: START_MS + 100.5 });
+    const { code, out } = await weir(['limiter', 'nginx', '10r/s', 'burst=2', '-'], {}, requests);
     expect(code).toBe(0);
     expect(answers(out)).toEqual([
       allowed(2),
@@ -64,11 +57,8 @@ describe('weir limiter … -', () => {
     ['a stanza', 'paste: |\n  limit_req_zone $host zone=a:1m rate=10r/s;\n  limit_req zone=a;\n'],
     ["Weir's own", 'threshold: 1\nwithin: 1\n'],
   ])('reads a rule from a file: %s', async (_, text) => {
-    const { code, out } = await weirHere(
-      ['limiter', ruleFile(text), '-'],
-      {},
-      asked({ t_ms: START_MS }, { t_ms: START_MS }),
-    );
+    const requests = asked({ t_ms: START_MS }, { t_ms: START_MS });
+    const { code, out } = await weirHere(['limiter', ruleFile(text), '-'], {}, requests);
     expect(code).toBe(0);
     expect(answers(out).map(({ admitted }) => admitted)).toEqual([true, false]);
   });
@@ -147,28 +137,13 @@ describe('weir limiter', () => {
     expect(JSON.parse(out).limiter).toEqual({ like: 'kong', second: 10 });
   });
 
+  // biome-ignore format: one case a line
   it.each<[args: string[], limiters: object[]]>([
-    [
-      ['100 in 60s', 'gcra 100/min burst=20'],
-      [
-        { threshold: 100, within: '60s' },
-        { primitive: 'gcra', params: { T_ms: 600, tau_ms: 12_000 } },
-      ],
-    ],
-    [
-      ['nginx', '10r/s', 'kong', 'second=3'],
-      [
-        { like: 'nginx', rate: '10r/s' },
-        { like: 'kong', second: 3 },
-      ],
-    ],
-    [
-      ['gcra', '10/s', 'burst=5', 'NGINX', '10r/s'],
-      [
-        { primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } },
-        { like: 'nginx', rate: '10r/s' },
-      ],
-    ],
+    [['100 in 60s', 'gcra 100/min burst=20'],
+      [{ threshold: 100, within: '60s' }, { primitive: 'gcra', params: { T_ms: 600, tau_ms: 12_000 } }]],
+    [['nginx', '10r/s', 'kong', 'second=3'], [{ like: 'nginx', rate: '10r/s' }, { like: 'kong', second: 3 }]],
+    [['gcra', '10/s', 'burst=5', 'NGINX', '10r/s'],
+      [{ primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }, { like: 'nginx', rate: '10r/s' }]],
   ])('puts %s side by side', async (args, limiters) => {
     const { out } = await weirHere(['limiter', ...args, '--json']);
     expect(JSON.parse(out).limiters.map(({ limiter }: { limiter: object }) => limiter)).toEqual(limiters);
@@ -193,11 +168,9 @@ describe('weir limiter', () => {
   });
 
   it('shows every limiter of a configuration, or the one of a place', async () => {
-    const path = join(temporaryFolder(), 'nginx.conf');
-    writeFileSync(
-      path,
-      'http { limit_req_zone $host zone=a:1m rate=10r/s; server { location /a { limit_req zone=a; } location /b { limit_req zone=a burst=3; } } }',
-    );
+    const zone = 'limit_req_zone $host zone=a:1m rate=10r/s;';
+    const places = 'location /a { limit_req zone=a; } location /b { limit_req zone=a burst=3; }';
+    const path = file('nginx.conf', `http { ${zone} server { ${places} } }`);
     const { out } = await weirHere(['limiter', path]);
     expect(out).toMatch(/^location \/a +nginx_limit_req +1 /m);
     expect(out).toMatch(/^location \/b +nginx_limit_req +1 \(\+ 3\) /m);
@@ -206,16 +179,15 @@ describe('weir limiter', () => {
   });
 
   it('reads the files of other gateways, and asks which place is meant', async () => {
-    const path = join(temporaryFolder(), 'kong.yaml');
     const plugin = (minute: number) =>
       `plugins: [{ name: rate-limiting, config: { minute: ${minute}, policy: local } }]`;
     const route = (name: string, minute: number) => `{ name: ${name}, paths: [/${name}], ${plugin(minute)} }`;
     const service = (routes: string) =>
       `_format_version: "3.0"\nservices: [{ name: s, url: "http://a", routes: [${routes}] }]\n`;
-    writeFileSync(path, service(route('a', 20)));
+    const path = file('kong.yaml', service(route('a', 20)));
     const { out } = await weirHere(['limiter', path, '--json']);
     expect(JSON.parse(out).limiter).toEqual({ like: 'kong', minute: 20 });
-    writeFileSync(path, service(`${route('a', 20)}, ${route('b', 30)}`));
+    file('kong.yaml', service(`${route('a', 20)}, ${route('b', 30)}`));
     const { code, err } = await weirHere(['limiter', path]);
     expect([code, err]).toEqual([2, expect.stringMatching(/2 places with limits.*\n.*route a.*route b/)]);
     const place = /They are: .*; (.*route b)\./.exec(err)?.[1];
@@ -225,16 +197,12 @@ describe('weir limiter', () => {
 
   it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
     const definition = JSON.parse((await weirHere(['node', 'inspect', '--as', 'definition'])).out);
-    const file = (value: object) => {
-      const path = join(temporaryFolder(), 'own.json');
-      writeFileSync(path, JSON.stringify(value));
-      return path;
-    };
-    const { out } = await weirHere(['limiter', file(definition), '--json']);
+    const own = (value: object) => file('own.json', JSON.stringify(value));
+    const { out } = await weirHere(['limiter', own(definition), '--json']);
     expect(JSON.parse(out).rule).toMatchObject({ primitive: 'rolling_count', params: { threshold: 100, within: 60 } });
     const [first, ...others] = definition.transitions;
     const other = { ...first, post_actions: [{ emit: 'closed' }] };
-    const { code, err } = await weirHere(['limiter', file({ ...definition, transitions: [other, ...others] })]);
+    const { code, err } = await weirHere(['limiter', own({ ...definition, transitions: [other, ...others] })]);
     expect([code, err]).toEqual([2, expect.stringContaining('states of its own')]);
   });
 

@@ -1,5 +1,5 @@
 // `weir load --workers`: real generators, a real Redis, real nodes, and what becomes of the run when one of them is killed, stopped or wrong.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'bullmq';
 import type { Static } from 'typebox';
@@ -9,20 +9,20 @@ import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
 import { VERSION } from '../../src/version.js';
 import type { RunScreen } from '../../src/web/watched.js';
+import { temporaryFiles } from '../left-behind.js';
 import { startApp } from '../live/gateway-servers.js';
 import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
-import { begin, type Running, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { begin, type Running, type Serving, serve, weir } from './command-line.js';
 
-const folder = temporaryFolder();
+const { folder, file } = temporaryFiles();
 const CYCLE_MS = 200;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function scenario(name: string, cycles: number, more = ''): string {
-  const path = join(folder, `${name}.yaml`);
   const arrivals = 'arrivals: [{ model: poisson, rate: 12 }]';
-  writeFileSync(path, `question: Q?\nduration: ${cycles}\nlimiter: { threshold: 40, within: 5 }\n${arrivals}\n${more}`);
-  return path;
+  const limiter = 'limiter: { threshold: 40, within: 5 }';
+  return file(`${name}.yaml`, `question: Q?\nduration: ${cycles}\n${limiter}\n${arrivals}\n${more}`);
 }
 
 describe.skipIf(!hasRedis)('weir load --workers', () => {
@@ -248,9 +248,9 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const nowhere = await weir(['load', path, '--workers', redis.url, '--out', 'none']);
     expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
 
-    writeFileSync(join(folder, 'log.csv'), 'time\n1000000000\n1000000001\n');
-    const logged = join(folder, 'logged.yaml');
-    writeFileSync(logged, 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n');
+    file('log.csv', 'time\n1000000000\n1000000001\n');
+    const byLog = 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n';
+    const logged = file('logged.yaml', byLog);
     const log = await weir(args(logged, 'logged'));
     expect([log.code, log.err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
 

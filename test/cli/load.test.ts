@@ -1,22 +1,19 @@
 // `weir load` as a person runs it: a line for each cycle, a report, and what happens when it is stopped or the node goes away.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { Outcome } from '../../src/outcome/outcome-schema.js';
 import { compileSchema } from '../../src/schema/compile-schema.js';
-import { begin, type Serving, serve, temporaryFolder, weir } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { begin, type Serving, serve, weir } from './command-line.js';
 
-const folder = temporaryFolder();
+const { folder, file } = temporaryFiles();
 const schema = compileSchema(Outcome);
 
 function scenario(name: string, cycles: number): string {
-  const path = join(folder, `${name}.yaml`);
-  writeFileSync(
-    path,
-    `question: Q?\nduration: ${cycles}\nlimiter: { threshold: 9, within: 2 }\narrivals: [{ model: constant, rate: 1 }]\n`,
-  );
-  return path;
+  const traffic = 'limiter: { threshold: 9, within: 2 }\narrivals: [{ model: constant, rate: 1 }]\n';
+  return file(`${name}.yaml`, `question: Q?\nduration: ${cycles}\n${traffic}`);
 }
 const long = scenario('long', 100_000);
 
@@ -43,8 +40,8 @@ describe('weir load', () => {
     const agrees = outcome.comparison?.verdict === 'agrees';
     expect([code, faults, outcome.live?.sent]).toEqual([agrees ? 0 : 4, [], 20]);
     expect(told).toContain(`open it here: ${join(out, 'index.html')}`);
-    for (const file of ['index.html', 'timeline.csv', 'predicted.ndjson', 'series.json', 'junit.xml', 'summary.md'])
-      expect([file, existsSync(join(out, file))]).toEqual([file, true]);
+    for (const name of ['index.html', 'timeline.csv', 'predicted.ndjson', 'series.json', 'junit.xml', 'summary.md'])
+      expect([name, existsSync(join(out, name))]).toEqual([name, true]);
   });
 
   it('stops on Ctrl-C, and reports what was measured, marked as partial', async () => {

@@ -19,37 +19,13 @@ function written(isTTY: boolean, steps: readonly (readonly [ms: number, share: n
 const HALF = '|run [============            ]  50 % cy';
 const ALL = '|run [========================] 100 % cy';
 
+// biome-ignore format: one case a line
 it.each<[rule: string, isTTY: boolean, steps: readonly (readonly [number, number])[], texts: readonly string[]]>([
   ['nothing in a pipe', false, [[2_000, 0.5]], []],
-  [
-    'nothing within the first second',
-    true,
-    [
-      [0, 0.1],
-      [999, 0.5],
-    ],
-    [],
-  ],
+  ['nothing within the first second', true, [[0, 0.1], [999, 0.5]], []],
   ['a line after it, cut to the width, removed at the end', true, [[1_000, 0.5]], [HALF, '|']],
-  [
-    'the same line is not drawn twice',
-    true,
-    [
-      [1_000, 0.5],
-      [2_000, 0.5],
-    ],
-    [HALF, '|'],
-  ],
-  [
-    'redrawn after 100 ms, not before',
-    true,
-    [
-      [1_000, 0.5],
-      [1_099, 0.9],
-      [1_100, 1],
-    ],
-    [HALF, ALL, '|'],
-  ],
+  ['the same line is not drawn twice', true, [[1_000, 0.5], [2_000, 0.5]], [HALF, '|']],
+  ['redrawn after 100 ms, not before', true, [[1_000, 0.5], [1_099, 0.9], [1_100, 1]], [HALF, ALL, '|']],
 ])('progress: %s', (_, isTTY, steps, texts) => expect(written(isTTY, steps)).toEqual(texts));
 
 const ERASE = '\r\u001b[2K';

@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder, weirHere as weir, weir as weirApart } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { weirHere as weir, weir as weirApart } from './command-line.js';
 
-const folder = temporaryFolder();
+const { folder, file } = temporaryFiles();
 
 /** 40 people who come once a minute, and a scraper: a line for each request. */
 const lines = [
@@ -19,8 +20,7 @@ function line(client: string, second: number): string {
   return `${client} - - [05/Jan/2026:${time.slice(11, 19)} +0000] "GET / HTTP/1.1" 200 12 "-" "-"`;
 }
 
-const log = join(folder, 'access.log');
-writeFileSync(log, `${lines.join('\n')}\n`);
+const log = file('access.log', `${lines.join('\n')}\n`);
 
 it('answers as JSON with the shape that is promised', async () => {
   const args = ['--key', 'client', '--limited-below', '1%,0', '--within', '60', '--within', '5m', '--out', 'none'];

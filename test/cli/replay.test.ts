@@ -1,16 +1,12 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
-import { temporaryFolder, weir, weirHere } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { weir, weirHere } from './command-line.js';
 
-const folder = temporaryFolder();
-const file = (name: string, content: string | Buffer) => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const { folder, file } = temporaryFiles();
 const log = readFileSync('scenarios/shop.log', 'utf8');
 
 const outcomeOf = async (args: string[]): Promise<Outcome> => {
@@ -49,17 +45,7 @@ describe('weir replay', () => {
     ]);
     const rule = file('window.yaml', 'limiter: { threshold: 20, within: 10s }');
     const other = file('other.yaml', 'limiter: { threshold: 20, within: 60 }');
-    const { out } = await weir([
-      'replay',
-      'scenarios/shop.log',
-      '--limit',
-      rule,
-      '--limit',
-      other,
-      '--json',
-      '--out',
-      'none',
-    ]);
+    const { out } = await weir(`replay scenarios/shop.log --limit ${rule} --limit ${other} --json --out none`);
     const limited = async (within: string) =>
       (await outcomeOf(['scenarios/shop.log', '--threshold', '20', '--within', within])).limited;
     const { rules } = JSON.parse(out);
@@ -67,18 +53,9 @@ describe('weir replay', () => {
   });
 
   it('says that filters left out every request, and that whole seconds were spread', async () => {
-    const { code, err } = await weir([
-      'replay',
-      'scenarios/shop.log',
-      '--from',
-      '2030-01-01T00:00:00Z',
-      '--out',
-      'none',
-    ]);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining('All 1472 requests were left out by --where, --from or --to.'),
-    ]);
+    const { code, err } = await weir('replay scenarios/shop.log --from 2030-01-01T00:00:00Z --out none');
+    const all = 'All 1472 requests were left out by --where, --from or --to.';
+    expect([code, err]).toEqual([2, expect.stringContaining(all)]);
     const where = await weir(['replay', 'scenarios/shop.log', '--where', 'method=BREW', '--out', 'none', '--json']);
     expect(JSON.parse(where.out)).toMatchObject({
       code: 'no_requests',
@@ -104,14 +81,7 @@ describe('weir replay', () => {
       'limit_req_zone $a zone=a:1m rate=1r/s;\nserver { location /a { limit_req zone=a burst=5; }\n location /b { limit_req zone=a; } }\n';
     const nginx = await limitedBy('--limit', 'nginx 1r/s burst=5');
     expect(await limitedBy('--limit', `${file('nginx.conf', conf)} at location /a`)).toBe(nginx);
-    const { code, err } = await weir([
-      'replay',
-      'scenarios/shop.log',
-      '--limit',
-      file('nginx.conf', conf),
-      '--out',
-      'none',
-    ]);
+    const { code, err } = await weir(`replay scenarios/shop.log --limit ${file('nginx.conf', conf)} --out none`);
     expect([code, err]).toEqual([2, expect.stringContaining('location /a; location /b')]);
   });
 
@@ -134,32 +104,16 @@ describe('weir replay', () => {
   it('gives the gate of a scenario that replays the same log', async () => {
     const { out } = await weirHere(['simulate', 'scenarios/replay.yaml', '--json', '--out', 'none']);
     const [simulated, replayed] = [JSON.parse(out) as Outcome, await outcomeOf(['scenarios/shop.log'])];
-    const gate = ({ requests, limited, entries, limiting_cycles, peak_count }: Outcome) => ({
-      requests,
-      limited,
-      entries,
-      limiting_cycles,
-      peak_count,
-    });
-    expect(gate(simulated)).toEqual(gate(replayed));
+    const { requests, limited, entries, limiting_cycles, peak_count } = replayed;
+    expect(simulated).toMatchObject({ requests, limited, entries, limiting_cycles, peak_count });
   });
 
   it('takes columns, counts, spread, keys and another cycle from the command line', async () => {
     const counts = file('counts.csv', 'minute,who,hits\n2026-01-01T00:00:00Z,a,60\n2026-01-01T00:01:00Z,b,30\n');
     const columns = ['--time', 'minute', '--count', 'hits/60s'];
     const whole = await outcomeOf([counts, ...columns, '--threshold', '50', '--within', '100', '--cycle-ms', '1000']);
-    const keyed = await outcomeOf([
-      counts,
-      ...columns,
-      '--key',
-      'who',
-      '--cycle-ms',
-      '1000',
-      '--threshold',
-      '40',
-      '--within',
-      '60',
-    ]);
+    const byKey = '--key who --cycle-ms 1000 --threshold 40 --within 60'.split(' ');
+    const keyed = await outcomeOf([counts, ...columns, ...byKey]);
     expect([whole.requests, whole.cycle_ms, whole.peak_count, whole.limited > 0]).toEqual([90, 1000, 80, true]);
     expect(keyed.by_contract.map(({ id, requests, limited }) => [id, requests, limited])).toEqual([
       ['a', 60, 20],
@@ -183,16 +137,13 @@ describe('weir replay', () => {
     });
   });
 
+  // biome-ignore format: one case a line
   it.each<[code: string, text: string, args: string[]]>([
     ['before_2000', 'time,x\n5,1\n6,1\n', []],
     ['after_tomorrow', 'time,x\n2099-01-01T00:00:00Z,1\n', []],
     ['sparse', 'time,x\n2001-01-01T00:00:00Z,1\n2025-01-01T00:00:00Z,1\n', []],
     ['one_key', `time,ip\n${'1700000000,a\n'.repeat(10)}`, ['--key', 'ip']],
-    [
-      'key_per_request',
-      `time,ip\n${Array.from({ length: 10 }, (_, i) => `1700000000,a${i}\n`).join('')}`,
-      ['--key', 'ip'],
-    ],
+    ['key_per_request', `time,ip\n${Array.from({ length: 10 }, (_, i) => `1700000000,a${i}\n`).join('')}`, ['--key', 'ip']],
     ['mixed_units', 'time\n1700000000\n1700000001\n1700000002000\n', []],
     ['many_skipped', 'time\n1700000000\nx\n', []],
     ['no_time', '3\n4\n', []],
@@ -223,16 +174,7 @@ describe('weir replay', () => {
     const lines = readFileSync(path, 'utf8').trim().split('\n');
     expect([limited, lines.map((line) => JSON.parse(line) as unknown)]).toEqual([
       6,
-      [
-        {
-          line: 3,
-          time: '2023-11-14T22:13:21.000Z',
-          key: null,
-          requests: 9,
-          refused: 6,
-          text: '1700000001,9',
-        },
-      ],
+      [{ line: 3, time: '2023-11-14T22:13:21.000Z', key: null, requests: 9, refused: 6, text: '1700000001,9' }],
     ]);
   });
 
@@ -245,9 +187,8 @@ describe('weir replay', () => {
   });
 
   it('keeps the reports of different options apart, and leaves no folder of a run that failed', async () => {
-    const home = temporaryFolder();
-    const place = join(home, 'shop.log');
-    writeFileSync(place, log);
+    const { folder: home, file: fileAtHome } = temporaryFiles();
+    fileAtHome('shop.log', log);
     const replay = (...args: string[]) => weirHere(['replay', 'shop.log', ...args], {}, '', home);
     await replay();
     await replay('--key', 'client');
@@ -260,6 +201,7 @@ describe('weir replay', () => {
     ]);
   });
 
+  // biome-ignore format: one case a line
   it.each<[what: string, args: string[], words: string[]]>([
     ['an empty file', [file('empty.log', '')], ['There is no request in', 'empty']],
     ['a folder', [folder], ['It is a folder.']],
@@ -270,11 +212,7 @@ describe('weir replay', () => {
     ['a list of no contracts', ['scenarios/shop.log', '--top', '0'], ['--top takes a whole number from 1']],
     ['a list of less than none', ['scenarios/shop.log', '--top', '-1'], ['--top takes a whole number from 1']],
     ['a speed that is none', ['scenarios/shop.log', '--speed', 'x'], ['--speed takes a number']],
-    [
-      'two formats',
-      ['scenarios/shop.log', '--log-format', 'csv', '--log-format', 'tsv'],
-      ['--log-format was given more than once'],
-    ],
+    ['two formats', ['scenarios/shop.log', '--log-format', 'csv', '--log-format', 'tsv'], ['--log-format was given more than once']],
     ['a threshold of nothing', ['scenarios/shop.log', '--threshold', '0'], ['threshold']],
     ['a window that is no number', ['scenarios/shop.log', '--within', 'x'], ['within']],
     ['a cycle of no length', ['scenarios/shop.log', '--cycle-ms', '0'], ['--cycle-ms']],
@@ -302,14 +240,8 @@ describe('weir simulate --log', () => {
     const simulated = JSON.parse((await weirHere(['simulate', scenario, '--json', '--out', 'none'])).out) as Outcome;
     const [{ threshold, within } = { threshold: 0, within: 0 }] = simulated.by_contract;
     const generated = (await weirHere(['simulate', scenario, '--log', '-'])).out;
-    const limiter = ['--threshold', String(threshold), '--within', String(within)];
-    const replayed = await outcomeOf([
-      file('generated.log', generated),
-      ...args,
-      ...limiter,
-      '--cycle-ms',
-      String(simulated.cycle_ms),
-    ]);
+    const limiter = `--threshold ${threshold} --within ${within} --cycle-ms ${simulated.cycle_ms}`.split(' ');
+    const replayed = await outcomeOf([file('generated.log', generated), ...args, ...limiter]);
     const decisions = ({ requests, admitted, entries, restores, limiting_cycles, by_contract }: Outcome) => ({
       figures: { requests, admitted, entries, restores, limiting_cycles },
       contracts: by_contract

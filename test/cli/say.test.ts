@@ -1,10 +1,10 @@
 // What is printed cannot steer a terminal, wherever its text comes from; what programs read stays the same value.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { visible } from '../../src/cli/say.js';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { weir } from './command-line.js';
 
 /** What acts on a terminal, or is not seen in it: all but line feeds, tabs and the colours of reports. */
 const UNSEEN = /[^\P{C}\n\t]|[\u2028\u2029]/u;
@@ -48,18 +48,13 @@ it('no other file of the command writes words', () => {
 });
 
 describe('hostile keys, paths and names', () => {
-  const folder = temporaryFolder();
+  const { file } = temporaryFiles();
   const evil = '\u001b]0;x\u0007\u202e\u2066\u200f';
-  const log = join(folder, 'access.csv');
-  writeFileSync(
-    log,
-    `time,key\n${Array.from({ length: 200 }, (_, n) => `${1_431_857_103 + (n % 20)},a${evil}`).join('\n')}\n`,
-  );
-  const scenario = join(folder, 'named.yaml');
-  writeFileSync(
-    scenario,
-    `question: "Q${JSON.stringify(evil).slice(1, -1)}?"\nduration: 20\narrivals: [{ model: constant, rate: 1 }]\n`,
-  );
+  const rows = Array.from({ length: 200 }, (_, n) => `${1_431_857_103 + (n % 20)},a${evil}\n`);
+  const log = file('access.csv', `time,key\n${rows.join('')}`);
+  const question = `"Q${JSON.stringify(evil).slice(1, -1)}?"`;
+  const traffic = 'duration: 20\narrivals: [{ model: constant, rate: 1 }]\n';
+  const scenario = file('named.yaml', `question: ${question}\n${traffic}`);
 
   it.each<[string, string[]]>([
     ['replay', ['replay', log, '--key', 'key', '--threshold', '3', '--out', 'none']],

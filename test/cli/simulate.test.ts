@@ -6,15 +6,11 @@ import { families } from '../../src/limiter/products/families.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { Outcome } from '../../src/outcome/outcome-schema.js';
 import type { Series } from '../../src/outcome/series.js';
-import { begin, temporaryFolder, weir, weirHere } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { begin, weir, weirHere } from './command-line.js';
 
 const schema = Compile(Outcome);
-const folder = temporaryFolder();
-const file = (name: string, text: string) => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-};
+const { folder, file } = temporaryFiles();
 const body =
   'question: Q?\nduration: 20\nlimiter: { threshold: 2, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n';
 const good = file('good.yaml', `${body}expect: [{ name: it trips, that: entries == 1 }]\n`);
@@ -173,16 +169,7 @@ describe('weir simulate', () => {
     const series = await Promise.all(
       ['1', '2'].map(async (threads) => {
         const out = join(folder, `band-${threads}`);
-        await weir([
-          'simulate',
-          'scenarios/retry-storm-cured.yaml',
-          '--replications',
-          '3',
-          '--workers',
-          threads,
-          '--out',
-          out,
-        ]);
+        await weir(`simulate scenarios/retry-storm-cured.yaml --replications 3 --workers ${threads} --out ${out}`);
         expect(readdirSync(join(out, 'charts'))).toEqual(
           expect.arrayContaining(['band.png', 'queue.png', 'replications.png']),
         );
@@ -274,15 +261,11 @@ describe('weir simulate', () => {
 });
 
 describe('a seed that a run has named', () => {
-  const folder = temporaryFolder();
-  const scenario = (seed: string) => {
-    const path = join(folder, `few-${seed.replaceAll('/', '-')}.yaml`);
-    writeFileSync(
-      path,
+  const scenario = (seed: string) =>
+    file(
+      `few-${seed.replaceAll('/', '-')}.yaml`,
       `question: Are there few?\nname: few\nseed: ${seed}\nduration: 40\nlimiter: { threshold: 5, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [{ name: few, that: requests <= 40 }]\n`,
     );
-    return path;
-  };
   const ran = async (...args: string[]) => {
     const { code, out } = await weirHere(['simulate', ...args, '--out', 'none', '--json']);
     return { code, outcome: JSON.parse(out) };
@@ -302,9 +285,9 @@ describe('a seed that a run has named', () => {
   });
 
   it('is in the line that repeats the run, and in the name of its folder', async () => {
-    const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'again')]);
+    const { out } = await weirHere(['simulate', scenario('77'), '--seed', '77/2', '--out', join(folder, 'named-seed')]);
     expect(out).toContain('seed 77/2');
-    const { command } = JSON.parse(readFileSync(join(folder, 'again/outcome.json'), 'utf8'));
+    const { command } = JSON.parse(readFileSync(join(folder, 'named-seed/outcome.json'), 'utf8'));
     expect(command).toMatch(/^weir simulate \S+few-77\.yaml --seed 77\/2$/);
   });
 

@@ -2,26 +2,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder, weir } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { smallScenario, weir } from './command-line.js';
 
-const folder = temporaryFolder();
-const scenario = join(folder, 'small.yaml');
-writeFileSync(
-  scenario,
-  'question: Q?\nduration: 300\nlimiter: { threshold: 4, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [limited <= 20]\n',
-);
+const { folder, file } = temporaryFiles();
+const scenario = file('small.yaml', smallScenario);
 const lines = (text: string) => text.trim().split('\n');
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
-const grid = [
-  '--figure',
-  'limited',
-  '--set',
-  'limiter.threshold=2..6:2',
-  '--set',
-  'limiter.within=5,10',
-  '--replications',
-  '4',
-];
+const grid = '--figure limited --set limiter.threshold=2..6:2 --set limiter.within=5,10 --replications 4'.split(' ');
 
 describe('weir sweep', () => {
   it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
@@ -53,16 +41,8 @@ describe('weir sweep', () => {
   it('goes on after a kill: nothing runs twice, and the files are the same', async () => {
     const out = join(folder, 'killed');
     const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '20', '--figure', 'limited'];
-    const child = spawn(process.execPath, [
-      'dist/cli/main.js',
-      'sweep',
-      scenario,
-      ...many,
-      '--workers',
-      '1',
-      '--out',
-      out,
-    ]);
+    const command = ['sweep', scenario, ...many, '--workers', '1', '--out', out];
+    const child = spawn(process.execPath, ['dist/cli/main.js', ...command]);
     const runsIn = () =>
       existsSync(join(out, 'runs.ndjson')) ? read('killed', 'runs.ndjson').split('\n').length - 1 : 0;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -85,19 +85,10 @@ describe('the view of a terminal', () => {
     expect(lines.join('\n')).toContain('requests 270');
   });
 
+  // biome-ignore format: one case a line
   it.each([
-    [
-      'two axes are a map of shades',
-      ['limiter.threshold=90..130:10', 'limiter.within=50,70'],
-      undefined,
-      [
-        'limited: 67 ·· to 131 ██   within down, threshold across',
-        '   90     130',
-        '70 ████▓▓▒▒░░',
-        '50 ▓▓▒▒░░····',
-        '',
-      ],
-    ],
+    ['two axes are a map of shades', ['limiter.threshold=90..130:10', 'limiter.within=50,70'], undefined,
+      ['limited: 67 ·· to 131 ██   within down, threshold across', '   90     130', '70 ████▓▓▒▒░░', '50 ▓▓▒▒░░····', '']],
     [
       'one axis is a table of its newest cells',
       ['limiter.threshold=90..110:20'],
@@ -108,12 +99,8 @@ describe('the view of a terminal', () => {
         '      110    no       99               59                1       171',
       ],
     ],
-    [
-      'drawn cells are a table, too',
-      ['limiter.threshold=90..130', 'limiter.within=50..70'],
-      2,
-      ['threshold  within  held  limited  limiting_cycles  peak_count  admitted'],
-    ],
+    ['drawn cells are a table, too', ['limiter.threshold=90..130', 'limiter.within=50..70'], 2,
+      ['threshold  within  held  limited  limiting_cycles  peak_count  admitted']],
   ])('of a sweep: %s', async (_, set, samples, lines) => {
     const plan = await planSweep('scenarios/burst.yaml', { set, samples });
     const seen: string[] = [];

@@ -1,25 +1,22 @@
 // Runs by workers: real workers, a real Redis, and the same answers as by threads of one machine. One suite for both places where runs are made.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/simulate/run-queue.js';
 import { VERSION } from '../../src/version.js';
+import { temporaryFiles } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
-import { begin, type Running, temporaryFolder, weir } from './command-line.js';
+import { begin, type Running, smallScenario, weir } from './command-line.js';
 
-const folder = temporaryFolder();
-const scenario = join(folder, 'small.yaml');
-writeFileSync(
-  scenario,
-  'question: Q?\nduration: 300\nlimiter: { threshold: 4, within: 5 }\narrivals: [{ model: poisson, rate: 1 }]\nexpect: [limited <= 20]\n',
-);
+const { folder, file } = temporaryFiles();
+const scenario = file('small.yaml', smallScenario);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const files = ['sweep.ndjson', 'sweep.csv', 'runs.ndjson', 'runs.csv', 'sweep.json'];
 const filesIn = (out: string) => files.map((name) => readFileSync(join(folder, out, name), 'utf8'));
 const runsIn = (out: string) => {
-  const file = join(folder, out, 'runs.ndjson');
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+  const runs = join(folder, out, 'runs.ndjson');
+  return existsSync(runs) ? readFileSync(runs, 'utf8').split('\n').length - 1 : 0;
 };
 const RUNS = 160;
 const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '8', '--figure', 'limited'];
@@ -62,26 +59,15 @@ describe.skipIf(!hasRedis)('weir worker', () => {
 
   it('simulate, sweep and map say the same by threads and by two workers', async () => {
     await Promise.all([work('--workers', '1'), work('--workers', '1')]);
-    for (const [command, ...args] of [
-      ['simulate', '--replications', '12', '--out', 'none'],
-      ['sweep', '--set', 'limiter.threshold=2..6:2', '--replications', '3', '--out', 'none'],
-      ['sweep', '--find', 'limited < 1%', '--set', 'limiter.threshold=1..40'],
-      [
-        ...[
-          'sweep',
-          '--map',
-          '--set',
-          'arrivals.0.rate=1..3:1',
-          '--set',
-          'limiter.threshold=2..4:1',
-          '--find',
-          'limited > 100',
-        ],
-        ...['--replications', '4', '--out', 'none'],
-      ],
-    ] as const) {
-      const threads = await weir([command, scenario, ...args, '--json', '--workers', '2']);
-      const asked = await weir([command, scenario, ...args, '--json', '--workers', redis.url]);
+    const map = '--map --set arrivals.0.rate=1..3:1 --set limiter.threshold=2..4:1 --find limited>100';
+    for (const line of [
+      `simulate ${scenario} --replications 12 --out none`,
+      `sweep ${scenario} --set limiter.threshold=2..6:2 --replications 3 --out none`,
+      `sweep ${scenario} --find limited<1% --set limiter.threshold=1..40`,
+      `sweep ${scenario} ${map} --replications 4 --out none`,
+    ]) {
+      const threads = await weir(`${line} --json --workers 2`);
+      const asked = await weir(`${line} --json --workers ${redis.url}`);
       expect([asked.code, asked.out]).toEqual([threads.code, threads.out]);
       expect(threads.out.length).toBeGreaterThan(100);
     }
@@ -143,8 +129,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
       const forged = await queue.add('run', { weir: VERSION, tasks: [{ ...task, scenario: named }] });
       expect(await forged.waitUntilFinished(events)).toEqual({ refused: expect.stringContaining('names files') });
     }
-    const secret = join(folder, 'secret');
-    writeFileSync(secret, 'a secret\n');
+    const secret = file('secret', 'a secret\n');
     const text = `question: Q?\narrivals: [{ model: log, file: ${secret} }]\nlimiter: { definition: ${secret} }\n`;
     const odd: unknown[] = [
       { tasks: [{ ...task, scenario: text }] },
@@ -199,19 +184,10 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   });
 
   it('does not send a scenario that reads a log', async () => {
-    writeFileSync(join(folder, 'log.csv'), 'time\n1000000000\n1000000001\n');
-    const logged = join(folder, 'logged.yaml');
-    writeFileSync(logged, 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n');
-    const { code, err } = await weir([
-      'simulate',
-      logged,
-      '--replications',
-      '2',
-      '--workers',
-      redis.url,
-      '--out',
-      'none',
-    ]);
+    file('log.csv', 'time\n1000000000\n1000000001\n');
+    const byLog = 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n';
+    const logged = file('logged.yaml', byLog);
+    const { code, err } = await weir(`simulate ${logged} --replications 2 --workers ${redis.url} --out none`);
     expect([code, err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
   });
 });

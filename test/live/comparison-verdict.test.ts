@@ -54,6 +54,7 @@ function verdict(given: Given) {
   return [comparison.verdict, comparison.differences[0]?.cycle];
 }
 
+// biome-ignore format: one case a line
 const table: [name: string, given: Given, verdict: string, firstCycle: number | undefined][] = [
   ['all is well', {}, 'agrees', undefined],
   ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
@@ -61,36 +62,19 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
   ['a generator fell behind', { health: { behind: 'Generator a fell behind.' } }, 'run invalid', undefined],
-  [
-    'a decision differs, and a generator fell behind',
-    { differences: [difference], health: { behind: 'Generator a fell behind.' } },
-    'node differs',
-    7,
-  ],
-  [
-    'a decision differs, and a generator is lost with what it sent',
-    { differences: [difference], health: { unsound: 'Generator a was lost.' } },
-    'run invalid',
-    7,
-  ],
+  ['a decision differs, and a generator fell behind',
+    { differences: [difference], health: { behind: 'Generator a fell behind.' } }, 'node differs', 7],
+  ['a decision differs, and a generator is lost with what it sent',
+    { differences: [difference], health: { unsound: 'Generator a was lost.' } }, 'run invalid', 7],
   ['a decision differs, and requests are late', { differences: [difference], late: 50 }, 'node differs', 7],
-  [
-    'a decision differs however a request without an answer was counted',
-    { differences: [difference], faults: [fault('timed_out')] },
-    'node differs',
-    7,
-  ],
+  ['a decision differs however a request without an answer was counted',
+    { differences: [difference], faults: [fault('timed_out')] }, 'node differs', 7],
   ['the answers would fit too many limiters', { tooUncertain: 'So.' }, 'run invalid', undefined],
   ['they would, and still do not fit the model', { tooUncertain: 'So.', differences: [difference] }, 'node differs', 7],
   ['a status is none of a gate', { faults: [fault('unexpected')] }, 'node differs', 3],
   ['it hangs up, and answers others afterwards', { faults: [fault('closed')] }, 'run invalid', undefined],
   ['what it sends is not HTTP, once', { faults: [fault('not_http')] }, 'run invalid', undefined],
-  [
-    'it is stopped, and a decision differs',
-    { health: { isPartial: true }, differences: [difference] },
-    'node differs',
-    7,
-  ],
+  ['it is stopped, and a decision differs', { health: { isPartial: true }, differences: [difference] }, 'node differs', 7],
   ['a stamp cannot be', { stampedOffMs: 9 }, 'node differs', 5],
   ['many requests are late', { late: 50 }, 'run invalid', undefined],
   ['it hangs up, and answers nobody afterwards', { faults: [fault('closed')] }, 'run invalid', undefined],

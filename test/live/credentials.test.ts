@@ -1,7 +1,4 @@
 // No credential is sent to a program that only shows the key of a node, nor in clear to another machine.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
@@ -12,22 +9,20 @@ import { type LiveOptions, mintKey } from '../../src/live/load.js';
 import { stress } from '../../src/live/stress.js';
 import { generateSigner } from '../../src/record/signing.js';
 import { closeImposters, imposter, replay } from '../client/imposter.js';
+import { temporaryFiles } from '../left-behind.js';
 import { type Running, startRunning } from '../node/running.js';
 import { burst, run, scenario, told } from './asking.js';
 import { startSmallNode } from './wrong-node.js';
 
 let node: Running;
 let key: string;
-const folder = mkdtempSync(join(tmpdir(), 'weir-credentials-'));
-const log = join(folder, 'log.ndjson');
+const log = temporaryFiles().file('log.ndjson', '{"time":1700000000000}\n{"time":1700000000040}\n');
 beforeAll(async () => {
   node = await startRunning({ cycleMs: 50 });
   key = node.keyOf('owner');
-  writeFileSync(log, '{"time":1700000000000}\n{"time":1700000000040}\n');
 });
 afterAll(async () => {
   closeImposters();
-  rmSync(folder, { recursive: true });
   await node.close();
 });
 

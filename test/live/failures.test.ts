@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { LoadedScenario } from '../../src/scenario/load-scenario.js';
 import { burst, run, scenario, steady, told } from './asking.js';
 import { type SmallNode, startSmallNode } from './wrong-node.js';
 
@@ -41,35 +42,19 @@ async function freePort(): Promise<number> {
 }
 
 describe('a target that is not there', () => {
-  it('is told of when nobody listens', async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
-    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'node_unreachable', exit: 5 });
-  });
+  const free = async () => `http://127.0.0.1:${await freePort()}`;
+  const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
 
-  it('is told of when a service without a clock of its own is not there either', async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
-    const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
-    await expect(run(foreign, { url })).rejects.toMatchObject({ code: 'node_unreachable', exit: 5 });
-  });
-
-  it('is told of when it says nothing', async () => {
-    const url = await tcp(() => {});
-    await expect(run(burst, { url, timeoutMs: 200 })).rejects.toMatchObject({ code: 'node_unreachable' });
-  });
-
-  it('is told of when it hangs up', async () => {
-    const url = await tcp((_, end) => end());
-    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'node_unreachable' });
-  });
-
-  it('is told of when it speaks no HTTP', async () => {
-    const url = await tcp((write) => write('220 mail.example ESMTP\r\n'));
-    await expect(run(burst, { url })).rejects.toMatchObject({ code: 'answer_unreadable', exit: 5 });
-  });
-
-  it('is told of when it is another service', async () => {
-    const { url } = await node();
-    await expect(run(burst, { url: `${url}/elsewhere` })).rejects.toMatchObject({ code: 'answer_unreadable' });
+  // biome-ignore format: one case a line
+  it.each<[when: string, url: () => Promise<string>, code: string, asked?: LoadedScenario]>([
+    ['nobody listens', free, 'node_unreachable'],
+    ['a service without a clock of its own is not there either', free, 'node_unreachable', foreign],
+    ['it says nothing', () => tcp(() => {}), 'node_unreachable'],
+    ['it hangs up', () => tcp((_, end) => end()), 'node_unreachable'],
+    ['it speaks no HTTP', () => tcp((write) => write('220 mail.example ESMTP\r\n')), 'answer_unreadable'],
+    ['it is another service', async () => `${(await node()).url}/elsewhere`, 'answer_unreadable'],
+  ])('is reported when %s', async (_, url, code, asked = burst) => {
+    await expect(run(asked, { url: await url(), timeoutMs: 200 })).rejects.toMatchObject({ code, exit: 5 });
   });
 
   it.each([
@@ -82,13 +67,10 @@ describe('a target that is not there', () => {
     await expect(run(burst, { url })).rejects.toMatchObject({ code, exit: 2 });
   });
 
+  // biome-ignore format: one case a line
   it.each([
     ['a service', 'service: { time: 10ms }', '/service'],
-    [
-      'a cost that is corrected at the end',
-      'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }',
-      '/costs/charged',
-    ],
+    ['a cost that is corrected at the end', 'service: { time: 10ms }\ncosts: { each: 5, charged: 0 }', '/costs/charged'],
     ['costs at another target', 'target: {}\ncosts: { each: 5 }', '/costs'],
     ['faults', 'faults: [{ kind: pause, from: 1, to: 2 }]', '/faults'],
   ])('%s cannot run live', async (_, text, path) => {

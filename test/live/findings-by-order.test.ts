@@ -44,18 +44,13 @@ const pause = (fromMs: number, toMs: number): Pause => ({ fromMs: BEGIN_MS + fro
 const late = ['0-1 a', '250-251 l'];
 
 // One request each 100 ms: what is limited 250 ms after the one before was so by a clock that lost 150 ms, or wrongly.
+// biome-ignore format: one case a line
 it.each<[string, string[], Pause[], number | undefined, number]>([
   ['a machine that ran all the time', late, [], undefined, 1],
   ['a pause in between, for long enough', late, [pause(20, 180)], undefined, 0],
   ['two of them', late, [pause(20, 120), pause(130, 230)], undefined, 0],
   ['one that was too short', late, [pause(20, 130)], undefined, 1],
-  [
-    'one that was too short, unless the clock was read last for the answer before it',
-    late,
-    [pause(120, 230)],
-    undefined,
-    0,
-  ],
+  ['one that was too short, unless the clock was read last for the answer before it', late, [pause(120, 230)], undefined, 0],
   ['one before', late, [pause(-300, -100)], undefined, 1],
   ['one afterwards', late, [pause(260, 500)], undefined, 1],
   ['a pause, and a limiter that limits nothing', ['0-1 a', '10-11 a', '20-21 a'], [pause(5, 155)], undefined, 1],

@@ -1,7 +1,4 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
@@ -11,6 +8,7 @@ import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../src/
 import { toResult } from '../../src/live/live-rows.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
+import { temporaryFiles } from '../left-behind.js';
 import { type Running, startRunning } from '../node/running.js';
 import { burst, type Closed, decided, run, scenario, steady, told } from './asking.js';
 
@@ -36,6 +34,7 @@ const busy = 'arrivals: [{ model: poisson, rate: 0.6 }, { model: burst, burst_ra
 
 const costs = 'costs: { unit: tokens, each: { law: uniform, from: 1, to: 25 } }';
 
+// biome-ignore format: one case a line
 const scenarios: [name: string, text: string][] = [
   ['a burst', `duration: 20\n${limiter}\n${busy}`],
   ['sustained overload', `duration: 20\n${limiter}\narrivals: [{ model: constant, rate: 2 }]`],
@@ -48,18 +47,11 @@ const scenarios: [name: string, text: string][] = [
     `duration: 20\nkeyed: { max_keys: 9, idle_cycles: 2, overflow: share }\ncontracts: 5\nlimiter: { threshold: 3, within: 8, shadow: true }\n${busy}\nclients: [{ kind: holding, count: 5 }]`,
   ],
   ['obedient clients', `duration: 20\ndrain: 60\n${limiter}\n${busy}\nclients: [{ kind: obedient, jitter: 100ms }]`],
-  [
-    'devices that hold and flush',
-    `duration: 20\ndrain: 30\n${limiter}\n${busy}\nclients: [{ kind: holding, count: 4 }]`,
-  ],
-  [
-    'clients that try again',
-    `duration: 20\ndrain: 10\n${limiter}\n${busy}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`,
-  ],
-  [
-    'costs, and a state that a part of one leads to',
-    `duration: 20\nlimiter: { threshold: 60, within: 8, near_limit: 0.5 }\n${busy}\n${costs}`,
-  ],
+  ['devices that hold and flush', `duration: 20\ndrain: 30\n${limiter}\n${busy}\nclients: [{ kind: holding, count: 4 }]`],
+  ['clients that try again',
+    `duration: 20\ndrain: 10\n${limiter}\n${busy}\nclients: [{ kind: retrying, backoff: { policy: full_jitter, base: 50ms } }]`],
+  ['costs, and a state that a part of one leads to',
+    `duration: 20\nlimiter: { threshold: 60, within: 8, near_limit: 0.5 }\n${busy}\n${costs}`],
   [
     'costs of keys',
     `duration: 20\nkeyed: { max_keys: 5 }\ncontracts: 5\nlimiter: { threshold: 40, within: 8 }\narrivals: [{ model: poisson, rate: 6 }]\n${costs}`,
@@ -136,24 +128,9 @@ describe('a scenario sent to a live node', () => {
   it('has the figures of the simulation, in the cycles of the node', async () => {
     const { observed } = await steady(() => run(burst, { url, key }));
     const { outcome } = await simulate(burst);
-    const figuresOf = ({
-      requests,
-      admitted,
-      limited,
-      entries,
-      restores,
-      limiting_cycles,
-      peak_count,
-    }: typeof outcome) => ({
-      requests,
-      admitted,
-      limited,
-      entries,
-      restores,
-      limiting_cycles,
-      peak_count,
-    });
-    expect(figuresOf(observed.outcome)).toEqual(figuresOf(outcome));
+    const { requests, admitted, limited, entries, restores, limiting_cycles, peak_count } = outcome;
+    const figures = { requests, admitted, limited, entries, restores, limiting_cycles, peak_count };
+    expect(observed.outcome).toMatchObject(figures);
   });
 
   it('measures how fast the node reacts', async () => {
@@ -203,16 +180,10 @@ describe('what is measured over time', () => {
 });
 
 describe('a log sent to a live node', () => {
-  let folder: string;
-  let log: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'weir-live-replay-'));
-    log = join(folder, 'requests.csv');
-    // By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
-    const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
-    await writeFile(log, `time,client\n${rows.map((row) => `170000000${row}`).join('\n')}\n`);
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  // By second (of 1700000000) and client: 3 of a; 1 of b; 8 of a and 2 of b; 1 of c.
+  const rows = ['0,a', '0,a', '0,a', '2,b', ...Array<string>(8).fill('3,a'), '3,b', '3,b', '5,c'];
+  const lines = rows.map((row) => `170000000${row}\n`).join('');
+  const log = temporaryFiles().file('requests.csv', `time,client\n${lines}`);
 
   /** At speed 20 a cycle of 50 ms stands for a second of the log. */
   const sent = (keyColumn?: string) =>

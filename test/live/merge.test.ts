@@ -120,41 +120,16 @@ describe('merged', () => {
     expect([impossible(0), impossible(1), impossible(2), impossible(3)]).toEqual([1, 1, 0, 0]);
   });
 
-  const late: Row[] = Array.from({ length: 3 }, () => [
-    0,
-    START_MS,
-    START_MS + 150,
-    START_MS + 160,
-    null,
-    1,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  const late: Row = [0, START_MS, START_MS + 150, START_MS + 160, null, 1, null, null, null, null];
+  // biome-ignore format: one case a line
   it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined]>([
     ['all is well', {}, undefined, undefined],
     ['lost', { end: undefined }, 'Generator b was lost', undefined],
-    [
-      'an entry is missing',
-      { end: { ...ended, rows: 1 } },
-      'Generator b gave 1 entries, of which 0 arrived.',
-      undefined,
-    ],
+    ['an entry is missing', { end: { ...ended, rows: 1 } }, 'Generator b gave 1 entries, of which 0 arrived.', undefined],
     ['its clock was set', { end: { ...ended, movedMs: 11 } }, 'Generator b had a clock that moved', undefined],
     ['its clock was slewed', { end: { ...ended, movedMs: 9 } }, undefined, undefined],
-    [
-      'tasks began late',
-      { end: { ...ended, pauses: [], lagMs: { p90: 51, most: 51 } } },
-      undefined,
-      'Generator b fell behind: one task',
-    ],
-    [
-      'requests were late',
-      { rows: late, end: { ...ended, rows: 3 } },
-      undefined,
-      'Generator b fell behind: it sent 3 of 3',
-    ],
+    ['tasks began late', { end: { ...ended, pauses: [], lagMs: { p90: 51, most: 51 } } }, undefined, 'Generator b fell behind: one task'],
+    ['requests were late', { rows: [late, late, late], end: { ...ended, rows: 3 } }, undefined, 'Generator b fell behind: it sent 3 of 3'],
   ])('%s', (_, share, unsound, behind) => {
     const found = merged(
       [

@@ -11,26 +11,12 @@ function decimals(fixed: bigint, digits: number): string {
 }
 
 describe('the constants have the digits of OEIS', () => {
+  // biome-ignore format: one case a line
   it.each([
     ['pi', pi(BITS), '3.14159265358979323846264338327950288419716939937510582097494459', 'A000796'],
-    [
-      'ln 2',
-      logOfQuotient(2n, 1n, BITS),
-      '0.69314718055994530941723212145817656807550013436025525412068000',
-      'A002162',
-    ],
-    [
-      'ln 1.5',
-      logOfQuotient(3n, 2n, BITS),
-      '0.40546510810816438197801311546434913657199042346249419761401432',
-      'A016578',
-    ],
-    [
-      'sqrt e',
-      expOfFraction(1n << 255n, BITS),
-      '1.64872127070012814684865078781416357165377610071014801157507931',
-      'A019774',
-    ],
+    ['ln 2', logOfQuotient(2n, 1n, BITS), '0.69314718055994530941723212145817656807550013436025525412068000', 'A002162'],
+    ['ln 1.5', logOfQuotient(3n, 2n, BITS), '0.40546510810816438197801311546434913657199042346249419761401432', 'A016578'],
+    ['sqrt e', expOfFraction(1n << 255n, BITS), '1.64872127070012814684865078781416357165377610071014801157507931', 'A019774'],
   ])('%s', (_name, fixed, digits) => {
     expect(decimals(fixed, 62)).toBe(digits);
   });

@@ -22,24 +22,15 @@ describe('look-up', () => {
 
 describe('what may not enter', () => {
   const [first, second, third] = newton.cases;
+  // biome-ignore format: one case a line
   it.each<[string, Operator[], string]>([
     ['an id twice', [newton, newton], 'the operator id NEWTON2 is free'],
-    [
-      'an id in lower case',
-      [{ ...newton, id: 'newton' }],
-      'the operator id "newton" is of upper-case letters and digits',
-    ],
+    ['an id in lower case', [{ ...newton, id: 'newton' }], 'the operator id "newton" is of upper-case letters and digits'],
     ['an empty id', [{ ...newton, id: '' }], 'the operator id "" is of upper-case letters and digits'],
-    [
-      'physics that was hardly ever looked up',
-      [{ ...newton, cases: [first!, second!] }],
-      'the physics operator NEWTON2 has three reference cases',
-    ],
-    [
-      'a published value that is not reproduced',
-      [{ ...newton, cases: [first!, second!, { ...third!, result: 4.4482 }] }],
-      'NEWTON2 gives 4.4482216152605 for the reference case "NIST SP 811 (2008), appendix B.8: pound-force", published as 4.4482',
-    ],
+    ['physics that was hardly ever looked up',
+      [{ ...newton, cases: [first!, second!] }], 'the physics operator NEWTON2 has three reference cases'],
+    ['a published value that is not reproduced', [{ ...newton, cases: [first!, second!, { ...third!, result: 4.4482 }] }],
+      'NEWTON2 gives 4.4482216152605 for the reference case "NIST SP 811 (2008), appendix B.8: pound-force", published as 4.4482'],
     [
       'a reference case out of range',
       [{ ...newton, cases: [first!, second!, { ...third!, inputs: { m: 0, a: 1 } }] }],

@@ -1,17 +1,16 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sealed } from '../../src/outcome/assemble.js';
 import { openReportFolder, safeName } from '../../src/report/folder.js';
 import { readRun } from '../../src/report/read-report.js';
+import { temporaryFolder } from '../left-behind.js';
 import { emptyRun, fleetRun, hostile, liveRun, sampleRun } from './sample.js';
 
 let base: string;
-beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'weir-report-'));
+beforeEach(() => {
+  base = temporaryFolder();
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('openReportFolder', () => {
   it('makes the folder before anything is written', async () => {

@@ -1,26 +1,22 @@
 // The page of a recommended limit: small, alone, and used by keyboard.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sizingPageHtml } from '../../src/report/page/sizing-page.js';
 import { linesToPaste } from '../../src/sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { temporaryFiles } from '../left-behind.js';
 import { violations } from '../node/node-page.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file } = temporaryFiles();
 
 /** 12,000 rows of 600 keys that come at once, more of them the later it is; and one key that never rests. */
 async function page(): Promise<string> {
-  const log = join(folder, 'busy.csv');
   const rows = Array.from(
     { length: 12_000 },
     (_, i) => `${1_767_600_000_000 + i * 3000},<key ${i % 600}>,${1 + (i % 7)}`,
   );
   const scraper = Array.from({ length: 9000 }, (_, i) => `${1_767_600_000_000 + i * 4000},scraper,20`);
-  writeFileSync(log, ['time,who,n', ...rows, ...scraper].join('\n'));
+  const log = file('busy.csv', ['time,who,n', ...rows, ...scraper].join('\n'));
   const options = { timeColumn: 'time', keyColumn: 'who', countColumn: 'n' };
   const asked = { cycleMs: 777, shares: [0.1, 0.01], windowCycles: [60, 5000] };
   const found = await adviceOfLogs([log], { ...asked, log: options });
@@ -40,9 +36,8 @@ it('is below 5 MB at more than 10,000 rows, asks nobody, and escapes keys', asyn
 });
 
 it('has every recommended threshold among those of the slider, and names what is counted', async () => {
-  const log = join(folder, 'tokens.csv');
   const rows = Array.from({ length: 9_000 }, (_, i) => `${1_767_600_000_000 + i * 900},${1 + ((i * i) % 9_973)}`);
-  writeFileSync(log, ['time,tokens', ...rows].join('\n'));
+  const log = file('tokens.csv', ['time,tokens', ...rows].join('\n'));
   const found = await adviceOfLogs([log], {
     cycleMs: 500,
     shares: [0.1, 0.01, 0.001],
@@ -62,13 +57,13 @@ it('has every recommended threshold among those of the slider, and names what is
 const path = findChromium();
 describe.skipIf(path === undefined)(path === undefined ? noChromium : 'in a browser', () => {
   it('is chosen by keyboard, and says aloud what is chosen', async () => {
-    writeFileSync(join(folder, 'index.html'), await page());
+    const shown = file('index.html', await page());
     const browser = await launchChromium(path!);
     try {
       const tab = await browser.newPage({ viewport: { width: 360, height: 800 } });
       const errors: string[] = [];
       tab.on('pageerror', (error) => errors.push(error.message));
-      await tab.goto(`file://${join(folder, 'index.html')}`);
+      await tab.goto(`file://${shown}`);
       const slider = tab.getByRole('slider', { name: /Threshold/ });
       const before = Number(await tab.inputValue('#number'));
       await slider.focus();

@@ -5,30 +5,19 @@ import { read, refusalOf, saidBy } from './reading.js';
 const body = 'question: Q?\nduration: 100\narrivals:\n  - { model: constant, rate: 1 }\n';
 
 describe('a text that is no document is refused at its place', () => {
+  // biome-ignore format: one case a line
   it.each<[what: string, text: string, faults: string[]]>([
     ['a key given twice', `${body}question: again\n`, ['line 5, column 1: Map keys must be unique']],
-    [
-      'a bracket that is never closed',
-      'question: [1,\n',
-      ['line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]'],
-    ],
-    [
-      'tabs as indentation',
-      'question: Q?\nlimiter:\n\tthreshold: 3\n',
-      ['line 3, column 1: a tab stands where blanks are needed: YAML indents with blanks'],
-    ],
-    [
-      'two documents',
-      `${body}---\nquestion: R?\n`,
-      ['line 5, column 1: a second document begins here: a file holds one scenario'],
-    ],
+    ['a bracket that is never closed',
+      'question: [1,\n', ['line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]']],
+    ['tabs as indentation',
+      'question: Q?\nlimiter:\n\tthreshold: 3\n', ['line 3, column 1: a tab stands where blanks are needed: YAML indents with blanks']],
+    ['two documents', `${body}---\nquestion: R?\n`, ['line 5, column 1: a second document begins here: a file holds one scenario']],
     ['an alias of nothing', 'question: *nope\n', ['line 1, column 11: nothing before it is called &nope']],
     ['a value inside itself', 'question: Q?\nexpect: &a [*a]\n', ['line 2, column 13: a value refers to itself']],
     [
       'a text that unfolds without end',
-      ['a: &a [x, x]', ...'bcdefgh'.split('').map((k, i) => `${k}: &${k} [${`*${'abcdefg'[i]}, `.repeat(8)}]`)].join(
-        '\n',
-      ),
+      ['a: &a [x, x]', ...'bcdefgh'.split('').map((k, i) => `${k}: &${k} [${`*${'abcdefg'[i]}, `.repeat(8)}]`)].join('\n'),
       ['line 1, column 1: more than 100 references: write the values out instead'],
     ],
     ['brackets without end', `question: ${'['.repeat(20_000)}`, ['line 1, column 1: it is nested too deeply']],

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
-import { Failure } from '../../src/schema/failure.js';
+import { temporaryFiles } from '../left-behind.js';
+import { failureIn } from '../refusals.js';
 import { read, refusalOf, saidBy } from './reading.js';
 
 const head = 'question: Q?\nduration: 100\n';
@@ -37,16 +37,10 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['limiter: { within: 100001 }', '(/limiter/within)', 'must be an integer from 1 to 100000 (cycles)'],
     ['limiter: { within: 47 parsec }', '(/limiter/within)', /"parsec" is no unit of time/],
     ['limiter: { template: bucket }', '(/limiter/template)', 'must be "rate-limiter"'],
-    [
-      'limiter: { threshold: 3, definition: { name: x, version: "1", states: { a: { initial: true } }, transitions: [] } }',
-      '(/limiter/definition)',
-      'cannot be combined with threshold',
-    ],
-    [
-      'limiter: { definition: { name: x, version: "1", states: { a: { initial: true } } } }',
-      '(/limiter/definition/transitions)',
-      'is required',
-    ],
+    ['limiter: { threshold: 3, definition: { name: x, version: "1", states: { a: { initial: true } }, transitions: [] } }',
+      '(/limiter/definition)', 'cannot be combined with threshold'],
+    ['limiter: { definition: { name: x, version: "1", states: { a: { initial: true } } } }',
+      '(/limiter/definition/transitions)', 'is required'],
     ['limiter: { definition: none.json }', '(/limiter/definition)', /^none\.json cannot be read: There is no such file/],
     ['limiter: 100 in 60x', '(/limiter)', /at character 1: "60x" is no time/],
     ['limiter: nginx 10r/s brust=5', '(/limiter)', /"brust=5" at character 13: nginx has no such parameter; did you mean "burst"/],
@@ -60,24 +54,15 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['contracts: many', '(/contracts)', 'must be a number or an object'],
     ['start_cycle: 1000000000000\ncycle_ms: 86400000', '(/start_cycle)', /more than 4,000 years$/],
     // members of unions
-    [
-      'contracts: { count: 3, popularity: { law: zpif } }',
-      '(/contracts/popularity/law)',
-      'must be one of even, uniform, zipf, weights; did you mean "zipf"?',
-    ],
+    ['contracts: { count: 3, popularity: { law: zpif } }',
+      '(/contracts/popularity/law)', 'must be one of even, uniform, zipf, weights; did you mean "zipf"?'],
     ['contracts: { count: 3, popularity: { law: zipf } }', '(/contracts/popularity/exponent)', 'is required'],
-    [
-      'contracts: { count: 3, popularity: { law: weights, weights: [1, 2] } }',
-      '(/contracts/popularity/weights)',
-      'must be one a contract: there are 2 weights and 3 contracts',
-    ],
+    ['contracts: { count: 3, popularity: { law: weights, weights: [1, 2] } }',
+      '(/contracts/popularity/weights)', 'must be one a contract: there are 2 weights and 3 contracts'],
     ['clients: [{ kind: obediant }]', '(/clients/0/kind)', /did you mean "obedient"\?$/],
     ['clients: [{ kind: retrying, timeout: soon }]', '(/clients/0/timeout)', /^"soon" is no time/],
-    [
-      'clients: [{ kind: closed, count: 1, think: { law: exponental, mean: 1s } }]',
-      '(/clients/0/think/law)',
-      /did you mean "exponential"\?$/,
-    ],
+    ['clients: [{ kind: closed, count: 1, think: { law: exponental, mean: 1s } }]',
+      '(/clients/0/think/law)', /did you mean "exponential"\?$/],
     ['service: { time: soon }', '(/service/time)', /^"soon" is no time/],
     ['service: { servers: 2 }', '(/service/time)', 'is required'],
     ['faults: [{ kind: pauze, from: 1, to: 2 }]', '(/faults/0/kind)', 'must be one of pause, lost_answers, slow; did you mean "pause"?'],
@@ -90,23 +75,14 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['limiter: { near_limit: 1 }', '(/limiter/near_limit)', 'must be <= 0.99'],
     ['limiter: { shadow: often }', '(/limiter/shadow)', 'must be a boolean'],
     ['keyed: { max_keys: 0 }', '(/keyed/max_keys)', 'must be >= 1'],
-    [
-      'contracts: 5\nkeyed: { max_keys: 4 }\nservice: { time: 1 }\nlimiter: { primitive: concurrency, params: { limit: 3 } }',
-      '(/keyed/max_keys)',
-      'is 4, and there are 5 keys: with a rule that counts what is in flight, each needs a place',
-    ],
-    [
-      'contracts: 5\nclients: [{ kind: holding, count: 3 }]',
-      '(/clients/0/count)',
-      'is 3, and there are 5 contracts: each needs a device of its own',
-    ],
+    ['contracts: 5\nkeyed: { max_keys: 4 }\nservice: { time: 1 }\nlimiter: { primitive: concurrency, params: { limit: 3 } }',
+      '(/keyed/max_keys)', 'is 4, and there are 5 keys: with a rule that counts what is in flight, each needs a place'],
+    ['contracts: 5\nclients: [{ kind: holding, count: 3 }]',
+      '(/clients/0/count)', 'is 3, and there are 5 contracts: each needs a device of its own'],
     ['clients: [{ kind: open, name: a }, { kind: obedient, name: a }]', '(/clients/1/name)', '"a" is taken by another kind of client'],
     ['contracts: { count: 2, independent: true }\nservice: { time: 1 }', '(/contracts/independent)', 'cannot be combined with a service'],
-    [
-      'contracts: { count: 2, independent: true }\nfaults: [{ kind: pause, from: 1, to: 2 }]',
-      '(/contracts/independent)',
-      'cannot be combined with faults',
-    ],
+    ['contracts: { count: 2, independent: true }\nfaults: [{ kind: pause, from: 1, to: 2 }]',
+      '(/contracts/independent)', 'cannot be combined with faults'],
   ])('%s', (given, place, message) => {
     const found = refusalOf(`${head}${steady}${given}\n`);
     expect(found).toHaveLength(1);
@@ -116,6 +92,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     expect(words).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   });
 
+  // biome-ignore format: one case a line
   it.each<[given: string, fault: string]>([
     ['', 'line 1, column 1 (/question): is required'],
     [`question: Q?\n${steady}`, 'line 1, column 1 (/duration): is required: requests would come for ever'],
@@ -123,31 +100,18 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     [`${head}arrivals: []\n`, 'line 3, column 1 (/arrivals): must not have fewer than 1 items'],
     [`${head}arrivals: 3\n`, 'line 3, column 1 (/arrivals): must be an array'],
     [`${head}arrivals:\n  - 3\n`, 'line 4, column 5 (/arrivals/0): must be an object with a field model'],
-    [
-      `${head}arrivals:\n  - model: constant\n    rate: 5/parsec\n`,
-      'line 5, column 5 (/arrivals/0/rate): "5/parsec" is no rate: "parsec" is no unit of time (there are ms, s, m, h, d, w and cycles)',
-    ],
-    [
-      `${head}arrivals:\n  - { model: constant, rate: 1, from: 50, to: 20 }\n`,
-      'line 4, column 43 (/arrivals/0/to): must lie after from, which is cycle 50',
-    ],
-    [
-      `${head}arrivals:\n  - { model: sine, rate: 1, amplitude: 2, period: 5 }\n`,
-      'line 4, column 29 (/arrivals/0/amplitude): must not be above the mean rate, 1 per cycle: no rate is negative',
-    ],
+    [`${head}arrivals:\n  - model: constant\n    rate: 5/parsec\n`,
+      'line 5, column 5 (/arrivals/0/rate): "5/parsec" is no rate: "parsec" is no unit of time (there are ms, s, m, h, d, w and cycles)'],
+    [`${head}arrivals:\n  - { model: constant, rate: 1, from: 50, to: 20 }\n`,
+      'line 4, column 43 (/arrivals/0/to): must lie after from, which is cycle 50'],
+    [`${head}arrivals:\n  - { model: sine, rate: 1, amplitude: 2, period: 5 }\n`,
+      'line 4, column 29 (/arrivals/0/amplitude): must not be above the mean rate, 1 per cycle: no rate is negative'],
     [`question: 3\nduration: true\n${steady}`, 'line 1, column 1 (/question): must be a string'],
-    [
-      'question: Q?\nduration: .inf\narrivals: [{ model: constant, rate: 1 }]',
-      'line 2, column 1 (/duration): must be a number',
-    ],
-    [
-      `${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\n  - { model: constant, rate: 1 }\n`,
-      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with other arrivals',
-    ],
-    [
-      `${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\nfaults:\n  - { kind: pause, from: 1, to: 2 }\n`,
-      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with faults',
-    ],
+    ['question: Q?\nduration: .inf\narrivals: [{ model: constant, rate: 1 }]', 'line 2, column 1 (/duration): must be a number'],
+    [`${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\n  - { model: constant, rate: 1 }\n`,
+      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with other arrivals'],
+    [`${head}arrivals:\n  - { model: log, file: a.log, key_column: client }\nfaults:\n  - { kind: pause, from: 1, to: 2 }\n`,
+      'line 4, column 32 (/arrivals/0/key_column): gives each key a contract of its own, and cannot be combined with faults'],
   ])('%j', (text, fault) => {
     expect(refusalOf(text === '' ? 'duration: 3\narrivals: [{ model: constant, rate: 1 }]\n' : text)[0]).toEqual(fault);
   });
@@ -220,19 +184,12 @@ describe('defaults', () => {
     ]);
   });
 
+  // biome-ignore format: one case a line
   it.each<[limiter: string, cycleMs: number, within: number, note: string | undefined]>([
-    [
-      'limiter: 100 in 10s',
-      500,
-      20,
-      'Limiter 100 in 10s: 100 requests in a rolling window of 10 s, 20 cycles of 500 ms; refused requests count.',
-    ],
-    [
-      'limiter: 10 in 1s and 100 in 700ms',
-      100,
-      10,
-      'Limiter 10 in 1s and 100 in 700ms: a new client gets 10 at once, 10/s in the long run.',
-    ],
+    ['limiter: 100 in 10s',
+      500, 20, 'Limiter 100 in 10s: 100 requests in a rolling window of 10 s, 20 cycles of 500 ms; refused requests count.'],
+    ['limiter: 10 in 1s and 100 in 700ms',
+      100, 10, 'Limiter 10 in 1s and 100 in 700ms: a new client gets 10 at once, 10/s in the long run.'],
     ['limiter: { within: 10s }', 500, 20, undefined],
     ['limiter: { within: 1m }', 500, 120, undefined],
     ['limiter: { within: 60 }', 777, 60, undefined],
@@ -240,12 +197,8 @@ describe('defaults', () => {
     ['limiter: { threshold: 5 }', 777, 60, undefined],
     ['limiter: { like: nginx, rate: 10r/s }', 777, 1, undefined],
     ['cycle_ms: 500\nlimiter: { within: 10s }', 500, 20, undefined],
-    [
-      'cycle_ms: 777\nlimiter: { within: 10s }',
-      777,
-      13,
-      'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.',
-    ],
+    ['cycle_ms: 777\nlimiter: { within: 10s }',
+      777, 13, 'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.'],
   ])('%j has cycles of %i ms', (limiter, cycleMs, within, note) => {
     const scenario = read(`${head}${limiter}\n${steady}`);
     expect([scenario.cycleMs, scenario.within, ...scenario.notes]).toEqual(
@@ -270,57 +223,41 @@ describe('defaults', () => {
 });
 
 describe('a file that is no text is refused in words', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const at = (name: string, content?: string | Buffer) => {
-    const path = join(folder, name);
-    if (content === undefined) mkdirSync(path);
-    else writeFileSync(path, content);
-    return path;
-  };
-
+  const { folder, file } = temporaryFiles();
+  const subfolder = join(folder, 'folder');
+  mkdirSync(subfolder);
   const pipe = (name: string) => {
     execFileSync('mkfifo', [join(folder, name)]);
     return join(folder, name);
   };
 
+  // biome-ignore format: one case a line
   it.each<[what: string, path: string, why: string]>([
     ['a missing file', join(folder, 'nowhere.yaml'), 'There is no such file.'],
-    ['a folder', at('folder'), 'It is a folder.'],
-    ['a path through a file', join(at('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
-    [
-      'a binary file',
-      at('binary.yaml', Buffer.from([0x1f, 0x8b, 0, 1, 2])),
-      'It is no text: there are zero bytes in it.',
-    ],
-    ['a text in Latin-1', at('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
-    ['a huge file', at('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
+    ['a folder', subfolder, 'It is a folder.'],
+    ['a path through a file', join(file('file', 'x'), 'y.yaml'), 'A part of its path is a file, not a folder.'],
+    ['a binary file', file('binary.yaml', Buffer.from([0x1f, 0x8b, 0, 1, 2])), 'It is no text: there are zero bytes in it.'],
+    ['a text in Latin-1', file('latin.yaml', Buffer.from('question: F\xfcr?\n', 'latin1')), 'It is no text in UTF-8.'],
+    ['a huge file', file('huge.yaml', Buffer.alloc(16 * 1024 * 1024 + 1, '#')), 'It is larger than 16 MiB.'],
     ['a device without end', '/dev/zero', 'It is larger than 16 MiB.'],
     ['a named pipe', pipe('pipe.yaml'), 'It is a named pipe, and not a regular file.'],
   ])('%s', async (_, path, why) => {
-    const failure = await loadScenario(path).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Failure);
-    const { code, what, why: said } = failure as Failure;
-    expect({ code, what, why: said }).toEqual({
-      code: 'unreadable_file',
-      what: `The scenario ${path} cannot be read.`,
-      why,
-    });
+    const what = `The scenario ${path} cannot be read.`;
+    expect(await failureIn(loadScenario(path))).toMatchObject({ code: 'unreadable_file', what, why });
   });
 
   it.each([
     ['a device', '/dev/zero', 'it is a device or a socket, and not a regular file'],
     ['a named pipe', pipe('pipe.json'), 'it is a named pipe, and not a regular file'],
     ['standard input', '/dev/stdin', 'not a regular file'],
-    ['a huge file', at('huge.json', Buffer.alloc(16 * 1024 * 1024 + 1, ' ')), 'it is larger than 16 MiB'],
+    ['a huge file', file('huge.json', Buffer.alloc(16 * 1024 * 1024 + 1, ' ')), 'it is larger than 16 MiB'],
   ])('as a definition or a log that a scenario names: %s', async (_, path, why) => {
     const named = `${head}arrivals: [{ model: constant, rate: 1 }]\nlimiter: { definition: ${path} }\n`;
-    const failure = await loadScenario(at('names.yaml', named)).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).faults[0]!.message).toMatch(new RegExp(why, 'i'));
+    const failure = await failureIn(loadScenario(file('names.yaml', named)));
+    expect(failure!.faults[0]!.message).toMatch(new RegExp(why, 'i'));
     if (path.includes('huge')) return;
     const logged = `${head}arrivals: [{ model: log, file: ${path}, time_column: time }]\n`;
-    const log = await loadScenario(at('logs.yaml', logged));
+    const log = await loadScenario(file('logs.yaml', logged));
     await expect(log.source.recording({ model: 'log', file: path }, 777)).rejects.toMatchObject({
       code: 'unreadable_file',
       why: expect.stringContaining('A scenario reads regular files'),
@@ -328,7 +265,7 @@ describe('a file that is no text is refused in words', () => {
   });
 
   it('a file that can be read is the scenario of its text', async () => {
-    const loaded = await loadScenario(at('good.yaml', head + steady));
+    const loaded = await loadScenario(file('good.yaml', head + steady));
     expect(saidBy(loaded)).toEqual(saidBy(read(head + steady, join(folder, 'good.yaml'))));
   });
 });

@@ -2,7 +2,7 @@
 
 import { drawsOf } from '../../src/math/random.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load-scenario.js';
-import { Failure } from '../../src/schema/failure.js';
+import { failureOf } from '../refusals.js';
 
 export const read = (text: string, path = 'scenario.yaml'): LoadedScenario => parseScenario(text, path);
 
@@ -18,11 +18,5 @@ export function saidBy({ plan, at: _, source, spec: __, arrivals, popularity, ..
 
 /** `line 3, column 7 (/pointer): message`, one a fault; nothing when the scenario is taken. */
 export function refusalOf(text: string): string[] {
-  try {
-    read(text);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.faults.map(({ path, message }) => `${path}: ${message}`);
-  }
+  return (failureOf(() => read(text))?.faults ?? []).map(({ path, message }) => `${path}: ${message}`);
 }

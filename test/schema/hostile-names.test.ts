@@ -1,9 +1,6 @@
 // A name from outside is taken as an ordinary name or refused in words, also one that every object has without being given it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contractMachine } from '../../src/actor/contract-machine.js';
 import { Deciders } from '../../src/limiter/products/deciders.js';
 import { checkLimiter, limiterDefinition } from '../../src/limiter/products/limiter-spec.js';
@@ -14,6 +11,8 @@ import { Failure } from '../../src/schema/failure.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { weirHere } from '../cli/command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { failureIn } from '../refusals.js';
 import { read } from '../scenario/reading.js';
 import { readText } from '../traffic/log/reading.js';
 
@@ -21,23 +20,17 @@ const inherited = Object.getOwnPropertyNames(Object.prototype);
 const hostile = [...inherited, 'prototype', 'length', 'caller', 'then', 'toJSON', 'at', 'map'];
 const names = fc.oneof(fc.constantFrom(...hostile), fc.string(), fc.string({ unit: 'binary' }));
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-names-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, file } = temporaryFiles();
 
 /** The value of JSON with the name at each `NAME`. A key `__proto__` is a property of its own, as for JSON.parse. */
 const withName = (json: string, name: string) => json.replaceAll('"NAME"', () => JSON.stringify(name));
 
 /** The failure, or undefined where the name was taken. Anything else that is thrown goes on. */
 async function refusalOf(body: () => unknown): Promise<Failure | undefined> {
-  try {
-    await body();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    expect(error.exit).toBe(2);
-    expect(error.what).not.toMatch(/\[native code\]|\[object |undefined/);
-    return error;
-  }
+  const failure = await failureIn((async () => body())());
+  expect(failure?.exit ?? 2).toBe(2);
+  expect(failure?.what ?? '').not.toMatch(/\[native code\]|\[object |undefined/);
+  return failure;
 }
 
 /** A closed set of names: none that every object has is in it. Other names do not crash, either. */
@@ -141,9 +134,7 @@ describe('a log', () => {
     ['csv', `time,client\n${keys.map((client, n) => `${at(n)},${client}\n`).join('')}`],
     ['logfmt', keys.map((client, n) => `time=${at(n)} client=${client}\n`).join('')],
   ])('counts each key of %s as its own', async (format, text) => {
-    const path = join(folder, `log.${format}`);
-    writeFileSync(path, text);
-    const { outcome } = await replay([path], {
+    const { outcome } = await replay([file(`log.${format}`, text)], {
       name: 'log',
       cycleMs: 1_000,
       plan: planContract(rateLimiter({ threshold: 1, within: 60 })),
@@ -188,10 +179,8 @@ describe('a log', () => {
 });
 
 describe('the command line', () => {
-  const scenario = join(folder, 'a.yaml');
-  writeFileSync(scenario, 'question: Q?\nduration: 2\narrivals: [{ model: constant, rate: 1 }]\n');
-  const log = join(folder, 'a.log');
-  writeFileSync(log, '{"time":1700000000000}\n');
+  const scenario = file('a.yaml', 'question: Q?\nduration: 2\narrivals: [{ model: constant, rate: 1 }]\n');
+  const log = file('a.log', '{"time":1700000000000}\n');
   it.each([
     'NAME',
     'node NAME',

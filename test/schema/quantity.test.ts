@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/schema/failure.js';
 import {
   cycleMsFor,
   MAX_CYCLES,
@@ -11,6 +10,7 @@ import {
   parseTime,
   parseTimeMs,
 } from '../../src/schema/quantity.js';
+import { failureOf } from '../refusals.js';
 
 describe('a rate', () => {
   it.each<[value: number | string, cycleMs: number, requests: number, cycles: number]>([
@@ -158,14 +158,6 @@ describe('a time', () => {
 
 function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
-}
-
-function failureOf(act: () => unknown): unknown {
-  try {
-    return act();
-  } catch (error) {
-    return error instanceof Failure ? error : undefined;
-  }
 }
 
 describe('the cycle for windows', () => {

@@ -14,27 +14,14 @@ const Limiter = Type.Object({ threshold: Type.Integer() }, { additionalPropertie
 const Law = Type.Object({ limiter: Limiter, 'a/b': Type.Optional(Limiter) }, { additionalProperties: false });
 
 describe('what does not fit is told', () => {
+  // biome-ignore format: one case a line
   it.each([
-    [
-      'a name that is near one',
-      { limiter: { treshold: 1 } },
-      ['/limiter/treshold is not known; did you mean "threshold"?'],
-    ],
-    [
-      'a name that is near none',
-      { limiter: { threshold: 1, zzz: 1 } },
-      ['/limiter/zzz is not known; allowed here: threshold'],
-    ],
-    [
-      'names that a pointer has to write otherwise',
-      { limiter: { threshold: 1 }, 'a/b': { threshold: 1, '~/': 1 } },
-      ['/a~1b/~0~1 is not known; allowed here: threshold'],
-    ],
-    [
-      'more names than TypeBox tells of',
-      { limiter: { threshold: 1 }, ...unknown(12) },
-      [...Array(8).keys()].map((n) => `/x${n} is not known; allowed here: limiter, a/b`),
-    ],
+    ['a name that is near one', { limiter: { treshold: 1 } }, ['/limiter/treshold is not known; did you mean "threshold"?']],
+    ['a name that is near none', { limiter: { threshold: 1, zzz: 1 } }, ['/limiter/zzz is not known; allowed here: threshold']],
+    ['names that a pointer has to write otherwise',
+      { limiter: { threshold: 1 }, 'a/b': { threshold: 1, '~/': 1 } }, ['/a~1b/~0~1 is not known; allowed here: threshold']],
+    ['more names than TypeBox tells of',
+      { limiter: { threshold: 1 }, ...unknown(12) }, [...Array(8).keys()].map((n) => `/x${n} is not known; allowed here: limiter, a/b`)],
     ['a missing one', {}, ['/limiter is required']],
   ])('%s', (_name, value, told) => {
     const faults = faultsOf(Law, schemaErrors(Law, value));

@@ -1,35 +1,26 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lastInstantOf } from '../../src/time/cycle.js';
+import { temporaryFiles } from '../left-behind.js';
 import { drawn, everyCycle, run } from './running.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, file } = temporaryFiles();
 
 // Cycles of 1 s, from cycle 1000 on:   a 2 1 . . 3     b . 1 . 1 .
-writeFileSync(
-  join(folder, 'log.csv'),
-  'time,who\n1000,a\n1000,a\n1001,b\n1001,a\nnonsense\n1003,b\n1005,a\n1005,a\n1005,a\n',
-);
+file('log.csv', 'time,who\n1000,a\n1000,a\n1001,b\n1001,a\nnonsense\n1003,b\n1005,a\n1005,a\n1005,a\n');
 const path = join(folder, 'scenario.yaml');
 const text = (fields: string, more = '') =>
   `question: Q?\ncycle_ms: 1000\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: log, file: log.csv${fields} }]\n${more}`;
 
 describe('a log as arrivals', () => {
+  // biome-ignore format: one case a line
   it.each<[what: string, fields: string, more: string, lines: Record<string, string>]>([
     ['begins with its first request', '', '', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
     ['later, when it is told to', ', from: 2', '', { all: '. . [2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
     ['ends when it is told to', ', to: 2', '', { all: '[2:1] [2:0] [.] .' }],
     ['ends with the scenario', '', 'duration: 1\n', { all: '[2:1] [.] .' }],
     ['by key', ', key_column: who', '', { a: '[2:1] [1:0] . . . [3:1] [.] .', b: '. 1:1 . 1:1 . . . .' }],
-    [
-      'by key, later',
-      ', key_column: who, from: 1',
-      '',
-      { a: '. [2:1] [1:0] . . . [3:1] [.] .', b: '. . 1:1 . 1:1 . . . .' },
-    ],
+    ['by key, later', ', key_column: who, from: 1', '', { a: '. [2:1] [1:0] . . . [3:1] [.] .', b: '. . 1:1 . 1:1 . . . .' }],
     ['by key, up to a cycle', ', key_column: who, to: 2', '', { a: '[2:1] [1:0] . .', b: '. 1:1 . .' }],
     ['sent by clients', '', 'clients: [{ kind: open }]\n', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
   ])('%s', async (_, fields, more, lines) => {
@@ -45,7 +36,7 @@ describe('a log as arrivals', () => {
 describe('a log of whole seconds under a rule', () => {
   // Ten a second for a minute, and a key with half of that.
   const rows = Array.from({ length: 600 }, (_, k) => `${1000 + Math.floor(k / 10)},${k % 2 === 0 ? 'a' : 'b'}\n`);
-  writeFileSync(join(folder, 'even.csv'), `time,who\n${rows.join('')}`);
+  file('even.csv', `time,who\n${rows.join('')}`);
   const scenario = (limiter: string, fields = '', more = '') =>
     `question: Q?\nlimiter: ${limiter}\narrivals: [{ model: log, file: even.csv${fields} }]\n${more}`;
   const said = expect.stringContaining('The times of even.csv are whole seconds');

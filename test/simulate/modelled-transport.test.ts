@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ServiceAnswer } from '../../src/actor/client/behaviour.js';
 import type { SentAttempt } from '../../src/actor/client/client.js';
 import { planClients } from '../../src/actor/client/client-plan.js';
@@ -9,14 +9,14 @@ import { ModelledTransport, type ModelledTransportParts } from '../../src/simula
 import { Service } from '../../src/simulate/service.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 
+type Parts = Omit<ModelledTransportParts, 'clock' | 'service'>;
+type Options = { readonly jobs?: number; readonly timeout?: string; readonly served?: boolean };
+
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 const one = { ...nothing, jobs: 1, attempts: 1 };
 
 /** One job of a client that waits up to `timeout`, through a gate, a service of one place and 10 ms, and losses. */
-function send(
-  parts: Omit<ModelledTransportParts, 'clock' | 'service'>,
-  { jobs = 1, timeout = undefined as string | undefined, served = true } = {},
-) {
+function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) {
   const clock = new VirtualClock(0, 777);
   const service: Service<SentAttempt> = new Service({
     clock,
@@ -34,53 +34,21 @@ function send(
 
 const limited: Extract<ServiceAnswer, { type: 'limited' }> = { type: 'limited', retryAfterMs: 5 };
 
-describe('an attempt', () => {
-  it('that the gate lets through is served by the service', () => {
-    expect(send({ decide: () => undefined })).toMatchObject({
-      counts: { ...one, succeeded: 1 },
-      endMs: 10,
-      service: { served: 1 },
-    });
-  });
+const timeout = (ms: string) => ({ timeout: ms });
+const never = () => true;
 
-  it('is served at once where nothing stands behind the gate', () => {
-    expect(send({}, { served: false })).toMatchObject({ counts: { ...one, succeeded: 1 }, endMs: 0 });
-  });
-
-  it('that the gate limits never reaches the service', () => {
-    expect(send({ decide: () => limited })).toMatchObject({
-      counts: { ...one, given_up: 1 },
-      endMs: 0,
-      service: { arrived: 0 },
-    });
-  });
-
-  it('that the service refuses has failed', () => {
-    expect(send({}, { jobs: 2 })).toMatchObject({
-      counts: { ...nothing, jobs: 2, attempts: 2, succeeded: 1, given_up: 1 },
-      service: { arrived: 2, served: 1, refused: 1 },
-    });
-  });
-
-  it('that was abandoned is known to the service as such', () => {
-    expect(send({}, { timeout: '4ms' })).toMatchObject({
-      counts: { ...one, given_up: 1, abandoned: 1 },
-      endMs: 10,
-      service: { served: 1, wasted: 1 },
-    });
-  });
-});
-
-describe('an answer that gets lost', () => {
-  it('is waited for as long as patience lasts', () => {
-    expect(send({ loses: () => true }, { timeout: '50ms' })).toMatchObject({
-      counts: { ...one, given_up: 1, abandoned: 1 },
-      endMs: 50,
-      service: { served: 1, wasted: 0 },
-    });
-  });
-
-  it('is heard of by who would wait for ever', () => {
-    expect(send({ loses: () => true })).toMatchObject({ counts: { ...one, given_up: 1 }, endMs: 10 });
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, parts: Parts, options: Options, counts: object, endMs: number, service: object]>([
+  ['an attempt that the gate admits is served by the service', { decide: () => undefined }, {}, { succeeded: 1 }, 10, { served: 1 }],
+  ['it is served at once where nothing stands behind the gate', {}, { served: false }, { succeeded: 1 }, 0, {}],
+  ['one that the gate limits never reaches the service', { decide: () => limited }, {}, { given_up: 1 }, 0, { arrived: 0 }],
+  ['one that the service refuses has failed',
+    {}, { jobs: 2 }, { jobs: 2, attempts: 2, succeeded: 1, given_up: 1 }, 10, { arrived: 2, served: 1, refused: 1 }],
+  ['one that was abandoned is known to the service as such',
+    {}, timeout('4ms'), { given_up: 1, abandoned: 1 }, 10, { served: 1, wasted: 1 }],
+  ['a lost answer is waited for as long as patience lasts',
+    { loses: never }, timeout('50ms'), { given_up: 1, abandoned: 1 }, 50, { served: 1, wasted: 0 }],
+  ['it is reported to a client that would wait for ever', { loses: never }, {}, { given_up: 1 }, 10, {}],
+])('%s', (_, parts, options, counts, endMs, service) => {
+  expect(send(parts, options)).toMatchObject({ counts: { ...one, ...counts }, endMs, service });
 });

@@ -1,30 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { lastValueFrom, tap } from 'rxjs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { Failure } from '../../src/schema/failure.js';
 import { LogRequests } from '../../src/simulate/log-requests.js';
 import { type Replay, type ReplayOptions, replay, toReplay } from '../../src/simulate/replay.js';
 import { replay$ } from '../../src/simulate/stream.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
+import { temporaryFiles } from '../left-behind.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
+import { failureIn } from '../refusals.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const file = (name: string, content: string | Buffer) => {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const { folder, file } = temporaryFiles();
 
 interface Given extends Partial<ReplayOptions> {
   readonly threshold?: number;
@@ -187,17 +180,11 @@ describe('any log gives what the naive limiter gives', () => {
     );
   });
 
+  // biome-ignore format: one case a line
   it.each<[what: string, text: string, figures: object]>([
-    [
-      'millions of idle cycles between two requests',
-      't\n0\n31536000\n',
-      { requests: 2, first_cycle: 0, last_cycle: 40586872 + 60 },
-    ],
-    [
-      'centuries between two requests',
-      't\n1970-01-01T00:00:00Z\n2300-01-01T00:00:00Z\n',
-      { requests: 2, first_cycle: 0, last_cycle: Math.floor(Date.UTC(2300, 0, 1) / CYCLE_MS) + 60 },
-    ],
+    ['millions of idle cycles between two requests', 't\n0\n31536000\n', { requests: 2, first_cycle: 0, last_cycle: 40586872 + 60 }],
+    ['centuries between two requests', 't\n1970-01-01T00:00:00Z\n2300-01-01T00:00:00Z\n',
+      { requests: 2, first_cycle: 0, last_cycle: Math.floor(Date.UTC(2300, 0, 1) / CYCLE_MS) + 60 }],
     ['before 1970', 't\n1969-12-31T23:59:59.999Z\n', { requests: 1, first_cycle: -1, last_cycle: 59 }],
     ['no line feed at the end', 't\n777', { requests: 1, first_cycle: 1000 }],
     ['lines that are no request', 't\nnothing\n777\n\nx\n', { requests: 1, skipped_lines: 2 }],
@@ -219,10 +206,7 @@ describe('what cannot be replayed is refused in words', () => {
     ['a cut gzip file', file('cut.gz', gzipSync('x'.repeat(1000)).subarray(0, 15)), 'unreadable_file'],
     ['a log without any request', file('words.log', 'hello\nworld\n'), 'unknown_format'],
   ])('%s', async (_, path, code) => {
-    const failure = await run(path).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).code).toBe(code);
-    expect((failure as Failure).what).toContain(path);
+    expect(await failureIn(run(path))).toMatchObject({ code, what: expect.stringContaining(path) });
   });
 });
 

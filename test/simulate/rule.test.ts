@@ -1,16 +1,16 @@
 // Scenarios whose limiter follows a rule: the figures are those of the real products (OTHER-LIMITERS.md sections 6 and 8).
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastValueFrom, map, reduce, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
-import { Failure } from '../../src/schema/failure.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { replay$ } from '../../src/simulate/stream.js';
+import { temporaryFolder } from '../left-behind.js';
+import { faultsOf } from '../refusals.js';
 
 /** A request every `everyMs`: cycles are that long, and each has one request at its beginning. */
 const every = (everyMs: number, n: number, limiter: unknown): ScenarioObject => ({
@@ -61,15 +61,8 @@ describe('a limiter in a scenario', () => {
     };
     const { outcome: alone } = await simulate(parseScenario(scenario));
     const { outcome: sent } = await simulate(parseScenario({ ...scenario, clients: [{ kind: 'open' }] }));
-    const figures = ({ admitted, limited, delayed, entries, restores, peak_count }: typeof alone) => ({
-      admitted,
-      limited,
-      delayed,
-      entries,
-      restores,
-      peak_count,
-    });
-    expect(figures(sent)).toEqual(figures(alone));
+    const { admitted, limited, delayed, entries, restores, peak_count } = alone;
+    expect(sent).toMatchObject({ admitted, limited, delayed, entries, restores, peak_count });
     expect(alone.limited).toBeGreaterThan(0);
   });
 
@@ -95,7 +88,7 @@ describe('a log through a rule', () => {
   const times = Array.from({ length: 110 }, (_, n) => 1_699_999_200_000 + 99 * n);
 
   it('is decided by the ms of its lines, each client by itself', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'weir-rule-')), 'requests.csv');
+    const file = join(temporaryFolder(), 'requests.csv');
     const lines = times.flatMap((ms) => [`${ms},a`, `${ms},b`]);
     writeFileSync(file, ['time,client', ...lines].join('\n'));
     const { outcome } = await replay([file], {
@@ -126,15 +119,6 @@ describe('a log through a rule', () => {
 });
 
 describe('a limiter that does not fit is refused in words', () => {
-  const faultOf = (limiter: string) => {
-    try {
-      parseScenario(`question: What?\nduration: 1\narrivals: [{ model: constant, rate: 1 }]\nlimiter: ${limiter}\n`);
-      return 'fits';
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return `${error.faults[0]!.path} ${error.faults[0]!.message}`;
-    }
-  };
   it.each([
     ['{ like: ngingx, rate: 10r/s }', /\(\/limiter\/like\) "ngingx" is no limiter/],
     ['{ like: nginx, rate: 10 }', /\(\/limiter\/rate\) must be a string/],
@@ -146,6 +130,7 @@ describe('a limiter that does not fit is refused in words', () => {
     ['{ treshold: 10 }', /\(\/limiter\/treshold\)/],
     ['{ like: nginx-limit-conn, connections: 3, hold_ms: -1 }', /\(\/limiter\/hold_ms\)/],
   ])('%s', (limiter, words) => {
-    expect(faultOf(limiter)).toMatch(words);
+    const text = `question: What?\nduration: 1\narrivals: [{ model: constant, rate: 1 }]\nlimiter: ${limiter}\n`;
+    expect(faultsOf(() => parseScenario(text))[0]).toMatch(words);
   });
 });

@@ -12,21 +12,13 @@ const counted = (counts: readonly number[], more = '') =>
   `question: Q?\nduration: ${counts.length}\narrivals: [{ model: counts, counts: [${counts.join(', ')}] }]\n${more}`;
 
 describe('requests in, decisions out: requests:admitted of each cycle, in brackets while limiting', () => {
+  // biome-ignore format: one case a line
   it.each<[what: string, limiter: string, counts: number[], line: string]>([
-    [
-      'the worked example',
-      '{ threshold: 2, within: 10 }',
-      [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1],
-      '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .',
-    ],
+    ['the worked example',
+      '{ threshold: 2, within: 10 }', [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .'],
     ['the threshold itself is served', '{ threshold: 3, within: 2 }', [3, 0, 3], '3:3 . 3:3 . .'],
     ['one more trips the gate', '{ threshold: 3, within: 2 }', [4, 0, 3], '[4:3] [.] 3:3 . .'],
-    [
-      'requests that are limited count, too',
-      '{ threshold: 1, within: 2 }',
-      [2, 1, 1, 1, 0, 1],
-      '[2:1] [1:0] [1:0] [1:0] . 1:1 . .',
-    ],
+    ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
     ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
     ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
   ])('%s', async (_, limiter, counts, line) => {
@@ -115,18 +107,8 @@ describe('any counts give what the naive limiter gives', () => {
     law: laws,
     seed: fc.integer({ min: 0, max: 99 }),
   });
-  const textOf = (
-    {
-      counts,
-      threshold,
-      within,
-      first,
-      contracts,
-      law,
-      seed,
-    }: typeof cases extends fc.Arbitrary<infer Case> ? Case : never,
-    more = '',
-  ) =>
+  type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
+  const textOf = ({ counts, threshold, within, first, contracts, law, seed }: Case, more = '') =>
     counted(
       counts,
       `start_cycle: ${first}\nseed: ${seed}\nlimiter: { threshold: ${threshold}, within: ${within} }\ncontracts: { count: ${contracts}, popularity: ${JSON.stringify(law)} }\n${more}`,

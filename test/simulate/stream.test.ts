@@ -1,6 +1,5 @@
 // The run as operators: what comes out of streams of requests, and when.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastValueFrom, map, type Observable, of, tap, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
@@ -9,7 +8,6 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import type { CycleRow } from '../../src/outcome/cycle-row.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
-import { Failure } from '../../src/schema/failure.js';
 import type { CycleCounts } from '../../src/simulate/cycle-buffer.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate, simulate$ } from '../../src/simulate/simulate.js';
@@ -21,6 +19,8 @@ import {
   type StreamedRequest,
   type WindowCounts,
 } from '../../src/simulate/stream.js';
+import { temporaryFolder } from '../left-behind.js';
+import { failureIn } from '../refusals.js';
 import { read } from '../scenario/reading.js';
 
 /** Cycles of 10 ms. A letter is a request: a to z in cycles 0 to 25; capitals have the key B. */
@@ -108,8 +108,7 @@ describe('replay$', () => {
   const rowsOf = (stream: Observable<CycleRow>) => lastValueFrom(stream.pipe(map(decided), toArray()));
 
   it('gives what a replay of the same requests as a log gives', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-    const path = join(folder, 'log.csv');
+    const path = join(temporaryFolder(), 'log.csv');
     writeFileSync(path, `t,key\n${requests.map(({ at, key }) => `${at},${key}`).join('\n')}\n`);
     const { outcome, timeline, totals } = await replay([path], {
       name: 'log',
@@ -117,7 +116,6 @@ describe('replay$', () => {
       plan: planContract(definition),
       log: { timeColumn: 't', keyColumn: 'key' },
     });
-    rmSync(folder, { recursive: true });
     let fold: RunFold | undefined;
     await lastValueFrom(
       replay$(requests, definition).pipe(
@@ -153,9 +151,7 @@ describe('replay$', () => {
     ['a time that cannot be read', [{ at: 'yesterday' }], 'invalid_input'],
     ['a count that is none', [{ at: 0, n: 0 }], 'invalid_input'],
   ])('%s is an error in words', async (_, given, code) => {
-    const error: unknown = await lastValueFrom(replay$(of(...given), definition)).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Failure);
-    expect((error as Failure).code).toBe(code);
+    expect((await failureIn(lastValueFrom(replay$(of(...given), definition))))?.code).toBe(code);
   });
 
   it('what an operator on the rows throws ends the stream, and is an error of it', async () => {

@@ -1,9 +1,6 @@
 // Logs of whole seconds under a rule that decides by the ms.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { limiterDefinition } from '../../src/limiter/products/limiter-spec.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { CycleBuffer } from '../../src/simulate/cycle-buffer.js';
@@ -12,21 +9,19 @@ import { SpreadSeconds } from '../../src/simulate/spread-seconds.js';
 import { compareLogs } from '../../src/sizing/compare-logs.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
 import { familyLadder, fitLadder } from '../../src/sizing/rule-ladder.js';
+import { temporaryFiles } from '../left-behind.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-seconds-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file } = temporaryFiles();
 const START_MS = Date.UTC(2026, 0, 5, 8);
 
 /** A log of requests at some ms, which it writes to the ms or in whole seconds. */
 function logOf(name: string, times: readonly number[], digits: 0 | 3): string {
-  const path = join(folder, `${name}-${digits}.log`);
   const lines = times.map((ms) => {
     const iso = new Date(START_MS + ms).toISOString();
     const time = `05/Jan/2026:${iso.slice(11, digits === 0 ? 19 : 23)} +0000`;
     return `10.0.0.1 - - [${time}] "GET / HTTP/1.1" 200 12 "-" "-"\n`;
   });
-  writeFileSync(path, lines.join(''));
-  return path;
+  return file(`${name}-${digits}.log`, lines.join(''));
 }
 
 const nginx = { like: 'nginx', rate: '10r/s', burst: 2, nodelay: true };
@@ -106,8 +101,7 @@ describe('a log of whole seconds', () => {
   });
 
   it('is left as it is where its unit is ms, or one time has a fraction', async () => {
-    const ms = join(folder, 'ms.ndjson');
-    writeFileSync(ms, even.map((at) => `{"t_ms":${START_MS + at - (at % 1000)}}\n`).join(''));
+    const ms = file('ms.ndjson', even.map((at) => `{"t_ms":${START_MS + at - (at % 1000)}}\n`).join(''));
     expect((await limitedOf(ms, nginx))[1]).toBeGreaterThan(200);
     expect((await limitedOf(logOf('mixed', [0, 0, 0, 0, 0, 0, 1500], 3), nginx))[1]).toBe(3);
   });

@@ -18,18 +18,14 @@ const scenario = (more: object) =>
     ...more,
   });
 
+// biome-ignore format: one case a line
 it.each([
   ['requests that nobody reacts to', {}],
   ['requests at the edge of the window', { arrivals: [{ model: 'edge', requests: 20 }] }],
   ['independent contracts', { contracts: { count: 4, independent: true } }],
   ['clients that try again', { clients: [{ kind: 'retrying', backoff: { policy: 'none' } }] }],
-  [
-    'a service with a queue',
-    {
-      clients: [{ kind: 'retrying', timeout: 2 }],
-      service: { servers: 1, queue: 20, time: { law: 'constant', time: '900ms' } },
-    },
-  ],
+  ['a service with a queue',
+    { clients: [{ kind: 'retrying', timeout: 2 }], service: { servers: 1, queue: 20, time: { law: 'constant', time: '900ms' } } }],
 ])('the first rule of %s gives the figures of the run itself', async (_, more) => {
   const loaded = scenario(more);
   const { outcome } = await simulate(loaded, { seed: 5 });

@@ -1,18 +1,15 @@
 // Two versions of a gateway's limits: what differs, and which requests of a log each refuses.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { limitersIn } from '../../src/gateway/limits-in.js';
 import { definitionOf } from '../../src/limiter/products/products.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { fittingLimits, limitChanges } from '../../src/sizing/limit-changes.js';
 import { diffLimits } from '../../src/sizing/limit-diff.js';
+import { temporaryFiles } from '../left-behind.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-diff-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file } = temporaryFiles();
 
 const ZONES = `limit_req_zone $binary_remote_addr zone=api:10m rate=1r/s;
 limit_req_zone $binary_remote_addr zone=all:10m rate=10r/s;
@@ -27,10 +24,8 @@ type Row = readonly [ms: number, who: string, path: string];
 let files = 0;
 function logOf(rows: readonly Row[]): string {
   files += 1;
-  const path = join(folder, `${files}.csv`);
   const lines = rows.map(([ms, who, url]) => `${START + ms},${who},${url}`);
-  writeFileSync(path, `ms,client,path\n${lines.join('\n')}\n`);
-  return path;
+  return file(`${files}.csv`, `ms,client,path\n${lines.join('\n')}\n`);
 }
 const differ = (old: string, fresh: string, rows: readonly Row[], options = {}) =>
   diffLimits([logOf(rows)], { old: nginx(old), new: nginx(fresh) }, { timeColumn: 'ms', ...options }, {});
@@ -38,18 +33,11 @@ const differ = (old: string, fresh: string, rows: readonly Row[], options = {}) 
 const many = (n: number, who: string, path: string, ms = 1): Row[] => Array.from({ length: n }, () => [ms, who, path]);
 
 describe('what differs', () => {
+  // biome-ignore format: one case a line
   it.each([
     ['burst=5', 'burst=5', []],
-    [
-      'burst=20 nodelay',
-      'burst=5 nodelay',
-      [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }],
-    ],
-    [
-      'burst=5',
-      'burst=5 nodelay',
-      [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }],
-    ],
+    ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }]],
+    ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }]],
     ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
   ])('%s -> %s', (old, fresh, expected) => {
     const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
@@ -156,12 +144,11 @@ describe('over a log', () => {
   });
 
   it('whole seconds of one client are spread together, whatever its paths', async () => {
-    const path = join(folder, 'seconds.log');
     const line = (url: number) => `10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET /p${url} HTTP/1.1" 200 1\n`;
     const later = Array.from({ length: 200 }, (_, i) =>
       line(i).replace(':00:00 +', `:0${1 + Math.floor(i / 60)}:${String(i % 60).padStart(2, '0')} +`),
     );
-    writeFileSync(path, [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
+    const path = file('seconds.log', [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
     const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
     const found = await diffLimits([path], sides, {}, {});
     expect(found).toMatchObject({ requests: 205, newly_refused: 0, warnings: [{ code: 'whole_seconds' }] });
@@ -178,19 +165,17 @@ describe('over a log', () => {
   });
 
   it('a log without a path is said to be one where limits have paths', async () => {
-    const file = join(folder, 'no-path.csv');
-    writeFileSync(file, `ms,client\n${START},a\n`);
+    const path = file('no-path.csv', `ms,client\n${START},a\n`);
     const warned = async (server: string) => {
       const sides = { old: nginx(server), new: nginx(server) };
-      return (await diffLimits([file], sides, { timeColumn: 'ms' }, {})).warnings.map(({ code }) => code);
+      return (await diffLimits([path], sides, { timeColumn: 'ms' }, {})).warnings.map(({ code }) => code);
     };
     expect(await warned('location /api { limit_req zone=api; }')).toEqual(['no_path']);
     expect(await warned('limit_req zone=api;')).toEqual([]);
   });
 
   it('a log without a client is refused', async () => {
-    const path = join(folder, 'bare.csv');
-    writeFileSync(path, `ms,path\n${START},/a\n`);
+    const path = file('bare.csv', `ms,path\n${START},/a\n`);
     const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
     await expect(diffLimits([path], sides, { timeColumn: 'ms' }, {})).rejects.toMatchObject({ code: 'invalid_input' });
   });

@@ -18,70 +18,16 @@ function drain(agenda: Agenda, ran: string[]): string {
 describe('order', () => {
   type Ask = readonly [due: number, rank: Rank, name: string];
   const { advance, arrival, client, report } = Rank;
+  // biome-ignore format: one case a line
   it.each<[rule: string, asked: readonly Ask[], ran: string]>([
     ['nothing asked, nothing run', [], ''],
-    [
-      'the earlier due goes first',
-      [
-        [2, client, 'b'],
-        [3, client, 'c'],
-        [1, client, 'a'],
-      ],
-      'a b c',
-    ],
-    [
-      'fractions count',
-      [
-        [1.5, client, 'b'],
-        [1.25, client, 'a'],
-        [1.75, client, 'c'],
-      ],
-      'a b c',
-    ],
-    [
-      'at one instant the lower rank goes first',
-      [
-        [1, report, 'c'],
-        [1, advance, 'a'],
-        [1, arrival, 'b'],
-      ],
-      'a b c',
-    ],
-    [
-      'due goes before rank',
-      [
-        [2, advance, 'b'],
-        [1, report, 'a'],
-      ],
-      'a b',
-    ],
-    [
-      'among equals, who asked first',
-      [
-        [1, client, 'a'],
-        [1, client, 'b'],
-        [1, client, 'c'],
-        [1, client, 'd'],
-      ],
-      'a b c d',
-    ],
-    [
-      'what is past is due now',
-      [
-        [-5, client, 'a'],
-        [-9, client, 'b'],
-        [Number.NEGATIVE_INFINITY, advance, 'first'],
-      ],
-      'first a b',
-    ],
-    [
-      'unix times beyond 2^31',
-      [
-        [1.8e12 + 0.5, client, 'b'],
-        [1.8e12, report, 'a'],
-      ],
-      'a b',
-    ],
+    ['the earlier due goes first', [[2, client, 'b'], [3, client, 'c'], [1, client, 'a']], 'a b c'],
+    ['fractions count', [[1.5, client, 'b'], [1.25, client, 'a'], [1.75, client, 'c']], 'a b c'],
+    ['at one instant the lower rank goes first', [[1, report, 'c'], [1, advance, 'a'], [1, arrival, 'b']], 'a b c'],
+    ['due goes before rank', [[2, advance, 'b'], [1, report, 'a']], 'a b'],
+    ['among equals, who asked first', [[1, client, 'a'], [1, client, 'b'], [1, client, 'c'], [1, client, 'd']], 'a b c d'],
+    ['what is past is due now', [[-5, client, 'a'], [-9, client, 'b'], [Number.NEGATIVE_INFINITY, advance, 'first']], 'first a b'],
+    ['unix times beyond 2^31', [[1.8e12 + 0.5, client, 'b'], [1.8e12, report, 'a']], 'a b'],
   ])('%s', (_rule, asked, order) => {
     const agenda = new Agenda(0);
     const ran: string[] = [];

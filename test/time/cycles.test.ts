@@ -12,16 +12,12 @@ import { machine } from './machine.js';
 const NOW = 2_300_000_000;
 
 describe('in virtual time', () => {
+  // biome-ignore format: one case a line
   it.each<[rule: string, startsMsIntoCycle: number, from: number | undefined, ticks: string]>([
     ['the first tick is the next beginning', 400, undefined, '377: 1, 1154: 2, 1931: 3'],
     ['at a beginning too, the first tick is the next', 0, undefined, '777: 1, 1554: 2, 2331: 3'],
     ['the cycle in progress can be had, at once', 400, 0, '0: 0, 377: 1, 1154: 2, 1931: 3'],
-    [
-      'of cycles in the past, the one in progress is ticked and the others are missed',
-      400,
-      -7,
-      '0: 0 missed 7, 377: 1, 1154: 2, 1931: 3',
-    ],
+    ['of cycles in the past, the one in progress is ticked and the others are missed', 400, -7, '0: 0 missed 7, 377: 1, 1154: 2, 1931: 3'],
     ['a beginning in the future is waited for', 400, 3, '1931: 3'],
   ])('%s', (_rule, startsMsIntoCycle, from, ticks) => {
     const startMs = NOW * 777 + startsMsIntoCycle;

@@ -70,6 +70,7 @@ const at = (scheduler: SchedulerLike, ...instants: number[]) =>
   merge(...instants.map((ms, i) => timer(ms, scheduler).pipe(map(() => 'abcdefgh'[i]))));
 
 describe('operators live in virtual time as with VirtualTimeScheduler', () => {
+  // biome-ignore format: one case a line
   it.each<[operator: string, picture: string, build: (s: SchedulerLike) => Observable<unknown>]>([
     ['timer', '---(0|)', (s) => timer(30, s)],
     ['timer of nothing', '(0|)', (s) => timer(0, s)],
@@ -83,38 +84,14 @@ describe('operators live in virtual time as with VirtualTimeScheduler', () => {
     ['throttleTime', '-a--c---(d|)', (s) => at(s, 10, 20, 40, 80).pipe(throttleTime(25, s))],
     ['auditTime', '---b--c---(d|)', (s) => at(s, 10, 20, 40, 80).pipe(auditTime(20, s))],
     ['sampleTime', '--b-c---d|', (s) => at(s, 10, 15, 30, 75, 90).pipe(sampleTime(20, s))],
-    [
-      'bufferTime',
-      '---(ab)--c--(d|)',
-      (s) =>
-        at(s, 10, 20, 40, 90).pipe(
-          bufferTime(30, s),
-          map((b) => b.join('')),
-        ),
-    ],
-    [
-      'windowTime',
-      '---2--1--(1|)',
-      (s) =>
-        at(s, 10, 20, 40, 90).pipe(
-          windowTime(30, s),
-          mergeMap((w) => w.pipe(count())),
-        ),
-    ],
+    ['bufferTime', '---(ab)--c--(d|)', (s) => at(s, 10, 20, 40, 90).pipe(bufferTime(30, s), map((b) => b.join('')))],
+    ['windowTime', '---2--1--(1|)', (s) => at(s, 10, 20, 40, 90).pipe(windowTime(30, s), mergeMap((w) => w.pipe(count())))],
     ['observeOn', '(012|)', (s) => of(0, 1, 2).pipe(observeOn(s))],
     ['observeOn with a delay', '--(012|)', (s) => of(0, 1, 2).pipe(observeOn(s, 20))],
     ['scheduled', '(abc|)', (s) => scheduled(['a', 'b', 'c'], s)],
     ['timeout', '-a--#', (s) => at(s, 10, 90).pipe(timeout({ each: 30, scheduler: s }))],
-    [
-      'switchMap takes back what waits',
-      '-----(b|)',
-      (s) => at(s, 10, 20).pipe(switchMap((v) => timer(30, s).pipe(map(() => v)))),
-    ],
-    [
-      'concatMap',
-      '--0--1----(2|)',
-      (s) => from([20, 30, 50]).pipe(concatMap((ms, i) => timer(ms, s).pipe(map(() => i)))),
-    ],
+    ['switchMap takes back what waits', '-----(b|)', (s) => at(s, 10, 20).pipe(switchMap((v) => timer(30, s).pipe(map(() => v))))],
+    ['concatMap', '--0--1----(2|)', (s) => from([20, 30, 50]).pipe(concatMap((ms, i) => timer(ms, s).pipe(map(() => i))))],
     ['an error, delayed', '--#', (s) => throwError(() => new Error('x')).pipe(observeOn(s, 20))],
     ['equals run in order of asking', '--(abcd|)', (s) => at(s, 20, 20, 20, 20)],
   ])('%s: %s', (_operator, picture, build) => {

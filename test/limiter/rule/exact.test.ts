@@ -150,55 +150,35 @@ function fadingOf(period: bigint, most: bigint, fromEpoch: boolean): Exact {
 
 const period = ({ limit, windowMs }: Drawn) => windowMs / limit;
 const bucket = { capacity: 4, refill: 'interval' } as const;
+// biome-ignore format: one case a line
 const periodic: readonly (readonly [string, (one: Drawn) => RuleDefinition, (periodParts: bigint) => Exact])[] = [
   [
     'fixed window of a process',
     (one) => ({ primitive: 'fixed_window', params: { limit: 1, window_ms: period(one), align: 'construction' } }),
     (parts) => countsOf(parts, 1n, 1, false, false),
   ],
-  [
-    'fixed window of the epoch',
-    (one) => ({ primitive: 'fixed_window', params: { limit: 1, window_ms: period(one), align: 'epoch' } }),
-    (parts) => countsOf(parts, 1n, 1, false, true),
-  ],
-  [
-    'interval bucket of a process',
-    (one) => ({ primitive: 'token_bucket', params: { ...bucket, rate: 1, per_ms: period(one) } }),
-    (parts) => ticksOf(parts, 10n, 40n, false),
-  ],
+  ['fixed window of the epoch', (one) => ({ primitive: 'fixed_window', params: { limit: 1, window_ms: period(one), align: 'epoch' } }),
+    (parts) => countsOf(parts, 1n, 1, false, true)],
+  ['interval bucket of a process', (one) => ({ primitive: 'token_bucket', params: { ...bucket, rate: 1, per_ms: period(one) } }),
+    (parts) => ticksOf(parts, 10n, 40n, false)],
   [
     'interval bucket of the epoch',
     (one) => ({ primitive: 'token_bucket', params: { ...bucket, rate: 1, per_ms: period(one), align: 'epoch' } }),
     (parts) => ticksOf(parts, 10n, 40n, true),
   ],
-  [
-    'interval bucket with parts of a token',
-    (one) => ({ primitive: 'token_bucket', params: { ...bucket, rate: 0.7, per_ms: period(one) } }),
-    (parts) => ticksOf(parts, 7n, 40n, false),
-  ],
-  [
-    'segmented window',
-    (one) => ({ primitive: 'segmented_window', params: { limit: 3, window_ms: 4 * period(one), segments: 4 } }),
-    (parts) => countsOf(parts, 4n, 3, false, false),
-  ],
-  [
-    'rolling count',
-    (one) => ({ primitive: 'rolling_count', params: { threshold: 3, within: 3, cycle_ms: period(one) } }),
-    (parts) => countsOf(parts, 3n, 3, true, true),
-  ],
+  ['interval bucket with parts of a token', (one) => ({ primitive: 'token_bucket', params: { ...bucket, rate: 0.7, per_ms: period(one) } }),
+    (parts) => ticksOf(parts, 7n, 40n, false)],
+  ['segmented window', (one) => ({ primitive: 'segmented_window', params: { limit: 3, window_ms: 4 * period(one), segments: 4 } }),
+    (parts) => countsOf(parts, 4n, 3, false, false)],
+  ['rolling count', (one) => ({ primitive: 'rolling_count', params: { threshold: 3, within: 3, cycle_ms: period(one) } }),
+    (parts) => countsOf(parts, 3n, 3, true, true)],
   [
     'one of many nodes',
-    (one) => ({
-      primitive: 'many_nodes',
-      params: { nodes: 1, design: 'exact', threshold: 3, within: 3, cycle_ms: period(one) },
-    }),
+    (one) => ({ primitive: 'many_nodes', params: { nodes: 1, design: 'exact', threshold: 3, within: 3, cycle_ms: period(one) } }),
     (parts) => countsOf(parts, 3n, 3, true, true),
   ],
-  [
-    'sliding counter',
-    (one) => ({ primitive: 'sliding_counter', params: { limit: 2, window_ms: period(one) } }),
-    (parts) => fadingOf(parts, 2n, false),
-  ],
+  ['sliding counter',
+    (one) => ({ primitive: 'sliding_counter', params: { limit: 2, window_ms: period(one) } }), (parts) => fadingOf(parts, 2n, false)],
   [
     'sliding counter of the epoch',
     (one) => ({ primitive: 'sliding_counter', params: { limit: 2, window_ms: period(one), align: 'epoch' } }),

@@ -29,24 +29,16 @@ it('every model fits with what it needs alone, with a time to begin and to end, 
   expect(lacking.filter((spec) => !fails(spec))).toEqual([]);
 });
 
+// biome-ignore format: one case a line
 it.each<[input: unknown, faults: [path: string, message: string][]]>([
   [undefined, [['/arrivals/0', 'must be an object with a field model']]],
   [['constant'], [['/arrivals/0', 'must be an object with a field model']]],
   [{ rate: 5 }, [['/arrivals/0/model', expect.stringMatching(/^is required: one of constant, poisson/)]]],
   [{ model: 'poison', rate: 5 }, [['/arrivals/0/model', expect.stringMatching(/did you mean "poisson"\?$/)]]],
   [{ model: 'toString' }, [['/arrivals/0/model', expect.stringMatching(/^must be one of constant/)]]],
-  [
-    { model: 'constant', rat: 5 },
-    [
-      ['/arrivals/0/rate', 'is required'],
-      ['/arrivals/0/rat', 'is not known; did you mean "rate"?'],
-    ],
-  ],
+  [{ model: 'constant', rat: 5 }, [['/arrivals/0/rate', 'is required'], ['/arrivals/0/rat', 'is not known; did you mean "rate"?']]],
   [{ model: 'constant', rate: -1 }, [['/arrivals/0/rate', 'must be >= 0']]],
-  [
-    { model: 'poisson', rate: 5, placement: 'evenly' },
-    [['/arrivals/0/placement', 'must be one of "even", "start", "random"']],
-  ],
+  [{ model: 'poisson', rate: 5, placement: 'evenly' }, [['/arrivals/0/placement', 'must be one of "even", "start", "random"']]],
   [{ model: 'spikes', requests: 1.5 }, [['/arrivals/0/requests', 'must be an integer']]],
   [{ model: 'pareto', rate: 1, shape: 1 }, [['/arrivals/0/shape', 'must be >= 1.01']]],
   [{ model: 'counts', counts: [1, -1, 2] }, [['/arrivals/0/counts/1', 'must be >= 0']]],

@@ -2,54 +2,15 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Carry, MOST_PARTS, mixed, onCommonParts } from '../../../src/traffic/arrival/carry.js';
 
+// biome-ignore format: one case a line
 it.each([
   [[[1, 2]], 100, 2n, [1n]],
-  [
-    [
-      [1, 2],
-      [2, 3],
-    ],
-    100,
-    6n,
-    [3n, 4n],
-  ],
-  [
-    [
-      [5, 1],
-      [0, 1],
-    ],
-    100,
-    1n,
-    [5n, 0n],
-  ],
-  [
-    [
-      [1, 7],
-      [1, 11],
-    ],
-    77,
-    77n,
-    [11n, 7n],
-  ],
+  [[[1, 2], [2, 3]], 100, 6n, [3n, 4n]],
+  [[[5, 1], [0, 1]], 100, 1n, [5n, 0n]],
+  [[[1, 7], [1, 11]], 77, 77n, [11n, 7n]],
   // 1/7 = 10.86/76 and 1/11 = 6.91/76
-  [
-    [
-      [1, 7],
-      [1, 11],
-    ],
-    76,
-    76n,
-    [11n, 7n],
-  ],
-  [
-    [
-      [1, 3],
-      [2, 3],
-    ],
-    2,
-    2n,
-    [1n, 1n],
-  ],
+  [[[1, 7], [1, 11]], 76, 76n, [11n, 7n]],
+  [[[1, 3], [2, 3]], 2, 2n, [1n, 1n]],
 ])('rates %j over at most %i parts', (rates, most, parts, amounts) => {
   const given = rates.map(([requests = 0, cycles = 1]) => ({ requests, cycles }));
   expect(onCommonParts(given, most)).toEqual({ parts, amounts });

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { drawsOf } from '../../../src/math/random.js';
 import type { Seed } from '../../../src/math/seed.js';
-import { Failure } from '../../../src/schema/failure.js';
 import type { ArrivalSpec } from '../../../src/traffic/arrival/arrival-schema.js';
 import { type ArrivalRun, planArrival } from '../../../src/traffic/arrival/make.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
+import { failureOf } from '../../refusals.js';
 import { countsOf, drawn, drawnInstants, instantsOf, total } from './draw.js';
 
 interface ArrivalContext extends Omit<ArrivalRun, 'draws'> {
@@ -114,16 +114,13 @@ it('a curve drawn by chance has in each cycle the mean of its exact twin', () =>
   expect(distances).toEqual([true, true, true]);
 });
 
+// biome-ignore format: one case a line
 it.each<[spec: ArrivalSpec, path: string, message: RegExp]>([
   [{ model: 'constant', rate: '5/mim' }, '/rate', /"5\/mim" is no rate: "mim" is no unit of time/],
   [{ model: 'constant', rate: '1e8/s' }, '/rate', /comes to 100000000 requests in one cycle/],
   [{ model: 'poisson', rate: '20000000/s' }, '/rate', /more than 10000000 are not simulated/],
   [{ model: 'ramp', start_rate: 0, end_rate: '1e8/s' }, '/end_rate', /more than 10000000/],
-  [
-    { model: 'ramp', start_rate: 0, end_rate: 1, over: '0.4s' },
-    '/over',
-    /0 cycles of 1000 ms, and at least 1 is needed/,
-  ],
+  [{ model: 'ramp', start_rate: 0, end_rate: 1, over: '0.4s' }, '/over', /0 cycles of 1000 ms, and at least 1 is needed/],
   [{ model: 'burst', burst_rate: 5, for: 10, every: 5 }, '/for', /no longer than every/],
   [{ model: 'burst', burst_rate: 5, every: 5 }, '/for', /must be given/],
   [{ model: 'spikes', requests: 1, every: 0 }, '/every', /at least 1 is needed/],
@@ -147,14 +144,4 @@ it.each<[spec: ArrivalSpec, path: string, message: RegExp]>([
 
 function makeArrival(spec: ArrivalSpec, { seed, ...context }: ArrivalContext) {
   return planArrival(spec, context).make({ ...context, draws: drawsOf(seed) });
-}
-
-function failureOf(act: () => unknown): Failure | undefined {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-  return undefined;
 }

@@ -40,23 +40,10 @@ describe('members of an object are found as JSON.parse finds them', () => {
     );
   });
 
+  // biome-ignore format: one line for each kind
   it.each([
-    '',
-    '5',
-    '"a"',
-    '[]',
-    '[{"a":1}]',
-    '{',
-    '}',
-    '{"a"}',
-    '{"a":}',
-    '{"a":1,}',
-    '{,}',
-    '{"a" 1}',
-    '{"a":1}}',
-    '{"a":1 2}',
-    '{a:1}',
-    '{"a":"}',
+    '', '5', '"a"', '[]', '[{"a":1}]',
+    '{', '}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{"a" 1}', '{"a":1}}', '{"a":1 2}', '{a:1}', '{"a":"}',
   ])('no object: %s', (text) => {
     expect(found(text, [])).toBe('no object');
   });

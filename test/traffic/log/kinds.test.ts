@@ -28,24 +28,17 @@ const each = (prefix: (second: number) => string) => two.map((line, i) => `${pre
 const plainTwo = { first: '2015-05-17T10:05:03.000Z', requests: ['0 1 192.0.2.1', '1 1 192.0.2.2'], skipped: 0 };
 
 describe('an envelope is taken off', () => {
+  // biome-ignore format: one case a line
   it.each<[name: string, kind: string, text: string]>([
     ['RFC 3164', 'combined in syslog', each((s) => `<34>May 17 10:05:0${s} web1 nginx[14389]: `)],
     ['RFC 3164 in a file', 'combined in syslog', each((s) => `May 17 10:05:0${s} web1 nginx: `)],
     ['RFC 3164 without a host', 'combined in syslog', each((s) => `<190>May  7 10:05:0${s} nginx: `)],
     ['ISO times', 'combined in syslog', each((s) => `2015-05-17T10:05:0${s}.123456+00:00 web1 nginx[7]: `)],
     ['RFC 5424', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}.123Z web1 nginx 7 - - `)],
-    [
-      'RFC 5424 with data',
-      'combined in syslog',
-      each((s) => `<13>1 2015-05-17T10:05:0${s}Z web1 nginx 7 ID [a@1 b="c \\"]"][x y="z"] `),
-    ],
+    ['RFC 5424 with data', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}Z web1 nginx 7 ID [a@1 b="c \\"]"][x y="z"] `)],
     ['docker compose', 'combined in docker compose', each(() => 'web-1  | ')],
     ['docker compose in colour', 'combined in docker compose', each(() => '\u001b[36mweb-1  |\u001b[0m ')],
-    [
-      'docker compose with times',
-      'combined in timestamps in docker compose',
-      each((s) => `web-1  | 2015-05-17T10:05:0${s}.123456789Z `),
-    ],
+    ['docker compose with times', 'combined in timestamps in docker compose', each((s) => `web-1  | 2015-05-17T10:05:0${s}.123456789Z `)],
     ['docker logs -t', 'combined in timestamps', each((s) => `2015-05-17T10:05:0${s}.123456789Z `)],
     ['CRI', 'combined in CRI', each((s) => `2015-05-17T10:05:0${s}.669794202Z stdout F `)],
     ['kubectl --prefix', 'combined in kubectl', each(() => '[pod/web-7c5/nginx] ')],
@@ -53,18 +46,10 @@ describe('an envelope is taken off', () => {
     ['journalctl short-precise', 'combined in syslog', each((s) => `May 17 10:05:0${s}.123456 host nginx[123]: `)],
     ['journalctl short-unix', 'combined in syslog', each((s) => `143185710${s}.123456 host nginx[123]: `)],
     ['journalctl short-full', 'combined in syslog', each((s) => `Sun 2015-05-17 10:05:0${s} UTC host nginx[123]: `)],
-    [
-      'docker json-file',
-      'combined in json',
-      two
-        .map((log, i) => `${JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: `2020-01-01T00:00:0${i}Z` })}\n`)
-        .join(''),
-    ],
-    [
-      'journalctl -o json',
-      'combined in json',
-      two.map((MESSAGE) => `${JSON.stringify({ __REALTIME_TIMESTAMP: '1431857103000000', MESSAGE })}\n`).join(''),
-    ],
+    ['docker json-file', 'combined in json',
+      two.map((log, i) => `${JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: `2020-01-01T00:00:0${i}Z` })}\n`).join('')],
+    ['journalctl -o json',
+      'combined in json', two.map((MESSAGE) => `${JSON.stringify({ __REALTIME_TIMESTAMP: '1431857103000000', MESSAGE })}\n`).join('')],
   ])('%s', async (_, kind, text) => {
     expect(await summary(text, client)).toEqual({ kind, ...plainTwo });
   });
@@ -196,70 +181,29 @@ describe('what is understood in one of several ways is said to be, or asked for'
 });
 
 describe('times', () => {
+  // biome-ignore format: one case a line
   it.each<[name: string, text: string, from: string, instants: string[]]>([
-    [
-      's, ms, us and ns in one column',
-      'ts\n1700000000\n1700000001500\n1700000002000000\n1700000003000000000\n',
-      'column ts (unix s)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z'],
-    ],
-    [
-      'a small `time` beside an epoch `ts`',
-      'time,ts\n0.25,1700000000\n0.31,1700000001\n',
-      'column ts (unix s)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z'],
-    ],
-    [
-      'FILETIME',
-      'timestamp,x\n133444736000000000,1\n133444736015000000,1\n',
-      'column timestamp (filetime)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z'],
-    ],
+    ['s, ms, us and ns in one column', 'ts\n1700000000\n1700000001500\n1700000002000000\n1700000003000000000\n', 'column ts (unix s)',
+      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z']],
+    ['a small `time` beside an epoch `ts`',
+      'time,ts\n0.25,1700000000\n0.31,1700000001\n', 'column ts (unix s)', ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z']],
+    ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'column timestamp (filetime)',
+      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z']],
     ['WebKit', 'time,x\n13344473600000000,1\n', 'column time (webkit)', ['2023-11-14T22:13:20.000Z']],
     ['.NET ticks', 'time,x\n638355968000000000,1\n', 'column time (ticks)', ['2023-11-14T22:13:20.000Z']],
-    [
-      'serials of a spreadsheet',
-      'time,x\n45244.925925925927,1\n45244.92594,2\n',
-      'column time (spreadsheet days)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.216Z'],
-    ],
-    [
-      'days of a spreadsheet',
-      'date,requests\n45244,100\n45245,120\n',
-      'column date (spreadsheet days)',
-      ['2023-11-14T00:00:00.000Z', '2023-11-15T00:00:00.000Z'],
-    ],
-    [
-      'a date and a clock time',
-      'date,time,x\n2015-05-17,10:05:03.5,1\n',
-      'columns date and time (date and time)',
-      ['2015-05-17T10:05:03.500Z'],
-    ],
-    [
-      'month first',
-      'when,x\n5/17/2015 10:05,1\n6/1/2015 1:05:03 PM,1\n',
-      'column when (date and time)',
-      ['2015-05-17T10:05:00.000Z', '2015-06-01T13:05:03.000Z'],
-    ],
-    [
-      'day first',
-      'when,x\n17/05/2015 10:05:03,1\n01/06/2015 10:05:03,1\n',
-      'column when (date and time)',
-      ['2015-05-17T10:05:03.000Z', '2015-06-01T10:05:03.000Z'],
-    ],
+    ['serials of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'column time (spreadsheet days)',
+      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.216Z']],
+    ['days of a spreadsheet',
+      'date,requests\n45244,100\n45245,120\n', 'column date (spreadsheet days)', ['2023-11-14T00:00:00.000Z', '2023-11-15T00:00:00.000Z']],
+    ['a date and a clock time',
+      'date,time,x\n2015-05-17,10:05:03.5,1\n', 'columns date and time (date and time)', ['2015-05-17T10:05:03.500Z']],
+    ['month first', 'when,x\n5/17/2015 10:05,1\n6/1/2015 1:05:03 PM,1\n', 'column when (date and time)',
+      ['2015-05-17T10:05:00.000Z', '2015-06-01T13:05:03.000Z']],
+    ['day first', 'when,x\n17/05/2015 10:05:03,1\n01/06/2015 10:05:03,1\n', 'column when (date and time)',
+      ['2015-05-17T10:05:03.000Z', '2015-06-01T10:05:03.000Z']],
     ['dots', 'when;x\n01.06.2015 10:05:03;1\n', 'column when (date and time)', ['2015-06-01T10:05:03.000Z']],
-    [
-      'as in a mail',
-      'time;x\n"Sun, 17 May 2015 10:05:03 +0200";1\n',
-      'column time (date and time)',
-      ['2015-05-17T08:05:03.000Z'],
-    ],
-    [
-      'an unknown name',
-      'seen,url\n2015-05-17 10:05:03,/a\n',
-      'column seen (date and time)',
-      ['2015-05-17T10:05:03.000Z'],
-    ],
+    ['as in a mail', 'time;x\n"Sun, 17 May 2015 10:05:03 +0200";1\n', 'column time (date and time)', ['2015-05-17T08:05:03.000Z']],
+    ['an unknown name', 'seen,url\n2015-05-17 10:05:03,/a\n', 'column seen (date and time)', ['2015-05-17T10:05:03.000Z']],
   ])('%s', async (_, text, from, instants) => {
     const { heard, reading } = await readText(text);
     expect([reading.timeFrom, heard.map(([ms]) => new Date(ms).toISOString())]).toEqual([from, instants]);
@@ -279,49 +223,20 @@ describe('times', () => {
 });
 
 describe('--log-format', () => {
+  // biome-ignore format: one case a line
   it.each<[name: string, format: string, text: string, key: string, keys: string[]]>([
-    [
-      "nginx's",
-      '$remote_addr - $remote_user [$time_local] "$request" $status',
-      '192.0.2.1 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200\n',
-      'user',
-      ['frank'],
-    ],
-    [
-      'nginx with $msec and no brackets',
-      '$msec|$http_x_forwarded_for|$request_method $uri|$status',
-      '1431857103.232|192.0.2.1, 10.0.0.1|GET /a|200\n',
-      'forwarded',
-      ['192.0.2.1'],
-    ],
-    [
-      'the whole directive',
-      "log_format main '$remote_addr $host [$time_iso8601] '\n  '\"$request\" $status';",
-      '192.0.2.1 example.org [2015-05-17T10:05:03+00:00] "GET /a HTTP/1.1" 200\n',
-      'path',
-      ['/a'],
-    ],
-    [
-      "Apache's",
-      '%h %l %u %t "%r" %>s %b "%{X-Forwarded-For}i" %D',
-      '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "192.0.2.7" 123\n',
-      'forwarded',
-      ['192.0.2.7'],
-    ],
-    [
-      'a LogFormat line',
-      'LogFormat "%v:%p %a %{%Y-%m-%d %H:%M:%S}t \\"%r\\"" vhost',
-      'example.org:80 192.0.2.1 2015-05-17 10:05:03 "GET /a HTTP/1.1"\n',
-      'host',
-      ['example.org'],
-    ],
-    [
-      'within syslog',
-      '$remote_addr [$time_local] "$request"',
-      'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n',
-      'client',
-      ['192.0.2.1'],
-    ],
+    ["nginx's", '$remote_addr - $remote_user [$time_local] "$request" $status',
+      '192.0.2.1 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200\n', 'user', ['frank']],
+    ['nginx with $msec and no brackets', '$msec|$http_x_forwarded_for|$request_method $uri|$status',
+      '1431857103.232|192.0.2.1, 10.0.0.1|GET /a|200\n', 'forwarded', ['192.0.2.1']],
+    ['the whole directive', "log_format main '$remote_addr $host [$time_iso8601] '\n  '\"$request\" $status';",
+      '192.0.2.1 example.org [2015-05-17T10:05:03+00:00] "GET /a HTTP/1.1" 200\n', 'path', ['/a']],
+    ["Apache's", '%h %l %u %t "%r" %>s %b "%{X-Forwarded-For}i" %D',
+      '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "192.0.2.7" 123\n', 'forwarded', ['192.0.2.7']],
+    ['a LogFormat line', 'LogFormat "%v:%p %a %{%Y-%m-%d %H:%M:%S}t \\"%r\\"" vhost',
+      'example.org:80 192.0.2.1 2015-05-17 10:05:03 "GET /a HTTP/1.1"\n', 'host', ['example.org']],
+    ['within syslog', '$remote_addr [$time_local] "$request"',
+      'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n', 'client', ['192.0.2.1']],
   ])('%s', async (_, format, text, keyColumn, keys) => {
     const { heard, skipped } = await readText(text, { format, keyColumn });
     expect([heard.map(([, , key]) => key), skipped, Math.floor(heard[0]![0] / 1000)]).toEqual([
@@ -356,6 +271,7 @@ describe('keys and filters are found in any format', () => {
     expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
   });
 
+  // biome-ignore format: one case a line
   it.each<[LogOptions['where'], number]>([
     [[{ field: 'method', comparison: '=', value: 'POST' }], 1],
     [[{ field: 'method', comparison: '!=', value: 'POST' }], 0],
@@ -363,13 +279,7 @@ describe('keys and filters are found in any format', () => {
     [[{ field: 'path', comparison: '=', value: '/b/*' }], 0],
     [[{ field: 'status', comparison: '>=', value: '400' }], 1],
     [[{ field: 'status', comparison: '<', value: '400' }], 0],
-    [
-      [
-        { field: 'status', comparison: '>=', value: '400' },
-        { field: 'user', comparison: '=', value: 'eve' },
-      ],
-      0,
-    ],
+    [[{ field: 'status', comparison: '>=', value: '400' }, { field: 'user', comparison: '=', value: 'eve' }], 0],
   ])('%j', async (where, requests) => {
     const { reading } = await readText(line, { where });
     expect([reading.requests, reading.filtered, reading.skippedLines]).toEqual([requests, 1 - requests, 0]);

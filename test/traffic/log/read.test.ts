@@ -1,29 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/schema/failure.js';
 import { type LogOptions, logFormats } from '../../../src/traffic/log/log-options.js';
 import { readLog, readLogs } from '../../../src/traffic/log/read.js';
 import { CycleTally } from '../../../src/traffic/tally.js';
+import { temporaryFiles } from '../../left-behind.js';
 import { readCut, readText, type TextReading } from './reading.js';
 import { type SyntheticRequest, synthesiseLog } from './synthetic-log.js';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-log-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Writes a file into the test's folder and gives its path. */
-function file(name: string, content: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
+const { folder, file } = temporaryFiles();
 const nothing = { request: () => undefined };
 const csv = 'time,url\n5,/a\n6,/b\n7,/c\n';
 
@@ -41,15 +28,12 @@ function syntheticLog(): { text: string; requests: SyntheticRequest[] } {
 describe('a log reads the same wherever its bytes are cut', () => {
   const { text } = syntheticLog();
   const har = JSON.stringify({ log: { entries: [{ startedDateTime: '2015-05-17T10:05:03Z', a: '{"é"}' }] } });
+  // biome-ignore format: one case a line
   it.each<[string, string, LogOptions]>([
     ['combined', text.slice(0, 3000), { keyColumn: 'client' }],
     ['combined without an end', text.slice(0, 2990), {}],
     ['csv', '\ufefftime,name\r\n5,"é\r\nx"\r\n\r\n6,"open\r\n7,y"\r\nnone,z\r\n8,"ö"', { keyColumn: 'name' }],
-    [
-      'ndjson',
-      '{"time":5,"name":"é"}\r\n\n{"time":6,"name":"\\u00e9"}\n{"time":',
-      { format: 'ndjson', keyColumn: 'name' },
-    ],
+    ['ndjson', '{"time":5,"name":"é"}\r\n\n{"time":6,"name":"\\u00e9"}\n{"time":', { format: 'ndjson', keyColumn: 'name' }],
     ['har', har, { format: 'har', keyColumn: 'a' }],
   ])('%s', (_, log, options) => {
     const bytes = Buffer.from(log);
@@ -174,24 +158,17 @@ describe('files', () => {
   it('are refused in words', async () => {
     const gz = gzipSync(syntheticLog().text);
     const damaged = Buffer.from(gz).fill(0x55, 500, 600);
+    // biome-ignore format: one case a line
     const cases: [string, string, string][] = [
       [join(folder, 'missing.log'), 'unreadable_file', 'There is no such file.'],
       [folder, 'unreadable_file', 'It is a folder.'],
-      [
-        file('cut.gz', gz.subarray(0, gz.length / 2)),
-        'unreadable_file',
-        'It ends in the middle of its compressed data.',
-      ],
+      [file('cut.gz', gz.subarray(0, gz.length / 2)), 'unreadable_file', 'It ends in the middle of its compressed data.'],
       [file('damaged.gz', damaged), 'unreadable_file', 'Its compressed data are damaged.'],
       [file('image.log', Buffer.from('89504e470d0a1a0a', 'hex')), 'unknown_format', 'It is a PNG image.'],
       [file('empty.log', ''), 'no_requests', 'It is empty.'],
       [file('empty.gz', gzipSync('')), 'no_requests', 'It is empty.'],
       [file('blank.log', '\n\n'), 'no_requests', 'It is empty.'],
-      [
-        file('names.csv', 'time,url\n'),
-        'no_requests',
-        'None of 1 lines is one, read as csv with column time (unix s) for the time.',
-      ],
+      [file('names.csv', 'time,url\n'), 'no_requests', 'None of 1 lines is one, read as csv with column time (unix s) for the time.'],
     ];
     const seen: unknown[] = [];
     for (const [path] of cases) {
@@ -230,27 +207,10 @@ describe('files', () => {
 });
 
 describe('whatever a file holds', () => {
+  // biome-ignore format: one line for each kind
   const pieces = [
-    'time',
-    'n',
-    '5',
-    '17',
-    '"',
-    '""',
-    ',',
-    '\t',
-    ';',
-    '\n',
-    '\r\n',
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    '{"time":5}',
-    '\\',
-    ' ',
-    '-',
+    'time', 'n', '5', '17', '{"time":5}', ' ', '-', '\\', '"', '""',
+    ',', '\t', ';', '\n', '\r\n', '{', '}', '[', ']', ':',
   ];
   const words = fc.array(fc.oneof(fc.constantFrom(...pieces, '1.2.3.4 - - [17/May/2015:10:05:03 +0000]'), fc.string()));
   const texts = words.map((parts) => Buffer.from(parts.join('')));

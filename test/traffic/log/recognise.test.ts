@@ -13,6 +13,7 @@ const format = (text: string | Buffer, options: LogOptions = {}): string => {
 };
 
 describe('the format is told by the first lines', () => {
+  // biome-ignore format: one case a line
   it.each<[string, string, string]>([
     ['combined', 'combined lines', `${combined}\n${combined}\n`],
     ['combined', 'one line without an end', combined],
@@ -22,11 +23,7 @@ describe('the format is told by the first lines', () => {
     ['combined', 'NULs that log rotation left first', `${'\0'.repeat(5000)}${combined}\n${combined}\n`],
     ['combined', 'an address in brackets first', `[::1] - - ${combined.slice(12)}\n`],
     ['combined', 'an address in brackets first', `[2001:db8::1] - - ${combined.slice(12)}\n`],
-    [
-      'combined',
-      'names of columns in a path',
-      `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`,
-    ],
+    ['combined', 'names of columns in a path', `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`],
     ['common', 'common lines', `${common}\n${common}\n`],
     ['csv', 'a known time column', 'host,time\na,5\n'],
     ['csv', 'a known time column and no row', 'host,time\n'],
@@ -63,6 +60,7 @@ describe('the format is told by the first lines', () => {
 });
 
 describe('what is no log is refused in words', () => {
+  // biome-ignore format: one case a line
   it.each<[string, string | Buffer, RegExp]>([
     ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /It is a PNG image\./],
     ['a ZIP archive', Buffer.from('504b030414000600', 'hex'), /It is a ZIP archive, or an office document\. Unpack it/],
@@ -70,17 +68,9 @@ describe('what is no log is refused in words', () => {
     ['zstd', Buffer.from('28b52ffd00', 'hex'), /packed with zstd\. Unpack it with `zstd -d`\./],
     ['bytes', Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 167 + (i >> 3)) % 256)), /It is not text\./],
     ['only NULs', Buffer.alloc(1000), /It is not text\./],
-    [
-      'words',
-      'It was a dark night;\nthe rain fell.\n',
-      /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /,
-    ],
+    ['words', 'It was a dark night;\nthe rain fell.\n', /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /],
     ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
-    [
-      'an object over many lines',
-      '{\n  "time": 5\n}\n',
-      /It is JSON, but not one object a line, and not an array of objects\./,
-    ],
+    ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
     ['control characters', 'a\u001b[31mb\u0007\n', /`a·\[31mb·`/],
   ])('%s', (_, bytes, message) => {
     let caught: unknown;

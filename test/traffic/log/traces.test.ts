@@ -1,10 +1,8 @@
 // The known figures of request logs, by a window so plain that it can be checked by eye: the gate is not used here.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readLog } from '../../../src/traffic/log/read.js';
 import { CycleTally, type KeyCounts } from '../../../src/traffic/tally.js';
+import { temporaryFiles } from '../../left-behind.js';
 import { type RecordedFigures, type RecordedLog, recordedLogs } from './recorded.js';
 
 const THRESHOLD = 100;
@@ -49,14 +47,9 @@ function naiveFigures({ cycles, counts }: KeyCounts): RecordedFigures & { restor
   };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { file } = temporaryFiles();
 
-const pathOf = ({ name, text, path }: RecordedLog): string => {
-  if (path !== undefined) return path;
-  writeFileSync(join(folder, name), text!);
-  return join(folder, name);
-};
+const pathOf = ({ name, text, path }: RecordedLog): string => path ?? file(name, text!);
 
 describe('request logs give the figures of two independent programs', () => {
   it.each(recordedLogs.map((log) => [log.name, log] as const))('%s', async (_, log) => {
