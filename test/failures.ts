@@ -7,9 +7,13 @@ export function failureOf(work: () => unknown): Failure | undefined {
     work();
     return undefined;
   } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
+    return asFailure(error);
   }
+}
+
+/** Undefined if the work is done. */
+export async function failureIn(work: PromiseLike<unknown>): Promise<Failure | undefined> {
+  return work.then(() => undefined, asFailure);
 }
 
 /** What the work gives, or the code of its failure. */
@@ -22,4 +26,14 @@ export function valueOrCode<T>(work: () => T): T | string {
 /** The code of the failure, or `done`. */
 export function codeOf(work: () => unknown): string {
   return failureOf(work)?.code ?? 'done';
+}
+
+/** `/path message`, one a fault; none if the work is done. */
+export function faultsOf(work: () => unknown): string[] {
+  return (failureOf(work)?.faults ?? []).map(({ path, message }) => `${path} ${message}`);
+}
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
 }

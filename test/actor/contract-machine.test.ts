@@ -18,7 +18,7 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
-import { failureOf, faultsOf } from '../refusals.js';
+import { failureOf, faultsOf } from '../failures.js';
 
 const kinds = ['request', 'beat'] as const;
 const names = ['a', 'b', 'c', 'd'] as const;

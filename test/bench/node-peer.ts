@@ -8,7 +8,6 @@
 //   network      the node on Redis
 //   flexible     as fastify, behind rate-limiter-flexible on the same Redis, by the same header
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
 import { Redis } from 'ioredis';
@@ -18,6 +17,7 @@ import { countOne } from '../../src/node/routes/events.js';
 import { gate } from '../../src/node/routes/gate.js';
 import { newKey } from '../../src/node/secret.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
+import { loopback } from '../loopback.js';
 import { startNetworkNode } from '../node/network-nodes.js';
 import { startOwnNode } from './own-node.js';
 
@@ -122,9 +122,8 @@ async function http(): Promise<Listening> {
       response.end(text);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, authorization: 'Bearer bench', ...paths };
+  const { url } = await loopback(server);
+  return { url, authorization: 'Bearer bench', ...paths };
 }
 
 const [kind, redis = ''] = process.argv.slice(2);

@@ -110,8 +110,8 @@ export async function run(command: string, args: readonly string[], input = ''):
 }
 
 /** Starts a command that goes on until it is ended. */
-export function begin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  return watched(start(process.execPath, [built(), ...args], env));
+export function begin(words: Words, env: NodeJS.ProcessEnv = {}): Running {
+  return watched(start(process.execPath, [built(), ...wordsOf(words)], env));
 }
 
 export function beginOther(command: string, args: readonly string[]): Running {
@@ -195,3 +195,11 @@ limiter: { threshold: 4, within: 5 }
 arrivals: [{ model: poisson, rate: 1 }]
 expect: [limited <= 20]
 `;
+
+/** The environment of a person who has minted a key at a node, and has made these machines. */
+export async function personAt(url: string, ...machines: readonly string[]) {
+  const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: url };
+  await weirHere('node mint', env);
+  for (const slug of machines) await weirHere(`node machine create ${slug}`, env);
+  return env;
+}

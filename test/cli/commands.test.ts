@@ -4,7 +4,7 @@ import { readArguments } from '../../src/cli/arguments.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
 import { candidates } from '../../src/cli/help.js';
-import type { Failure } from '../../src/schema/failure.js';
+import { failureOf } from '../failures.js';
 import { weir, weirHere } from './command-line.js';
 
 const all = await Promise.all(commands.map(async ({ name, load }) => [name, (await load()) as Command] as const));
@@ -50,13 +50,9 @@ function textFor({ items, ...option }: Option): string {
 }
 
 function refusalOf(name: string, { options }: Command, words: readonly string[]): string {
-  try {
-    readArguments(name, options, words);
-    return 'not refused';
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'wrong_usage' });
-    return (error as Failure).what;
-  }
+  const failure = failureOf(() => readArguments(name, options, words));
+  expect(failure?.code ?? 'wrong_usage').toBe('wrong_usage');
+  return failure?.what ?? 'not refused';
 }
 
 describe.each(all)('weir %s', (name, command) => {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { begin, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { begin, personAt, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 let node: Serving;
 beforeAll(async () => {
@@ -21,10 +21,7 @@ describe('from nothing to a verified record', () => {
     const minted = await ask('node', 'mint');
     await ask('node', 'machine', 'create', 'edge', '--set', 'is_public=true');
     const { contract } = await ask('node', 'deploy', 'edge', '--threshold', '5', '--within', '10');
-    const follow = begin(
-      ['node', 'follow', 'edge', '--type', 'rate_restored', '--count', '1', '--after', '0', '--json'],
-      env,
-    );
+    const follow = begin('node follow edge --type rate_restored --count 1 --after 0 --json', env);
     const burst = await ask('node', 'event', 'edge', '--count', '6');
     const restored = JSON.parse(await follow.line(() => true));
     const gate = await weir(['node', 'gate', 'edge'], env);
@@ -60,14 +57,9 @@ describe('from nothing to a verified record', () => {
   });
 
   it('with times: the nearest window is said in both units, and a wait is in seconds', async () => {
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'timed'], env);
+    const env = await personAt(node.url, 'timed');
     const { cycle_ms: cycleMs } = JSON.parse((await weirHere(['node', 'clock', '--json'], env)).out);
-    const deployed = await weirHere(
-      ['node', 'deploy', 'timed', '--threshold', '1', '--within', `${100 * cycleMs + 1}ms`],
-      env,
-    );
+    const deployed = await weirHere(`node deploy timed --threshold 1 --within ${100 * cycleMs + 1}ms`, env);
     await weirHere(['node', 'gate', 'timed'], env);
     const { out } = await weirHere(['node', 'gate', 'timed'], env);
     expect([deployed.out, deployed.err, out]).toEqual([
@@ -78,13 +70,9 @@ describe('from nothing to a verified record', () => {
   });
 
   it('with a gate for each client, by a contract with keys', async () => {
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'clients'], env);
-    const deployed = await weirHere(
-      `node deploy clients --threshold 1 --within 10000 --keyed 9 --set keyed.overflow=share --json`,
-      env,
-    );
+    const env = await personAt(node.url, 'clients');
+    const keyed = '--keyed 9 --set keyed.overflow=share';
+    const deployed = await weirHere(`node deploy clients --threshold 1 --within 10000 ${keyed} --json`, env);
     const ends: [number | null, string][] = [];
     for (const args of [['--client', 'ann'], ['--client', 'ann'], ['--client', 'bob'], []]) {
       const { code, out, err } = await weirHere(['node', 'gate', 'clients', ...args], env);
@@ -193,9 +181,7 @@ describe('what commands keep and print', () => {
   });
 
   it('shows the contracts of a machine in pages', async () => {
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'shown'], env);
+    const env = await personAt(node.url, 'shown');
     for (let n = 0; n < 3; n += 1) await weirHere(['node', 'deploy', 'shown'], env);
     const first = await weirHere(['node', 'machine', 'show', 'shown', '--top', '2'], env);
     const [, after] = /there are more: --after ([0-9a-f]{16})/.exec(first.err)!;
@@ -210,8 +196,7 @@ describe('what commands keep and print', () => {
   });
 
   it('projects operators with the key of a person', async () => {
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
+    const env = await personAt(node.url);
     const { out } = await weirHere(['node', 'shift', '--count', '2', '--cycle', '0', '--set', 'S=101', '--json'], env);
     const { projection } = JSON.parse(out);
     expect(projection.map((step: Answer) => [step['cycle'], step['operator']])).toEqual([

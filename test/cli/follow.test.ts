@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { begin, serve, temporaryFolder, weirHere } from './command-line.js';
+import { begin, personAt, serve, temporaryFolder, weirHere } from './command-line.js';
 
 describe('weir node follow', () => {
   it('goes on where it broke off when the node is killed and comes back: nothing twice, nothing left out', async () => {
     const data = join(temporaryFolder(), 'data');
     const first = await serve(['--data', data]);
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: first.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    const env = await personAt(first.url, 'edge');
     await weirHere(['node', 'deploy', 'edge', '--threshold', '1', '--within', '1'], env);
     const follow = begin(['node', 'follow', 'edge', '--after', '0', '--count', '12', '--json'], env);
     // Each of these closes the gate, and it opens again by itself: four messages.
@@ -35,9 +33,7 @@ describe('weir node follow', () => {
 
   it('prints of a contract with keys what happens to one of them', async () => {
     const node = await serve(['--store', 'memory']);
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    const env = await personAt(node.url, 'edge');
     await weirHere(['node', 'deploy', 'edge', '--threshold', '1', '--within', '1000', '--keyed', '10'], env);
     for (const key of ['a', 'b']) await weirHere(['node', 'event', 'edge', '--client', key, '--count', '2'], env);
     const { out } = await weirHere(['node', 'follow', 'edge', '--after', '0', '--count', '2', '--client', 'b'], env);
@@ -51,9 +47,7 @@ describe('weir node follow', () => {
 
   it('ends by itself when it is interrupted, and is refused what others may not see', async () => {
     const node = await serve(['--store', 'memory']);
-    const env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-    await weirHere(['node', 'mint'], env);
-    await weirHere(['node', 'machine', 'create', 'edge'], env);
+    const env = await personAt(node.url, 'edge');
     const follow = begin(['node', 'follow', 'edge', '--type', 'cycle'], env);
     await follow.line((line) => /cycle \d+ {2}cycle$/.test(line));
     follow.child.kill('SIGINT');

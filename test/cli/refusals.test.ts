@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { program, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { loopback } from '../loopback.js';
+import { personAt, program, run, type Serving, serve, weir, weirHere } from './command-line.js';
 
 /** As where the optional package was not installed: also in the threads of a process. */
 const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
@@ -15,11 +16,8 @@ let node: Serving;
 let env: { WEIR_CONFIG: string; WEIR_URL: string };
 beforeAll(async () => {
   node = await serve(['--store', 'memory']);
-  env = { WEIR_CONFIG: temporaryFolder(), WEIR_URL: node.url };
-  await weirHere(['node', 'mint'], env);
-  await weirHere(['node', 'machine', 'create', 'edge'], env);
-  await weirHere(['node', 'deploy', 'edge', '--threshold', '1', '--within', '1000'], env);
-  await weirHere(['node', 'machine', 'create', 'bare'], env);
+  env = await personAt(node.url, 'edge', 'bare');
+  await weirHere('node deploy edge --threshold 1 --within 1000', env);
 });
 afterAll(() => node.stop());
 
@@ -114,11 +112,9 @@ describe('a command that is refused', () => {
     ['refuses without a reason', 'HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n'],
   ])('by something that %s is told so', async (_name, answer) => {
     const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(answer)));
-    const url = await new Promise<string>((resolve) => {
-      server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
-    });
+    const { url, close } = await loopback(server);
     const failure = await failureOf(`node clock --url ${url}`);
-    server.close();
+    await close();
     expect([failure.code, failure.exit]).toEqual(['answer_unreadable', 5]);
   });
 

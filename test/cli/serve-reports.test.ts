@@ -1,14 +1,15 @@
 // Owns `weir report --serve`: what it lists, finds and compares, and that nothing outside of the folder is served.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
-import { begin, temporaryFolder, weirHere } from './command-line.js';
+import { temporaryFiles } from '../left-behind.js';
+import { begin, weirHere } from './command-line.js';
 
-const base = temporaryFolder();
+const { folder: base, file } = temporaryFiles();
 const folder = join(base, 'reports');
 const others = [
   ['sweep', 'sweep.ndjson'],
@@ -26,18 +27,15 @@ beforeAll(async () => {
     ['herd', '7'],
   ] as const)
     await weirHere(['simulate', `scenarios/${name}.yaml`, '--seed', seed, '--out', join(folder, name, seed)]);
-  for (const [kind, file] of others) {
-    mkdirSync(join(folder, kind));
-    writeFileSync(join(folder, kind, 'index.html'), '');
-    writeFileSync(join(folder, kind, file), '{}');
+  for (const [kind, name] of others) {
+    file(`reports/${kind}/index.html`, '');
+    file(`reports/${kind}/${name}`, '{}');
   }
   const outcome = JSON.parse(readFileSync(join(folder, 'burst/8/outcome.json'), 'utf8'));
-  writeFileSync(join(folder, 'burst/8/outcome.json'), JSON.stringify({ ...outcome, partial: true }));
-  writeFileSync(join(base, 'secret.json'), '"secret"');
-  mkdirSync(join(folder, '.hidden'));
-  writeFileSync(join(folder, '.hidden/index.html'), 'secret');
-  writeFileSync(join(folder, 'burst/7/run.sh'), 'secret');
-  symlinkSync(join(base, 'secret.json'), join(folder, 'herd/7/link.json'));
+  file('reports/burst/8/outcome.json', JSON.stringify({ ...outcome, partial: true }));
+  file('reports/.hidden/index.html', 'secret');
+  file('reports/burst/7/run.sh', 'secret');
+  symlinkSync(file('secret.json', '"secret"'), join(folder, 'herd/7/link.json'));
   symlinkSync(base, join(folder, 'up'));
   const running = begin(['report', '--serve', folder]);
   url = (await running.line((line) => line.startsWith('open it here: '))).replace('open it here: ', '');
@@ -136,9 +134,8 @@ describe('the reports', () => {
       lines: 'default-src x&#10;set-cookie: a=b',
       none: undefined,
     })) {
-      mkdirSync(join(folder, 'strange', name), { recursive: true });
       const head = meta === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${meta}">`;
-      writeFileSync(join(folder, 'strange', name, 'index.html'), `<!doctype html>${head}<script>alert(1)</script>`);
+      file(`reports/strange/${name}/index.html`, `<!doctype html>${head}<script>alert(1)</script>`);
       const answer = await fetch(`${url}run/strange/${name}/`);
       expect([name, answer.status, answer.headers.get('content-security-policy')]).toEqual([name, 200, own]);
     }

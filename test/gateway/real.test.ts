@@ -4,50 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitersIn } from '../../src/gateway/limits-in.js';
 import { run, scenario, told } from '../live/asking.js';
-import { freePort, isInstalled, type Running, started } from '../live/real-servers.js';
-
-/** A file with the lines that a test needs to run it in a folder and on a port of its own. */
-type FileAt = (port: number, folder: string) => string;
-
-const nginxFile =
-  (http: string, server: string): FileAt =>
-  (port, folder) =>
-    `daemon off;
-worker_processes 1;
-pid ${folder}/pid;
-error_log /dev/null;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
-  uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e;
-  keepalive_requests 100000;
-  ${http}
-  server {
-    listen 127.0.0.1:${port};
-    root ${folder};
-    ${server}
-    location @done { return 200 done; }
-  }
-}
-`;
-
-const haproxyFile =
-  (rules: string, tables: string): FileAt =>
-  (port) =>
-    `global
-  nbthread 1
-defaults
-  mode http
-  timeout client 10s
-  timeout server 10s
-  timeout connect 1s
-frontend front
-  bind 127.0.0.1:${port}
-  ${rules}
-  http-request return status 200 content-type text/plain string done
-${tables}
-`;
+import {
+  type FileAt,
+  freePort,
+  haproxyFile,
+  isInstalled,
+  nginxFile,
+  type Running,
+  started,
+} from '../live/real-servers.js';
 
 interface Case {
   readonly program: 'nginx' | 'haproxy';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { findOperator } from '../../src/operator/registry.js';
+import { failureOf, faultsOf } from '../failures.js';
 import { registered } from '../operator/registered.js';
-import { failureOf, faultsOf } from '../refusals.js';
 
 /** A physics operator that computes nothing. */
 const heavy = {
@@ -33,18 +33,16 @@ const withValue = (path: string, value: unknown): unknown =>
     else holder[last] = value;
   });
 
+const counted = { kind: 'on_aggregate', aggregate: 'count' };
+const on = (event: string, within: number, condition: string) => ({ ...counted, event, within, condition });
+
 /** Moves at every count from 1 to twice `bands`: to b at the odd ones, back at the even ones. */
 const toAndFro = (bands: number) => {
   const step = (from: string, to: string, first: number) =>
     Array.from({ length: Math.ceil(bands / 20) }, (_, part) => {
       const counts = Array.from({ length: Math.min(20, bands - 20 * part) }, (_, k) => first + 2 * (20 * part + k));
       const condition = counts.map((count) => `count == ${count}`).join(' || ');
-      return {
-        from,
-        to,
-        operator: 'KO42',
-        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 60, condition },
-      };
+      return { from, to, operator: 'KO42', trigger: on('request', 60, condition) };
     });
   const states = { a: { initial: true }, b: {} };
   return { name: 'flips', version: '1.0', states, transitions: [...step('a', 'b', 1), ...step('b', 'a', 2)] };
@@ -93,24 +91,9 @@ describe('definitions of other forms', () => {
     version: '2.1',
     states: { open: { initial: true }, warm: { admits: true }, shut: {} },
     transitions: [
-      {
-        from: 'open',
-        to: 'warm',
-        operator: 'KO42',
-        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 5' },
-      },
-      {
-        from: 'warm',
-        to: 'shut',
-        operator: 'KO42',
-        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 9' },
-      },
-      {
-        from: 'shut',
-        to: 'open',
-        operator: 'KO42',
-        trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count < 3' },
-      },
+      { from: 'open', to: 'warm', operator: 'KO42', trigger: on('request', 10, 'count > 5') },
+      { from: 'warm', to: 'shut', operator: 'KO42', trigger: on('request', 10, 'count > 9') },
+      { from: 'shut', to: 'open', operator: 'KO42', trigger: on('request', 10, 'count < 3') },
       { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
     ],
   };
@@ -145,18 +128,8 @@ describe('definitions of other forms', () => {
       changed((d) => {
         d.states.broken = {};
         d.transitions.push(
-          {
-            from: 'allowing',
-            to: 'broken',
-            operator: 'KO42',
-            trigger: { kind: 'on_aggregate', event: 'error', aggregate: 'count', within: 5, condition: 'count >= 3' },
-          },
-          {
-            from: 'broken',
-            to: 'allowing',
-            operator: 'KO42',
-            trigger: { kind: 'on_aggregate', event: 'error', aggregate: 'count', within: 5, condition: 'count == 0' },
-          },
+          { from: 'allowing', to: 'broken', operator: 'KO42', trigger: on('error', 5, 'count >= 3') },
+          { from: 'broken', to: 'allowing', operator: 'KO42', trigger: on('error', 5, 'count == 0') },
         );
       }),
     );

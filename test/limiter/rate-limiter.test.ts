@@ -13,29 +13,21 @@ describe('near_limit', () => {
   it('is a state between, entered once however the count swings around its bound', () => {
     // Near from 16 on, until 14.
     const { gate, transitions } = plannedGate(nearPlan(20, 10, 0.8), 0);
-    const counts = [
-      [0, 1],
-      [1, 14],
-      [2, 1],
-      [10, 1],
-      [11, 0],
-      [12, 20],
-      [22, 0],
-    ].map(([cycle = 0, n = 0]) => {
+    const steps: [cycle: number, requests: number, before: number, after: number][] = [
+      [0, 1, 0, 1],
+      [1, 14, 1, 15],
+      [2, 1, 15, 16],
+      [10, 1, 15, 16],
+      [11, 0, 2, 2],
+      [12, 20, 1, 21],
+      [22, 0, 0, 0],
+    ];
+    for (const [cycle, requests, ...counts] of steps) {
       gate.advance(cycle);
       const before = gate.count;
-      gate.decide(n, cycle);
-      return [before, gate.count];
-    });
-    expect(counts).toEqual([
-      [0, 1],
-      [1, 15],
-      [15, 16],
-      [15, 16],
-      [2, 2],
-      [1, 21],
-      [0, 0],
-    ]);
+      gate.decide(requests, cycle);
+      expect([before, gate.count]).toEqual(counts);
+    }
     expect(transitions).toEqual([
       { cycle: 2, to: 'nearing', count: 16 },
       { cycle: 11, to: 'allowing', count: 2 },

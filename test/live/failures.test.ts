@@ -1,9 +1,10 @@
 // What goes wrong on the way is said in words, with the right code, in bounded time, and accuses nobody.
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadedScenario } from '../../src/scenario/load-scenario.js';
+import { loopback } from '../loopback.js';
 import { burst, run, scenario, steady, told } from './asking.js';
+import { freePort } from './real-servers.js';
 import { type SmallNode, startSmallNode } from './wrong-node.js';
 
 const CYCLE_MS = 50;
@@ -30,15 +31,9 @@ async function tcp(serve: (write: (text: string) => void, end: () => void) => vo
     );
     ends.push(() => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url } = await loopback(server);
   ends.push(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function freePort(): Promise<number> {
-  const url = await tcp(() => {});
-  for (const end of ends.splice(0)) await end();
-  return Number(new URL(url).port);
+  return url;
 }
 
 describe('a target that is not there', () => {
@@ -46,15 +41,15 @@ describe('a target that is not there', () => {
   const foreign = scenario('duration: 2\ncycle_ms: 50\ntarget: {}\narrivals: [{ model: constant, rate: 1 }]');
 
   // biome-ignore format: one case a line
-  it.each<[when: string, url: () => Promise<string>, code: string, asked?: LoadedScenario]>([
+  it.each<[when: string, url: () => Promise<string>, code: string, asked?: LoadedScenario, timeoutMs?: number]>([
     ['nobody listens', free, 'node_unreachable'],
     ['a service without a clock of its own is not there either', free, 'node_unreachable', foreign],
-    ['it says nothing', () => tcp(() => {}), 'node_unreachable'],
+    ['it says nothing', () => tcp(() => {}), 'node_unreachable', burst, 200],
     ['it hangs up', () => tcp((_, end) => end()), 'node_unreachable'],
     ['it speaks no HTTP', () => tcp((write) => write('220 mail.example ESMTP\r\n')), 'answer_unreadable'],
     ['it is another service', async () => `${(await node()).url}/elsewhere`, 'answer_unreadable'],
-  ])('is reported when %s', async (_, url, code, asked = burst) => {
-    await expect(run(asked, { url: await url(), timeoutMs: 200 })).rejects.toMatchObject({ code, exit: 5 });
+  ])('is reported when %s', async (_, url, code, asked = burst, timeoutMs) => {
+    await expect(run(asked, { url: await url(), ...(timeoutMs && { timeoutMs }) })).rejects.toMatchObject({ code, exit: 5 });
   });
 
   it.each([

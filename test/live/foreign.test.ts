@@ -1,11 +1,11 @@
 // Limiters of others behind real servers: the report shows where they admit more or less than a rolling window.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import fastifyRateLimit from '@fastify/rate-limit';
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import { loopback } from '../loopback.js';
 import { run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 120;
@@ -23,16 +23,10 @@ async function expressLimiter(): Promise<string> {
   app.get('/warm', (_request, response) => void response.send('warm'));
   app.use(rateLimit({ windowMs: WITHIN * CYCLE_MS, limit: LIMIT, standardHeaders: 'draft-8', legacyHeaders: true }));
   app.get('/work', (_request, response) => void response.send('done'));
-  const server = await new Promise<ReturnType<typeof app.listen>>((resolve) => {
-    const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
-  });
-  closes.push(
-    () => server.close(() => {}),
-    () => server.closeAllConnections(),
-  );
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await fetch(`${origin}/warm`);
-  return `${origin}/work`;
+  const { url, close } = await loopback(createServer(app));
+  closes.push(close);
+  await fetch(`${url}/warm`);
+  return `${url}/work`;
 }
 
 async function fastifyLimiter(): Promise<string> {
@@ -74,12 +68,9 @@ async function delayingLimiter(): Promise<string> {
       response.writeHead(count <= LIMIT ? 200 : 429).end();
     }, Math.random() * 150);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closes.push(
-    () => server.close(() => {}),
-    () => server.closeAllConnections(),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/work`;
+  const { url, close } = await loopback(server);
+  closes.push(close);
+  return `${url}/work`;
 }
 
 it('a right limiter that counts late is not accused', async () => {

@@ -3,8 +3,8 @@
 // while the node is away would let requests through that the test counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { loopback } from '../loopback.js';
 import { freePort, type Running, started } from './real-servers.js';
 
 /** What a recipe leaves open. */
@@ -135,11 +135,5 @@ export async function startApp(): Promise<App> {
       response.end('app');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { asked, ...(await loopback(server)) };
 }

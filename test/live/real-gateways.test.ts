@@ -1,10 +1,10 @@
 // Real gateways of Debian in front of a real app, with the recipes of scenarios/recipes as they stand there.
-import { once } from 'node:events';
 import { createServer as createHttpServer, request } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import autocannon from 'autocannon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loopback } from '../loopback.js';
 import { startEdge } from '../node/edge.js';
 import type { Running as Node } from '../node/running.js';
 import { type App, gateways, recipe, startApp } from './gateway-servers.js';
@@ -113,10 +113,9 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
     async () => {
       const sockets = new Set<Socket>();
       const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
-      await once(silent.listen(0, '127.0.0.1'), 'listening');
+      const { url } = await loopback(silent);
       const app = await startApp();
-      const node = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-      const places = { node, contractId: 'none', key: 'none', app: hostOf(app.url) };
+      const places = { node: hostOf(url), contractId: 'none', key: 'none', app: hostOf(app.url) };
       const gateway = await start(places, 'as written');
       const answer = await fetch(`${gateway.url}/silent`);
       const answered = [answer.status, await answer.text(), app.asked.length];
@@ -129,11 +128,9 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
 
   it.skipIf(!isInstalled(program))('is open only where the node says that it is away, never on a 4xx', async () => {
     let status = 200;
-    const node = createHttpServer((_request, response) => response.writeHead(status).end());
-    await once(node.listen(0, '127.0.0.1'), 'listening');
+    const node = await loopback(createHttpServer((_request, response) => response.writeHead(status).end()));
     const app = await startApp();
-    const address = `127.0.0.1:${(node.address() as AddressInfo).port}`;
-    const gateway = await start({ node: address, contractId: 'any', key: 'any', app: hostOf(app.url) });
+    const gateway = await start({ node: hostOf(node.url), contractId: 'any', key: 'any', app: hostOf(app.url) });
     const open: number[] = [];
     const answers: Record<number, number> = {};
     const asked = [200, 301, 400, 401, 403, 404, 408, 409, 413, 414, 429, 431, 451, 500, 501, 502, 503, 504, 507];
@@ -142,9 +139,7 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
       answers[status] = await statusOf(gateway.url, headOf('/', []));
       if (app.asked.length > before) open.push(status);
     }
-    await Promise.all([gateway.close(), app.close()]);
-    node.close();
-    node.closeAllConnections();
+    await Promise.all([gateway.close(), app.close(), node.close()]);
     // Caddy passes on what is no 2xx. nginx makes a 500 of a status that its recipe does not name.
     const expected = (of: number) => {
       if (!isOpen || of === 200) return of;

@@ -1,8 +1,8 @@
 // Real limiters behind real servers, on free loopback ports: nginx, HAProxy and Redis of Debian, and middleware of Node.js.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createPort } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, createServer as createPort } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fastifyRateLimit from '@fastify/rate-limit';
@@ -10,12 +10,9 @@ import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import fastify from 'fastify';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { type Loopback, loopback } from '../loopback.js';
 
-export interface Running {
-  /** Without a path. */
-  readonly url: string;
-  close(): Promise<void>;
-}
+export type Running = Loopback;
 
 export function isInstalled(program: string): boolean {
   return (
@@ -24,11 +21,9 @@ export function isInstalled(program: string): boolean {
 }
 
 export async function freePort(): Promise<number> {
-  const server = createPort();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const { url, close } = await loopback(createPort());
+  await close();
+  return Number(new URL(url).port);
 }
 
 /** Starts a program in a folder of its own, and waits until it listens. */
@@ -66,6 +61,50 @@ async function listening(child: ChildProcess, program: string, port: number): Pr
   throw new Error(`${program} does not listen`);
 }
 
+/** A file that runs in a folder, on a port. */
+export type FileAt = (port: number, folder: string) => string;
+
+/** What passes is answered by the location `@done`. */
+export const nginxFile =
+  (http: string, server: string): FileAt =>
+  (port, folder) =>
+    `daemon off;
+worker_processes 1;
+pid ${folder}/pid;
+error_log /dev/null;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
+  uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e;
+  keepalive_requests 100000;
+  ${http}
+  server {
+    listen 127.0.0.1:${port};
+    root ${folder};
+    ${server}
+    location @done { return 200 done; }
+  }
+}
+`;
+
+export const haproxyFile =
+  (rules: string, tables: string) =>
+  (port: number): string =>
+    `global
+  nbthread 1
+defaults
+  mode http
+  timeout client 10s
+  timeout server 10s
+  timeout connect 1s
+frontend front
+  bind 127.0.0.1:${port}
+  ${rules}
+  http-request return status 200 content-type text/plain string done
+${tables}
+`;
+
 /** @param locations paths and what stands in each, with `key` as the one key of all requests */
 export async function startNginx(
   zones: readonly string[],
@@ -78,18 +117,7 @@ export async function startNginx(
       const blocks = Object.entries(locations).map(
         ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
       );
-      writeFileSync(
-        join(folder, 'nginx.conf'),
-        `daemon off; worker_processes 1; pid ${folder}/pid; error_log /dev/null;
-events { worker_connections 1024; }
-http {
-  access_log off; client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
-  uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e; keepalive_requests 100000;
-  ${zones.join('\n  ')}
-  server { listen 127.0.0.1:${port}; root ${folder}; ${blocks.join('\n    ')} location @done { return 200 done; } }
-}
-`,
-      );
+      writeFileSync(join(folder, 'nginx.conf'), nginxFile(zones.join('\n  '), blocks.join('\n    '))(port, folder));
       return ['-c', join(folder, 'nginx.conf'), '-p', folder];
     },
     port,
@@ -102,22 +130,7 @@ export async function startHaproxy(tables: readonly string[], rules: readonly st
   return started(
     'haproxy',
     (folder) => {
-      writeFileSync(
-        join(folder, 'haproxy.cfg'),
-        `global
-  nbthread 1
-defaults
-  mode http
-  timeout client 10s
-  timeout server 10s
-  timeout connect 1s
-${tables.join('\n')}
-frontend front
-  bind 127.0.0.1:${port}
-  ${rules.join('\n  ')}
-  http-request return status 200 content-type text/plain string done
-`,
-      );
+      writeFileSync(join(folder, 'haproxy.cfg'), haproxyFile(rules.join('\n  '), tables.join('\n'))(port));
       return ['-f', join(folder, 'haproxy.cfg'), '-db'];
     },
     port,
@@ -130,18 +143,7 @@ export async function startRedis(): Promise<{ readonly port: number } & Running>
   return { ...(await started('redis-server', () => args, port)), port };
 }
 
-async function served(listener: RequestListener): Promise<Running> {
-  const server: Server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
+const served = (listener: RequestListener): Promise<Running> => loopback(createServer(listener));
 
 export function startExpress(windowMs: number, limit: number): Promise<Running> {
   const app = express();

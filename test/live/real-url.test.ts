@@ -1,8 +1,7 @@
 // `weir load URL` before a real nginx: its own configuration is the limiter that is predicted.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder, weirHere } from '../cli/command-line.js';
+import { weirHere } from '../cli/command-line.js';
+import { temporaryFiles } from '../left-behind.js';
 import { isInstalled, startNginx } from './real-servers.js';
 
 const zone = 'limit_req_zone $request_uri zone=a:1m rate=10r/s;';
@@ -13,29 +12,16 @@ it.runIf(isInstalled('nginx'))(
   async () => {
     const { url, close } = await startNginx([zone], { '/a': limit, '/b': limit });
     try {
-      const file = join(temporaryFolder(), 'nginx.conf');
-      writeFileSync(file, `http { ${zone} server { location /a { ${limit} } } }`);
-      const load = (path: string, ...args: readonly string[]) =>
-        weirHere([
-          'load',
-          `${url}${path}`,
-          '--rate',
-          '30/s',
-          '--for',
-          '2s',
-          '--limited-status',
-          '503',
-          '--out',
-          'none',
-          '--json',
-          ...args,
-        ]);
-      const right = await load('/a', '--limit', file);
+      const path = temporaryFiles().file('nginx.conf', `http { ${zone} server { location /a { ${limit} } } }`);
+      const more = '--rate 30/s --for 2s --limited-status 503 --out none --json'.split(' ');
+      const load = (place: string, limiter: string) =>
+        weirHere(['load', `${url}${place}`, ...more, '--limit', limiter]);
+      const right = await load('/a', path);
       // On a busy machine the answers may say too little.
       expect([0, 4]).toContain(right.code);
       const { requests, live, comparison } = JSON.parse(right.out);
       expect([requests, comparison.differences_total, live.answers.limit.status]).toEqual([60, 0, 503]);
-      const wrong = await load('/b', '--limit', 'nginx 25r/s burst=4 nodelay');
+      const wrong = await load('/b', 'nginx 25r/s burst=4 nodelay');
       expect(wrong.code).toBe(3);
     } finally {
       await close();

@@ -1,8 +1,8 @@
 // Owns a small node for the tests, right or wrong in one way: the routes that a live run needs, and a naive rolling window behind
 // them. Written apart from the real one, so that both cannot be wrong alike.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { generateSigner } from '../../src/record/signing.js';
+import { loopback } from '../loopback.js';
 
 /** The one way in which the node is wrong; nothing for a right one. */
 export interface Wrong {
@@ -61,15 +61,18 @@ interface Bucket {
 
 export async function startSmallNode(cycleMs: number, wrong: Wrong = {}): Promise<SmallNode> {
   const node = new Small(cycleMs, wrong);
-  await node.listen();
+  const { url, close } = await loopback(node.server);
   return {
-    url: `http://127.0.0.1:${node.port}`,
+    url,
     gated: () => node.gated,
     streamed: () => node.streamed,
     jump: (ms) => {
       node.aheadMs += ms;
     },
-    kill: () => node.kill(),
+    kill: () => {
+      node.stop();
+      return close();
+    },
   };
 }
 
@@ -85,7 +88,7 @@ class Small {
   private told = 0;
   private lastCycle: number;
   private readonly ticking: NodeJS.Timeout;
-  private readonly server: Server;
+  readonly server: Server;
 
   constructor(
     private readonly cycleMs: number,
@@ -96,20 +99,8 @@ class Small {
     this.ticking = setInterval(() => this.catchUp(), 1);
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  listen(): Promise<void> {
-    return new Promise((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-  }
-
-  kill(): Promise<void> {
+  stop(): void {
     clearInterval(this.ticking);
-    return new Promise((resolve) => {
-      this.server.close(() => resolve());
-      this.server.closeAllConnections();
-    });
   }
 
   private now(): number {
@@ -234,16 +225,8 @@ class Small {
   }
 
   private gate(url: string, response: ServerResponse): void {
-    const {
-      answers500Every,
-      dropsEvery,
-      hangsEvery,
-      limitedDoNotCount,
-      ignoresCost,
-      stampsBy = 0,
-      stampsEvery = 1,
-      slowMs,
-    } = this.wrong;
+    const { answers500Every, dropsEvery, hangsEvery, limitedDoNotCount, ignoresCost, slowMs } = this.wrong;
+    const { stampsBy = 0, stampsEvery = 1 } = this.wrong;
     this.gated += 1;
     const nth = (every: number | undefined) => every !== undefined && this.gated % every === 0;
     if (nth(answers500Every) || nth(dropsEvery)) {

@@ -116,19 +116,13 @@ describe('a stream', () => {
 describe('a law has its shape', () => {
   const N = 1e5;
   const even = (cells: number) => new Array<number>(cells).fill(N / cells);
+  const deviate = (cells: number, draw: () => number, expected = even(cells)) =>
+    Math.abs(chiSquareDeviate(histogram(cells, N, draw), expected));
 
   it('uniform: even over [0, 1) in its upper bits and in its lower ones', () => {
     const stream = new RandomStream(1, 'uniform');
-    expect(
-      Math.abs(
-        chiSquareDeviate(
-          histogram(1000, N, () => Math.floor(stream.uniform() * 1000)),
-          even(1000),
-        ),
-      ),
-    ).toBeLessThan(4);
-    const lower = () => (stream.uniform() * 2 ** 53) % 64;
-    expect(Math.abs(chiSquareDeviate(histogram(64, N, lower), even(64)))).toBeLessThan(4);
+    expect(deviate(1000, () => Math.floor(stream.uniform() * 1000))).toBeLessThan(4);
+    expect(deviate(64, () => (stream.uniform() * 2 ** 53) % 64)).toBeLessThan(4);
     const sample = take(N, () => stream.uniform());
     expect([Math.min(...sample.slice(0, 50_000)) >= 0, Math.max(...sample.slice(0, 50_000)) < 1]).toEqual([true, true]);
   });
@@ -146,8 +140,7 @@ describe('a law has its shape', () => {
     const sample = take(N, () => stream.integer(min, max) - min);
     expect(sample.every((x) => Number.isInteger(x) && x >= 0 && x <= max - min)).toBe(true);
     let i = 0;
-    const counts = histogram(max - min + 1, N, () => sample[i++]!);
-    expect(Math.abs(chiSquareDeviate(counts, even(max - min + 1)))).toBeLessThan(4);
+    expect(deviate(max - min + 1, () => sample[i++]!)).toBeLessThan(4);
   });
 
   it.each([
@@ -162,8 +155,7 @@ describe('a law has its shape', () => {
     const sample = take(N, () => stream.integer(min, max));
     expect(sample.every((x) => Number.isSafeInteger(x) && x >= min && x <= max)).toBe(true);
     let i = 0;
-    const tenths = histogram(100, N, () => Math.floor(((sample[i++]! - min) / (max - min + 1)) * 100));
-    expect(Math.abs(chiSquareDeviate(tenths, even(100)))).toBeLessThan(4);
+    expect(deviate(100, () => Math.floor(((sample[i++]! - min) / (max - min + 1)) * 100))).toBeLessThan(4);
   });
 
   it('integer: the one whole number there is, without a draw', () => {
@@ -185,16 +177,9 @@ describe('a law has its shape', () => {
   it.each([1, 0.02, 1e6])('exponential of rate %d: 1 - e^(-rate x) is uniform', (rate) => {
     const stream = new RandomStream(1, `exponential ${rate}`);
     const cell = () => Math.floor(-Math.expm1(-rate * stream.exponential(rate)) * 100);
-    expect(Math.abs(chiSquareDeviate(histogram(100, N, cell), even(100)))).toBeLessThan(4);
-    expect(
-      Math.abs(
-        meanDeviate(
-          take(N, () => stream.exponential(rate)),
-          1 / rate,
-          1 / rate,
-        ),
-      ),
-    ).toBeLessThan(4);
+    expect(deviate(100, cell)).toBeLessThan(4);
+    const gaps = take(N, () => stream.exponential(rate));
+    expect(Math.abs(meanDeviate(gaps, 1 / rate, 1 / rate))).toBeLessThan(4);
   });
 
   it.each([
@@ -217,7 +202,7 @@ describe('a law has its shape', () => {
     const upper = [1 - p3, p3 - p2, p2 - p1, p1 - 0.5];
     const expected = [...upper, ...upper.toReversed()].map((share) => share * N);
     const cell = () => Math.min(7, Math.max(0, Math.floor(stream.normal(0, 1)) + 4));
-    expect(Math.abs(chiSquareDeviate(histogram(8, N, cell), expected))).toBeLessThan(4);
+    expect(deviate(8, cell, expected)).toBeLessThan(4);
   });
 
   it('normal without deviation is its mean', () => {
@@ -236,7 +221,7 @@ describe('a law has its shape', () => {
       expect(sample.every((x) => x >= scale && x < Infinity)).toBe(true);
       let i = 0;
       const cell = () => Math.min(99, Math.floor((scale / sample[i++]!) ** shape * 100));
-      expect(Math.abs(chiSquareDeviate(histogram(100, N, cell), even(100)))).toBeLessThan(4);
+      expect(deviate(100, cell)).toBeLessThan(4);
     },
   );
 });

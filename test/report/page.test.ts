@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonHtml } from '../../src/report/formats.js';
 import { documentPage, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { temporaryFiles } from '../left-behind.js';
 import {
   burst,
   devicesRun,
@@ -100,23 +98,21 @@ const executable = findChromium();
 const title = executable === undefined ? `the page in a browser (${noChromium})` : 'the page in a browser';
 
 describe.skipIf(executable === undefined)(title, () => {
+  const { file } = temporaryFiles();
   let browser: Browser;
-  let folder: string;
+  const opened: Page[] = [];
   beforeAll(async () => {
     browser = await launchChromium(executable ?? '');
-    folder = await mkdtemp(join(tmpdir(), 'weir-page-'));
   });
-  afterAll(async () => {
-    await browser?.close();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
+  afterAll(() => browser?.close());
 
   /** Opens a page from its file, with all that it complained about. */
   async function open(html: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
-    const path = join(folder, 'index.html');
-    await writeFile(path, html);
+    const path = file('index.html', html);
     const complaints: string[] = [];
     const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+    opened.push(page);
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('dialog', (dialog) => {
@@ -166,7 +162,6 @@ describe.skipIf(executable === undefined)(title, () => {
         complaints: [],
         seen: [1280, 1280, 360, 360].map((width) => [charts, 0, width]),
       });
-      await page.close();
     },
   );
 
@@ -187,7 +182,6 @@ describe.skipIf(executable === undefined)(title, () => {
         await page.evaluate(axe);
         const { violations } = await page.evaluate<any>('axe.run()');
         found.push(...violations.map(({ id, nodes }: any) => [name, width, id, nodes[0].html.slice(0, 200)]));
-        await page.close();
       }
     }
     expect(found).toEqual([]);
@@ -205,7 +199,6 @@ describe.skipIf(executable === undefined)(title, () => {
       true,
       [],
     ]);
-    await page.close();
   });
 
   it('sorts the transitions by keyboard', async () => {
@@ -221,7 +214,6 @@ describe.skipIf(executable === undefined)(title, () => {
       'tenant-27 200 allowing 4',
       'descending',
     ]);
-    await page.close();
   });
 
   it('filters the transitions by contract, by cycle and by state', async () => {
@@ -235,7 +227,6 @@ describe.skipIf(executable === undefined)(title, () => {
     await page.selectOption('#state', 'allowing');
     seen.push(await shown());
     expect(seen).toEqual(['1 to 4 of 4', '1 to 2 of 2', '1 to 2 of 2', 'No transition.']);
-    await page.close();
   });
 
   it('shows ten thousand transitions page by page', async () => {
@@ -246,7 +237,6 @@ describe.skipIf(executable === undefined)(title, () => {
       50,
       [],
     ]);
-    await page.close();
   });
 
   it('keeps an answer on one line, however narrow its column is', async () => {
@@ -256,7 +246,6 @@ describe.skipIf(executable === undefined)(title, () => {
       `(() => { const range = document.createRange(); range.selectNodeContents(document.querySelector('[data-title=held]')); return range.getClientRects().length; })()`,
     );
     expect(lines).toBe(1);
-    await page.close();
   });
 
   it('prints light, with the heads of its tables, and with charts no wider than the paper', async () => {
@@ -280,7 +269,6 @@ describe.skipIf(executable === undefined)(title, () => {
       flat: 0,
       controls: 0,
     });
-    await page.close();
   });
 
   it('names every figure of several runs in whole words, at the width of a phone too', async () => {
@@ -291,7 +279,6 @@ describe.skipIf(executable === undefined)(title, () => {
       `Math.min(...[...document.querySelectorAll('th[scope=row]')].map((th) => th.getBoundingClientRect().width))`,
     );
     expect(narrowest).toBeGreaterThanOrEqual(110);
-    await page.close();
   });
 
   it.each([1280, 360])('shows several runs side by side at %i px', async (width) => {
@@ -301,6 +288,5 @@ describe.skipIf(executable === undefined)(title, () => {
       await page.evaluate('document.documentElement.scrollWidth'),
       (await colorsOf(page)).map((n) => n > 4),
     ]).toEqual([[], width, [true]]);
-    await page.close();
   });
 });

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadScenario } from '../../src/scenario/load-scenario.js';
+import { failureIn } from '../failures.js';
 import { temporaryFiles } from '../left-behind.js';
-import { failureIn } from '../refusals.js';
 import { read, refusalOf, saidBy } from './reading.js';
 
 const head = 'question: Q?\nduration: 100\n';

@@ -2,7 +2,7 @@
 
 import { drawsOf } from '../../src/math/random.js';
 import { type LoadedScenario, parseScenario } from '../../src/scenario/load-scenario.js';
-import { failureOf } from '../refusals.js';
+import { failureOf } from '../failures.js';
 
 export const read = (text: string, path = 'scenario.yaml'): LoadedScenario => parseScenario(text, path);
 

@@ -11,8 +11,8 @@ import { Failure } from '../../src/schema/failure.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { weirHere } from '../cli/command-line.js';
+import { failureIn } from '../failures.js';
 import { temporaryFiles } from '../left-behind.js';
-import { failureIn } from '../refusals.js';
 import { read } from '../scenario/reading.js';
 import { readText } from '../traffic/log/reading.js';
 

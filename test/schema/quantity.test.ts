@@ -10,7 +10,7 @@ import {
   parseTime,
   parseTimeMs,
 } from '../../src/schema/quantity.js';
-import { failureOf } from '../refusals.js';
+import { failureOf } from '../failures.js';
 
 describe('a rate', () => {
   it.each<[value: number | string, cycleMs: number, requests: number, cycles: number]>([

@@ -11,9 +11,9 @@ import { replay$ } from '../../src/simulate/stream.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { readLog } from '../../src/traffic/log/read.js';
 import { CycleTally } from '../../src/traffic/tally.js';
+import { failureIn } from '../failures.js';
 import { temporaryFiles } from '../left-behind.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
-import { failureIn } from '../refusals.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 

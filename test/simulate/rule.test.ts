@@ -9,8 +9,8 @@ import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scen
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { replay$ } from '../../src/simulate/stream.js';
+import { faultsOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
-import { faultsOf } from '../refusals.js';
 
 /** A request every `everyMs`: cycles are that long, and each has one request at its beginning. */
 const every = (everyMs: number, n: number, limiter: unknown): ScenarioObject => ({

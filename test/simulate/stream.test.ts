@@ -19,8 +19,8 @@ import {
   type StreamedRequest,
   type WindowCounts,
 } from '../../src/simulate/stream.js';
+import { failureIn } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
-import { failureIn } from '../refusals.js';
 import { read } from '../scenario/reading.js';
 
 /** Cycles of 10 ms. A letter is a request: a to z in cycles 0 to 25; capitals have the key B. */

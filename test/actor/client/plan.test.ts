@@ -7,7 +7,7 @@ import {
   clientFaults,
   type clientKinds,
 } from '../../../src/actor/client/client-schema.js';
-import { Failure } from '../../../src/schema/failure.js';
+import { failureOf } from '../../failures.js';
 
 const complete: Record<keyof typeof clientKinds, ClientSpec> = {
   open: { kind: 'open', name: 'a', share: 2, timeout: '90s' },
@@ -79,15 +79,8 @@ describe('what a scenario may say', () => {
     ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
     ['no time to think on average', { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } }, '/clients/0/think/mean'],
   ])('%s is refused, with its place', (_what, spec, path) => {
-    const failure = (() => {
-      try {
-        return planClients([spec], 777, '/clients');
-      } catch (error) {
-        return error;
-      }
-    })();
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).faults.map((fault) => fault.path)).toEqual([path]);
+    const failure = failureOf(() => planClients([spec], 777, '/clients'));
+    expect(failure?.faults.map((fault) => fault.path)).toEqual([path]);
   });
 });
 

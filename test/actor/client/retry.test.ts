@@ -109,23 +109,19 @@ describe('a retry quota', () => {
       refund: { start: 0, first: 1, retried: 'cost' },
     });
     const end = { nowMs: 0, heldMs: 0 };
-    const tokens: number[] = [];
-    const note = () => tokens.push(quota.tokens);
-    quota.takeRetry(0, 'failed');
-    note();
-    quota.ended({ ...end, type: 'served', after: undefined });
-    note();
-    quota.takeRetry(0, 'failed');
-    note();
-    quota.takeRetry(0, 'limited');
-    note();
-    quota.ended({ ...end, type: 'failed', after: 'failed' });
-    note();
-    quota.ended({ ...end, type: 'served', after: 'failed' });
-    note();
-    quota.ended({ ...end, type: 'served', after: 'limited' });
-    note();
-    expect(tokens).toEqual([6, 7, 7, 2, 2, 16, 20]);
+    const steps: [step: () => unknown, tokens: number][] = [
+      [() => quota.takeRetry(0, 'failed'), 6],
+      [() => quota.ended({ ...end, type: 'served', after: undefined }), 7],
+      [() => quota.takeRetry(0, 'failed'), 7],
+      [() => quota.takeRetry(0, 'limited'), 2],
+      [() => quota.ended({ ...end, type: 'failed', after: 'failed' }), 2],
+      [() => quota.ended({ ...end, type: 'served', after: 'failed' }), 16],
+      [() => quota.ended({ ...end, type: 'served', after: 'limited' }), 20],
+    ];
+    for (const [step, tokens] of steps) {
+      step();
+      expect(quota.tokens).toBe(tokens);
+    }
   });
 
   it('of gRPC: every failure takes 1, retries stop at half, a success gives 0.1', () => {

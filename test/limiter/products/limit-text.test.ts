@@ -6,7 +6,7 @@ import { limitText, readLimit } from '../../../src/limiter/products/limit-text.j
 import { checkLimiter, limiterDefinition } from '../../../src/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../src/limiter/products/products.js';
 import { primitives, RuleDefinition } from '../../../src/limiter/rule/rule-definition.js';
-import { failureOf } from '../../refusals.js';
+import { failureOf } from '../../failures.js';
 import { rules } from '../rule/every-rule.js';
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));

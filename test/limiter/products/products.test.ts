@@ -9,7 +9,7 @@ import { profileOf } from '../../../src/limiter/products/profile.js';
 import { announcedWait } from '../../../src/limiter/rule/announced.js';
 import { LIMITED } from '../../../src/limiter/rule/rule.js';
 import { ruleOf } from '../../../src/limiter/rule/rule-definition.js';
-import { failureOf } from '../../refusals.js';
+import { failureOf } from '../../failures.js';
 import { compare, limiters } from '../rule/decisions.js';
 
 const byName = new Map(limiters.map((limiter) => [limiter.name, limiter]));
@@ -137,40 +137,17 @@ describe('announces what the product announces, and not the true wait', () => {
   });
 });
 
-it('a request that costs more than the capacity brings a bucket of juju up to date', () => {
+// Taken at 0, back by 200. Full, the tick of the grid stands still, and the first taken comes back at once by the ticks since then: those
+// since 0, or since the request of cost 3 found it full.
+// biome-ignore format: one case a line
+it.each<[costs: [ms: number, n: number][], admitted: number[]]>([
+  [[[0, 2], [1050, 1], [1050, 1], [1050, 1]], [1, 1, 1, 0]],
+  [[[0, 1], [950, 3], [1050, 1], [1050, 1], [1050, 1]], [1, 0, 1, 1, 1]],
+  [[[0, 1], [1020, 3], [1050, 1], [1050, 1], [1050, 1]], [1, 0, 1, 1, 0]],
+])('a request that costs more than the capacity brings a bucket of juju up to date: %j', (costs, admitted) => {
   const rule = ruleOf(definitionOf({ like: 'juju', fillInterval: '100ms', capacity: 2 }, 777));
-  const admitted = (costs: readonly (readonly [ms: number, n: number])[]) => {
-    const state = rule.fresh(0);
-    return costs.map(([ms, n]) => (rule.decide(state, ms, n, 0) === LIMITED ? 0 : 1));
-  };
-  // Taken at 0, back by 200. Full, the tick of the grid stands still, and the first taken comes back at once by the ticks since then:
-  // those since 0, or since the request of cost 3 found it full.
-  expect(
-    admitted([
-      [0, 2],
-      [1050, 1],
-      [1050, 1],
-      [1050, 1],
-    ]),
-  ).toEqual([1, 1, 1, 0]);
-  expect(
-    admitted([
-      [0, 1],
-      [950, 3],
-      [1050, 1],
-      [1050, 1],
-      [1050, 1],
-    ]),
-  ).toEqual([1, 0, 1, 1, 1]);
-  expect(
-    admitted([
-      [0, 1],
-      [1020, 3],
-      [1050, 1],
-      [1050, 1],
-      [1050, 1],
-    ]),
-  ).toEqual([1, 0, 1, 1, 0]);
+  const state = rule.fresh(0);
+  expect(costs.map(([ms, n]) => (rule.decide(state, ms, n, 0) === LIMITED ? 0 : 1))).toEqual(admitted);
 });
 
 describe('every product', () => {

@@ -5,7 +5,7 @@ import type { Seed } from '../../../src/math/seed.js';
 import type { ArrivalSpec } from '../../../src/traffic/arrival/arrival-schema.js';
 import { type ArrivalRun, planArrival } from '../../../src/traffic/arrival/make.js';
 import { sum } from '../../../src/traffic/arrival/sum.js';
-import { failureOf } from '../../refusals.js';
+import { failureOf } from '../../failures.js';
 import { countsOf, drawn, drawnInstants, instantsOf, total } from './draw.js';
 
 interface ArrivalContext extends Omit<ArrivalRun, 'draws'> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogOptions } from '../../../src/traffic/log/log-options.js';
-import { failureIn } from '../../refusals.js';
+import { failureIn } from '../../failures.js';
 import { readText } from './reading.js';
 
 /** What was read: how it was understood, what was heard, what was skipped. */

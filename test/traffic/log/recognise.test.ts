@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../../src/schema/failure.js';
 import type { LogOptions } from '../../../src/traffic/log/log-options.js';
 import { formatOf } from '../../../src/traffic/log/open.js';
+import { failureOf } from '../../failures.js';
 
 const time = '[17/May/2015:10:05:03 +0000]';
 const combined = `1.2.3.4 - - ${time} "GET / HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X; Y) (KHTML, like Gecko)"`;
@@ -73,16 +73,7 @@ describe('what is no log is refused in words', () => {
     ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
     ['control characters', 'a\u001b[31mb\u0007\n', /`a·\[31mb·`/],
   ])('%s', (_, bytes, message) => {
-    let caught: unknown;
-    try {
-      format(bytes as string);
-    } catch (error) {
-      caught = error;
-    }
-    expect(caught).toBeInstanceOf(Failure);
-    expect([(caught as Failure).code, (caught as Failure).message]).toEqual([
-      'unknown_format',
-      expect.stringMatching(message),
-    ]);
+    const failure = failureOf(() => format(bytes as string));
+    expect(failure).toMatchObject({ code: 'unknown_format', message: expect.stringMatching(message) });
   });
 });
