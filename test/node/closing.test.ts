@@ -1,37 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { startNode } from '../../src/node/node.js';
 import { checkpointHolds, generateSigner, signSuccession } from '../../src/record/signing.js';
-import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { WallClock } from '../../src/time/wall.js';
 import { statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';
-
-/** A disk on which nothing becomes durable before it is told to. */
-class SlowStore extends MemoryStore {
-  #held: (() => void)[] | undefined;
-
-  override commit(settled: (failure?: Failure) => void): void {
-    if (this.#held === undefined) super.commit(settled);
-    else this.#held.push(() => super.commit(settled));
-  }
-
-  get isWaitedFor(): boolean {
-    return (this.#held?.length ?? 0) > 0;
-  }
-
-  hold(): void {
-    this.#held = [];
-  }
-
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const commit of held) commit();
-  }
-}
+import { SlowStore } from './slow-store.js';
 
 describe('a node that closes', () => {
   it('ends its streams, takes no new connection, signs every head, and closes twice as once', async () => {

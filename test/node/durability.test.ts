@@ -1,18 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Failure } from '../../src/schema/failure.js';
-import { MemoryStore } from '../../src/store/memory.js';
 import type { ContractState } from '../../src/store/store.js';
 import { type Caller, statusAndCode, type Told } from './caller.js';
 import { Listening } from './listening.js';
 import { type Running, type Start, startRunning } from './running.js';
+import { SlowStore } from './slow-store.js';
 
 /** A disk that is slow, full or gone, as the test wants it. */
-class TestStore extends MemoryStore {
+class TestStore extends SlowStore {
   isFull = false;
   /** Whether it breaks when counts are to be written, and before. */
   breaksAtState = false;
   readonly saved = new Map<string, ContractState>();
-  #held: (() => void)[] | undefined;
 
   constructor() {
     super({ failCommits: () => this.isFull });
@@ -25,21 +23,6 @@ class TestStore extends MemoryStore {
     }
     super.putState(state);
     this.saved.set(state.id, state);
-  }
-
-  override commit(settled: (failure?: Failure) => void): void {
-    if (this.#held === undefined) super.commit(settled);
-    else this.#held.push(() => super.commit(settled));
-  }
-
-  hold(): void {
-    this.#held = [];
-  }
-
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const commit of held) commit();
   }
 }
 

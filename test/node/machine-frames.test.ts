@@ -2,6 +2,7 @@
 // WEIR_PAGE_MINUTES says how long it is watched: ten of them in `npm run marathon`. What was measured is written to the standard error.
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pause } from '../../src/time/wall.js';
 import { findChromium, launchChromium, noChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { Holder } from './caller.js';
@@ -33,7 +34,7 @@ describe.skipIf(path === undefined)(
         for (let n = 0; !isOver; n += 1) {
           const count = 1 + Math.floor(8 + 8 * Math.sin(n / 15));
           await owner.event('twenty', { count });
-          await new Promise((resolve) => setTimeout(resolve, CYCLE_MS / 2));
+          await pause(CYCLE_MS / 2);
         }
       })();
     });

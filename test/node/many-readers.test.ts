@@ -2,6 +2,7 @@
 // in order, and the node keeps no more for the hundred than it may.
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pause } from '../../src/time/wall.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { until } from '../store/redis/server.js';
 import { figureIn, mb, metricsOf } from './asking.js';
@@ -65,7 +66,7 @@ async function opened(n: number, open: (n: number) => Reader): Promise<Reader[]>
       const reader = open(at);
       if (await reader.opened) return readers.push(reader);
       reader.close();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
     }
   };
   for (let from = 0; from < n; from += AT_A_TIME)

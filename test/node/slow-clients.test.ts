@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nearestRank } from '../../src/math/nearest-rank.js';
+import { pause } from '../../src/time/wall.js';
 import { figureIn, metricsOf } from './asking.js';
 import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
@@ -75,7 +76,7 @@ describe('slow clients are cut, and good ones are answered meanwhile', () => {
 async function gone(): Promise<void> {
   for (;;) {
     if (figureIn(await metricsOf(node.url), 'weir_connections') < EACH / 10) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }
 
