@@ -85,6 +85,17 @@ export class Caller {
     return (await this.get(`/api/chain/${slug}/state${query && `?${query}`}`)).body.rows;
   }
 
+  /** What the node finds that verifies the record of a machine. */
+  async verified(slug: string): Promise<any> {
+    return (await this.get(`/api/chain/${slug}/state/verify`)).body;
+  }
+
+  /** What the owner takes: machines, contracts, cycles of windows, cells of keys, bytes of definitions. */
+  async used(): Promise<number[]> {
+    const { machines, contracts, window_cycles, key_cells, definition_bytes } = (await this.get('/api/limits')).body;
+    return [machines, contracts, window_cycles, key_cells, definition_bytes].map((room) => room.used);
+  }
+
   /** The record of a machine as text. */
   async exported(slug: string): Promise<string> {
     return (await this.get(`/api/chain/${slug}/state?format=ndjson`)).body;

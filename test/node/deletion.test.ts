@@ -29,10 +29,6 @@ async function start(dir: string | undefined, limits: Partial<Limits> = {}) {
 /** One request in ten cycles. */
 const ONE = { threshold: 1, within: 10 };
 const KEYED = { ...ONE, keyed: { max_keys: 50 } };
-const usedBy = async (owner: Caller) => {
-  const { machines, contracts, window_cycles, key_cells, definition_bytes } = (await owner.get('/api/limits')).body;
-  return [machines, contracts, window_cycles, key_cells, definition_bytes].map((room) => room.used as number);
-};
 const until = (holds: () => Promise<boolean>) => vi.waitUntil(holds, { timeout: 20_000 });
 
 describe.each([
@@ -51,9 +47,9 @@ describe.each([
     ];
     const gates = [gateOf('m', one), `${gateOf('m', keyed)}?key=ann`];
     for (let times = 0; times < 3; times += 1) await Promise.all(gates.map((gate) => owner.get(gate)));
-    const before = await usedBy(owner);
+    const before = await owner.used();
     const answers = await inTurn([keyed, one], (id) => owner.delete(`/api/chain/m/contracts/${id}`));
-    const after = await usedBy(owner);
+    const after = await owner.used();
     expect(answers.map(({ status, body }) => [status, body.freed.contracts])).toEqual(Array(2).fill([200, 1]));
     const freed = answers.map(({ body }) => [0, ...Object.values<number>(body.freed)]);
     expect(after).toEqual(before.map((amount, index) => amount - freed[0]![index]! - freed[1]![index]!));
@@ -85,7 +81,7 @@ describe.each([
     const deleted = await inTurn([stranger, nobody, owner], (by) => by.delete('/api/chain/m'));
     expect(deleted.map(({ status }) => status)).toEqual([403, 401, 200]);
     expect(deleted[2]!.body.freed).toMatchObject({ machines: 1, contracts: 1 });
-    expect((await usedBy(owner)).slice(0, 4)).toEqual([0, 0, 0, 0]);
+    expect((await owner.used()).slice(0, 4)).toEqual([0, 0, 0, 0]);
     const refused = await Promise.all([
       owner.tryDeploy('m'),
       owner.event('m', { key: 'a' }),
@@ -94,7 +90,7 @@ describe.each([
     ]);
     expect(refused.map(statusAndCode)).toEqual([...Array(3).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
     expect((await nobody.rows('m')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
-    expect((await nobody.get('/api/chain/m/state/verify')).body.valid).toBe(true);
+    expect((await nobody.verified('m')).valid).toBe(true);
     expect((await nobody.get('/api/chain/state-machines/m')).body.machine.deleted_at).toEqual(expect.any(String));
     // Read until then, free after that.
     await until(async () => (await nobody.get('/api/chain/m/state')).status === 404);
@@ -188,11 +184,11 @@ it('what was deleted stays deleted after a restart, its record too, and keys of 
 
   const second = await next();
   expect((await second.get('/api/chain/m/contracts')).body.contracts).toMatchObject([{ id: b }]);
-  expect((await usedBy(second)).slice(0, 4)).toEqual([1, 1, 10, 0]);
+  expect((await second.used()).slice(0, 4)).toEqual([1, 1, 10, 0]);
   const { machine } = (await second.get('/api/chain/state-machines/n')).body;
   expect(machine).toMatchObject({ deleted_at: expect.any(String), contract_count: 0 });
   expect(statusAndCode(await second.tryDeploy('n'))).toEqual([410, 'machine_deleted']);
-  for (const slug of ['m', 'n']) expect((await second.get(`/api/chain/${slug}/state/verify`)).body.valid).toBe(true);
+  for (const slug of ['m', 'n']) expect((await second.verified(slug)).valid).toBe(true);
   // Its number is given anew only once its keys are gone.
   const again = await second.deploy('m', keyed);
   expect((await second.get(`/api/chain/m/contracts/${again}/keys`)).body.keys).toEqual([]);

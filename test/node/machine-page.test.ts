@@ -110,7 +110,7 @@ describe.skipIf(path === undefined)(
         await page.locator('#verified', { hasText: words }).waitFor();
         return page.locator('#verified').textContent();
       };
-      const told = (await owner.get('/api/chain/edge/state/verify')).body;
+      const told = await owner.verified('edge');
       const proofs = `${told.rows} rows chained, ${told.proofs} results computed again`;
       expect(await verified(/^Holds/)).toBe(
         `Holds: ${proofs}, signed by ${node.fingerprint}, pinned now, on first use.`,

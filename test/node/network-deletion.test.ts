@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     for (const slug of ['gone', 'also', 'stays']) {
       const gate = gateOf(slug, await contractOf(owner, slug));
       for (let times = 0; times < 3; times += 1) await owner.at(third).post(gate);
-      expect((await owner.at(third).get(`/api/chain/${slug}/state/verify`)).body.valid).toBe(true);
+      expect((await owner.at(third).verified(slug)).valid).toBe(true);
     }
     await until(async () => (await owner.at(third).get('/api/chain/also/state')).body.head.seq >= 4);
     // One is deleted while a node with a folder knows of it, one while that node is down.
@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     for (const node of nodes) {
       const rows = await stranger.at(node).rows('gone');
       expect(rows.map(({ seq, kind }) => [seq, kind])).toEqual([[1, 'machine_created']]);
-      expect((await stranger.at(node).get('/api/chain/gone/state/verify')).body.valid).toBe(true);
+      expect((await stranger.at(node).verified('gone')).valid).toBe(true);
       expect((await owner.at(node).get('/api/limits')).body.machines.used).toBe(1);
     }
     await until(async () => (await Promise.all(nodes.map(isReady))).every(Boolean));

@@ -251,7 +251,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       expect(statusAndCode(ready)).toEqual([503, 'rows_missing']);
       expect(ready.body.detail).toContain('Redis lacks rows that were acknowledged. Missing: ');
       expect(ready.body.detail).toContain('the machine edge with its 3 rows');
-      const verified = (await caller.get('/api/chain/edge/state/verify')).body;
+      const verified = await caller.verified('edge');
       expect(verified).toMatchObject({ valid: false, rows: 0, first_broken: { check: 'tail', seq: 1 } });
       expect((await caller.get('/api/chain/state-machines/edge')).body.code).toBe('rows_missing');
       const refused = [await caller.get(path.slice(0, -'/gate'.length)), await caller.post(path)];
@@ -272,7 +272,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       const path = await begin(2, [], 1_000, 2);
       const move = async (caller: Caller, to: string) =>
         (await caller.post(path.replace('gate', 'transition'), { to, hold_cycles: 100_000 })).status;
-      const verified = async (caller: Caller) => (await caller.get('/api/chain/edge/state/verify')).body;
+      const verified = (caller: Caller) => caller.verified('edge');
       await move(owner, 'limiting');
       const before = await everything();
       for (const to of ['allowing', 'limiting']) expect(await move(at(1), to)).toBe(200);

@@ -32,7 +32,7 @@ async function edgeOn(node: Serving): Promise<Caller> {
 
 /** Whether the record is valid, and its rows are in the order of their times. */
 async function recordOf(owner: Caller) {
-  const { valid } = (await owner.get('/api/chain/edge/state/verify')).body;
+  const { valid } = await owner.verified('edge');
   const times: string[] = (await owner.rows('edge')).map(({ at }) => at);
   return { valid, isInOrder: times.join() === [...times].sort().join(), times };
 }

@@ -70,7 +70,7 @@ it('a machine that is deployed to after a stop has what was due meanwhile in its
     deployed = owner.deploy('edge', { threshold: 1, within });
   });
   await deployed;
-  const { valid } = (await owner.get('/api/chain/edge/state/verify')).body;
+  const { valid } = await owner.verified('edge');
   const rows = await owner.rows('edge');
   const kinds = rows.map(({ kind, to }) => [kind, to]);
   expect([valid, kinds, rows[3].cycle - burst.cycle]).toEqual([

@@ -40,8 +40,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
   /** All nodes find the record whole. */
   async function holds(slug: string): Promise<void> {
     for (const node of [0, 1, 2]) {
-      const { body } = await at(node).get(`/api/chain/${slug}/state/verify`);
-      expect(body).toMatchObject({ valid: true });
+      expect(await at(node).verified(slug)).toMatchObject({ valid: true });
     }
   }
 
@@ -260,10 +259,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a deleted contract counts on no node, its room is free, and its record holds', async () => {
       await machine('less');
-      const used = async () => {
-        const { contracts, window_cycles, key_cells, definition_bytes } = (await at(1).get('/api/limits')).body;
-        return [contracts, window_cycles, key_cells, definition_bytes].map((room) => room.used);
-      };
+      const used = async () => (await at(1).used()).slice(1);
       const before = await used();
       const keyed = await deploy(0, 'less', { threshold: 1, within: 7, keyed: { max_keys: 2_000 } });
       const near = await deploy(1, 'less', { threshold: 1, within: 7, near_limit: 0.5, keyed: { max_keys: 9 } });
