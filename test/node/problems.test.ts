@@ -1,7 +1,7 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Caller, statusAndCode } from './caller.js';
+import { rawAnswer } from './raw.js';
 import { type Running, startRunning } from './running.js';
 
 let node: Running;
@@ -159,7 +159,7 @@ describe('what is no HTTP, or does not come, is refused on its socket', () => {
     ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
     ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
   ])('%s', async (_name, text, status, code) => {
-    const answer = await raw(text);
+    const answer = await rawAnswer(node.url, text);
     expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
   });
 });
@@ -174,16 +174,5 @@ function statusOf(method: string, path: string): Promise<number | undefined> {
     });
     asked.on('error', reject);
     asked.end();
-  });
-}
-
-/** Sends bytes as they are, and gives what comes until the other side hangs up. */
-function raw(text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(Number(new URL(node.url).port), '127.0.0.1', () => socket.write(text, 'latin1'));
-    socket.on('data', (data) => (answer += String(data)));
-    socket.on('error', reject);
-    socket.on('close', () => resolve(answer));
   });
 }

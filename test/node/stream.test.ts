@@ -34,26 +34,13 @@ describe('a stream', () => {
     const [last] = node.store.rows('envelopes', { afterSeq: 2 });
     const source = `/api/chain/envelopes/contracts/${last?.contract_id}`;
     const envelope = { specversion: '1.0', source, time: last?.at, datacontenttype: 'application/json' };
+    const limited = {
+      ...{ event: 'rate_limited', machine: 'envelopes', contract_id: last?.contract_id, state: 'limiting' },
+      ...{ count: 0, cycle: last?.cycle, seq: 3 },
+    };
     expect([moved, emitted]).toEqual([
       { id: '3', event: 'transition', data: { ...envelope, id: '3', type: 'weir.transition', data: last } },
-      {
-        id: '3',
-        event: 'rate_limited',
-        data: {
-          ...envelope,
-          id: '3/0',
-          type: 'weir.rate_limited',
-          data: {
-            event: 'rate_limited',
-            machine: 'envelopes',
-            contract_id: last?.contract_id,
-            state: 'limiting',
-            count: 0,
-            cycle: last?.cycle,
-            seq: 3,
-          },
-        },
-      },
+      { id: '3', event: 'rate_limited', data: { ...envelope, id: '3/0', type: 'weir.rate_limited', data: limited } },
     ]);
     listening.close();
   });
