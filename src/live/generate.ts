@@ -85,8 +85,7 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
   });
   try {
-    const draws = drawsOf(job.seed);
-    const traffic = await trafficOf(scenario, draws);
+    const traffic = await trafficOf(scenario, drawsOf(job.seed));
     const weir = job.made && new WeirTarget(connection.endpoint, job.made, scenario.plan);
     if (weir !== undefined) await warmUp(connection, weir.peek);
     const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);
@@ -94,7 +93,7 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     await channel.send({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
     const go = await channel.waitForGo();
     if (go === undefined) return;
-    const schedule = scheduleOf(traffic, scenario, draws);
+    const schedule = scheduleOf(traffic, scenario);
     const warm = weir && warmer(connection, weir);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
     const after = await readRedisTime(client, connection.clock);

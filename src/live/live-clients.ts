@@ -6,7 +6,6 @@ import { Population } from '../actor/client/population.js';
 import type { Draws } from '../math/random.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
-import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
 import { arriveByAgenda } from '../simulate/feed.js';
@@ -42,7 +41,7 @@ export class LiveClients implements Sending {
   }
 
   start(): void {
-    const { clients: plans, costs, warmUp } = this.#scenario;
+    const { clients: plans, warmUp } = this.#scenario;
     const { clock, firstCycle } = this.#stage;
     const [traffic, draws] = [this.#traffic, this.#draws];
     const startMs = startOf(firstCycle, clock.cycleMs);
@@ -54,7 +53,7 @@ export class LiveClients implements Sending {
         draws,
         contracts: traffic.names.length,
         watch: this.#recorder,
-        drawCost: costsIn(draws, costs),
+        drawCost: traffic.drawCost,
         fromMs: startMs + startOf(warmUp, clock.cycleMs),
       });
       this.#population.begin();

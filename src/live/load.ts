@@ -112,7 +112,7 @@ async function sent(
       if (generators !== undefined) return generators.sending(stage);
       if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
       if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
-      return pacedSending(scheduleOf(traffic, live, draws), stage, pacing);
+      return pacedSending(scheduleOf(traffic, live), stage, pacing);
     };
     const notes = [...live.notes, ...traffic.notes, ...(inFlight === undefined ? [] : [CLOSED_LOOP])];
     const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };

@@ -10,8 +10,6 @@
 // The head covers the uncertainty of the target's clock, the tail delays: a late timer, garbage collection, a busy machine. If decisions
 // depend on cycles alone, the position within a cycle changes none.
 
-import type { Draws } from '../math/random.js';
-import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
 import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
@@ -243,14 +241,11 @@ export function evenly(contracts: Uint32Array): PlannedCycle {
   return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
 }
 
-export function scheduleOf(
-  { arrivals, popularity, cycles, feed }: Traffic,
-  { startCycle, costs }: LoadedScenario,
-  draws: Draws,
-): Schedule {
+export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Schedule {
+  const { cycles, feed, drawCost } = traffic;
   if (feed !== undefined) return new FeedSchedule(feed, cycles, startCycle);
-  const models = new RequestsOfModels({ arrivals, popularity });
-  return { cycles, at: (cycle) => models.at(cycle), drawCost: costsIn(draws, costs) };
+  const models = new RequestsOfModels(traffic);
+  return { cycles, at: (cycle) => models.at(cycle), drawCost };
 }
 
 /** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */

@@ -1,6 +1,7 @@
 // The requests of one run: arrival models and logs, with the random streams of the run.
 import { type Draws, drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
+import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
 import { startOf } from '../time/cycle.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
@@ -14,6 +15,8 @@ import { decidesByMs, SECOND_MS } from './spread-seconds.js';
 export interface Traffic extends ModelTraffic {
   /** All requests, if a log names the contract of each; there are no models then. */
   readonly feed: Feed | undefined;
+  /** For the next request; undefined if every request costs 1. */
+  readonly drawCost: (() => number) | undefined;
   readonly skippedLines: number;
   readonly notes: readonly string[];
 }
@@ -41,6 +44,7 @@ export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise
   const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
   const read = {
     cycles,
+    drawCost: costsIn(draws, scenario.costs),
     skippedLines: played.reduce((sum, { log }) => sum + (log?.skippedLines ?? 0), 0),
     notes: played.flatMap(({ plan, isSpread }) => (isSpread ? [spreadNote(plan.log!.file)] : [])),
   };

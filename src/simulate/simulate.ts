@@ -13,7 +13,6 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
-import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { lastInstantOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -136,9 +135,8 @@ async function prepare(
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const branching = branches && branchingDraws(seed);
   const draws = branching?.draws ?? drawsOf(seed);
-  const drawCost = costsIn(draws, costs);
   const traffic = await trafficOf(scenario, draws);
-  const { names, cycles } = traffic;
+  const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
   const lastCycle = Math.min(wholeCycle, firstCycle + untilCycle);
   const keepsTimeline = names.length * (lastCycle - firstCycle + 1) <= MOST_ROWS;
@@ -172,7 +170,7 @@ async function prepare(
   const clients =
     senders.length === 0
       ? undefined
-      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, drawCost, onOpenJobs });
+      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, onOpenJobs });
   if (clients !== undefined) return { world, lastCycle, feed: undefined };
   const models =
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);

@@ -30,7 +30,6 @@ interface SimulatedClientsOptions {
   readonly draws: Draws;
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
-  readonly drawCost: (() => number) | undefined;
   readonly onOpenJobs: ((open: number, cycle: number) => void) | undefined;
 }
 
@@ -48,7 +47,7 @@ export class SimulatedClients {
 
   constructor(
     { senders, service, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
-    { traffic, world, draws, lastCycle, journeys, drawCost, onOpenJobs }: SimulatedClientsOptions,
+    { traffic, world, draws, lastCycle, journeys, onOpenJobs }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
     this.#world = world;
@@ -105,7 +104,7 @@ export class SimulatedClients {
       untilMs,
       actors,
       watch,
-      drawCost,
+      drawCost: traffic.drawCost,
     });
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
     arriveByAgenda(traffic, clock, startCycle, (contract) => this.population.arrive(contract));

@@ -42,7 +42,7 @@ describe('a schedule', () => {
     const traffic = await trafficOf(one, drawsOf(11));
     const again = await trafficOf(one, drawsOf(11));
     const feed = new ModelFeed(again, 0);
-    const schedule = scheduleOf(traffic, one, drawsOf(11));
+    const schedule = scheduleOf(traffic, one);
     for (let cycle = 0; cycle < 40; cycle += 1) {
       const counts = Array<number>(one.contracts).fill(0);
       feed.arrive(cycle, (contract, n) => {
@@ -68,7 +68,7 @@ describe('shares', () => {
   ): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
     const clock = new VirtualClock(0, 100);
     const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
-    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), one, drawsOf(3));
+    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), one);
     const stage = {
       clock,
       firstCycle: 2,

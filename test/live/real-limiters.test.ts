@@ -235,7 +235,7 @@ async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {
       ...{ plan: own.plan, names, cycles, drain: own.drain, target: own.target },
-      sending: (stage) => pacedSending(scheduleOf(traffic, own, drawsOf(own.seed)), stage, 'instant'),
+      sending: (stage) => pacedSending(scheduleOf(traffic, own), stage, 'instant'),
     }),
   );
 }
