@@ -11,7 +11,7 @@ import { ActorSystem } from '../actor/actor-system.js';
 import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
-import { offsetOf } from '../limiter/window.js';
+import { cycleAt, offsetOf } from '../limiter/window.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
@@ -138,13 +138,14 @@ export class World<About extends object = object> {
 
   /** `decide` for `counts[k]` requests of each contract k. Without columns, the innermost loop of a fleet. */
   decideAll(counts: Float64Array, cycle: number): void {
-    if (this.#builder.byContract || this.#hasRule || this.places !== undefined) {
+    // As an integer: a double would be converted for each contract.
+    const offset = offsetOf(cycle) | 0;
+    if (this.#builder.byContract || this.#hasRule || this.places !== undefined || cycleAt(offset) !== cycle) {
       for (let index = 0; index < counts.length; index += 1)
         if (counts[index]! > 0) this.decide(index, counts[index]!, cycle);
       return;
     }
     const [contracts, lastRequests] = [this.#contracts, this.#lastRequests];
-    const offset = offsetOf(cycle);
     let requests = 0;
     let admitted = 0;
     for (let index = 0; index < counts.length; index += 1) {
