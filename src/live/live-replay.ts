@@ -72,7 +72,7 @@ async function sent(
   options: LiveReplayOptions,
   onRow: LiveRunOptions['onRow'],
 ): Promise<LiveReplay> {
-  const { planAt, log, speed = 1, signal, onRead, cycleMs: logMs, ...live } = options;
+  const { planAt, log, speed = 1, onRead, cycleMs: logMs, ...live } = options;
   const asIs = planAt(undefined);
   if (asIs.rule !== undefined && speed !== 1)
     throw new Failure('wrong_usage', {
@@ -96,7 +96,7 @@ async function sent(
       );
     const tally = new CycleTally(heldMs);
     const readings = await readLogs(paths, log, tally, {
-      ...(signal === undefined ? {} : { signal }),
+      ...(live.signal === undefined ? {} : { signal: live.signal }),
       ...(onRead === undefined ? {} : { onProgress: onRead }),
     });
     const keys = [...tally.keys()];
