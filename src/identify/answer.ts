@@ -12,9 +12,9 @@ import type { Fitted } from './fit.js';
 import type { KeyScope } from './key-check.js';
 import { searchByRun } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
-import { isOpen } from './probes.js';
+import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
-import { type Range, rangeOf, spansOf } from './ranges.js';
+import { endOf, type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
 import { BASE_MS, TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -193,7 +193,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     words: structure.words,
     limiter: checkRule({ ...definition, params }),
     parameters: shown,
-    isExact: offMs === 0 && !isOpen({ ...found, ranges }, resolution),
+    isExact: offMs === 0 && openIn({ ...found, ranges }, resolution).length === 0,
     offMs,
     products: productsLike(structure, rounded),
   };
@@ -221,7 +221,20 @@ function roundedOf(
     ),
   );
   const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
-  return candidates.find(gives) ?? parameters;
+  return centred(structure, candidates.find(gives) ?? parameters, gives);
+}
+
+/** With the phase in the middle of those that explain the answers, unless it is 0. */
+function centred(structure: Structure, found: Parameters, gives: (parameters: Parameters) => boolean): Parameters {
+  if (structure.period === undefined || phaseOf(structure, found) === 0) return found;
+  const period = structure.period(found);
+  const given = { explains: gives, anchors: [0], known: undefined, longestMs: Infinity };
+  const end = (direction: -1 | 1) =>
+    endOf({ structure, parameters: found }, 'shiftMs', direction, given).shiftMs - found.shiftMs;
+  const byMs = (modulo(end(1), period) - modulo(-end(-1), period)) / 2;
+  const middle = moved(structure, found, 'shiftMs', found.shiftMs + byMs, 0);
+  const round = withEdgeAt(structure, middle, Math.round(phaseOf(structure, middle)));
+  return [round, middle].find(gives) ?? found;
 }
 
 function phasesNear(structure: Structure, parameters: Parameters): Parameters[] {

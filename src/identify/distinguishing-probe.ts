@@ -6,7 +6,7 @@
 // distinguishes two rules if their predicted numbers do not overlap.
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, predicted, probeRequests, type Volley } from './probe.js';
+import { lengthOf, type Probe, predicted, probeRequests, sampleOf, type Volley } from './probe.js';
 import { probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
@@ -48,10 +48,9 @@ export function distinguishingProbe(
   const nowMs = evidence.seen.reduce((most, one) => Math.max(most, one.sentMs, finite(one.answeredMs)), 0);
   const key = evidence.seen.at(-1)!.key;
   const samples = alive.map((fitted) =>
-    fitted.samples.slice(0, MOST_SAMPLES).map((hypothesis) => ({
-      hypothesis,
-      state: hasKeys ? undefined : violationOf(hypothesis, evidence).states.get(key),
-    })),
+    fitted.samples
+      .slice(0, MOST_SAMPLES)
+      .map((one) => sampleOf(one, hasKeys ? undefined : violationOf(one, evidence).states.get(key))),
   );
   const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs - evidence.uncertaintyMs);
   const pairs = (alive.length * (alive.length - 1)) / 2;
@@ -61,9 +60,9 @@ export function distinguishingProbe(
     const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
     const variants = variantsOf(probe, lateMs);
     const outcomes = samples.map((own) =>
-      own.flatMap(({ hypothesis, state }) =>
-        phasesOf(hypothesis).flatMap((ms) =>
-          variants.map((one) => predicted(hypothesis, state, nowMs + restMs + ms, one, evidence)),
+      own.flatMap((sample) =>
+        phasesOf(sample.hypothesis).flatMap((ms) =>
+          variants.map((one) => predicted(sample, nowMs + restMs + ms, one, evidence)),
         ),
       ),
     );

@@ -139,6 +139,8 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
       if (isFarther && best.structure.family === 'segmented window') return false;
     }
     if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
+    // With a block as long as the window, both restart at each refused request.
+    if (best.structure.id === 'fixed-rearm' && ids.has('fixed-restart')) return false;
     const base = best.structure.extends;
     if (base === undefined || !ids.has(base)) return true;
     if (best.structure.capacity !== undefined) return false;

@@ -4,6 +4,8 @@
 //             | \    range     /
 //             |  \___|____|___/____ tolerance: the uncertainty of the instants of counting
 //             +---------------------  span
+
+import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
 import { orderVerdict } from './order-verdict.js';
@@ -27,7 +29,6 @@ const MOST_STEPS = 4;
 const NEARLY = 0.05;
 const MOST_SPREAD = 4;
 const MOST_TOPS = 6;
-const PERIOD_WIDTHS = 4;
 /** Spans tried on each side of the best of the coarse grid, if the span is the time of a token. */
 const FINE = 16;
 const SCATTERED = 120;
@@ -55,6 +56,31 @@ export function fittedFrom(samples: readonly Hypothesis[], structure: Structure,
   return fitting.result();
 }
 
+const SPREAD = 24;
+const GOLDEN = 0.618_033_988_749_895;
+
+/** Adds parameters from all over the ranges that explain the answers: the next probe is chosen by what they predict differently. */
+export function spreadOut(found: Fitted, evidence: Evidence): Fitted {
+  const { structure } = found.best;
+  const mostMs = Math.max(TOLERANCE_MS, found.violationMs);
+  const { fromMs, toMs } = featuresOf(evidence);
+  const open = (['spanMs', 'otherMs', 'shiftMs', 'limit'] as const).filter(
+    (name) => found.ranges[name].most > found.ranges[name].least,
+  );
+  const samples = [...found.samples];
+  for (let k = 0; k < SPREAD && open.length > 0; k += 1) {
+    const name = open[k % open.length]!;
+    const { least, most } = found.ranges[name];
+    const value = least + modulo((k + 1) * GOLDEN, 1) * (most - least);
+    const { parameters: from } = samples[k % samples.length]!;
+    const anchorMs = fromMs + modulo((k + 1) * GOLDEN ** 2, 1) * (toMs - fromMs);
+    const parameters = moved(structure, from, name, name === 'limit' ? Math.round(value) : value, anchorMs);
+    if (violationOf({ structure, parameters }, evidence, { mostMs }).ms <= mostMs)
+      samples.push({ structure, parameters });
+  }
+  return { ...found, samples };
+}
+
 interface Top {
   readonly ms: number;
   readonly parameters: Parameters;
@@ -65,8 +91,6 @@ class Fitting {
   readonly #evidence: Evidence;
   readonly #features: Features;
   readonly #before: Fitted | undefined;
-  /** A grid finer than the uncertainty of the instants would explain everything. */
-  readonly #leastPeriodMs: number;
   #best: Parameters | undefined;
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
@@ -76,8 +100,6 @@ class Fitting {
     this.#evidence = evidence;
     this.#features = featuresOf(evidence);
     this.#before = before;
-    const { longestMs, shortestMs, slackMs } = evidence;
-    this.#leastPeriodMs = Math.min(2 * longestMs, PERIOD_WIDTHS * (longestMs - shortestMs + slackMs));
   }
 
   get isExplained(): boolean {
@@ -202,8 +224,6 @@ class Fitting {
   }
 
   #violation(parameters: Parameters, mostMs: number): number {
-    const period = this.#structure.period?.(parameters);
-    if (period !== undefined && period < this.#leastPeriodMs) return Infinity;
     return violationOf({ structure: this.#structure, parameters }, this.#evidence, { mostMs }).ms;
   }
 

@@ -6,7 +6,7 @@
 
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsByRun, explanationsOf, type Investigated, preferred, recheckNearMisses } from './explanations.js';
-import type { Fitted } from './fit.js';
+import { type Fitted, spreadOut } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import { Choices, type InvestigationOptions, type InvestigationState } from './probe-choice.js';
 import type { Structure } from './structure.js';
@@ -37,7 +37,6 @@ export function* investigate(options: InvestigationOptions): InvestigationSteps 
 }
 
 const BURST_SHARE = 0.5;
-const POLL_FACTOR = 1.25;
 const SOONER = 0.2;
 const MOST_ROUNDS = 40;
 const LATER = 4;
@@ -84,37 +83,31 @@ class Investigation {
     this.#first = this.#seen.filter(({ decision }) => decision === 'admitted').length;
   }
 
-  /** Polls at growing distances until one is admitted, then bursts. Twice: the second recovery takes a whole period. */
+  /** Polls until one is admitted, bursts for what has come back, and polls again: the second recovery takes a whole period. */
   *findRecovery(): Generator<Ask, void, Answered> {
-    let recoveredMs = 0;
-    for (let time = 0; time < 2 && !this.isOver; time += 1) {
-      const { shortestMs } = evidenceOf(this.#seen);
-      const volleys: Volley[] = [];
-      // The second recovery takes about as long as the first, or less.
-      const first = Math.max(4, shortestMs / 2, SOONER * recoveredMs);
-      const { length: before } = this.#seen;
-      for (
-        let ms = first;
-        ms < this.#left().timeMs / 3 && volleys.length < this.#left().requests / 3;
-        ms *= POLL_FACTOR
-      )
-        volleys.push({ atMs: ms, n: 1 });
-      if (volleys.length === 0) return;
-      yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
-      if (this.#seen.at(-1)?.decision === 'limited') return;
-      recoveredMs = this.#seen.at(-1)!.sentMs - this.#seen[before]!.sentMs;
-      // A window returns everything at once: after a few requests, one more than the rest of the limit.
-      let since = 1;
-      for (
-        let n = 1;
-        n <= 4096 && !this.isOver && this.#left().requests > 3 * n;
-        n = Math.max(2 * n, n < 4 ? 0 : this.#first + 1 - since)
-      ) {
-        yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
-        if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
-        since += n;
-      }
+    const recoveredMs = yield* this.#poll(0);
+    if (recoveredMs === undefined) return;
+    for (const n of [1, 2, 4]) {
+      if (this.isOver || this.#left().requests <= 3 * n) break;
+      yield* this.#ask({ words: 'a burst, for what has come back', volleys: [{ atMs: 0, n }] }, 0);
+      if (this.#seen.slice(-n).some(({ decision }) => decision === 'limited')) break;
     }
+    // The second recovery takes about as long as the first, or less.
+    if (!this.isOver) yield* this.#poll(SOONER * recoveredMs);
+  }
+
+  /** @returns time until one was admitted, in ms; undefined if none was */
+  *#poll(fromMs: number): Generator<Ask, number | undefined, Answered> {
+    const { requests, timeMs } = this.#left();
+    const { length: before } = this.#seen;
+    const volleys: Volley[] = [];
+    const firstMs = Math.max(4, evidenceOf(this.#seen).shortestMs / 2, fromMs);
+    for (let atMs = firstMs; atMs < timeMs / 3 && volleys.length < requests / 3; atMs *= 2)
+      volleys.push({ atMs, n: 1 });
+    if (volleys.length === 0) return undefined;
+    yield* this.#ask({ words: 'polls, for when it admits again', volleys, until: 'admitted' }, 0);
+    const last = this.#seen.at(-1);
+    return last?.decision === 'limited' ? undefined : last!.sentMs - this.#seen[before]!.sentMs;
   }
 
   /** Simple structures first; before an answer, all are fitted to all answers. */
@@ -253,7 +246,7 @@ class Investigation {
       if (this.#alive.length > 0) break;
       this.#alive = attempt(fine.filter((one) => one.family === family));
     }
-    this.#keep(this.#alive);
+    this.#keep(this.#alive.map((one) => spreadOut(one, this.#evidence)));
   }
 
   get #state(): InvestigationState {

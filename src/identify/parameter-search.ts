@@ -22,12 +22,14 @@ interface Candidate {
 
 /** Candidates kept per round, and of these with similar spans: one that explains a few answers more may be a dead end. */
 const KEPT = 48;
-const KEPT_NEAR = 3;
+const KEPT_NEAR = 8;
 const SCATTERED = 16;
 /** Width of the search around candidates, as a share of the span: halved each round. */
 const FIRST_WIDTH = 0.04;
 const LAST_WIDTH = 2e-4;
 const ALIKE = 0.1;
+/** Rounds in a row without a longer run: a narrower search then finds none either. */
+const MOST_STALLED = 2;
 
 export function searchByRun(structure: Structure, evidence: Evidence, mostMs = TOLERANCE_MS): Hypothesis[] {
   const features = featuresOf(evidence);
@@ -50,11 +52,14 @@ export function searchByRun(structure: Structure, evidence: Evidence, mostMs = T
     kept.length = Math.min(kept.length, KEPT);
   };
   for (const start of startsOf(structure, evidence, features, { isWide: true })) take(start, FIRST_WIDTH);
-  for (let width = FIRST_WIDTH; width > LAST_WIDTH; width /= 2) {
-    if (kept[0]?.untilMs === Infinity) break;
+  let stalled = 0;
+  for (let width = FIRST_WIDTH; width > LAST_WIDTH && stalled < MOST_STALLED; width /= 2) {
+    const before = kept[0]?.untilMs;
+    if (before === undefined || before === Infinity) break;
     for (const { parameters } of [...kept]) {
       for (let k = 1; k <= SCATTERED; k += 1) take(scatteredFrom(structure, parameters, width, k, anchorMs), width);
     }
+    stalled = kept[0]!.untilMs > before ? 0 : stalled + 1;
   }
   return kept
     .filter(({ untilMs }) => untilMs === kept[0]!.untilMs)

@@ -1,10 +1,11 @@
 // Chooses the next probe. Pure.
+
+import { log } from '../math/elementary.js';
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, predicted, probeRequests } from './probe.js';
-import { confirming, isOpen, probesFor } from './probes.js';
-import type { Hypothesis } from './structure.js';
+import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf } from './probe.js';
+import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
 import { violationOf } from './violation.js';
 
 export interface Choice {
@@ -28,47 +29,99 @@ export interface InvestigationOptions {
   readonly resolution: number;
 }
 
+/** Structures and samples to consider: fewer samples of each if there are many. */
 const MOST_STRUCTURES = 8;
-const MOST_SAMPLES = 6;
+const MOST_SAMPLES = 48;
+/** Cost of a probe beside its requests and its time, as a share of all. */
+const LEAST_COST = 0.01;
+/** Worth of a bit about the structure, in bits about its parameters. */
+const WORTH = 3;
+/** A probe with a lower expected gain says nothing, in bits. */
+const LEAST_BITS = 0.05;
 
-/** Number of probes in a row that may leave the same structures. */
-const PATIENCE = 2;
+/** Number of probes in a row that may change nothing, until one is chosen that is certain to distinguish. */
+const PATIENCE = 1;
+/** The same until none is chosen, if one family remains. */
+const MOST_FRUITLESS = 4;
+/** Ranges that shrink by less than this factor are unchanged. */
+const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
-/** An explanation of fewer answers is confirmed by this many more probes before it is named. */
-const FEW_ANSWERS = 150;
-const MOST_CONFIRMED = 3;
+const DISTINGUISHING = 'what distinguishes them';
+const CONFIRMING = 'what is expected, once more';
+/** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named. */
+const FEW_ANSWERS = 100;
 
 export class Choices {
   readonly #options: InvestigationOptions;
-  readonly #asked = new Map<string, number>();
+  /** Number of probes of each kind that changed nothing. */
+  readonly #inVain = new Map<string, number>();
+  #asked: string | undefined;
+  #fruitless = 0;
   #patience = PATIENCE;
-  #last = '';
+  #last = { ids: '', width: Infinity };
+  #spans: ReadonlyMap<string, number> = new Map();
   #distinguished = 0;
-  #confirmed = 0;
+  #isConfirmed = false;
+  #hasPredicted = false;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
   }
 
-  /** The probe that separates most for its cost; the resource that prevents one; undefined if no probe separates. */
+  /** The probe that says most for its cost; the resource that prevents one; undefined if no probe says anything. */
   next(state: InvestigationState): Choice | 'budget' | 'time' | undefined {
-    const ids = state.alive.map(({ best }) => best.structure.id).sort();
-    this.#patience = ids.join() === this.#last ? this.#patience - 1 : PATIENCE;
-    this.#last = ids.join();
+    this.#learn(state);
+    const families = new Set(state.alive.map(({ best }) => best.structure.family)).size;
+    if (this.#fruitless >= MOST_FRUITLESS && families === 1) return undefined;
     const sure = this.#patience < 0 ? this.distinguishing(state) : undefined;
     if (sure !== undefined) return sure;
-    const chosen = nextProbe(state, this.#options, this.#asked);
-    if (typeof chosen !== 'object') return chosen;
-    this.#asked.set(chosen.probe.words, (this.#asked.get(chosen.probe.words) ?? 0) + 1);
+    const chosen = nextProbe(state, this.#options, this.#inVain);
+    if (typeof chosen === 'object') this.#asked = chosen.probe.words;
     return chosen;
+  }
+
+  /** Notes whether the last probe changed the structures that remain, or narrowed or moved their ranges. */
+  #learn({ alive, evidence }: InvestigationState): void {
+    const ids = alive
+      .map(({ best }) => best.structure.id)
+      .sort()
+      .join();
+    const width = alive.reduce(
+      (sum, fitted) =>
+        openIn(fitted, this.#options.resolution, blurOf(evidence)).reduce((all, name) => {
+          const { least, most } = fitted.ranges[name];
+          return all + (most - least) / fitted.best.parameters[name];
+        }, sum),
+      0,
+    );
+    // A refuted best fit may leave a range elsewhere that is as wide as the last.
+    const isMoved = alive.some(({ best, ranges }) => {
+      const spanMs = this.#spans.get(best.structure.id);
+      return spanMs !== undefined && (spanMs < ranges.spanMs.least || spanMs > ranges.spanMs.most);
+    });
+    this.#spans = new Map(alive.map(({ best }) => [best.structure.id, best.parameters.spanMs]));
+    if (ids !== this.#last.ids) this.#isConfirmed = false;
+    this.#hasPredicted = ids === this.#last.ids && (this.#hasPredicted || this.#asked !== undefined);
+    if (isMoved || ids !== this.#last.ids || width < NARROWER * this.#last.width) {
+      this.#last = { ids, width };
+      this.#fruitless = 0;
+      this.#patience = PATIENCE;
+      this.#inVain.clear();
+    } else if (this.#asked !== undefined) {
+      this.#fruitless += 1;
+      this.#patience -= 1;
+      this.#inVain.set(this.#asked, (this.#inVain.get(this.#asked) ?? 0) + 1);
+    }
+    this.#asked = undefined;
   }
 
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming({ alive, evidence, left }: InvestigationState): Choice | undefined {
-    const isEnough = alive.length === 1 && evidence.seen.length >= FEW_ANSWERS;
-    if (alive.length === 0 || isEnough || this.#confirmed >= MOST_CONFIRMED) return undefined;
-    const { probe, restMs } = confirming(alive[0]!, this.#confirmed);
-    this.#confirmed += 1;
+    const isEnough = alive.length === 1 && this.#hasPredicted && evidence.seen.length >= FEW_ANSWERS;
+    if (alive.length === 0 || isEnough || this.#isConfirmed) return undefined;
+    this.#isConfirmed = true;
+    this.#asked = CONFIRMING;
+    const { probe, restMs } = confirming(alive[0]!);
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
   }
@@ -79,76 +132,86 @@ export class Choices {
     const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, left) : undefined;
     if (found === undefined) return undefined;
     this.#distinguished += 1;
+    this.#asked = DISTINGUISHING;
     const { restMs, volleys } = found;
-    return { probe: { words: 'what distinguishes them', volleys }, restMs, isFresh: restMs === 0 };
+    return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: restMs === 0 };
   }
 }
 
 function nextProbe(
   { alive, evidence, left, nowMs, key }: InvestigationState,
   { budget, timeMs: mostMs, hasKeys, resolution }: InvestigationOptions,
-  asked: ReadonlyMap<string, number>,
+  inVain: ReadonlyMap<string, number>,
 ): Choice | 'budget' | 'time' | undefined {
   const considered = alive.slice(0, MOST_STRUCTURES);
-  const samples = considered.map((fitted, k) =>
-    fitted.samples.slice(0, k < 2 ? MOST_SAMPLES : 3).map((hypothesis) => ({
-      hypothesis,
-      state: violationOf(hypothesis, evidence).states.get(key),
-    })),
+  const each = Math.ceil(MOST_SAMPLES / (considered.length + 2));
+  const samples = considered.map((fitted) =>
+    fitted.samples.slice(0, each).map((one) => sampleOf(one, violationOf(one, evidence).states.get(key))),
   );
-  let best: { score: number; probe: Probe; restMs: number; isFresh: boolean } | undefined;
-  let [isBudget, isTime] = [false, false];
-  for (const { probe, restMs } of probesFor(considered, evidence, resolution, hasKeys)) {
-    const isFresh = hasKeys;
-    const requests = probeRequests(probe);
-    const timeMs = restMs + lengthOf(probe);
-    if (requests > left.requests) isBudget = true;
-    else if (timeMs > left.timeMs) isTime = true;
-    if (requests > left.requests || timeMs > left.timeMs) continue;
-    const startMs = nowMs + restMs;
-    const outcomes = samples.map((all) =>
-      all.map(({ hypothesis, state }) =>
-        JSON.stringify(predicted(hypothesis, isFresh ? undefined : state, startMs, probe, evidence)),
-      ),
-    );
-    const gain = gainOf(outcomes, considered, resolution);
-    if (gain <= 0) continue;
-    const repeats = asked.get(probe.words) ?? 0;
-    const cost = 0.02 + requests / budget + timeMs / mostMs;
-    const share = Math.max(requests / left.requests, timeMs / left.timeMs);
-    const score = (gain * (1 - share)) / cost / (1 + repeats);
-    if (best === undefined || score > best.score) best = { score, probe, restMs, isFresh };
-  }
-  if (best === undefined) return isBudget ? 'budget' : isTime ? 'time' : undefined;
-  return best;
-}
-
-/** Separated pairs of structures, and the narrowing of parameters that are still imprecise. */
-function gainOf(outcomes: readonly (readonly string[])[], alive: readonly Fitted[], resolution: number): number {
-  let [separated, pairs] = [0, 0];
-  for (let a = 0; a < outcomes.length; a += 1) {
-    for (let b = a + 1; b < outcomes.length; b += 1) {
-      pairs += 1;
-      const other = outcomes[b]!;
-      const common = outcomes[a]!.filter((one) => other.includes(one)).length;
-      if (common === 0) separated += 1;
-      else separated += 0.3 * (1 - common / outcomes[a]!.length);
-    }
-  }
-  let [narrowed, open] = [0, 0];
-  outcomes.forEach((all, k) => {
-    const { best, samples } = alive[k]!;
-    if (!isOpen(alive[k]!, resolution)) return;
-    open += 1;
-    const others = all.filter((_, j) => isApart(best, samples[j]!, resolution));
-    narrowed +=
-      others.filter((one, j) => one !== all[0] && others.indexOf(one) === j).length / Math.max(1, others.length);
+  const fresh = samples.map((all) => all.map((one) => ({ ...one, state: undefined })));
+  const open = considered.map((fitted) => openIn(fitted, resolution, blurOf(evidence)).length > 0);
+  const gapMs = gapOf(evidence);
+  const nexts = samples.flat().map((one) => nextAt(one, nowMs + gapMs, evidence));
+  const rooms = nexts.map(({ room }) => room).filter(Number.isFinite);
+  const planned = [
+    ...[...continuing(nexts, gapMs)].map((one) => ({ ...one, isFresh: false })),
+    ...[...probesFor(considered, evidence, resolution, hasKeys, rooms)].map((one) => ({ ...one, isFresh: hasKeys })),
+  ].map((one) => {
+    const requests = probeRequests(one.probe);
+    const timeMs = one.restMs + lengthOf(one.probe);
+    const isTooMany = requests > left.requests;
+    const isTooLong = !isTooMany && timeMs > left.timeMs;
+    const share = Math.min(1, Math.max(requests / left.requests, timeMs / left.timeMs));
+    const cost = LEAST_COST + requests / budget + timeMs / mostMs;
+    return { ...one, isTooMany, isTooLong, weight: (1 - share) / cost / (1 + (inVain.get(one.probe.words) ?? 0)) };
   });
-  return (pairs === 0 ? 0 : (10 * separated) / pairs) + (open === 0 ? 0 : narrowed / open);
+  const mostBits = bitsOf(
+    samples.map((all, k) => all.map((_, j) => `${k}/${j}`)),
+    open,
+  );
+  let best: { readonly score: number; readonly choice: Choice } | undefined;
+  let [isBudget, isTime] = [false, false];
+  for (const { probe, restMs, isFresh, weight, isTooMany, isTooLong } of planned.sort((a, b) => b.weight - a.weight)) {
+    if (best !== undefined && mostBits * weight <= best.score) break;
+    const bits = bitsOf(
+      (isFresh ? fresh : samples).map((all) =>
+        all.map((one) => outcomeOf(predicted(one, nowMs + restMs, probe, evidence))),
+      ),
+      open,
+    );
+    if (bits < LEAST_BITS) continue;
+    isBudget ||= isTooMany;
+    isTime ||= isTooLong;
+    if (!isTooMany && !isTooLong && bits * weight > (best?.score ?? 0))
+      best = { score: bits * weight, choice: { probe, restMs, isFresh } };
+  }
+  return best?.choice ?? (isBudget ? 'budget' : isTime ? 'time' : undefined);
 }
 
-function isApart({ parameters: one }: Hypothesis, { parameters: other }: Hypothesis, resolution: number): boolean {
-  const isFar = (name: 'spanMs' | 'otherMs') =>
-    Math.abs(one[name] - other[name]) > Math.max(resolution * one[name], 0.5);
-  return one.limit !== other.limit || isFar('spanMs') || isFar('otherMs');
+const outcomeOf = (volleys: ReturnType<typeof predicted>) =>
+  volleys.map(({ admitted, held }) => `${admitted}/${held}`).join();
+
+/** Expected information about the structure, and about open parameters, in bits. @param outcomes per structure and sample */
+function bitsOf(outcomes: readonly (readonly string[])[], open: readonly boolean[]): number {
+  const all = new Map<string, number>();
+  let [within, narrowed] = [0, 0];
+  outcomes.forEach((own, k) => {
+    const counts = new Map<string, number>();
+    for (const one of own) {
+      counts.set(one, (counts.get(one) ?? 0) + 1 / own.length);
+      all.set(one, (all.get(one) ?? 0) + 1 / own.length / outcomes.length);
+    }
+    const bits = entropyOf(counts.values());
+    within += bits / outcomes.length;
+    if (open[k]) narrowed += bits / outcomes.length;
+  });
+  return WORTH * (entropyOf(all.values()) - within) + narrowed;
+}
+
+const BIT = log(2);
+
+function entropyOf(shares: Iterable<number>): number {
+  let bits = 0;
+  for (const share of shares) bits -= (share * log(share)) / BIT;
+  return bits;
 }

@@ -5,7 +5,7 @@
 //   split burst               ██     ██       ████        what a window remembers
 //   hammer                    ████ | | | | | | | | |      whether refused requests count
 
-import { copyOf, LIMITED } from '../limiter/rule/rule.js';
+import { copyOf, LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Evidence } from './evidence.js';
 import type { Hypothesis } from './structure.js';
@@ -32,26 +32,51 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
+/** A rule that explains the answers so far. */
+export interface Sample {
+  readonly hypothesis: Hypothesis;
+  readonly rule: Rule;
+  /** Of the key, after all that was seen; undefined for an unused key. */
+  readonly state: unknown;
+}
+
+export function sampleOf(hypothesis: Hypothesis, state: unknown): Sample {
+  const { structure, parameters } = hypothesis;
+  return { hypothesis, rule: uncheckedRule(structure.definition(parameters)), state };
+}
+
+const instantOf = (sentMs: number, { parameters }: Hypothesis, { shortestMs, longestMs }: Evidence) =>
+  sentMs + (shortestMs + longestMs) / 4 + parameters.shiftMs + BASE_MS;
+
+const stateOf = ({ rule, state }: Sample) => (state === undefined ? rule.fresh(0) : copyOf(state));
+
+/** How many requests are admitted at an instant; if none, in how many ms the next is. */
+export interface Next {
+  readonly room: number;
+  readonly waitMs: number;
+}
+
+export function nextAt(sample: Sample, sentMs: number, evidence: Evidence): Next {
+  const { rule, hypothesis } = sample;
+  const [now, t] = [stateOf(sample), instantOf(sentMs, hypothesis, evidence)];
+  const room = rule.remaining(now, t);
+  return { room, waitMs: room >= 1 ? 0 : rule.nextAdmission(now, t, 1) - t };
+}
+
 interface PredictedVolley {
   readonly admitted: number;
   readonly held: number;
 }
 
-/** @param state after all previous requests; undefined for an unused key */
-export function predicted(
-  { structure, parameters }: Hypothesis,
-  state: unknown,
-  startMs: number,
-  probe: Probe,
-  { shortestMs, longestMs, admittedMs }: Evidence,
-): PredictedVolley[] {
-  const rule = uncheckedRule(structure.definition(parameters));
-  const now = state === undefined ? rule.fresh(0) : copyOf(state);
-  const wayMs = (shortestMs + longestMs) / 4;
+export function predicted(sample: Sample, startMs: number, probe: Probe, evidence: Evidence): PredictedVolley[] {
+  const { rule, hypothesis } = sample;
+  const { structure } = hypothesis;
+  const { longestMs, admittedMs } = evidence;
+  const now = stateOf(sample);
   const holdMs = structure.isInFlight ? admittedMs : 0;
   const out: PredictedVolley[] = [];
   for (const { atMs, n } of probe.volleys) {
-    const t = startMs + atMs + wayMs + parameters.shiftMs + BASE_MS;
+    const t = instantOf(startMs + atMs, hypothesis, evidence);
     let [admitted, held] = [0, 0];
     const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
     if (isPlain) {

@@ -1,8 +1,9 @@
 // Starting points of the search for parameters. Pure.
 import { log } from '../math/elementary.js';
+import { bucketsWithin } from './bucket-limits.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
-import { MOST_ON_EDGES, startsOnEdges } from './grid-starts.js';
+import { MOST_ON_EDGES, startsInCells, startsOnEdges } from './grid-starts.js';
 import { midpoints, parametersOf, withEdgeAt } from './parameter-steps.js';
 import { isByToken, isInCells, type Name, type Parameters, type Structure } from './structure.js';
 import { type Spans, windowSpansOf } from './window-spans.js';
@@ -59,16 +60,21 @@ export function* startsOf(
     times.length === 0
       ? longest
       : Math.min(longest, mostTimes * Math.max(shortest, longestMs, ...(isWide ? waits : times)));
-  for (let ms = least; ms < most; ms *= isEstimate ? FINE_GRID : GRID) spans.push(ms);
+  for (let ms = least; ms < most; ms *= !isEstimate ? GRID : isGrid ? FINE_GRID : FINEST_GRID) spans.push(ms);
   const { heldStepMs } = features;
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
   }
   const lattice = isGrid ? latticeOf(structure, recoveries, least) : [];
-  const isCounted = isInCells(structure);
-  const isOnEdges = isGrid && (isCounted || structure.family === 'token bucket' || structure.id === 'fixed-grid');
+  const isCounted = isInCells(structure) || structure.id === 'fixed-grid';
   const isEnough = returns.length >= FEW_RETURNS;
   const phases = isEstimate ? 2 * PHASES : PHASES;
+  // A bucket that refills during a burst admits more than its limit.
+  if (isByToken(structure) && !isGrid) {
+    const each = structure.family === 'token bucket' ? (structure.part ?? 1) : 1;
+    for (const { limit, tokenMs } of bucketsWithin(evidence, shortest, most))
+      yield parametersOf(structure, limit, tokenMs * each);
+  }
   for (const limit of bursts) {
     const within = windowSpansOf(structure, limit, evidence);
     if (within === undefined) continue;
@@ -76,18 +82,22 @@ export function* startsOf(
       leastMs: within.leastMs > shortest ? within.leastMs : least,
       mostMs: within.mostMs < longest ? within.mostMs : Math.max(most, LONGEST * within.leastMs),
     };
-    if (isOnEdges && (isCounted || isEnough)) {
-      const onEdges = startsOnEdges(structure, waits, features, structure.window === undefined ? within : own);
+    if (isCounted) {
+      yield* startsInCells(structure, limit, evidence, own);
+      continue;
+    }
+    if (isGrid && structure.family === 'token bucket' && isEnough) {
+      const onEdges = startsOnEdges(structure, waits, features, within);
       for (const start of onEdges) yield { ...start, limit };
       // No other period puts an edge into each return, unless the search hit its maximum of starts.
-      if (isCounted || onEdges.length < MOST_ON_EDGES) continue;
+      if (onEdges.length < MOST_ON_EDGES) continue;
     }
     const by = isEstimate ? GRID : 1;
     const isWithin = (ms: number) => ms > within.leastMs / by && ms < within.mostMs * by;
     const ownSpans =
       structure.window === undefined || isEstimate
         ? spans.filter(isWithin)
-        : [...spansWithin(own, has('otherMs') ? FINE_GRID : GRID), ...spans.filter(isWithin)];
+        : [...spansWithin(own, has('otherMs') ? FINE_GRID : FINEST_GRID), ...spans.filter(isWithin)];
     for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
       const shares = structure.capacity && OTHER_SHARES.map((share) => share * spanMs);
       const others =
@@ -128,6 +138,8 @@ function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
 }
 
 const FINE_GRID = 1.04;
+/** Where refused requests count, one wrong answer hides how far the span is off: only the span itself can be searched. */
+const FINEST_GRID = 1.005;
 
 function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {
   const [first, last] = [recoveries[0], recoveries.at(-1)];

@@ -34,10 +34,12 @@ export interface Structure {
   readonly period?: ((parameters: Parameters) => number) | undefined;
   /** Error of its instants by the steps in which it counts, in ms. Default: 0. */
   readonly grainMs?: ((parameters: Parameters) => number) | undefined;
-  /** Counts requests in windows: all or admitted ones; successive windows; with a block after a refusal; or an estimate. */
+  /** Counts requests in windows: all or admitted ones; successive or restarted windows; with a block after a refusal; or an estimate. */
   readonly window?: {
     readonly isAll?: true;
     readonly isFixed?: true;
+    /** Each refused request restarts the window. */
+    readonly isRestarted?: true;
     readonly isBlocked?: true;
     readonly isEstimate?: true;
   };

@@ -54,10 +54,12 @@ const windows = [
   structure('fixed-restart', 'fixed window', 'a fixed window that a refused request restarts', {
     ...fixed({ refused_restart_window: true }),
     isPutOff: true,
+    window: { isRestarted: true },
   }),
   structure('fixed-elastic', 'fixed window', 'a count that every request, refused ones too, keeps alive', {
     ...fixed({ every_hit_restarts_window: true }),
     isPutOff: true,
+    window: { isRestarted: true },
   }),
   structure(
     'fixed-backoff',

@@ -14,7 +14,7 @@
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
-import type { Hypothesis } from './structure.js';
+import { type Hypothesis, windowMsOf } from './structure.js';
 
 /** Start of a limiter's time: edges lie at multiples of their period from 0. */
 export const BASE_MS = 2 ** 31;
@@ -39,8 +39,9 @@ interface ViolationOptions {
 }
 
 export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options: ViolationOptions = {}): Violation {
-  const rule = uncheckedRule(hypothesis.structure.definition(hypothesis.parameters));
   const states = new Map<string, unknown>();
+  if (isTooFine(hypothesis, evidence)) return { ms: Infinity, sentMs: -1, states };
+  const rule = uncheckedRule(hypothesis.structure.definition(hypothesis.parameters));
   let [ms, sentMs] = [0, -1];
   for (const one of evidence.keys) {
     const found = new Replay(rule, hypothesis, evidence, one, options).run();
@@ -50,6 +51,16 @@ export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options:
   }
   return { ms, sentMs, states };
 }
+
+/** A window or a grid finer than the uncertainty of the instants would explain everything. */
+function isTooFine(hypothesis: Hypothesis, { longestMs, shortestMs, slackMs }: Evidence): boolean {
+  const { structure, parameters } = hypothesis;
+  if (structure.isInFlight) return false;
+  const ms = structure.period?.(parameters) ?? windowMsOf(hypothesis);
+  return ms < Math.min(2 * longestMs, UNCERTAINTIES * (longestMs - shortestMs + slackMs));
+}
+
+const UNCERTAINTIES = 4;
 
 class Replay {
   readonly #rule: Rule;
@@ -253,5 +264,5 @@ const STEP_MS = 1;
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
 /** The fixed share applies to at most this part of the bounds. */
-const PROMPT_MS = 20;
+export const PROMPT_MS = 20;
 const LOOK_BACK_MS = 1_000_000;

@@ -19,50 +19,77 @@ const SLACK_MS = 2;
 
 type Counted = Pick<AnswerQueue, 'first' | 'last'>;
 
+type Window = NonNullable<Structure['window']>;
+
+/** Two instants of one key, in ms: what was counted at the first has left at the second, or still counts. */
+export interface Pair {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly hasLeft: boolean;
+}
+
 export function windowSpansOf(structure: Structure, limit: number, { keys }: Evidence): Spans | undefined {
   const { window, part = 1 } = structure;
   if (window === undefined) return { leastMs: 0, mostMs: Infinity };
   const early = isInCells(structure) ? part / (part - 1) : 1;
   let [leastMs, mostMs] = [0, Infinity];
   for (const one of keys) {
-    const counted = window.isAll === true ? merged(one) : one.admitted;
-    const ends = endsOf(one, counted, limit, window);
-    leastMs = Math.max(leastMs, ends.leastMs - SLACK_MS);
-    mostMs = Math.min(mostMs, early * (ends.mostMs + SLACK_MS));
+    for (const { fromMs, toMs, hasLeft } of pairsOf(one, limit, window)) {
+      if (hasLeft) mostMs = Math.min(mostMs, early * (toMs - fromMs + SLACK_MS));
+      else leastMs = Math.max(leastMs, (toMs - fromMs) / (window.isEstimate ? 2 : 1) - SLACK_MS);
+    }
+    if (!window.isEstimate) continue;
+    for (const more of [1, limit]) {
+      one.admitted.last.slice(limit + more).forEach((last, k) => {
+        mostMs = Math.min(mostMs, (limit / more) * (last - one.admitted.first[k]!) + SLACK_MS);
+      });
+    }
   }
   return leastMs > mostMs || leastMs === Infinity ? undefined : { leastMs, mostMs };
 }
 
-function endsOf(
-  { admitted, limited }: KeyEvidence,
-  counted: Counted,
+/** For windows made of cells, or of one: an edge at which a whole cell leaves lies between the instants of a pair that `hasLeft`. */
+export function pairsInCells({ window = {} }: Structure, limit: number, { keys }: Evidence): Pair[] {
+  return keys.flatMap((one) => [...pairsOf(one, limit, { ...window, isFixed: undefined })]);
+}
+
+function* pairsOf(
+  one: KeyEvidence,
   limit: number,
-  { isAll, isFixed, isBlocked, isEstimate }: NonNullable<Structure['window']>,
-): Spans {
-  let [leastMs, mostMs] = [0, Infinity];
-  limited.first.forEach((first, j) => {
-    if (isBlocked && !isFirst(admitted, limited, j)) return;
+  { isAll, isFixed, isRestarted, isBlocked, isEstimate }: Partial<Record<keyof Window, boolean | undefined>>,
+): Generator<Pair> {
+  const { admitted, limited } = one;
+  if (isRestarted) {
+    yield* sinceRefused(one);
+    return;
+  }
+  const counted = isAll === true ? merged(one) : admitted;
+  for (const [j, toMs] of limited.first.entries()) {
+    if (isBlocked && !isFirst(admitted, limited, j)) continue;
     // `limit` requests before it, and itself if refused requests count.
     const place = upTo(counted.first, limited.last[j]!) - limit - (isAll ? 1 : 0);
-    leastMs = Math.max(leastMs, place < 0 ? Infinity : (first - counted.last[place]!) / (isEstimate ? 2 : 1));
-  });
-  if (isEstimate) {
-    for (const more of [1, limit]) {
-      admitted.last.slice(limit + more).forEach((last, k) => {
-        mostMs = Math.min(mostMs, (limit / more) * (last - admitted.first[k]!));
-      });
-    }
-    return { leastMs, mostMs };
+    yield { fromMs: place < 0 ? -Infinity : counted.last[place]!, toMs, hasLeft: false };
   }
-  admitted.last.forEach((last, k) => {
+  for (const [k, toMs] of isEstimate ? [] : admitted.last.entries()) {
     const before = isAll ? upTo(counted.last, admitted.first[k]! - SLACK_MS) : k;
     const place = before - (isFixed ? 2 : 1) * limit;
-    if (place < 0) return;
-    const from = counted.first[place]!;
-    if (isBlocked && upTo(limited.first, last) > upTo(limited.last, from)) return;
-    mostMs = Math.min(mostMs, last - from);
-  });
-  return { leastMs, mostMs };
+    if (place < 0) continue;
+    const fromMs = counted.first[place]!;
+    if (isBlocked && upTo(limited.first, toMs) > upTo(limited.last, fromMs)) continue;
+    yield { fromMs, toMs, hasLeft: true };
+  }
+}
+
+/** Each refused request restarts the window: it lasts until the next refused one, and is over at the next admitted one. */
+function* sinceRefused({ admitted, limited }: KeyEvidence): Generator<Pair> {
+  for (const [j, toMs] of limited.first.entries()) {
+    const isNext = j > 0 && upTo(admitted.first, limited.last[j]!) === upTo(admitted.last, limited.first[j - 1]!);
+    if (isNext) yield { fromMs: limited.last[j - 1]!, toMs, hasLeft: false };
+  }
+  for (const [k, toMs] of admitted.last.entries()) {
+    const place = upTo(limited.last, admitted.first[k]!) - 1;
+    if (place >= 0) yield { fromMs: limited.first[place]!, toMs, hasLeft: true };
+  }
 }
 
 /** Whether an admission certainly lies between the previous refusal and this one, so that no block interferes. */
