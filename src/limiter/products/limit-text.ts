@@ -13,7 +13,7 @@ import { parseTime, parseTimeMs } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
 import { looksLikeStanza } from './pasted.js';
-import { productNames, productOf } from './products.js';
+import { nameAdvice, productNames, productOf } from './products.js';
 
 type Fields = Record<string, unknown>;
 type Limiter = Readonly<Fields>;
@@ -77,9 +77,8 @@ function readOne(text: string, words: readonly Word[], isOfSeveral: boolean): Li
   if (primitive !== undefined) return ruleIn(text, primitive, rest);
   const rules = Object.keys(primitives).filter((one) => one.split('_').includes(name.toLowerCase()));
   const guess = rules.join(' or ') || nearest(name, [...productNames, ...Object.keys(primitives)]);
-  const fix = guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`;
   const file = /[./\\]/.test(name) ? '; a file ends in .conf, .cfg, .yaml, .yml or .json, or begins with ./' : '';
-  throw unreadable(text, first, `no limiter is called so${file}`, fix);
+  throw unreadable(text, first, `no limiter is called so${file}`, nameAdvice(guess));
 }
 
 function productNamed(word: string): string | undefined {

@@ -7,7 +7,7 @@
 //   { and: [{ threshold, within }, …] }              ->  all of them
 
 import { schemaErrors } from '../../schema/compile-schema.js';
-import { meantOr } from '../../schema/did-you-mean.js';
+import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
@@ -71,12 +71,18 @@ export function namesOf(name: string): string[] {
 export function productOf(name: string): { readonly name: string; readonly product: Product } {
   const known = Object.hasOwn(products, name) ? name : Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
   if (known !== undefined) return { name: known, product: products[known]! };
-  const hint = meantOr(name, productNames, '`weir limiter` lists those that there are.');
+  const guess = nearest(name, productNames);
+  const hint = guess === undefined ? '`weir limiter` lists those that there are' : `did you mean "${guess}"?`;
   throw new Failure('invalid_definition', {
     what: `No limiter is called ${JSON.stringify(name)}.`,
-    fix: hint.replace('did', 'Did'),
+    fix: nameAdvice(guess),
     faults: [{ path: '/like', message: `${JSON.stringify(name)} is no limiter that is known; ${hint}` }],
   });
+}
+
+/** What to write in place of a name that no limiter has. @param guess the nearest name */
+export function nameAdvice(guess: string | undefined): string {
+  return guess === undefined ? '`weir limiter` lists those that there are.' : `Did you mean ${guess}?`;
 }
 
 /** @param cycleMs for `threshold` and `within` @throws Failure `invalid_definition`, `invalid_input`, with places */

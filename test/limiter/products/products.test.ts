@@ -150,6 +150,15 @@ it.each<[costs: [ms: number, n: number][], admitted: number[]]>([
   expect(costs.map(([ms, n]) => (rule.decide(state, ms, n, 0) === LIMITED ? 0 : 1))).toEqual(admitted);
 });
 
+it.each([
+  ['ngnix', 'Did you mean nginx?', 'did you mean "nginx"?'],
+  ['zzzzqqq', '`weir limiter` lists those that there are.', '`weir limiter` lists those that there are'],
+])('the name %s, which no product has, is refused with what to write', (name, fix, hint) => {
+  const failure = failureOf(() => productOf(name));
+  expect(failure).toMatchObject({ what: `No limiter is called "${name}".`, fix });
+  expect(failure?.faults).toEqual([{ path: '/like', message: `"${name}" is no limiter that is known; ${hint}` }]);
+});
+
 describe('every product', () => {
   it.each(Object.entries(products))('%s has an example that fits, and a profile', (name, { example }) => {
     const profile = profileOf(definitionOf({ like: name, ...example }, 777));
