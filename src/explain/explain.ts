@@ -11,6 +11,7 @@
 //
 // An answer is ambiguous if the opposite one can be explained as well. A sample of the requests is checked.
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { sampleEvenly } from '../math/sample-evenly.js';
 import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
 import { queuesOf } from './queues.js';
@@ -100,7 +101,7 @@ function explainFor(
   if (found.type !== 'explained') return found;
   const answered = requests.filter(({ decision }) => decision !== 'unknown');
   let [ambiguous, sampled] = [0, 0];
-  for (const one of spread(answered, SAMPLED)) {
+  for (const one of sampleEvenly(answered, SAMPLED)) {
     sampled += 1;
     if (found.explains(requests.map((request) => (request === one ? turnedRound(request) : request)))) ambiguous += 1;
     if (ambiguous >= TOO_AMBIGUOUS * SAMPLED) break;
@@ -169,9 +170,4 @@ function cut<T>(all: readonly T[]): T[][] {
 
 function turnedRound(request: SeenRequest): SeenRequest {
   return { ...request, decision: request.decision === 'admitted' ? 'limited' : 'admitted' };
-}
-
-function spread<T>(all: readonly T[], n: number): T[] {
-  const step = Math.max(1, all.length / n);
-  return Array.from({ length: Math.min(n, all.length) }, (_, k) => all[Math.floor(k * step)]!);
 }

@@ -3,6 +3,7 @@
 //   taken     ╱|         ╱|      x     one more for each admitted request, one less for each token that returns
 //           ╱| | ╲     ╱| |   ╱|       admitted: the limit is at least the number taken after the request
 //          |      ╲___|      |         limited:  the limit is less than the number taken would be
+import { sampleEvenly } from '../math/sample-evenly.js';
 import type { Evidence } from './evidence.js';
 import { PROMPT_MS } from './violation.js';
 
@@ -48,6 +49,5 @@ export function bucketsWithin(evidence: Evidence, leastMs: number, mostMs: numbe
     const step = Math.max(1, (to - from) / (MOST_LIMITS - 1));
     for (let limit = from; limit <= to; limit += step) found.push({ limit: Math.round(limit), tokenMs });
   }
-  const step = Math.max(1, found.length / MOST_BUCKETS);
-  return Array.from({ length: Math.min(found.length, MOST_BUCKETS) }, (_, k) => found[Math.floor(k * step)]!);
+  return sampleEvenly(found, MOST_BUCKETS);
 }

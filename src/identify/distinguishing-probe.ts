@@ -7,7 +7,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, type Probe, predicted, probeRequests, sampleOf, type Volley } from './probe.js';
-import { probesFor, RESTED } from './probes.js';
+import { jitterOf, probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -52,7 +52,7 @@ export function distinguishingProbe(
       .slice(0, MOST_SAMPLES)
       .map((one) => sampleOf(one, hasKeys ? undefined : violationOf(one, evidence).states.get(key))),
   );
-  const lateMs = Math.max(2 * TOLERANCE_MS, evidence.longestMs - evidence.shortestMs - evidence.uncertaintyMs);
+  const lateMs = Math.max(2 * TOLERANCE_MS, jitterOf(evidence));
   const pairs = (alive.length * (alive.length - 1)) / 2;
   let best: { separated: number; cost: number; found: DistinguishingProbe } | undefined;
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {

@@ -4,13 +4,11 @@
 //             | \    range     /
 //             |  \___|____|___/____ tolerance: the uncertainty of the instants of counting
 //             +---------------------  span
-
-import { modulo } from '../math/modulo.js';
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
 import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
-import { isNear, moved, neighboursOf, parametersOf, scatteredFrom } from './parameter-steps.js';
+import { isNear, moved, neighboursOf, parametersOf, placeOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
@@ -57,7 +55,6 @@ export function fittedFrom(samples: readonly Hypothesis[], structure: Structure,
 }
 
 const SPREAD = 24;
-const GOLDEN = 0.618_033_988_749_895;
 
 /** Adds parameters from all over the ranges that explain the answers: the next probe is chosen by what they predict differently. */
 export function spreadOut(found: Fitted, evidence: Evidence): Fitted {
@@ -71,9 +68,9 @@ export function spreadOut(found: Fitted, evidence: Evidence): Fitted {
   for (let k = 0; k < SPREAD && open.length > 0; k += 1) {
     const name = open[k % open.length]!;
     const { least, most } = found.ranges[name];
-    const value = least + modulo((k + 1) * GOLDEN, 1) * (most - least);
+    const value = least + placeOf(k + 1) * (most - least);
     const { parameters: from } = samples[k % samples.length]!;
-    const anchorMs = fromMs + modulo((k + 1) * GOLDEN ** 2, 1) * (toMs - fromMs);
+    const anchorMs = fromMs + placeOf(k + 1, 2) * (toMs - fromMs);
     const parameters = moved(structure, from, name, name === 'limit' ? Math.round(value) : value, anchorMs);
     if (violationOf({ structure, parameters }, evidence, { mostMs }).ms <= mostMs)
       samples.push({ structure, parameters });

@@ -5,11 +5,12 @@
 //
 //   pairs      |--------------|                   counted at the first instant, gone at the second: an edge for each cell of a window between
 import { modulo } from '../math/modulo.js';
+import { sampleEvenly } from '../math/sample-evenly.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
 import { parametersOf, withEdgeAt } from './parameter-steps.js';
 import type { Parameters, Structure } from './structure.js';
-import { type Pair, pairsInCells, type Spans } from './window-spans.js';
+import { type Pair, pairsInCells, SLACK_MS, type Spans } from './window-spans.js';
 
 const PERIOD_STEP = 0.01;
 const LEAST_STEP = 2e-4;
@@ -55,8 +56,7 @@ export function startsOnEdges(
     }
     run = [];
   }
-  const step = Math.max(1, found.length / MOST_ON_EDGES);
-  return Array.from({ length: Math.min(found.length, MOST_ON_EDGES) }, (_, k) => found[Math.floor(k * step)]!);
+  return sampleEvenly(found, MOST_ON_EDGES);
 }
 
 /** The times within a whole number of periods of every return; undefined if there are none. */
@@ -74,8 +74,6 @@ function arcWithin(
   if (begin === undefined || end === undefined) return undefined;
   return { fromMs: begin, arcMs: modulo(end - begin, period) };
 }
-
-const SLACK_MS = 2;
 
 /** A range of periods, and the phases of an edge that it leaves possible, since an anchor; in ms. */
 interface Periods {

@@ -61,6 +61,11 @@ export function isNear(one: Parameters, other: Parameters): boolean {
 
 const GOLDEN = 0.618_033_988_749_895;
 
+/** The k-th place of a sequence in [0, 1) that fills it evenly; another sequence for each `n`. */
+export function placeOf(k: number, n = 1): number {
+  return modulo(k * GOLDEN ** n, 1);
+}
+
 export function scatteredFrom(
   structure: Structure,
   from: Parameters,
@@ -68,13 +73,13 @@ export function scatteredFrom(
   k: number,
   anchorMs: number,
 ): Parameters {
-  const by = (n: number) => width * (2 * modulo(k * GOLDEN ** n, 1) - 1);
+  const by = (n: number) => width * (2 * placeOf(k, n) - 1);
   const spread = moved(structure, from, 'spanMs', from.spanMs * (1 + by(1)), anchorMs);
   const shifted = structure.has.includes('shiftMs')
     ? moved(structure, spread, 'shiftMs', spread.shiftMs + by(2) * from.spanMs, 0)
     : spread;
   const otherMs = structure.has.includes('otherMs') ? from.otherMs * (1 + by(3)) : shifted.otherMs;
-  return { ...shifted, otherMs, countedAt: modulo(k * GOLDEN ** 4, 1) };
+  return { ...shifted, otherMs, countedAt: placeOf(k, 4) };
 }
 
 export function parametersOf(

@@ -47,7 +47,6 @@ const MOST_FRUITLESS = 4;
 const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
 const DISTINGUISHING = 'what distinguishes them';
-const CONFIRMING = 'what is expected, once more';
 /** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named. */
 const FEW_ANSWERS = 100;
 
@@ -120,8 +119,8 @@ export class Choices {
     const isEnough = alive.length === 1 && this.#hasPredicted && evidence.seen.length >= FEW_ANSWERS;
     if (alive.length === 0 || isEnough || this.#isConfirmed) return undefined;
     this.#isConfirmed = true;
-    this.#asked = CONFIRMING;
     const { probe, restMs } = confirming(alive[0]!);
+    this.#asked = probe.words;
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
   }

@@ -222,9 +222,14 @@ export function openIn(
   });
 }
 
+/** How much longer other answers take than the quickest, in ms. */
+export function jitterOf({ longestMs, shortestMs, uncertaintyMs }: Evidence): number {
+  return longestMs - shortestMs - uncertaintyMs;
+}
+
 /** Uncertainty of two instants together: no probe narrows a time further. */
-export function blurOf({ longestMs, shortestMs, uncertaintyMs }: Evidence): number {
-  return 2 * (longestMs - shortestMs - uncertaintyMs);
+export function blurOf(evidence: Evidence): number {
+  return 2 * jitterOf(evidence);
 }
 
 /** Exposes a chance fit of few answers: bursts and single requests at several times, at another phase each time. */

@@ -15,7 +15,7 @@ export interface Spans {
   readonly mostMs: number;
 }
 
-const SLACK_MS = 2;
+export const SLACK_MS = 2;
 
 type Counted = Pick<AnswerQueue, 'first' | 'last'>;
 

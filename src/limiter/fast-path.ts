@@ -9,7 +9,7 @@
 // test/limiter/gate.test.ts hold this path to naive-limiter.ts, a list of events that is searched at each step;
 // test/actor/contract-machine.test.ts holds it to an actor that receives every event.
 import type { Plan } from './plan.js';
-import { advanceToOffset, type Cells, cutCells, cycleAt, MOST, offsetOf, WindowRing } from './window.js';
+import { advanceToOffset, type Cells, cutCells, cycleAt, MOST_INT32, offsetOf, WindowRing } from './window.js';
 
 /** The largest and smallest small integers represent infinity. Values beyond go to the gate, which decides the same. */
 const LEAST = -(2 ** 31);
@@ -76,10 +76,10 @@ export function addFigures(head: GateHead, n: number, admitted: number, count: n
 }
 
 export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolean): void {
-  head.hi = hi === Number.POSITIVE_INFINITY ? MOST : Math.max(-1, hi);
+  head.hi = hi === Number.POSITIVE_INFINITY ? MOST_INT32 : Math.max(-1, hi);
   if (Number.isFinite(calmUntil)) head.calmUntil = offsetOf(calmUntil);
   else if (calmUntil < 0) head.calmUntil = Math.min(LEAST, head.offset);
-  else head.calmUntil = head.offset < MOST / 2 ? MOST : head.offset + MOST;
+  else head.calmUntil = head.offset < MOST_INT32 / 2 ? MOST_INT32 : head.offset + MOST_INT32;
   head.isOpen = isOpen;
 }
 

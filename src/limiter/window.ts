@@ -21,7 +21,8 @@ export interface Cells {
   readonly stride: number;
 }
 
-export const MOST = 2 ** 31 - 1;
+/** The largest 32-bit integer. */
+export const MOST_INT32 = 2 ** 31 - 1;
 
 /** Their cells of one cycle fill a line of the cache. */
 const SIDE_BY_SIDE = 16;
@@ -101,7 +102,7 @@ export function cycleAt(offset: number): number {
 /** @param age of the cycle, less than `within` */
 export function addTo(window: WindowRing, n: number, age = 0): void {
   const sum = window.ring[cellOf(window, age)]! + n;
-  if (sum < 0 || sum > MOST) widen(window);
+  if (sum < 0 || sum > MOST_INT32) widen(window);
   window.ring[cellOf(window, age)] = sum;
   window.inWindow += n;
 }

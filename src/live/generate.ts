@@ -166,11 +166,7 @@ async function sendShare(
     }
     await sent;
     if (bug !== undefined) throw bug;
-    return {
-      rows,
-      lagMs: { p90: lag.quantileMs(0.9), most: Math.max(lag.quantileMs(1), watch.longestMs) },
-      pauses: watch.seen,
-    };
+    return { rows, lagMs: watch.lagOf(lag), pauses: watch.seen };
   } finally {
     sending.stop();
     inFlight.giveUp();

@@ -117,8 +117,7 @@ export async function runLive(
     await session.run();
     await session.settle();
     const after = await session.timeAfter(node);
-    const lagMs = { p90: lag.quantileMs(0.9), most: Math.max(lag.quantileMs(1), watch.longestMs) };
-    const seen = session.seen({ lagMs, pauses: watch.seen, movedMs: movedMs(time, after) });
+    const seen = session.seen({ lagMs: watch.lagOf(lag), pauses: watch.seen, movedMs: movedMs(time, after) });
     return { ...seen, ...(await generators?.merged(session.logOptions)), bug };
   } finally {
     session.end();

@@ -11,6 +11,7 @@ import { isLate, isSaturated, TOLERATED_MOVE } from './comparison-verdict.js';
 import type { ConnectionOptions, NodeTime } from './connection.js';
 import { Latency } from './latency.js';
 import type { Pacing } from './paced-sender.js';
+import type { Lag } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import type { MadeOnNode } from './weir-target.js';
@@ -55,7 +56,7 @@ export type Message =
 
 export interface ShareEnd {
   readonly rows: number;
-  readonly lagMs: { readonly p90: number; readonly most: number };
+  readonly lagMs: Lag;
   readonly pauses: readonly Pause[];
   readonly connections: number;
   /** Largest error of its clock relative to Redis's, and movement beyond the uncertainty. */
@@ -117,7 +118,7 @@ export interface Merged {
   readonly requestLog: RequestLog;
   readonly latency: Latency;
   readonly slackMs: number;
-  readonly lagMs: { readonly p90: number; readonly most: number };
+  readonly lagMs: Lag;
   readonly pauses: readonly Pause[];
   /** Largest error of the generators' clocks; instants of requests are intervals of this. */
   readonly apartMs: number;

@@ -13,7 +13,7 @@ import { withoutFiles } from '../scenario/file-source.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
-import { trafficOf } from '../simulate/scenario-traffic.js';
+import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
 import { type Connection, connectTo } from './connection.js';
@@ -90,9 +90,11 @@ async function sent(
     const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight } = options;
     const draws = drawsOf(seed);
     const traffic = await trafficOf(live, draws);
-    const { length: keys } = traffic.names;
-    if (keys > (live.keyed?.max_keys ?? Number.POSITIVE_INFINITY))
-      cannotRun('/keyed/max_keys', `is less than the ${keys} keys: who finds a place depends on the order of arrival`);
+    if (!hasPlaces(live, traffic.names))
+      cannotRun(
+        '/keyed/max_keys',
+        `is less than the ${traffic.names.length} keys: who finds a place depends on the order of arrival`,
+      );
     let generators: Generators | undefined;
     if (workers !== undefined) {
       const { Generators } = await needing('workers', import('./generators.js'));

@@ -7,6 +7,7 @@
 // (src/clock.c, 2.6).
 
 import type { Pause } from '../explain/seen-request.js';
+import type { Durations } from '../math/durations.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { alignedClock, type NodeTime } from './connection.js';
@@ -16,11 +17,16 @@ const BEAT_MS = 5;
 export const PAUSE_MS = 100;
 const MOST_PAUSES = 1_000;
 
+/** In ms: nine of ten tasks began at most `p90` late; a request under way waited at most for `most` because of this machine. */
+export interface Lag {
+  readonly p90: number;
+  readonly most: number;
+}
+
 /** Uses a clock of its own, so that its beats are no tasks of the run. */
 export class PauseWatch {
   readonly seen: Pause[] = [];
-  /** The longest time between two beats, in ms: a request under way may have been delayed by as much, and no late task shows it. */
-  longestMs = 0;
+  #longestMs = 0;
   readonly #clock: WallClock;
 
   constructor(base: WallClock, time: NodeTime) {
@@ -33,6 +39,11 @@ export class PauseWatch {
     this.#clock.start();
   }
 
+  /** @param tasks how late each task of the run began: between two of them the machine may have stopped, too */
+  lagOf(tasks: Durations): Lag {
+    return { p90: tasks.quantileMs(0.9), most: Math.max(tasks.quantileMs(1), this.#longestMs) };
+  }
+
   stop(): void {
     this.#clock.stop();
   }
@@ -41,7 +52,7 @@ export class PauseWatch {
     const fromMs = this.#clock.now();
     this.#clock.agenda.at(fromMs + BEAT_MS, Rank.report, () => {
       const toMs = this.#clock.now();
-      this.longestMs = Math.max(this.longestMs, toMs - fromMs);
+      this.#longestMs = Math.max(this.#longestMs, toMs - fromMs);
       if (toMs - fromMs >= PAUSE_MS) this.#note({ fromMs, toMs });
       this.#beat();
     });

@@ -79,6 +79,10 @@ function spreadNote(file: string): string {
   return `The times of ${file} are whole seconds, and the rule decides by the ms: the requests of one second are spread evenly over it, with a phase that the seed determines. If they came as a burst, more of them would be limited.`;
 }
 
+export function hasPlaces({ keyed }: Pick<LoadedScenario, 'keyed'>, names: readonly string[]): boolean {
+  return names.length <= (keyed?.max_keys ?? Number.POSITIVE_INFINITY);
+}
+
 /** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */
 function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
   const byKey = log?.byKey ?? [];

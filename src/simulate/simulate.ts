@@ -20,7 +20,7 @@ import { type ActorState, actorStates } from './actor-states.js';
 import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
 import { type Drivable, type DriveOptions, rowsOf } from './run-world.js';
-import { trafficOf } from './scenario-traffic.js';
+import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
@@ -157,7 +157,7 @@ async function prepare(
     plan,
     byContract,
     inspect,
-    keyed: names.length > (keyed?.max_keys ?? Number.POSITIVE_INFINITY) ? keyed : undefined,
+    keyed: hasPlaces(scenario, names) ? undefined : keyed,
     costUnit: costs?.unit,
     withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
     onMove: (contract, admits) => clients?.moved(contract, admits),

@@ -114,8 +114,8 @@ describe.each([
 // Sent at 1,001 ms, within the promise and the window that ends at 1,041; counted at 1,071, in the next one. A stop of 70 ms between two
 // tasks of the run makes none of them late, and is no pause.
 //
-//   1        3 requests | 1      stop      |                  4 requests, of which one is limited
-//   0 ms                1001 ────────► 1071                   1201
+//   1 request      1 request  stop           3 requests, of which one is limited
+//   1 ms           1001 ──────────► 1071     1201
 it('a right limiter is not accused where its machine, and ours, stopped for a moment', async () => {
   const WINDOW_MS = 1_040;
   let firstMs = 0;

@@ -1,18 +1,17 @@
 // A log that is replayed at a live node: what is heard before the first request.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { lastValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { liveReplay$ } from '../../src/live/live-replay.js';
+import { loopback } from '../loopback.js';
 
 it('a stop is heard while it connects to a node that does not answer', async () => {
   const silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await loopback(silent);
   const stop = new AbortController();
   silent.on('connection', () => stop.abort());
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const planAt = () => planContract(rateLimiter());
   const rows = liveReplay$([], {
     name: 'log',
@@ -24,6 +23,5 @@ it('a stop is heard while it connects to a node that does not answer', async () 
     timeoutMs: 60_000,
   });
   await expect(lastValueFrom(rows)).rejects.toThrow(/abort|stopped/i);
-  silent.closeAllConnections();
-  silent.close();
+  await close();
 });
