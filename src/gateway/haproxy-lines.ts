@@ -51,6 +51,15 @@ export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   return { word: words[from], terms };
 }
 
+/** Of a condition with `or`, terms that all hold. */
+export function alternativesOf(terms: readonly ConditionTerm[]): readonly (readonly ConditionTerm[])[] {
+  const alternatives: ConditionTerm[][] = [[]];
+  for (const one of terms)
+    if (one.text === 'or' || one.text === '||') alternatives.push([]);
+    else alternatives.at(-1)!.push(one);
+  return alternatives;
+}
+
 export function sectionsOf({ name: file, text }: Source): readonly ConfigSection[] {
   const sections: { kind: string; name: string; lines: ConfigLine[] }[] = [{ kind: '', name: '', lines: [] }];
   for (const [index, raw] of text.split('\n').entries()) {
@@ -73,7 +82,7 @@ function wordsOf(line: string): string[] {
   return words;
 }
 
-export function tablesOf({ name, lines }: ConfigSection): StickTable[] {
+export function tablesOf({ kind, name, lines }: ConfigSection): StickTable[] {
   return lines.flatMap(({ text, file, line }) => {
     const [, own] = /^table\s+(\S+)\s+type/.exec(text) ?? [];
     if (own === undefined && !text.startsWith('stick-table ')) return [];
@@ -83,7 +92,7 @@ export function tablesOf({ name, lines }: ConfigSection): StickTable[] {
     ]);
     return [
       {
-        name: own ?? name,
+        name: own === undefined ? name : kind === 'peers' ? `${name}/${own}` : own,
         file,
         line,
         expire,

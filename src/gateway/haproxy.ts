@@ -16,6 +16,7 @@ import {
   type Source,
 } from './found.js';
 import {
+  alternativesOf,
   type ConditionTerm,
   type ConfigLine,
   type ConfigSection,
@@ -64,11 +65,14 @@ const READS = /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[b
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
   /^(http-request\s+(?:deny|tarpit|reject|silent-drop|return|redirect)|tcp-request\s+(?:connection|content|session)\s+(?:reject|silent-drop)|reject)\b/;
+/** Headers and logs only show a count. */
+const ACTS =
+  /^(?:use_backend|use-server|(?:http|tcp)-(?:request|response|after-response)\s+(?!(?:add|set|del|replace)-header|capture|set-log-level|set-nice|set-priority|set-mark|set-tos|allow|accept|\w+\s+accept))/;
 const TRACKS =
   /^(?:(?:http|tcp)-request\s+(?:connection\s+|content\s+|session\s+)?)?track-sc(\d)\s+(\S+)(?:\s+table\s+(\S+))?/;
 
-export function readHaproxy(source: Source, found: FoundLimits): void {
-  const sections = sectionsOf(source);
+export function readHaproxy(sources: readonly Source[], found: FoundLimits): void {
+  const sections = sources.flatMap(sectionsOf);
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
   for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
@@ -79,6 +83,8 @@ export function readHaproxy(source: Source, found: FoundLimits): void {
     found.unused(table, { name: table.name || 'stick-table', what });
   }
 }
+
+type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 class SectionReader {
   readonly #acls = new Map<string, ConfigLine[]>();
@@ -104,7 +110,8 @@ class SectionReader {
         if (table !== undefined) this.used.add(table.name);
         this.#refuse(line, `${counter} is compared as the variable ${variable}, with a limit that is not in the file`);
       } else if (REFUSES.test(line.text)) this.#refusing(line, line.text);
-      else if (/^use_backend\s/.test(line.text)) this.#sentTo(line);
+      else if (/^use_backend\s/.test(line.text) && this.#sentTo(line)) continue;
+      else if (ACTS.test(line.text)) this.#acting(line);
       else if (/^server\s/.test(line.text)) this.#queue(line);
       else if (/^(?:rate-limit\s+sessions|default-server\s.*\bmaxconn)\b/.test(line.text))
         this.#refuse(line, `${line.text} is not read`);
@@ -116,47 +123,84 @@ class SectionReader {
   }
 
   /** A backend that refuses everything turns the condition that leads to it into a limit. */
-  #sentTo(line: ConfigLine): void {
+  #sentTo(line: ConfigLine): boolean {
     const target = this.sections.find(({ kind, name }) => kind === 'backend' && name === line.words[1]);
     const refusing = target?.lines.find(({ text }) => REFUSES.test(text) && !/\s(?:if|unless)\s/.test(text));
     if (refusing !== undefined) this.#refusing(line, refusing.text);
+    return refusing !== undefined;
   }
 
-  #refusing(line: ConfigLine, action: string) {
+  /** What is marked, raised or sent elsewhere by a count may be refused by it. */
+  #acting(line: ConfigLine): void {
+    const { terms } = conditionOf(line);
+    if (!terms.some((term) => this.#texts(term).some((text) => READS.test(text)))) return;
+    this.#markUsed(terms);
+    this.#refuse(line, `it depends on a count, and what follows from it is not read: ${line.text}`);
+  }
+
+  #refusing(line: ConfigLine, action: string): void {
     const { word, terms } = conditionOf(line);
+    const alternatives = alternativesOf(terms);
+    const unread = alternatives.filter((some) => this.#isUnread(some));
+    for (const some of unread) {
+      this.#markUsed(some);
+      this.#refuse(line, `it refuses by a count in a way that is not read: ${some.map(termText).join(' ')}`);
+    }
+    for (const some of alternatives)
+      if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
+  }
+
+  #isUnread(terms: readonly ConditionTerm[]): boolean {
+    return terms.some((term) => {
+      const { comparisons, reads } = this.#resolved(term);
+      return reads === undefined && this.#texts(term).filter((text) => READS.test(text)).length > comparisons.length;
+    });
+  }
+
+  /** A table whose counts are compared in a way that is not read limits nonetheless. */
+  #markUsed(terms: readonly ConditionTerm[]): void {
+    for (const text of terms.flatMap((term) => this.#texts(term)))
+      for (const [, slot = '', given = ''] of text.matchAll(/\b(?:sc(\d?)|src)_\w+(?:\(([^)]*)\))?|table_\w+\(/g)) {
+        const named = given.split(',').map((one) => one.trim());
+        const own = slot !== '' ? slot : named.find((one) => /^\d$/.test(one));
+        const table = named.find((one) => one !== '' && !/^\d$/.test(one));
+        const track = own === undefined ? undefined : this.#trackOf(Number(own));
+        this.used.add(this.#tableNamed(table ?? track?.table)?.name ?? '');
+      }
+  }
+
+  #refusingIf(line: ConfigLine, action: string, terms: readonly ConditionTerm[], isUnless: boolean): void {
     const resolved = terms.map((term) => this.#resolved(term));
     const comparisons = resolved.flatMap(({ comparisons: some }) => some);
     for (const { reads } of resolved)
       if (reads !== undefined) this.#refuse(line, `it refuses by ${reads}, whose limit is a variable`);
-    const isUnread = terms.some((term, i) => {
-      const { comparisons: some, reads } = resolved[i]!;
-      const own = this.#texts(term).filter((text) => READS.test(text));
-      return reads === undefined && own.length > some.length;
-    });
-    if (isUnread)
-      return this.#refuse(line, `it refuses by a count in a way that is not read: ${terms.map(termText).join(' ')}`);
     if (comparisons.length === 0) return;
-    const isEither = terms.some(({ text }) => text === 'or' || text === '||');
-    const others = terms.filter(
-      ({ text }, i) => resolved[i]!.comparisons.length === 0 && text !== 'or' && text !== '||',
-    );
-    if (word === 'unless') return this.#refuse(line, 'a limit with unless is not read');
     const comparing = resolved.filter(({ comparisons: some }) => some.length > 0).length;
-    if (comparing > 1 && !isEither) return this.#refuse(line, 'it refuses only if several counts are too high at once');
-    const { paths, hosts, unknown } = this.reachOf(isEither ? [] : others);
-    const left = isEither ? others : unknown;
-    if (left.length > 0)
+    if (isUnless || comparing > 1) {
+      this.#markUsed(terms);
       this.#refuse(
         line,
-        `it applies only if ${left.map(termText).join(' ')}; here it applies to every request of the place`,
+        isUnless ? 'a limit with unless is not read' : 'it refuses only if several counts are too high at once',
+      );
+      return;
+    }
+    const { paths, hosts, unknown } = this.reachOf(terms.filter((_, i) => resolved[i]!.comparisons.length === 0));
+    if (unknown.length > 0)
+      this.#refuse(
+        line,
+        `it applies only if ${unknown.map(termText).join(' ')}; here it applies to every request of the place`,
       );
     for (const one of comparisons) this.#limiter(line, one, action, paths, hosts);
   }
 
-  /** Of terms that all hold: takes one with paths and one with hosts; the others are unknown. */
-  reachOf(
-    terms: readonly ConditionTerm[],
-  ): Pick<FoundLimiter, 'hosts' | 'paths'> & { readonly unknown: readonly ConditionTerm[] } {
+  /** Of terms that all hold: takes one with paths and one with hosts; the others are unknown. Of alternatives: their paths. */
+  reachOf(terms: readonly ConditionTerm[]): Reach & { readonly unknown: readonly ConditionTerm[] } {
+    const alternatives = alternativesOf(terms);
+    if (alternatives.length > 1) {
+      const paths = alternatives.map((some) => (some.length === 1 ? this.#pathsOf(some[0]!) : []));
+      const isRead = paths.every((some) => some.length > 0);
+      return { paths: isRead ? paths.flat() : [], hosts: [], unknown: isRead ? [] : terms };
+    }
     const named = terms.map((term) => ({ term, paths: this.#pathsOf(term), hosts: this.#hostsOf(term) }));
     const [byPath, byHost] = [
       named.filter(({ paths }) => paths.length > 0),
@@ -194,7 +238,7 @@ class SectionReader {
     paths: readonly PathPattern[],
     hosts: readonly string[],
   ) {
-    const track = this.#trackOf(slot);
+    const track = this.#trackOf(slot, named);
     const table = this.#tableNamed(named ?? track?.table);
     if (table !== undefined) this.used.add(table.name);
     if (!/^\d+$/.test(figure)) return this.#refuse(line, `the limit ${figure} of ${counter} is not a number`);
@@ -217,29 +261,20 @@ class SectionReader {
       if (!isTracked) return this.#refuse(line, what);
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    const isBefore = /^gpc\d_rate$/.test(counter);
-    const limit = Number(figure) + (over === 'gt' ? (isBefore ? 1 : 0) : isBefore ? 0 : -1);
-    const like = likeOf(counter, limit, period, table.expire);
+    const raised = isUpdated ? this.#raisedBy(line, counter, slot, { paths, hosts }) : 'before';
+    if (raised !== 'before' && raised !== 'after') return this.#refuse(line, raised);
+    const limit = Number(figure) + (over === 'gt' ? 0 : -1) + (raised === 'after' ? 1 : 0);
+    const like = likeOf(isUpdated && raised === 'before' ? 'http_req_rate' : counter, limit, period, table.expire);
     if (typeof like === 'string') return this.#refuse(line, like);
-    for (const one of tracks) {
-      const { word, terms } = conditionOf(one);
-      const same = this.reachOf(terms);
-      const isSame =
-        word === 'if' &&
-        same.unknown.length === 0 &&
-        JSON.stringify([same.paths, same.hosts]) === JSON.stringify([paths, hosts]);
-      if (word !== undefined && !isSame)
-        this.#refuse(one, `requests are counted only ${word} ${terms.map(termText).join(' ')}; here all are`);
-    }
+    const place = this.#counted(tracks, { paths, hosts }, isTracked);
     this.#exempted(line);
     this.found.limiter(line, {
       name: `${table.name || 'stick-table'} ${counter}`,
       defined: { file: table.file, line: table.line },
-      where: [placeOf(this.section), ...[...hosts, ...paths.map(({ text }) => text)]]
+      where: [placeOf(this.section), ...place.hosts, ...place.paths.map(({ text }) => text)]
         .filter((one) => one !== '')
         .join(', '),
-      paths,
-      hosts,
+      ...place,
       ...this.#reach(),
       key: (isTracked ? track?.key : undefined) ?? perClient,
       counts: counter.startsWith('conn_cur')
@@ -255,24 +290,58 @@ class SectionReader {
     });
   }
 
-  /** An earlier `allow` exempts requests; a later one does not. */
-  #exempted({ line: at }: ConfigLine): void {
+  /** Where requests are counted and limited. What is not tracked in a slot has no count there. */
+  #counted(tracks: readonly ConfigLine[], limited: Reach, isTracked: boolean): Reach {
+    let place = limited;
+    for (const one of tracks) {
+      const { word, terms } = conditionOf(one);
+      if (word === undefined) continue;
+      const { unknown, ...tracked } = this.reachOf(terms);
+      const isRead = word === 'if' && unknown.length === 0;
+      if (isRead && JSON.stringify(tracked) === JSON.stringify(limited)) continue;
+      if (isRead && isTracked && tracks.length === 1 && limited.paths.length + limited.hosts.length === 0)
+        place = tracked;
+      else this.#refuse(one, `requests are counted only ${word} ${terms.map(termText).join(' ')}; here all are`);
+    }
+    return place;
+  }
+
+  /** Whether a general counter is raised before or after the rule, by each request of it; else why it is not read. */
+  #raisedBy(line: ConfigLine, counter: string, slot: number | undefined, limited: Reach): string {
+    const kind = counter.replace(/_rate$/, '');
+    const raises = this.sections.flatMap(({ lines }) =>
+      lines.filter(({ text }) => new RegExp(`\\bsc-(?:inc|add)-${kind}\\b|_inc_${kind}\\b`).test(text)),
+    );
+    const [one] = raises;
+    if (one === undefined) return `${counter} is raised by nothing in the file`;
+    const { word, terms } = conditionOf(one);
+    const { unknown, ...raised } = this.reachOf(terms);
+    const isEach = word === undefined || (unknown.length === 0 && JSON.stringify(raised) === JSON.stringify(limited));
+    const [, own] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
+    const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(own) && this.section.lines.includes(one);
+    if (isRead) return one.line > line.line ? 'after' : 'before';
+    return `${counter} counts what line ${one.line} says, and no requests: ${one.text}`;
+  }
+
+  /** An earlier `allow` exempts requests from later rules of its kind. */
+  #exempted({ line: at, text }: ConfigLine): void {
+    const [, kind = ''] = /^(tcp-request\s+\w+)\s/.exec(text) ?? [];
+    const allows = kind === '' ? /^http-request\s+allow\b/ : new RegExp(`^${kind}\\s+accept\\b`);
     for (const one of this.section.lines)
-      if (/^http-request\s+allow\b/.test(one.text) && one.line < at)
+      if (allows.test(one.text) && one.line < at)
         this.#refuse(one, 'what is allowed here does not meet the limits below; here it does');
   }
 
-  #trackOf(slot: number | undefined): { readonly key: LimitKey; readonly table: string | undefined } | undefined {
-    const own = this.section.lines;
-    const above = this.sections
-      .filter(({ kind }) => kind === 'frontend' || kind === 'listen')
-      .flatMap(({ lines }) => lines);
-    for (const { text } of [...own, ...above]) {
-      const [, number, key = '', table] = TRACKS.exec(text) ?? [];
-      if (number !== undefined && (slot === undefined || Number(number) === slot))
-        return { key: trackedKey(key), table };
-    }
-    return undefined;
+  #trackOf(slot: number | undefined, named?: string): { readonly key: LimitKey; readonly table: string } | undefined {
+    const others = this.sections.filter((one) => one !== this.section && /^(?:frontend|listen)$/.test(one.kind));
+    const tracks = [this.section, ...others].flatMap(({ name, lines }) =>
+      lines.flatMap(({ text }) => {
+        const [, number, key = '', table = name] = TRACKS.exec(text) ?? [];
+        const isOne = number !== undefined && (slot === undefined || Number(number) === slot);
+        return isOne ? [{ key: trackedKey(key), table }] : [];
+      }),
+    );
+    return tracks.find(({ table }) => named === undefined || table === named) ?? tracks[0];
   }
 
   #tracksOf({ name }: StickTable): readonly ConfigLine[] {

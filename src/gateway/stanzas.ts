@@ -16,7 +16,10 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
   for (const source of caddy) readCaddy(source, found);
   const left = sources.filter((source) => !caddy.includes(source));
   const haproxy = left.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
-  for (const source of haproxy) readHaproxy(source, found);
+  // Files are read together, texts of one file apart: a page has examples, a ConfigMap has several configurations.
+  const isPart = ({ name }: Source) => haproxy.filter((other) => other.name === name).length > 1;
+  for (const some of [haproxy.filter((one) => !isPart(one)), ...haproxy.filter(isPart).map((one) => [one])])
+    if (some.length > 0) readHaproxy(some, found);
   const nginx = left.filter((source) => !haproxy.includes(source) && looksLikeNginx(source.text));
   if (nginx.length > 0) readNginx(nginx, found);
   for (const source of left)
