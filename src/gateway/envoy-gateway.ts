@@ -13,26 +13,17 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
-  type PathPattern,
   perClient,
   unknownKey,
 } from './found.js';
+import { pathOfMatch, sayMatches } from './kubernetes.js';
 
 type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
   const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
-  const paths = listAt(route, 'spec', 'rules').flatMap((rule) =>
-    listAt(rule, 'matches').flatMap((match) => pathOf(match)),
-  );
+  const paths = listAt(route, 'spec', 'rules').flatMap((rule) => listAt(rule, 'matches').flatMap(pathOfMatch));
   return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths };
-}
-
-function pathOf(match: TreeEntry): PathPattern[] {
-  const text = textAt(match, 'path', 'value');
-  if (text === undefined) return [];
-  const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
-  return [{ kind: type === 'Exact' ? 'exact' : type === 'RegularExpression' ? 'regex' : 'prefix', text }];
 }
 
 const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
@@ -53,6 +44,7 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
     ...reachOfRoute(roots, textAt(route, 'kind') ?? '', textAt(route, 'metadata', 'name') ?? ''),
     limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
   }));
+  for (const [i, route] of routes.entries()) if (table[i]!.limiters.length > 0) sayMatches(route, found);
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 

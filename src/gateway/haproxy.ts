@@ -313,7 +313,7 @@ class SectionReader {
       lines.filter(({ text }) => new RegExp(`\\bsc-(?:inc|add)-${kind}\\b|_inc_${kind}\\b`).test(text)),
     );
     const [one] = raises;
-    if (one === undefined) return `${counter} is raised by nothing in the file`;
+    if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
     const { unknown, ...raised } = this.reachOf(terms);
     const isEach = word === undefined || (unknown.length === 0 && JSON.stringify(raised) === JSON.stringify(limited));

@@ -146,8 +146,9 @@ class HclReader {
     if (text === '{') return this.#object();
     if (kind === 'string') {
       this.#take();
-      if (/\$\{|%\{/.test(text)) return entryOf(this.file, line, { expression: text });
-      return entryOf(this.file, line, { value: unquoted(text) });
+      const textLine = text.startsWith('<<') ? line + 1 : line;
+      if (/\$\{|%\{/.test(text)) return entryOf(this.file, line, { expression: unquoted(text), textLine });
+      return entryOf(this.file, line, { value: unquoted(text), textLine });
     }
     if (kind !== 'word') return undefined;
     this.#take();

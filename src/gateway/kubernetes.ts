@@ -4,7 +4,7 @@
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
-import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { at, listAt, numberAt, sayConditions, type TreeEntry, textAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
@@ -14,15 +14,34 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ kind: 'exact', text }];
-  if (type !== 'Prefix' || text.endsWith('/')) return [{ kind: 'prefix', text }];
-  return [
-    { kind: 'exact', text },
-    { kind: 'prefix', text: `${text}/` },
-  ];
+  return type === 'Prefix' ? prefixOf(text) : [{ kind: 'prefix', text }];
 }
 
 export function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
+}
+
+/** Of a match of the Gateway API. */
+export function pathOfMatch(match: TreeEntry): PathPattern[] {
+  const text = textAt(match, 'path', 'value');
+  if (text === undefined) return [];
+  const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
+  if (type === 'Exact' || type === 'RegularExpression') return [{ kind: type === 'Exact' ? 'exact' : 'regex', text }];
+  return prefixOf(text);
+}
+
+export function sayMatches(route: TreeEntry, found: FoundLimits): void {
+  for (const rule of at(route, 'matches') === undefined ? listAt(route, 'spec', 'rules') : [route])
+    for (const match of listAt(rule, 'matches')) sayConditions(match, ['headers', 'queryParams', 'method'], found);
+}
+
+/** Of whole segments: `/api` and `/api/…`, not `/apis`. */
+function prefixOf(text: string): PathPattern[] {
+  if (text.endsWith('/')) return [{ kind: 'prefix', text }];
+  return [
+    { kind: 'exact', text },
+    { kind: 'prefix', text: `${text}/` },
+  ];
 }
 
 export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): void {

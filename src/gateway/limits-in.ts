@@ -15,6 +15,7 @@ import { readPublished } from './published.js';
 import { readSpring } from './spring.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
+import { looksLikeToml, TomlFault, tomlOf } from './toml.js';
 import { readTraefik } from './traefik.js';
 
 export function limitersIn(text: string, name: string): GatewayLimits {
@@ -26,22 +27,25 @@ const trees = [readEnvoy, readPolicies, readIngress, readKong, readApisix, readT
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits();
   const sources = files.flatMap(pieces);
-  const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
+  const whole = sources.filter(
+    (source) => /\.(?:md|tf|toml|ya?ml|json)$/.test(source.name) || !isTemplate(source, found),
+  );
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
-  const inner = documents.flatMap((root) => [...textsIn(root)]).filter((source) => !isTemplate(source, found));
-  const all = [
-    ...whole.filter((source) => !isDocument(source)),
-    ...inner.filter(({ text }) => !looksLikeDocument(text)),
-  ];
+  const plain = whole.filter((source) => !isDocument(source));
+  const blocks = plain.filter(isHcl).flatMap((source) => hclIn(source, found));
+  const inner = [...documents, ...blocks]
+    .flatMap((root) => [...textsIn(root)])
+    .filter((source) => !isTemplate(source, found));
+  const innerBlocks = inner.filter(({ text }) => isHclText(text));
+  const texts = inner.filter((source) => !innerBlocks.includes(source));
   const roots = [
     ...documents,
-    ...inner.filter(({ text }) => looksLikeDocument(text)).flatMap((source) => documentsIn(source, found)),
+    ...texts.filter(({ text }) => looksLikeDocument(text)).flatMap((source) => documentsIn(source, found)),
   ];
   for (const read of trees) read(roots, found);
-  const blocks = all.filter(isHcl).flatMap((source) => hclIn(source, found));
-  readTerraform([...roots, ...blocks], found);
+  readTerraform([...roots, ...blocks, ...innerBlocks.flatMap((source) => hclIn(source, found))], found);
   readStanzas(
-    all.filter((source) => !isHcl(source)),
+    [...plain.filter((source) => !isHcl(source)), ...texts.filter(({ text }) => !looksLikeDocument(text))],
     found,
   );
   refuseUnread(roots, found);
@@ -76,12 +80,15 @@ function pieces(source: Source): Source[] {
 }
 
 function isDocument({ name, text }: Source): boolean {
-  if (/\.(?:ya?ml|json)$/i.test(name)) return true;
-  if (/\.(?:conf|cfg|tf|rb|md|erb|j2)$|Caddyfile$/i.test(name)) return false;
-  return looksLikeDocument(text);
+  if (/\.(?:ya?ml|json|toml)$/i.test(name)) return true;
+  if (/\.(?:conf|cfg|tf|rb|erb|j2|xml)$|Caddyfile$/i.test(name)) return false;
+  if (looksLikeToml(text)) return true;
+  return !/\.md$/i.test(name) && looksLikeDocument(text);
 }
 
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
+  if (/\.toml$/i.test(source.name) || (!/\.(?:ya?ml|json)$/i.test(source.name) && looksLikeToml(source.text)))
+    return tomlIn(source, found);
   let isRefused = false;
   const roots = documentsOf(source, (line, what) => {
     isRefused = true;
@@ -91,7 +98,19 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   return roots;
 }
 
-const isHcl = ({ name, text }: Source) => /\.tf$/.test(name) || /^\s*(?:resource|module)\s+"[\w-]+"/m.test(text);
+function tomlIn(source: Source, found: FoundLimits): TreeEntry[] {
+  try {
+    return [tomlOf(source)];
+  } catch (error) {
+    if (!(error instanceof TomlFault)) throw error;
+    found.refuse({ file: source.name, line: error.line }, `it is not valid TOML: ${error.message}`);
+    refuseWords(source, 'the file was not read', found);
+    return [];
+  }
+}
+
+const isHclText = (text: string) => /^\s*(?:resource|module)\s+"[\w-]+"/m.test(text);
+const isHcl = ({ name, text }: Source) => /\.tf$/.test(name) || isHclText(text);
 
 function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
   try {
@@ -105,8 +124,8 @@ function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
 
 function* textsIn(root: TreeEntry): Generator<Source> {
   for (const [entry, names] of walk(root)) {
-    const { value, textLine, file } = entry;
-    if (typeof value !== 'string' || !value.includes('\n')) continue;
+    const { value = entry.expression, textLine, file } = entry;
+    if (typeof value !== 'string' || !/\n|<policies>/.test(value)) continue;
     const text = '\n'.repeat(textLine - 1) + value;
     if (!/-snippet$/.test(names.at(-1) ?? '') && looksLikeLimits(value)) yield { name: file, text };
   }

@@ -1,4 +1,5 @@
-// Line-based formats: nginx, HAProxy, Caddy. Read without a library, for a fast start of the command line.
+// Formats of text: nginx, HAProxy, Caddy, policies of Azure. Read without a library, for a fast start of the command line.
+import { looksLikeApim, readApim } from './azure-apim.js';
 import { looksLikeCaddy, readCaddy } from './caddy.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
@@ -14,7 +15,9 @@ export function stanzaLimits(text: string): GatewayLimits {
 export function readStanzas(sources: readonly Source[], found: FoundLimits): void {
   const caddy = sources.filter(({ text, name }) => looksLikeCaddy(text) || /(?:^|\/)Caddyfile$|\.caddy$/.test(name));
   for (const source of caddy) readCaddy(source, found);
-  const left = sources.filter((source) => !caddy.includes(source));
+  const apim = sources.filter((source) => !caddy.includes(source) && looksLikeApim(source.text));
+  if (apim.length > 0) readApim(apim, found);
+  const left = sources.filter((source) => !caddy.includes(source) && !apim.includes(source));
   const haproxy = left.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
   // Files are read together, texts of one file apart: a page has examples, a ConfigMap has several configurations.
   const isPart = ({ name }: Source) => haproxy.filter((other) => other.name === name).length > 1;
@@ -30,7 +33,7 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit[:\]]|<rate-limit(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit[:\]]|<(?:rate-limit|quota)(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit/;
 
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);
@@ -53,7 +56,8 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isNamed = /\.(?:j2|jinja2?|erb|mustache|hbs|tmpl|tpl|template|gotmpl|ejs)$/i.test(name);
   const first = lines.findIndex((line) => MARKER.test(line.replace(/(?:^|\s)#.*$/, '')));
   const isSure = isRuby || (first >= 0 && isNamed);
-  if (!isSure && (first < 0 || looksLikeDocument(text) || looksLikeCaddy(text))) return false;
+  if (!isSure && (first < 0 || [looksLikeDocument, looksLikeCaddy, looksLikeApim].some((looks) => looks(text))))
+    return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
   if (first >= 0)
     found.refuse({ file: name, line: first + 1 }, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);

@@ -16,6 +16,9 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
+import { pathOfMatch, pathsOfRules, sayMatches } from './kubernetes.js';
+
+type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 interface Middleware {
   readonly name: string;
@@ -26,6 +29,8 @@ interface Middleware {
 interface Router {
   readonly name: string;
   readonly rule: TreeEntry | undefined;
+  /** Of objects of Kubernetes, in place of a rule. */
+  readonly reach?: Reach;
   readonly priority?: number | undefined;
   readonly isEntryPoint?: boolean;
   readonly middlewares: readonly string[];
@@ -63,13 +68,10 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
     }
-    const annotated = textAt(root, 'metadata', 'annotations', 'traefik.ingress.kubernetes.io/router.middlewares');
-    if (annotated !== undefined)
-      routers.push({
-        name: textAt(root, 'metadata', 'name') ?? '',
-        rule: undefined,
-        middlewares: annotated.split(/\s*,\s*/),
-      });
+    routers.push(...routersOf(root, found));
+    for (const one of [...(at(root, 'tcp', 'middlewares')?.fields.values() ?? []), at(root, 'spec')])
+      for (const [name, given] of one?.fields ?? [])
+        if (/^inFlightConn$/i.test(name)) found.refuse(given, `${name} limits connections of TCP, which is not read`);
   }
   const limits = middlewares.filter(({ kind }) => kind !== 'chain');
   const read = new Map(limits.map((one) => [one, readMiddleware(one, middlewares, routers, found)]));
@@ -77,13 +79,46 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
   const everywhere = routers.filter(({ isEntryPoint }) => isEntryPoint).flatMap(of);
   const table = routers
     .filter(({ isEntryPoint }) => !isEntryPoint)
-    .map((router) => ({ rank: router.priority ?? textAt(router.rule)?.length ?? 0, router, own: of(router) }))
+    .map((router) => ({
+      rank: router.priority ?? textAt(router.rule)?.length ?? rankOf(router.reach),
+      router,
+      own: of(router),
+    }))
     .sort((a, b) => b.rank - a.rank)
     .map(({ router, own }) => ({
-      ...reachOf(router.rule, own.length > 0 ? found : undefined),
+      ...(router.reach ?? reachOf(router.rule, own.length > 0 ? found : undefined)),
       limiters: [...everywhere, ...own],
     }));
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
+}
+
+/** An Ingress names middlewares in an annotation, an HTTPRoute in a filter of a rule. */
+function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
+  const name = textAt(root, 'metadata', 'name') ?? '';
+  const rules = listAt(root, 'spec', 'rules');
+  const annotated = textAt(root, 'metadata', 'annotations', 'traefik.ingress.kubernetes.io/router.middlewares');
+  if (annotated !== undefined) {
+    const middlewares = annotated.split(/\s*,\s*/);
+    const own = rules.map((rule) => ({ hosts: [textAt(rule, 'host') ?? []].flat(), paths: pathsOfRules([rule]) }));
+    return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
+      name,
+      rule: undefined,
+      reach,
+      middlewares,
+    }));
+  }
+  if (textAt(root, 'kind') !== 'HTTPRoute') return [];
+  const hosts = listAt(root, 'spec', 'hostnames').map(({ value }) => String(value));
+  return rules.map((rule, i) => {
+    const named = listAt(rule, 'filters').filter((one) => textAt(one, 'extensionRef', 'kind') === 'Middleware');
+    if (named.length > 0) sayMatches(rule, found);
+    return {
+      name: `${name} ${i}`,
+      rule: undefined,
+      reach: { hosts, paths: listAt(rule, 'matches').flatMap(pathOfMatch) },
+      middlewares: named.map((one) => textAt(one, 'extensionRef', 'name') ?? ''),
+    };
+  });
 }
 
 const namesIn = (list: TreeEntry | undefined): string[] =>
@@ -98,15 +133,27 @@ function addMiddleware(name: string, given: TreeEntry | undefined, to: Middlewar
     const known = (['rateLimit', 'inFlightReq', 'chain'] as const).find(
       (one) => one.toLowerCase() === kind.toLowerCase(),
     );
-    if (known !== undefined) to.push({ name, kind: known, config });
+    if (known !== undefined) to.push({ name, kind: known, config: named(config) });
   }
+}
+
+const OPTIONS = ['sourceCriterion', 'ipStrategy', 'excludedIPs', 'ipv6Subnet', 'requestHeaderName', 'requestHost'];
+
+/** Options have any case; labels are often in lower case. */
+function named(config: TreeEntry): TreeEntry {
+  const fields = [...config.fields].map(([name, one]) => {
+    const known = OPTIONS.find((option) => option.toLowerCase() === name.toLowerCase());
+    return [known ?? name.toLowerCase(), named(one)] as const;
+  });
+  return { ...config, fields: new Map(fields) };
 }
 
 /** Builds the same tree from labels: `traefik.http.middlewares.api.ratelimit.average=10`. */
 function labelled(root: TreeEntry): TreeEntry[] {
   const trees: TreeEntry[] = [];
   for (const [entry, names] of walk(root)) {
-    if (names.at(-1) !== 'labels' || (entry.items.length === 0 && entry.fields.size === 0)) continue;
+    if ((names.at(-1) !== 'labels' && names.length > 0) || (entry.items.length === 0 && entry.fields.size === 0))
+      continue;
     const labels = [
       ...[...entry.fields].map(([name, one]) => ({ name, one, value: textAt(one) ?? '' })),
       ...entry.items.map((one) => {
@@ -116,7 +163,7 @@ function labelled(root: TreeEntry): TreeEntry[] {
     ];
     const tree = new Map<string, TreeEntry>();
     for (const { name, one, value } of labels)
-      if (/^traefik\.http\./i.test(name)) plant(tree, name.split('.').slice(1), one, value);
+      if (/^traefik\.(?:http|tcp)\./i.test(name)) plant(tree, name.split('.').slice(1), one, value);
     if (tree.size > 0) trees.push(entryOf(entry.file, entry.line, { fields: tree }));
   }
   return trees;
@@ -150,6 +197,8 @@ function readMiddleware(
     return new Map();
   }
   const key = keyOf(config, kind);
+  if (at(config, 'sourceCriterion', 'ipStrategy', 'ipv6Subnet') !== undefined)
+    found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
   const names = new Set([name]);
@@ -178,7 +227,7 @@ function readMiddleware(
       found.limiter(config, {
         name,
         where: router.isEntryPoint ? router.name : `router ${router.name}`,
-        ...reachOf(router.rule, undefined),
+        ...(router.reach ?? reachOf(router.rule, undefined)),
         key,
         counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
         limit,
@@ -230,7 +279,7 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
 const MATCHER = /\b(Host|Path|PathPrefix|PathRegexp)\(([^)]*)\)/;
 
 /** Of a rule with hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found receives notes on other matchers */
-function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
+function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Reach {
   const text = textAt(rule) ?? '';
   const hosts: string[] = [];
   const paths: PathPattern[] = [];
@@ -255,6 +304,10 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): P
     }
   return { hosts, paths };
 }
+
+/** As long as the rule that Traefik makes of it. */
+const rankOf = (reach: Reach | undefined) =>
+  [...(reach?.hosts ?? []), ...(reach?.paths ?? []).slice(0, 1).map(({ text }) => text)].join('').length;
 
 /** Whether each || group has its own brackets wherever && occurs too. */
 function isBalanced(text: string): boolean {

@@ -155,6 +155,13 @@ export const gateways = {
       return roughly(tier === 'v2' ? rule('token_bucket', v2) : rule('sliding_log', classic));
     },
   }),
+  'azure-apim-quota': product({
+    product: 'Azure API Management quota',
+    params: { calls: whole('Calls of a period.'), renewal_period: seconds('Length of the period in s.') },
+    example: { calls: 1000, renewal_period: 3600 },
+    refused: counts,
+    rule: ({ calls, renewal_period }) => roughly(fixed(calls, renewal_period, 'first')),
+  }),
   tyk: product({
     product: 'Tyk rate limit',
     params: {

@@ -25,6 +25,7 @@ const cases: readonly (readonly [given: Record<string, unknown>, times: readonly
   [{ like: 'azure-front-door', threshold: 1, minutes: 1 }, [0, 1000, 61_000], '+-+'],
   [{ like: 'azure-apim', calls: 2, renewal_period: 1 }, [0, 600, 700, 1000, 1100, 1600], '++-+-+'],
   [{ like: 'azure-apim', calls: 2, renewal_period: 1, tier: 'v2' }, [0, 0, 0, 500], '++-+'],
+  [{ like: 'azure-apim-quota', calls: 1, renewal_period: 60 }, [500, 60_499, 60_500], '+-+'],
   [{ like: 'tyk', rate: 2, per: 1 }, [500, 500, 500, 1400, 1500], '++--+'],
   [{ like: 'tyk', rate: 2, per: 1, limiter: 'fixed-window' }, [500, 500, 500, 1000], '++-+'],
   [{ like: 'tyk', rate: 1, per: 1, limiter: 'redis' }, [0, 500, 900, 1400], '+---'],
