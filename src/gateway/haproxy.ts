@@ -9,12 +9,12 @@ import {
   everyone,
   type FoundLimiter,
   type FoundLimits,
-  type Like,
   type LimitKey,
   type PathPattern,
   perClient,
   type Source,
 } from './found.js';
+import { inUnits, likeOf, statusOf } from './haproxy-limit.js';
 import {
   alternativesOf,
   type ConditionTerm,
@@ -405,39 +405,3 @@ class SectionReader {
 }
 
 const placeOf = ({ kind, name }: ConfigSection) => (kind === '' ? '' : `${kind} ${name}`);
-
-function likeOf(counter: string, limit: number, period: string | undefined, expire: string | undefined): Like | string {
-  if (counter === 'conn_cur')
-    return limit < 1 ? 'a limit of 0 connections refuses all' : { like: 'nginx-limit-conn', connections: limit };
-  if (counter === 'http_req_cnt')
-    return expire === undefined
-      ? 'the stick-table of http_req_cnt has no expire: it never forgets'
-      : { like: 'haproxy-http-req-cnt', expire: inUnits(expire), limit };
-  if (period === undefined) return `no stick-table stores ${counter} with a period`;
-  if (limit < 1) return `a limit of 0 per ${period} refuses all`;
-  if (expire !== undefined && (msOf(expire) ?? 0) < (msOf(period) ?? 0))
-    return `expire ${expire} is shorter than the period ${period}: counts are lost`;
-  return {
-    like: /^gpc\d_rate$/.test(counter) ? 'haproxy-gpc0-rate' : 'haproxy-http-req-rate',
-    period: inUnits(period),
-    limit,
-  };
-}
-
-function inUnits(time: string): string | number {
-  return /^\d+$/.test(time) ? Number(time) : time;
-}
-
-function msOf(time: string): number | undefined {
-  const [, figure, unit = 'ms'] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(time) ?? [];
-  return figure === undefined
-    ? undefined
-    : Number(figure) * { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 's'];
-}
-
-function statusOf(action: string): number | undefined {
-  if (/\b(?:reject|silent-drop)\b/.test(action)) return undefined;
-  const [, given] = /\b(?:deny_status|status|code)\s+(\d+)/.exec(action) ?? [];
-  if (given !== undefined) return Number(given);
-  return /\bredirect\b/.test(action) ? 302 : /\btarpit\b/.test(action) ? 500 : /\breturn\b/.test(action) ? 200 : 403;
-}
