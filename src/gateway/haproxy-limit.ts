@@ -2,7 +2,7 @@
 //
 //   sc_http_req_rate(0) gt 20, of http_req_rate(10s)        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //   http-request tarpit                                     status 500
-import type { Like } from './found.js';
+import type { FoundLimiter, Like } from './found.js';
 
 export function likeOf(
   counter: string,
@@ -43,4 +43,10 @@ export function statusOf(action: string): number | undefined {
   const [, given] = /\b(?:deny_status|status|code)\s+(\d+)/.exec(action) ?? [];
   if (given !== undefined) return Number(given);
   return /\bredirect\b/.test(action) ? 302 : /\btarpit\b/.test(action) ? 500 : /\breturn\b/.test(action) ? 200 : 403;
+}
+
+export function countsOf(counter: string): FoundLimiter['counts'] {
+  if (counter.startsWith('conn_cur')) return 'concurrency';
+  if (/^(?:conn|sess)_rate/.test(counter)) return 'connections';
+  return /err|fail/.test(counter) ? 'errors' : 'requests';
 }

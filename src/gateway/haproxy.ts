@@ -14,7 +14,7 @@ import {
   perClient,
   type Source,
 } from './found.js';
-import { inUnits, likeOf, statusOf } from './haproxy-limit.js';
+import { countsOf, inUnits, likeOf, statusOf } from './haproxy-limit.js';
 import {
   alternativesOf,
   type ConditionTerm,
@@ -277,13 +277,7 @@ class SectionReader {
       ...place,
       ...this.#reach(),
       key: (isTracked ? track?.key : undefined) ?? perClient,
-      counts: counter.startsWith('conn_cur')
-        ? 'concurrency'
-        : /^(?:conn|sess)_rate/.test(counter)
-          ? 'connections'
-          : /err|fail/.test(counter)
-            ? 'errors'
-            : 'requests',
+      counts: countsOf(counter),
       limit: like,
       status: statusOf(action),
       counter: `haproxy ${table.name} ${counter}`,
