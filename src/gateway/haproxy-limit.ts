@@ -4,6 +4,40 @@
 //   http-request tarpit                                     status 500
 import type { FoundLimiter, Like } from './found.js';
 
+export interface Comparison {
+  readonly counter: string;
+  readonly slot: number | undefined;
+  readonly table: string | undefined;
+  readonly over: 'gt' | 'ge';
+  readonly figure: string;
+  readonly isTracked: boolean;
+}
+
+export const COUNTERS = [
+  'http_req_rate',
+  'http_req_cnt',
+  'http_err_rate',
+  'http_fail_rate',
+  'conn_rate',
+  'conn_cur',
+  'gpc0_rate',
+  'gpc1_rate',
+  'sess_rate',
+];
+const COMPARED = new RegExp(
+  `(?:\\bsc(\\d?)_|\\bsrc_|\\b\\w+,table_)(${COUNTERS.join('|')})(?:\\(([^)]*)\\))?\\s+(?:-m\\s+int\\s+)?(gt|ge)\\s+(\\S+)`,
+  'g',
+);
+export function comparisonsIn(text: string): Comparison[] {
+  return [...text.matchAll(COMPARED)].map(([, slot = '', counter = '', given = '', over, figure = '']) => {
+    const numbers = given.split(',').map((one) => one.trim());
+    const own = slot !== '' ? Number(slot) : /^\d$/.test(numbers[0]!) ? Number(numbers[0]) : undefined;
+    const table = numbers.find((one) => one !== '' && !/^\d$/.test(one));
+    const isTracked = !text.includes('src_') && !text.includes(',table_');
+    return { counter, slot: own, table, over: over as 'gt' | 'ge', figure, isTracked };
+  });
+}
+
 export function likeOf(
   counter: string,
   limit: number,
@@ -45,7 +79,7 @@ export function statusOf(action: string): number | undefined {
   return /\bredirect\b/.test(action) ? 302 : /\btarpit\b/.test(action) ? 500 : /\breturn\b/.test(action) ? 200 : 403;
 }
 
-export function countsOf(counter: string): FoundLimiter['counts'] {
+export function countedBy(counter: string): FoundLimiter['counts'] {
   if (counter.startsWith('conn_cur')) return 'concurrency';
   if (/^(?:conn|sess)_rate/.test(counter)) return 'connections';
   return /err|fail/.test(counter) ? 'errors' : 'requests';

@@ -14,7 +14,7 @@ import {
   perClient,
   type Source,
 } from './found.js';
-import { countsOf, inUnits, likeOf, statusOf } from './haproxy-limit.js';
+import { COUNTERS, type Comparison, comparisonsIn, countedBy, inUnits, likeOf, statusOf } from './haproxy-limit.js';
 import {
   alternativesOf,
   type ConditionTerm,
@@ -37,30 +37,6 @@ export function looksLikeHaproxy(text: string): boolean {
   );
 }
 
-interface Comparison {
-  readonly counter: string;
-  readonly slot: number | undefined;
-  readonly table: string | undefined;
-  readonly over: 'gt' | 'ge';
-  readonly figure: string;
-  readonly isTracked: boolean;
-}
-
-const COUNTERS = [
-  'http_req_rate',
-  'http_req_cnt',
-  'http_err_rate',
-  'http_fail_rate',
-  'conn_rate',
-  'conn_cur',
-  'gpc0_rate',
-  'gpc1_rate',
-  'sess_rate',
-];
-const COMPARED = new RegExp(
-  `(?:\\bsc(\\d?)_|\\bsrc_|\\b\\w+,table_)(${COUNTERS.join('|')})(?:\\(([^)]*)\\))?\\s+(?:-m\\s+int\\s+)?(gt|ge)\\s+(\\S+)`,
-  'g',
-);
 const READS = /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b/;
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
@@ -216,15 +192,7 @@ class SectionReader {
 
   #resolved(term: ConditionTerm): { readonly comparisons: readonly Comparison[]; readonly reads: string | undefined } {
     const texts = term.isNegated ? [] : this.#texts(term);
-    const comparisons = texts.flatMap((text) =>
-      [...text.matchAll(COMPARED)].map(([, slot = '', counter = '', given = '', over, figure = '']) => {
-        const numbers = given.split(',').map((one) => one.trim());
-        const own = slot !== '' ? Number(slot) : /^\d$/.test(numbers[0]!) ? Number(numbers[0]) : undefined;
-        const table = numbers.find((one) => one !== '' && !/^\d$/.test(one));
-        const isTracked = !text.includes('src_') && !text.includes(',table_');
-        return { counter, slot: own, table, over: over as 'gt' | 'ge', figure, isTracked };
-      }),
-    );
+    const comparisons = texts.flatMap(comparisonsIn);
     const reads = texts
       .map((text) => /\bvar\(([^)]*)\),sub\(([^)]*)\)/.exec(text)?.[2])
       .find((name) => name !== undefined);
@@ -277,7 +245,7 @@ class SectionReader {
       ...place,
       ...this.#reach(),
       key: (isTracked ? track?.key : undefined) ?? perClient,
-      counts: countsOf(counter),
+      counts: countedBy(counter),
       limit: like,
       status: statusOf(action),
       counter: `haproxy ${table.name} ${counter}`,
