@@ -3,7 +3,17 @@
 //   limit-count: { count: 100, time_window: 60, rejected_code: 429 }     { like: apisix-limit-count, count: 100, time_window: 60 }
 //
 // Source: the plugin pages of apisix.apache.org, and lua-resty-limit-traffic, on which they are built.
-import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
+import {
+  at,
+  entryOf,
+  isGiven,
+  listAt,
+  numberAt,
+  numbersAt,
+  sayConditions,
+  type TreeEntry,
+  textAt,
+} from './document.js';
 import {
   bySpecificity,
   everyone,
@@ -15,6 +25,7 @@ import {
   type PathPattern,
   perClient,
 } from './found.js';
+import { pathOfMatch, sayMatches } from './kubernetes.js';
 
 const PLUGINS = ['limit-count', 'limit-req', 'limit-conn'] as const;
 
@@ -22,20 +33,29 @@ type Bound = Pick<FoundLimiter, 'where' | 'hosts' | 'paths'> & Partial<Pick<Foun
 
 export function readApisix(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots) {
-    if (textAt(root, 'kind') === 'ApisixRoute') readObject(root, found);
-    else if (textAt(root, 'kind') === undefined) readDeclared(root, found);
+    const kind = textAt(root, 'kind') ?? '';
+    if (kind === 'ApisixRoute') readObject(root, roots, found);
+    else if (kind === 'ApisixGlobalRule') readListed(listAt(root, 'spec', 'plugins'), everywhere, found);
+    else if (/^(?:ApisixPluginConfig|PluginConfig)$/.test(kind)) readShared(root, roots, found);
+    else if (kind === '' && at(root, 'plugins') !== undefined && (at(root, 'uri') ?? at(root, 'uris')) !== undefined)
+      readDeclared(entryOf(root.file, root.line, { fields: new Map([['routes', root]]) }), found);
+    else if (kind === '') readDeclared(root, found);
   }
 }
 
+const everywhere: Bound = { where: 'global rule', hosts: [], paths: [] };
+
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
-  const routes = listAt(root, 'routes').filter((one) => textAt(one, 'status') !== '0');
-  const idOf = (one: TreeEntry) => textAt(one, 'id') ?? '';
+  const services = listAt(root, 'services');
+  const within = new Map(services.flatMap((one) => listAt(one, 'routes').map((route) => [route, one] as const)));
+  const routes = [...listAt(root, 'routes'), ...within.keys()].filter((one) => textAt(one, 'status') !== '0');
+  const idOf = (one: TreeEntry) => textAt(one, 'id') ?? textAt(one, 'name') ?? '';
   const read = new Map<TreeEntry, readonly FoundLimiter[]>();
   // A route's plugin overrides its plugin config, which overrides its service.
   const table = routes.map((route) => {
     const shared = [
       listAt(root, 'plugin_configs').find((one) => idOf(one) === textAt(route, 'plugin_config_id')),
-      listAt(root, 'services').find((one) => idOf(one) === textAt(route, 'service_id')),
+      within.get(route) ?? services.find((one) => idOf(one) === textAt(route, 'service_id')),
     ];
     const reach = reachOf(route);
     const limiters = PLUGINS.flatMap((name) => {
@@ -65,8 +85,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   // Plugins of services and plugin configs are shared: they count all their routes together.
   if (table.some(({ limiters }) => limiters.length > 0))
     found.table(bySpecificity(table).sort((a, b) => b.priority - a.priority));
-  for (const rule of listAt(root, 'global_rules'))
-    readPlugins(at(rule, 'plugins')?.fields, { where: 'global rule', hosts: [], paths: [] }, found);
+  for (const rule of listAt(root, 'global_rules')) readPlugins((at(rule, 'plugins') ?? rule).fields, everywhere, found);
   for (const consumer of listAt(root, 'consumers')) {
     const where = `consumer ${textAt(consumer, 'username') ?? ''}`;
     readPlugins(at(consumer, 'plugins')?.fields, { where, hosts: [], paths: [], reach: 'unknown' }, found);
@@ -96,17 +115,55 @@ function reachOf(route: TreeEntry): Bound {
   };
 }
 
-function readObject(root: TreeEntry, found: FoundLimits): void {
-  for (const route of listAt(root, 'spec', 'http'))
-    for (const plugin of listAt(route, 'plugins')) {
-      const name = textAt(plugin, 'name') ?? '';
-      const config = at(plugin, 'config');
-      const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : undefined;
-      const { hosts, paths } = reachOf(at(route, 'match') ?? route);
-      sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
-      const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
-      if (config !== undefined) readPlugins(new Map([[name, config]]), bound, found, off);
-    }
+function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
+  for (const route of listAt(root, 'spec', 'http')) {
+    const { hosts, paths } = reachOf(at(route, 'match') ?? route);
+    const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
+    const before = found.limiters.length;
+    const shared = roots.find(
+      (one) =>
+        textAt(one, 'kind') === 'ApisixPluginConfig' &&
+        textAt(one, 'metadata', 'name') === textAt(route, 'plugin_config_name'),
+    );
+    readListed([...listAt(route, 'plugins'), ...listAt(shared, 'spec', 'plugins')], bound, found);
+    if (found.limiters.length > before) sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
+  }
+}
+
+/** Plugins that routes name: those of HTTPRoutes are read here, those of ApisixRoutes with their routes. */
+function readShared(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
+  const [kind, name] = [textAt(root, 'kind'), textAt(root, 'metadata', 'name') ?? ''];
+  const plugins = listAt(root, 'spec', 'plugins');
+  const isNamed = (filter: TreeEntry) =>
+    textAt(filter, 'extensionRef', 'kind') === kind && textAt(filter, 'extensionRef', 'name') === name;
+  const users = roots
+    .filter((one) => textAt(one, 'kind') === 'HTTPRoute')
+    .flatMap((route) => listAt(route, 'spec', 'rules').map((rule) => ({ route, rule })))
+    .filter(({ rule }) => listAt(rule, 'filters').some(isNamed));
+  for (const { route, rule } of users) {
+    const before = found.limiters.length;
+    const hosts = listAt(route, 'spec', 'hostnames').map(({ value }) => String(value));
+    const paths = listAt(rule, 'matches').flatMap(pathOfMatch);
+    readListed(plugins, { where: `route ${textAt(route, 'metadata', 'name') ?? ''}`, hosts, paths }, found);
+    if (found.limiters.length > before) sayMatches(rule, found);
+  }
+  const isUsed =
+    users.length > 0 ||
+    roots.some((one) => listAt(one, 'spec', 'http').some((route) => textAt(route, 'plugin_config_name') === name));
+  if (!isUsed) readListed(plugins, undefined, found, `no route names the ${kind} ${name}`);
+}
+
+function readListed(
+  plugins: readonly TreeEntry[],
+  bound: Bound | undefined,
+  found: FoundLimits,
+  unused?: string | undefined,
+): void {
+  for (const plugin of plugins) {
+    const config = at(plugin, 'config');
+    const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : unused;
+    if (config !== undefined) readPlugins(new Map([[textAt(plugin, 'name') ?? '', config]]), bound, found, off);
+  }
 }
 
 function readPlugins(
@@ -141,6 +198,9 @@ function limitOf(name: (typeof PLUGINS)[number], config: TreeEntry, found: Found
   const given = numbersAt(config, found, 'count', 'time_window', 'conn', 'rate', 'burst');
   if (given === undefined) return `${name} has a limit that is not a number`;
   const { count, time_window, conn, rate, burst = 0 } = given;
+  if (isGiven(at(config, 'rules'))) return `${name} has rules, which are not read`;
+  if (name === 'limit-count' && textAt(config, 'window_type') === 'sliding')
+    return 'limit-count with a sliding window is not read';
   if (name === 'limit-count') {
     if (count !== undefined && time_window !== undefined) return { like: 'apisix-limit-count', count, time_window };
     return 'limit-count has no count or no time_window that is a number';

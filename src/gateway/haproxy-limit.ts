@@ -4,7 +4,7 @@
 //   http-request tarpit                                     status 500
 import type { FoundLimiter, Like } from './found.js';
 
-export interface Comparison {
+export interface CountComparison {
   readonly counter: string;
   readonly slot: number | undefined;
   readonly table: string | undefined;
@@ -28,7 +28,7 @@ const COMPARED = new RegExp(
   `(?:\\bsc(\\d?)_|\\bsrc_|\\b\\w+,table_)(${COUNTERS.join('|')})(?:\\(([^)]*)\\))?\\s+(?:-m\\s+int\\s+)?(gt|ge)\\s+(\\S+)`,
   'g',
 );
-export function comparisonsIn(text: string): Comparison[] {
+export function comparisonsIn(text: string): CountComparison[] {
   return [...text.matchAll(COMPARED)].map(([, slot = '', counter = '', given = '', over, figure = '']) => {
     const numbers = given.split(',').map((one) => one.trim());
     const own = slot !== '' ? Number(slot) : /^\d$/.test(numbers[0]!) ? Number(numbers[0]) : undefined;

@@ -14,7 +14,15 @@ import {
   perClient,
   type Source,
 } from './found.js';
-import { COUNTERS, type Comparison, comparisonsIn, countedBy, inUnits, likeOf, statusOf } from './haproxy-limit.js';
+import {
+  COUNTERS,
+  type CountComparison,
+  comparisonsIn,
+  countedBy,
+  inUnits,
+  likeOf,
+  statusOf,
+} from './haproxy-limit.js';
 import {
   alternativesOf,
   type ConditionTerm,
@@ -190,7 +198,10 @@ class SectionReader {
     };
   }
 
-  #resolved(term: ConditionTerm): { readonly comparisons: readonly Comparison[]; readonly reads: string | undefined } {
+  #resolved(term: ConditionTerm): {
+    readonly comparisons: readonly CountComparison[];
+    readonly reads: string | undefined;
+  } {
     const texts = term.isNegated ? [] : this.#texts(term);
     const comparisons = texts.flatMap(comparisonsIn);
     const reads = texts
@@ -201,7 +212,7 @@ class SectionReader {
 
   #limiter(
     line: ConfigLine,
-    { counter, slot, table: named, over, figure, isTracked }: Comparison,
+    { counter, slot, table: named, over, figure, isTracked }: CountComparison,
     action: string,
     paths: readonly PathPattern[],
     hosts: readonly string[],

@@ -16,10 +16,12 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
-import { pathsOfRules } from './kubernetes.js';
+import { pathOfMatch, pathsOfRules, sayMatches } from './kubernetes.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
+
+type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
   readonly where: string;
@@ -38,7 +40,11 @@ const AUTHENTICATES = /^(?:key-auth|basic-auth|hmac-auth|jwt|oauth2|openid-conne
 
 /** Only the most specific matching plugin runs: that of the route, else of the service, else the global one. */
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
-  const nameOf = (one: TreeEntry | undefined) => textAt(one, 'name') ?? textAt(one, 'username') ?? textAt(one, 'id');
+  const nameOf = (one: TreeEntry | undefined) =>
+    textAt(one, 'name') ??
+    textAt(one, 'username') ??
+    textAt(one, 'id') ??
+    (one?.fields.size ? `at line ${one.line}` : undefined);
   const services = listAt(root, 'services');
   const routes = [
     ...listAt(root, 'routes').map((route) => ({
@@ -48,8 +54,8 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     ...services.flatMap((service) => listAt(service, 'routes').map((route) => ({ route, service: nameOf(service) }))),
   ];
   const consumers = listAt(root, 'consumers');
-  const lists = [root, ...services, ...routes.map(({ route }) => route), ...consumers];
-  const plugins = lists.flatMap((one) => listAt(one, 'plugins'));
+  const holders = [root, ...services, ...routes.map(({ route }) => route), ...consumers];
+  const plugins = holders.flatMap((one) => listAt(one, 'plugins'));
   const hasConsumers = consumers.length > 0 || plugins.some((one) => AUTHENTICATES.test(textAt(one, 'name') ?? ''));
   const scoped = new Map<string, FoundLimiter[]>();
   const read = (plugin: TreeEntry, scope: string) => {
@@ -61,20 +67,29 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     const bound = { where: scope, unused, hasConsumers, reach: isThere ? ('known' as const) : ('unknown' as const) };
     scoped.set(scope, [...(scoped.get(scope) ?? []), ...readPlugin(plugin, bound, found)]);
   };
-  for (const plugin of listAt(root, 'plugins')) {
-    const of = ['consumer', 'consumer_group', 'route', 'service'].map(
-      (what) => [what, nameOf(at(plugin, what)) ?? textAt(plugin, what)] as const,
-    );
-    const given = of.filter(([, name]) => name !== undefined);
-    read(plugin, given.map(([what, name]) => `${what} ${name}`).join(', ') || 'global');
+  const lists = [
+    ['service', services],
+    ['route', routes.map(({ route }) => route)],
+    ['consumer', consumers],
+    ['consumer_group', listAt(root, 'consumer_groups')],
+  ] as const;
+  for (const [above, one, plugin] of [
+    ...listAt(root, 'plugins').map((plugin) => ['', undefined, plugin] as const),
+    ...lists.flatMap(([what, some]) =>
+      some.flatMap((one) => listAt(one, 'plugins').map((plugin) => [what, nameOf(one), plugin] as const)),
+    ),
+  ]) {
+    const named = ['consumer', 'consumer_group', 'route', 'service'].flatMap((what) => {
+      const name = what === above ? one : (nameOf(at(plugin, what)) ?? textAt(plugin, what));
+      return name === undefined ? [] : [`${what} ${name}`];
+    });
+    read(plugin, named.join(', ') || 'global');
   }
-  for (const [list, what] of [
-    [services, 'service'],
-    [routes.map(({ route }) => route), 'route'],
-    [consumers, 'consumer'],
-    [listAt(root, 'consumer_groups'), 'consumer_group'],
-  ] as const)
-    for (const one of list) for (const plugin of listAt(one, 'plugins')) read(plugin, `${what} ${nameOf(one) ?? ''}`);
+  const isPersonal = ([scope]: readonly [scope: string, unknown]) => scope.startsWith('consumer');
+  const personal = [...scoped].filter(isPersonal).flatMap(([scope, some]) => some.map((one) => [scope, one] as const));
+  if ([...scoped].some(([scope, some]) => !isPersonal([scope, some]) && some.length > 0))
+    for (const [scope, one] of personal)
+      found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const global = scoped.get('global') ?? [];
   const table = routes.map(({ route, service }) => {
     const own = [`route ${nameOf(route)}`, `service ${service}`].map((scope) => scoped.get(scope) ?? []);
@@ -89,7 +104,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
 
 const CONDITIONS = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
 
-function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'paths'> {
+function reachOf(routes: readonly TreeEntry[]): Reach {
   const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
   const paths = all('paths').map(
     (path): PathPattern =>
@@ -98,38 +113,65 @@ function reachOf(routes: readonly TreeEntry[]): Pick<FoundLimiter, 'hosts' | 'pa
   return { hosts: all('hosts'), paths };
 }
 
-/** An object applies if an annotation names it or a label makes it global; plugins of an Ingress replace global ones. */
+/** An object applies if an annotation or a filter names it or a label makes it global; other plugins of a route replace global ones. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
   const global: FoundLimiter[] = [];
-  const own = new Map<TreeEntry, FoundLimiter[]>();
+  const own = new Map<TreeEntry, LimitedPlace>();
   for (const root of roots) {
     if (!/^Kong(?:Cluster)?Plugin$/.test(textAt(root, 'kind') ?? '')) continue;
-    if (!/rate-?limit/.test(textAt(root, 'plugin') ?? '')) continue;
+    if (!/rate-?limit|^service-protection$/.test(textAt(root, 'plugin') ?? '')) continue;
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-    const naming = roots.filter((one) =>
-      (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/).includes(name),
-    );
-    const rules = naming.flatMap((one) => listAt(one, 'spec', 'rules'));
-    const isRouted = naming.every((one) => textAt(one, 'kind') === 'Ingress');
+    const places = roots.flatMap((one) => placesNaming(one, name));
     const bound: Bound = {
-      where: naming.map((one) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name')}`).join(', ') || 'global',
-      hosts: rules.flatMap((rule) => textAt(rule, 'host') ?? []),
-      paths: pathsOfRules(rules),
-      reach: isRouted ? 'known' : 'unknown',
-      unused: isGlobal || naming.length > 0 ? undefined : 'no annotation konghq.com/plugins names it',
+      where: [...new Set(places.map(({ where }) => where))].join(', ') || 'global',
+      hosts: [...new Set(places.flatMap(({ hosts }) => hosts))],
+      paths: places.flatMap(({ paths }) => paths),
+      reach: places.every(({ isRouted }) => isRouted) ? 'known' : 'unknown',
+      unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    if (naming.length === 0) global.push(...limiters);
-    for (const one of naming) own.set(one, [...(own.get(one) ?? []), ...limiters]);
+    if (places.length === 0) global.push(...limiters);
+    for (const place of places)
+      own.set(place.at, { ...place, limiters: [...(own.get(place.at)?.limiters ?? []), ...limiters] });
   }
-  const table = [...own]
-    .filter(([one]) => textAt(one, 'kind') === 'Ingress')
-    .map(([one, limiters]) => {
-      const rules = listAt(one, 'spec', 'rules');
-      return { hosts: rules.flatMap((rule) => textAt(rule, 'host') ?? []), paths: pathsOfRules(rules), limiters };
-    });
+  const table = [...own.values()].filter(({ isRouted }) => isRouted);
+  for (const { at: route } of table) sayMatches(route, found);
   if (table.length > 0) found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: global }]);
+}
+
+interface LimitedPlace extends Reach {
+  readonly at: TreeEntry;
+  readonly where: string;
+  readonly isRouted: boolean;
+  readonly limiters: readonly FoundLimiter[];
+}
+
+function placesNaming(one: TreeEntry, name: string): LimitedPlace[] {
+  const kind = textAt(one, 'kind') ?? '';
+  const given = textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '';
+  const isAnnotated = given.split(/\s*,\s*/).includes(name);
+  const rules = listAt(one, 'spec', 'rules').filter(
+    (rule) =>
+      isAnnotated ||
+      listAt(rule, 'filters').some(
+        (filter) =>
+          textAt(filter, 'extensionRef', 'kind') === 'KongPlugin' && textAt(filter, 'extensionRef', 'name') === name,
+      ),
+  );
+  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [] };
+  const hosts = listAt(one, 'spec', 'hostnames').map(({ value }) => String(value));
+  if (/^(?:HTTP|GRPC)Route$/.test(kind))
+    return rules.map((rule) => ({ ...place, at: rule, hosts, paths: listAt(rule, 'matches').flatMap(pathOfMatch) }));
+  if (!isAnnotated) return [];
+  if (kind === 'Ingress' && rules.length > 0)
+    return rules.map((rule) => ({
+      ...place,
+      at: rule,
+      hosts: [textAt(rule, 'host') ?? []].flat(),
+      paths: pathsOfRules([rule]),
+    }));
+  return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 
 export function readPlugin(
@@ -140,13 +182,18 @@ export function readPlugin(
 ): FoundLimiter[] {
   const kind = textAt(plugin, 'plugin') ?? textAt(plugin, 'name') ?? '';
   if (!PLUGIN.test(kind)) {
-    if (/rate-?limit/.test(kind)) found.refuse(plugin, `the plugin ${kind} is not read`);
+    if (/rate-?limit|^service-protection$/.test(kind)) found.refuse(plugin, `the plugin ${kind} is not read`);
     return [];
   }
   const config = at(plugin, 'config');
   const off =
     textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
   const key = keyOf(config, hasConsumers);
+  if (textAt(config, 'enforce_consumer_groups') === 'true')
+    found.refuse(
+      at(config, 'enforce_consumer_groups')!,
+      'limits of consumer groups replace this one; here they do not',
+    );
   const status = numberAt(config, 'error_code') ?? 429;
   const limits = kind.endsWith('advanced') ? advanced(config, found) : windows(config, found);
   if (limits.length === 0) found.refuse(plugin, `${name} has no limit that is understood`);

@@ -53,20 +53,28 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
 }
 
 const NAMED =
-  /^(?:rate[-_]?limits?|rateLimiters?|limit-(?:count|req|conn|rps|rpm)|rate-limiting|requests_per_unit|token_bucket)$/i;
+  /^(?:rate[-_]?limits?|rateLimiters?|limit-(?:count|req|conn|rps|rpm)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
 
 /** Notes documents that mention limits of which none was read. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood].map(({ file }) => file);
-  const read = new Set([...found.read, ...noted]);
+  const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood];
   for (const root of roots) {
-    if (read.has(root.file) || textAt(root, 'openapi') !== undefined) continue;
+    if (found.read.has(root.file)) continue;
+    const after = roots.filter(({ file, line }) => file === root.file && line > root.line).map(({ line }) => line);
+    const end = Math.min(...after);
+    if (noted.some(({ file, line }) => file === root.file && line >= root.line && line < end)) continue;
+    const isApi = (textAt(root, 'openapi') ?? textAt(root, 'swagger')) !== undefined;
     for (const [entry, names] of walk(root)) {
-      const last = NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
-      if (NAMED.test(last) && isGiven(entry)) found.refuse(entry, `${last} is in no form that is read`);
+      if (names.some((name) => REFERS.test(name)) || (isApi && !names[0]?.startsWith('x-'))) continue;
+      const named = NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
+      if ((NAMED.test(named) || (isApi && named === 'quota')) && isGiven(entry))
+        found.refuse(entry, `${named} is in no form that is read`);
     }
   }
 }
+
+/** Names of objects, which may be called after a limit. */
+const REFERS = /^(?:metadata|extensionRef|middlewares|parentRefs|targetRefs?|backendRefs|routes)$/;
 
 /** Fenced blocks of a Markdown page, as files with the same line numbers. */
 function pieces(source: Source): Source[] {
