@@ -25,7 +25,7 @@ import { openMetricsPort } from './metrics-port.js';
 import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';
 import { documentOf } from './openapi.js';
 import { routes } from './route-list.js';
-import { showMetrics } from './routes/metrics.js';
+import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
 
 /** The node owns the store, the credentials and the clock: it starts the clock and closes all three. */

@@ -79,7 +79,7 @@ function operationOf(route: Route): object {
     'x-auth': auth,
     'x-scope': scope,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, example.body, takesStream) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, example?.body, takesStream) }),
     responses: joined(answersOf(route), problemsOf(errorsOf(route))),
   };
 }
@@ -105,7 +105,7 @@ function bodyOf(schema: TSchema, example: unknown, isStream: boolean): object {
   return { content: { 'application/x-ndjson': { schema: lines, example }, 'application/json': { schema } } };
 }
 
-/** Codes with which a route can fail: its own, and those of credentials, body, query and store. */
+/** Codes with which a route can fail: its own, and those of its path, credentials, body, query and store. */
 export function errorsOf({
   auth,
   scope,
@@ -118,7 +118,11 @@ export function errorsOf({
   const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
   // Makes something to keep; events may bring new keys.
   const keepsMore = method === 'POST' && auth !== 'session' && path !== '/api/core/shift';
+  const isOfOwner = auth !== 'public' && auth !== 'public_or_owner';
+  const names = auth === 'public' ? {} : (shapes.params?.properties ?? {});
   const codes: FailureCode[] = [
+    ...('slug' in names ? (['machine_not_found', ...(isOfOwner ? (['not_owner'] as const) : [])] as const) : []),
+    ...('contract_id' in names ? (['contract_not_found'] as const) : []),
     ...errors,
     ...(shapes.querystring === undefined && shapes.body === undefined ? [] : (['invalid_input'] as const)),
     ...(method === 'POST'
@@ -129,7 +133,7 @@ export function errorsOf({
         ? []
         : (['cross_site_refused'] as const)
       : (['credential_invalid'] as const)),
-    ...(auth === 'public' || auth === 'public_or_owner' ? [] : (['credential_missing', 'cross_site_refused'] as const)),
+    ...(isOfOwner ? (['credential_missing', 'cross_site_refused'] as const) : []),
     'host_refused',
     ...(scope === undefined || (scope === 'any' && !ofOwner) ? [] : (['scope_missing'] as const)),
     ...(touchesStore ? (['store_failed', 'disk_full'] as const) : []),

@@ -2,7 +2,7 @@
 import type { Contract } from '../host/contract.js';
 import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
-import { assert, Failure } from '../schema/failure.js';
+import { Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './permission.js';
 import { Shares } from './shares.js';
 
@@ -67,7 +67,7 @@ export class Ownership {
   }
 
   /** @throws Failure `store_failed`, `not_owner`, `scope_missing`, `machine_not_found`, `limit_reached` */
-  owned(slug: string, caller: Caller | undefined): Machine {
+  owned(slug: string, caller: Caller): Machine {
     const machine = this.toDelete(slug, caller);
     const had = this.full.size > 0 ? this.full.get(machine.image.owner) : undefined;
     if (had !== undefined) throw recordsFull(had);
@@ -75,8 +75,7 @@ export class Ownership {
   }
 
   /** As `owned`, even if the records are full: deleting makes room. */
-  toDelete(slug: string, caller: Caller | undefined): Machine {
-    assert(caller !== undefined, 'a route for owners wants a credential');
+  toDelete(slug: string, caller: Caller): Machine {
     if (this.#host.failure !== undefined) throw this.#host.failure;
     refuseOtherMachine(slug, caller);
     const machine = this.#host.machines.get(slug);

@@ -11,7 +11,7 @@ import type { Endpoint, Shapes } from '../api/endpoint.js';
 import type { FailureCode } from '../schema/failure.js';
 import type { Limits } from './limits.js';
 import type { NodeContext } from './node-context.js';
-import type { Caller, Permission } from './permission.js';
+import type { Auth, Caller, Permission } from './permission.js';
 
 type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 
@@ -28,33 +28,34 @@ type RouteDomain =
   | 'node'
   | 'home';
 
-/** For a node where the caller owns `edge-gateway` with one template contract, whose id is written `{contract_id}`. */
-export interface Example {
+/** For a caller that owns `edge-gateway` with one contract, whose id is written `{contract_id}`. Its `params` are those beside both. */
+interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly type?: string;
-  readonly status: number;
 }
 
-export type RouteRequest<S extends Shapes> = FastifyRequest<
+/** Where a credential is required, there is a caller. */
+export type RouteRequest<S extends Shapes, A extends Auth> = FastifyRequest<
   RouteGenericInterface,
   RawServerDefault,
   RawRequestDefaultExpression,
   S,
   TypeBoxTypeProvider
->;
+> & { readonly caller: A extends 'public' | 'public_or_owner' ? Caller | undefined : Caller };
 
-export type Declaration<S extends Shapes> = Served<S> & Permission;
+export type Declaration<S extends Shapes, A extends Auth = Auth> = Served<S, A> & Permission;
 
-interface Served<S extends Shapes> extends Endpoint {
+interface Served<S extends Shapes, A extends Auth> extends Endpoint {
+  readonly auth: A;
   readonly tier: Tier;
   readonly domain: RouteDomain;
   readonly summary: string;
   readonly shapes?: S;
-  /** The route's own codes; `errorsOf` adds those of credentials, body and store. */
+  /** The route's own codes; `errorsOf` adds those of its path, credentials, body and store. */
   readonly errors?: readonly FailureCode[];
-  readonly example: Example;
+  readonly example?: Example;
   /** False for a GET that never ends. */
   readonly hasHead?: boolean;
   /** Answered on arrival, without the caller's queue: the route slices its work itself. */
@@ -67,12 +68,12 @@ interface Served<S extends Shapes> extends Endpoint {
   readonly checksBody?: boolean;
   readonly takesStream?: boolean;
   /** The status is that of `reply`, 200 unless set. Exceptions become problems. */
-  readonly handle: (context: NodeContext, request: RouteRequest<S>, reply: FastifyReply) => unknown;
+  readonly handle: (context: NodeContext, request: RouteRequest<S, A>, reply: FastifyReply) => unknown;
 }
 
 export type Route = Declaration<Shapes>;
 
-export function route<const S extends Shapes>(declared: Declaration<S>): Route {
+export function route<const S extends Shapes, const A extends Auth>(declared: Declaration<S, A>): Route {
   return declared as unknown as Route;
 }
 

@@ -173,7 +173,7 @@ function mount(
   };
   const { follow } = context.registry;
   const once = (request: FastifyRequest, reply: FastifyReply) =>
-    route.handle(context, request as RouteRequest<Shapes>, reply);
+    route.handle(context, request as RouteRequest<Shapes, 'key'>, reply);
   const handle: typeof once =
     follow === undefined ? once : (request, reply) => afterFollowing(follow, () => once(request, reply));
   const schema = schemaOf(route);

@@ -12,9 +12,8 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyRequest, type FastifySchema } from 'fastify';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { countOne, gate } from '../../src/client/endpoints.js';
 import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
-import { countOne } from '../../src/node/routes/events.js';
-import { gate } from '../../src/node/routes/gate.js';
 import { newKey } from '../../src/node/secret.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { loopback } from '../loopback.js';
@@ -96,10 +95,10 @@ async function fastify(isLimited: boolean, redis?: string): Promise<Listening> {
   if (isLimited) {
     await app.register(rateLimit, { max: THRESHOLD, timeWindow: 47_000, keyGenerator });
   }
-  const answerOf = (route: typeof gate) => ({ 200: route.answers[200]?.schema });
-  const event: FastifySchema = { body: countOne.shapes?.body, response: answerOf(countOne) };
+  const answerOf = (route: typeof countOne | typeof gate) => ({ 200: route.answers[200].schema });
+  const event: FastifySchema = { body: countOne.shapes.body, response: answerOf(countOne) };
   app.post('/api/chain/:slug/event', { schema: event }, () => eventAnswer);
-  const look: FastifySchema = { querystring: gate.shapes?.querystring, response: answerOf(gate) };
+  const look: FastifySchema = { querystring: gate.shapes.querystring, response: answerOf(gate) };
   app.get('/api/chain/:slug/contracts/:contract_id/gate', { schema: look }, (_request, reply) => {
     for (const [name, value] of gateFields) reply.header(name, value);
     return gateAnswer;

@@ -4,7 +4,7 @@ import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
 import { type Caller, inTurn, statusAndCode } from './caller.js';
-import { type About, bodyOf, endsMachine, pathOf, typeOf } from './route-request.js';
+import { type About, bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
 import { type Ask, type Running, startRunning } from './running.js';
 
 /** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
@@ -224,7 +224,7 @@ describe('beyond the matrix', () => {
   });
 });
 
-function placesOf({ path, example }: Route): Place[] {
+function placesOf({ path, example = {} }: Route): Place[] {
   if (path.includes('{key_id}')) return ['key'];
   const isAboutOne = path.includes('{slug}') || 'slug' in Object(example.body) || 'machine' in Object(example.body);
   return isAboutOne && path !== '/api/chain/state-machines' ? ['private', 'public'] : ['none'];
@@ -249,7 +249,7 @@ async function outcome(route: Route, place: Place, credential: Ask): Promise<str
     body: bodyOf(route, about),
     type: typeOf(route),
   });
-  if (response.status === route.example.status) {
+  if (response.status === statusOf(route)) {
     await response.body?.cancel();
     if (endsMachine(route) && place !== 'none' && place !== 'key') {
       renewed += 1;

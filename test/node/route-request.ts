@@ -8,7 +8,7 @@ export interface About {
   readonly keyId?: string;
 }
 
-export function pathOf({ path, example }: Route, { slug, contractId, keyId = 'none' }: About): string {
+export function pathOf({ path, example = {} }: Route, { slug, contractId, keyId = 'none' }: About): string {
   const params: Record<string, string> = { ...example.params, slug, contract_id: contractId, key_id: keyId };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
   const query = new URLSearchParams(example.query ?? {}).toString();
@@ -17,7 +17,7 @@ export function pathOf({ path, example }: Route, { slug, contractId, keyId = 'no
 
 /** The body as text; a slug in it that is a machine's becomes `slug`, that of a new machine one that is free. */
 export function bodyOf(
-  { example, path }: Route,
+  { example = {}, path }: Route,
   { slug, contractId = '' }: Pick<About, 'slug'> & Partial<About>,
 ): string | undefined {
   const { body } = example;
@@ -28,8 +28,13 @@ export function bodyOf(
   return JSON.stringify({ ...(body as object), ...named, ...bound }).replaceAll('{contract_id}', contractId);
 }
 
-export function typeOf({ example }: Route): string {
+export function typeOf({ example = {} }: Route): string {
   return example.type ?? 'application/json';
+}
+
+/** The one status, beside problems, that the route declares. */
+export function statusOf({ answers }: Route): number {
+  return Number(Object.keys(answers).find((status) => Number(status) < 400));
 }
 
 let taken = 0;

@@ -10,7 +10,7 @@ import type { Plan } from '../../limiter/plan.js';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
 import { planInSteps } from '../../limiter/validate.js';
-import { assert, Failure, type FailureCode } from '../../schema/failure.js';
+import { Failure, type FailureCode } from '../../schema/failure.js';
 import { refuseContradiction } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
@@ -27,7 +27,6 @@ const changing = {
 
 const errors = [
   ...refusals,
-  'contract_not_found',
   'contract_failed',
   'invalid_input',
   'name_taken',
@@ -35,13 +34,13 @@ const errors = [
   'not_on_network',
 ] as const satisfies readonly FailureCode[];
 
-export const changeContract = route({
+const changeContract = route({
   ...api.changeContract,
   ...changing,
   summary:
     'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
   errors,
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, body: { threshold: 200 }, status: 200 },
+  example: { body: { threshold: 200 } },
   async handle(context, request, reply) {
     const { params, body, caller } = request;
     const machine = context.ownership.owned(params.slug, caller);
@@ -57,12 +56,11 @@ export const changeContract = route({
   },
 });
 
-export const promoteCandidate = route({
+const promoteCandidate = route({
   ...api.promoteCandidate,
   ...changing,
   summary: 'Makes the candidate of a contract its limiter, with its counts, and the limiter the candidate.',
   errors,
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
   handle(context, { params, caller }) {
     const machine = context.ownership.owned(params.slug, caller);
     return change(context, caller, contractOf(context.host, machine, params.contract_id), { promotes: true });
@@ -72,13 +70,12 @@ export const promoteCandidate = route({
 const differing = ([, a]: Row, [, b]: Row) => b.only_limiter + b.only_candidate - (a.only_limiter + a.only_candidate);
 type Row = readonly [key: string, compared: Readonly<Compared>];
 
-export const showCandidate = route({
+const showCandidate = route({
   ...api.showCandidate,
   ...changing,
   scope: 'read',
   summary: 'Says what a contract and its candidate decided differently, and for which keys.',
-  errors: ['machine_not_found', 'not_owner', 'contract_not_found', 'no_candidate'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
+  errors: ['no_candidate'],
   handle({ ownership, host }, { params, query: { limit = 100 }, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
@@ -98,11 +95,10 @@ function limiterOf({ plan }: CandidateComparison): object {
 
 async function change(
   { registry, memory }: NodeContext,
-  caller: Caller | undefined,
+  caller: Caller,
   contract: Contract,
   asked: ContractChange,
 ): Promise<{ ok: true; contract: object; changes: object[]; forgotten?: string }> {
-  assert(caller !== undefined, 'a contract is changed by its owner');
   memory.refuse('The contract was not changed.');
   const { changes, forgotten } = await registry.changeContract(contract, { ...asked, by: caller.key.id });
   const shown = changes.map((one) => ({ ...one }));
@@ -114,13 +110,7 @@ async function change(
   };
 }
 
-async function planOf(
-  { queue }: NodeContext,
-  caller: Caller | undefined,
-  contract: Contract,
-  definition: unknown,
-): Promise<Plan> {
-  assert(caller !== undefined, 'a contract is changed by its owner');
+async function planOf({ queue }: NodeContext, caller: Caller, contract: Contract, definition: unknown): Promise<Plan> {
   const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
   refuseWithoutHold(plan);
   refuseContradiction(plan, contract.image.keyed, 'The contract was not changed.');
@@ -187,3 +177,5 @@ function notBoth([one, other]: readonly [string, string]): Failure {
     faults: [{ path: `/${other}`, message: `cannot be combined with ${one}` }],
   });
 }
+
+export const changeRoutes = [changeContract, promoteCandidate, showCandidate];

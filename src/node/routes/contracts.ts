@@ -1,19 +1,20 @@
-// Routes of contracts: creating one from a definition, listing, looking at one.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+// Routes of contracts: creating one from a definition, listing, looking at one, moving one to another state.
+import type { FastifyReply } from 'fastify';
 import * as api from '../../api/contracts.js';
+import type { Shapes } from '../../api/endpoint.js';
 import { MOST_SORTED } from '../../api/shapes.js';
 import type { Contract } from '../../host/contract.js';
 import type { Plan } from '../../limiter/plan.js';
 import { rateLimiter } from '../../limiter/rate-limiter.js';
 import { configOfPlan, planInSteps } from '../../limiter/validate.js';
-import { assert, Failure, type FailureCode } from '../../schema/failure.js';
+import { Failure, type FailureCode } from '../../schema/failure.js';
 import type { Counting } from '../counting/counting.js';
 import { type KeyedFields, keyedImage, keyNameOf, refuseContradiction, splitBody } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { forAdmins, forReaders, route } from '../route.js';
+import { forAdmins, forReaders, type RouteRequest, route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
 export const refusals = [
@@ -28,7 +29,7 @@ export const refusals = [
   'name_taken',
 ] as const satisfies readonly FailureCode[];
 
-export const createContract = route({
+const createContract = route({
   ...api.createContract,
   ...forAdmins,
   domain: 'contracts',
@@ -36,25 +37,22 @@ export const createContract = route({
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
   checksBody: true,
   errors: refusals,
-  example: { params: { slug: 'edge-gateway' }, body: rateLimiter({ threshold: 5, within: 10 }), status: 201 },
+  example: { body: rateLimiter({ threshold: 5, within: 10 }) },
   async handle(context, request, reply) {
-    const { params, body, caller } = request;
-    context.ownership.owned(params.slug, caller);
+    const { slug } = request.params;
+    context.ownership.owned(slug, request.caller);
     pay(context, request, reply, Math.ceil(request.bodyLength / 1024));
-    const { definition, ...fields } = splitBody(body);
-    const contract = await create(context, caller, params.slug, definition, fields);
-    reply.code(201);
-    return { ok: true, contract: contractView(contract) };
+    return { ok: true, contract: await create(context, request, reply, { slug, ...splitBody(request.body) }) };
   },
 });
 
-export const listContracts = route({
+const listContracts = route({
   ...api.listContracts,
   ...forReaders,
   domain: 'contracts',
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
-  errors: ['machine_not_found', 'contract_not_found'],
-  example: { params: { slug: 'edge-gateway' }, query: { limit: '10' }, status: 200 },
+  errors: ['contract_not_found'],
+  example: { query: { limit: '10' } },
   async handle({ host, ownership, counting, registry }, { params, query, caller }) {
     // Includes what another node has just acknowledged.
     await registry.follow?.();
@@ -92,13 +90,12 @@ function has(name: string, text: string): boolean {
   return name.toLowerCase().includes(text);
 }
 
-export const getContract = route({
+const getContract = route({
   ...api.getContract,
   ...forReaders,
   domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
-  errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_keys'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
+  errors: ['invalid_input', 'too_many_keys'],
   async handle({ host, record, ownership, counting }, { params, query: { key }, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
@@ -112,15 +109,13 @@ export const getContract = route({
   },
 });
 
-export const deleteContract = route({
+const deleteContract = route({
   ...api.deleteContract,
   ...forAdmins,
   domain: 'contracts',
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
-  errors: ['machine_not_found', 'machine_deleted', 'not_owner', 'contract_not_found'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
+  errors: ['machine_deleted'],
   async handle({ host, ownership, registry }, { params, caller }) {
-    assert(caller !== undefined, 'a contract is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const freed = await registry.deleteContract(contract, caller.key.id);
@@ -128,13 +123,11 @@ export const deleteContract = route({
   },
 });
 
-export const showStateMachine = route({
+const showStateMachine = route({
   ...api.showStateMachine,
   ...forReaders,
   domain: 'contracts',
   summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
-  errors: ['machine_not_found', 'contract_not_found'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, status: 200 },
   async handle({ host, ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
@@ -146,19 +139,42 @@ export const showStateMachine = route({
   },
 });
 
+const driveTransition = route({
+  ...api.driveTransition,
+  ...forAdmins,
+  domain: 'contracts',
+  summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
+  errors: [
+    ...(['no_transition', 'condition_failed', 'compute_failed', 'prove_failed', 'verify_failed'] as const),
+    ...(['contract_failed', 'key_missing', 'too_many_keys', 'invalid_input'] as const),
+  ],
+  example: { body: { to: 'limiting', hold_cycles: 5 } },
+  async handle({ host, ownership, counting }, { params, body, caller }) {
+    const machine = ownership.owned(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    const { to, input = {}, hold_cycles: holdCycles = 0, key } = body;
+    const move = { to, input, holdCycles, by: caller.key.id };
+    const row = await counting.move(contract, move, keyNameOf(contract, key));
+    const { from: previous_state, to: new_state, cycle, seq, hash, master_equation_block, emitted } = row;
+    const proof_digest = row.proof_digest ?? null;
+    return { ok: true, previous_state, new_state, cycle, seq, hash, master_equation_block, proof_digest, emitted };
+  },
+});
+
 /** Charges KiB of a definition to the owner and the address. @throws Failure `too_many_requests` */
 export function pay(
   { rates }: NodeContext,
-  { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
+  { caller, ip }: Pick<RouteRequest<Shapes, 'key'>, 'caller' | 'ip'>,
   reply: FastifyReply,
   units: number,
 ): void {
-  assert(caller !== undefined, 'a contract is created by an owner');
   const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
   rates.definitions.take(asked, (name, value) => reply.header(name, value));
 }
 
 interface NewContract {
+  readonly slug: string;
+  readonly definition: unknown;
   readonly templateId?: string;
   readonly keyed?: KeyedFields | undefined;
   readonly name?: string | undefined;
@@ -166,20 +182,19 @@ interface NewContract {
 
 export async function create(
   { ownership, registry, queue, memory }: NodeContext,
-  caller: Caller | undefined,
-  slug: string,
-  definition: unknown,
-  { templateId, keyed, name }: NewContract,
-): Promise<Contract> {
+  { caller }: { readonly caller: Caller },
+  reply: FastifyReply,
+  { slug, definition, templateId, keyed, name }: NewContract,
+) {
   const machine = ownership.owned(slug, caller);
-  assert(caller !== undefined, 'a contract is created by an owner');
   memory.refuse('No contract was created.');
   const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
   refuseWithoutHold(plan);
   refuseContradiction(plan, keyed);
-  return registry.createContract(machine, plan, {
-    ...{ templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed) },
-  });
+  const options = { templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed) };
+  const contract = await registry.createContract(machine, plan, options);
+  reply.code(201);
+  return contractView(contract);
 }
 
 /** The node does not hear when a request ends. */
@@ -199,3 +214,12 @@ export function refuseWithoutHold({ rule }: Plan): void {
     faults: [{ path: '/rule/hold_ms', message: 'is required for a limit on concurrency' }],
   });
 }
+
+export const contractRoutes = [
+  createContract,
+  listContracts,
+  getContract,
+  deleteContract,
+  showStateMachine,
+  driveTransition,
+];

@@ -21,19 +21,10 @@ export const countMany = route({
   domain: 'events',
   summary:
     'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
-  errors: [
-    'machine_not_found',
-    'not_owner',
-    'invalid_json',
-    'invalid_input',
-    'idempotency_key_reused',
-    'too_many_requests',
-  ],
+  errors: ['invalid_json', 'invalid_input', 'idempotency_key_reused', 'too_many_requests'],
   example: {
-    params: { slug: 'edge-gateway' },
     type: 'application/x-ndjson',
     body: '{"type":"request"}\n{"type":"request","count":3}\n',
-    status: 200,
   },
   takesStream: true,
   skipsQueue: true,

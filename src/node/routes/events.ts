@@ -11,7 +11,7 @@ import { contractOf } from '../ownership.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
 
-export const countOne = route({
+const countOne = route({
   ...api.countOne,
   auth: 'key_or_session',
   scope: 'event',
@@ -20,8 +20,6 @@ export const countOne = route({
   summary:
     'Counts an event in every contract of the machine that listens to its kind, or in one of them, and answers with the decisions.',
   errors: [
-    'machine_not_found',
-    'not_owner',
     'contract_not_found',
     'unknown_event_type',
     'invalid_input',
@@ -33,7 +31,7 @@ export const countOne = route({
     'key_missing',
     'too_many_keys',
   ],
-  example: { params: { slug: 'edge-gateway' }, body: { type: 'request' }, status: 200 },
+  example: { body: { type: 'request' } },
   skipsQueue: true,
   handle(context, request, reply) {
     const machine = context.ownership.owned(request.params.slug, request.caller);
@@ -49,7 +47,7 @@ const WRITTEN_AT_ONCE = 128;
 
 function answerWith(
   { counts, queue }: NodeContext,
-  request: RouteRequest<typeof api.countOne.shapes>,
+  request: RouteRequest<typeof api.countOne.shapes, 'key'>,
   answer: EventAnswer | Replayed,
   reply: FastifyReply,
 ): unknown {
@@ -64,14 +62,14 @@ function answerWith(
   return queue.steps(sourceOf(request), jsonInSteps(answer));
 }
 
-export const openStream = route({
+const openStream = route({
   ...api.openStream,
   ...forReaders,
   domain: 'events',
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle, counts; each a CloudEvents envelope.',
-  errors: ['machine_not_found', 'contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
-  example: { params: { slug: 'edge-gateway' }, query: { last_event_id: '0' }, status: 200 },
+  errors: ['contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],
+  example: { query: { last_event_id: '0' } },
   hasHead: false,
   handle({ host, ownership, streams }, request, reply) {
     const { params, query, headers, caller } = request;
@@ -101,3 +99,5 @@ function seqOf(text: string): number {
     faults: [{ path: '/last_event_id', message: 'must be a whole number' }],
   });
 }
+
+export const eventRoutes = [countOne, openStream];

@@ -25,9 +25,6 @@ const declaration = {
   tier: 'machine',
   domain: 'events',
   errors: [
-    'machine_not_found',
-    'not_owner',
-    'contract_not_found',
     'unknown_event_type',
     'contract_failed',
     'gate_header_unusable',
@@ -35,31 +32,31 @@ const declaration = {
     'too_many_keys',
     'invalid_input',
   ],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: {}, status: 200 },
   skipsQueue: true,
   isGate: true,
   gatewayOf,
   handle: decide,
-} as const satisfies Partial<Declaration<Shapes>>;
+} as const satisfies Partial<Declaration<Shapes, 'key_or_session'>>;
 
-export const gate = route({
+const gate = route({
   ...api.gate,
   ...declaration,
   summary:
     'Counts one request, by any method, and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
 });
 
-export const gateByPost = route({
+const gateByPost = route({
   ...api.gateByPost,
   ...declaration,
   summary: 'The same for clients that change nothing by GET.',
 });
 
-export const gateBelow = route({
+const gateBelow = route({
   ...api.gateBelow,
   ...declaration,
-  handle: (context, request, reply) => decide(context, request as unknown as RouteRequest<Shapes>, reply),
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}', path: 'orders' }, status: 200 },
+  handle: (context, request, reply) =>
+    decide(context, request as unknown as RouteRequest<Shapes, 'key_or_session'>, reply),
+  example: { params: { path: 'orders' } },
   summary:
     'The same by any method, for a gateway that keeps the path and the query of its client: they are not looked at.',
 });
@@ -79,7 +76,7 @@ function gatewayOf({ host, access, clock }: NodeContext, request: FastifyRequest
   return caller;
 }
 
-function decide(context: NodeContext, request: RouteRequest<Shapes>, reply: FastifyReply): unknown {
+function decide(context: NodeContext, request: RouteRequest<Shapes, 'key_or_session'>, reply: FastifyReply): unknown {
   const { slug, contract_id } = request.params;
   const machine = context.ownership.owned(slug, request.caller);
   const asked = askedOf(machine, contractOf(context.host, machine, contract_id), request);
@@ -89,7 +86,11 @@ function decide(context: NodeContext, request: RouteRequest<Shapes>, reply: Fast
 }
 
 /** From the query, or from the contract's headers. @throws Failure `gate_header_unusable`, and as `askedOfGate` */
-function askedOf(machine: Machine, contract: Contract, { query, raw }: RouteRequest<Shapes>): Requests {
+function askedOf(
+  machine: Machine,
+  contract: Contract,
+  { query, raw }: RouteRequest<Shapes, 'key_or_session'>,
+): Requests {
   const { key, n } = query as Query;
   const { cost, key: source } = contract.plan.definition.gate ?? {};
   const named = key ?? (contract.keys !== undefined && source !== undefined ? keyIn(raw, source) : undefined);
@@ -98,7 +99,7 @@ function askedOf(machine: Machine, contract: Contract, { query, raw }: RouteRequ
 
 function answerWith(
   { counts, clock }: NodeContext,
-  { query }: RouteRequest<Shapes>,
+  { query }: RouteRequest<Shapes, 'key_or_session'>,
   asked: Requests,
   outcome: DecisionResult,
   reply: FastifyReply,
@@ -113,3 +114,5 @@ function answerWith(
   if (!peek) counts.took(asked.n, outcome.decision);
   return answer(reply, asked, outcome, status);
 }
+
+export const gateRoutes = [gate, gateByPost, gateBelow];

@@ -10,14 +10,13 @@ import type { Counts } from '../metrics.js';
 import { contractOf } from '../ownership.js';
 import { forOwners, route } from '../route.js';
 
-export const listContractKeys = route({
+const listContractKeys = route({
   ...api.listContractKeys,
   ...forOwners,
   domain: 'contracts',
   summary:
     'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
-  errors: ['machine_not_found', 'not_owner', 'contract_not_found'],
-  example: { params: { slug: 'edge-gateway', contract_id: '{contract_id}' }, query: { limit: '10' }, status: 200 },
+  example: { query: { limit: '10' } },
   async handle({ host, ownership, counting }, { params, query, caller }) {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
@@ -28,25 +27,16 @@ export const listContractKeys = route({
   },
 });
 
-export const gates = route({
+const gates = route({
   ...api.gates,
   auth: 'key_or_session',
   scope: 'gate',
   tier: 'machine',
   domain: 'events',
   summary: 'Counts and decides many requests at once, in order, each as a gate does.',
-  errors: [
-    'machine_not_found',
-    'not_owner',
-    'contract_not_found',
-    'unknown_event_type',
-    'invalid_input',
-    'key_missing',
-  ],
+  errors: ['contract_not_found', 'unknown_event_type', 'invalid_input', 'key_missing'],
   example: {
-    params: { slug: 'edge-gateway' },
     body: { requests: [{ contract_id: '{contract_id}' }, { contract_id: '{contract_id}', n: 3 }] },
-    status: 200,
   },
   handle(context, { params, body, caller }, reply) {
     const machine = context.ownership.owned(params.slug, caller);
@@ -98,3 +88,5 @@ function atRequest({ code, what, why, fix }: Failure, index: number): Failure {
     faults: [{ path: `/requests/${index}`, message: what }],
   });
 }
+
+export const keyedRoutes = [listContractKeys, gates];

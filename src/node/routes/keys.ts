@@ -15,7 +15,7 @@ import { setSessionCookie } from '../session-cookie.js';
 
 const DAY_MS = 86_400_000;
 
-export const mintKey = route({
+const mintKey = route({
   ...api.mintKey,
   auth: 'public',
   tier: 'account',
@@ -23,7 +23,6 @@ export const mintKey = route({
   summary:
     'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
   errors: ['mint_off', 'too_many_requests'],
-  example: { status: 201 },
   async handle(context, request, reply) {
     const { mint, clock, registry, limits, memory } = context;
     memory.refuse('No key was minted.');
@@ -68,15 +67,14 @@ const common = {
   domain: 'keys and sessions',
 } as const;
 
-export const makeKey = route({
+const makeKey = route({
   ...api.makeKey,
   ...common,
   summary:
     'Makes a key for what its scopes name, on every machine of the owner or on one. Leaves a row in the record of the owner.',
   errors: ['machine_not_found', 'not_owner', 'limit_reached'],
-  example: { body: { scopes: ['event', 'gate'], machine: 'edge-gateway', expires_in_days: 90 }, status: 201 },
+  example: { body: { scopes: ['event', 'gate'], machine: 'edge-gateway', expires_in_days: 90 } },
   async handle(context, { body, caller }, reply) {
-    assert(caller !== undefined, 'a key is made by its owner');
     const { scopes, machine, expires_in_days: days } = body;
     context.memory.refuse('No key was made.');
     if (machine !== undefined) context.ownership.owned(machine, caller);
@@ -90,13 +88,12 @@ export const makeKey = route({
   },
 });
 
-export const listKeys = route({
+const listKeys = route({
   ...api.listKeys,
   ...common,
   summary: 'Lists the keys of the owner, by id, without their secrets.',
-  example: { query: { limit: '10' }, status: 200 },
+  example: { query: { limit: '10' } },
   handle({ credentials, clock, host }, { query, caller }) {
-    assert(caller !== undefined, 'keys are listed for their owner');
     const { after = '', limit = 100 } = query;
     const found = credentials.keysOf(caller.owner, after, limit + 1);
     const page = found.slice(0, limit);
@@ -122,15 +119,14 @@ export const listKeys = route({
   },
 });
 
-export const rotateKey = route({
+const rotateKey = route({
   ...api.rotateKey,
   ...common,
   summary:
     'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
-  example: { params: { key_id: '{key_id}' }, body: { overlap_seconds: 3_600 }, status: 201 },
+  example: { body: { overlap_seconds: 3_600 } },
   async handle(context, { params, body, caller }, reply) {
-    assert(caller !== undefined, 'a key is rotated by its owner');
     context.memory.refuse('No key was made.');
     const before = keyOf(context, caller, params.key_id);
     const { overlap_seconds: overlap = 86_400, expires_in_days: days } = body;
@@ -147,15 +143,13 @@ export const rotateKey = route({
   },
 });
 
-export const revokeKey = route({
+const revokeKey = route({
   ...api.revokeKey,
   ...common,
   summary:
     'Ends a key at once, with its sessions and streams. Leaves a row. An owner without an admin key cannot make another: rotate the last one.',
   errors: ['key_not_found'],
-  example: { params: { key_id: '{key_id}' }, status: 204 },
   async handle(context, { params, caller }, reply) {
-    assert(caller !== undefined, 'a key is revoked by its owner');
     const key = keyOf(context, caller, params.key_id);
     const note = { owner: caller.owner, by: caller.key.id, action: 'key_revoked', key_id: key.id } as const;
     await context.registry.changeKeys({ changed: [{ ...key, isRevoked: true }], note });
@@ -207,7 +201,7 @@ function instant(ms: number): string {
 
 // A session: a cookie in exchange for a key, with its scopes and at most its lifetime.
 
-export const openSession = route({
+const openSession = route({
   ...api.openSession,
   auth: 'key',
   scope: 'any',
@@ -216,11 +210,9 @@ export const openSession = route({
   summary:
     'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
   errors: ['too_many_requests'],
-  example: { status: 201 },
   async handle({ clock, registry, limits, rates, memory }, request, reply) {
     const { caller } = request;
     memory.refuse('No session was opened.');
-    assert(caller !== undefined, 'a session is opened with a key');
     const asked = { owner: caller.owner, ip: request.ip, units: 1, what: 'A further session' };
     rates.sessions.take(asked, (name, value) => reply.header(name, value));
     const nowMs = Math.floor(clock.now());
@@ -232,14 +224,13 @@ export const openSession = route({
   },
 });
 
-export const endSession = route({
+const endSession = route({
   ...api.endSession,
   auth: 'session',
   scope: 'any',
   tier: 'account',
   domain: 'keys and sessions',
   summary: 'Ends the session whose cookie is sent.',
-  example: { status: 204 },
   async handle({ registry }, request, reply) {
     const hash = request.caller?.sessionHash;
     assert(hash !== undefined, 'a session is ended by its cookie');
@@ -247,3 +238,5 @@ export const endSession = route({
     return setSessionCookie(request, reply.code(204), '', 0).send();
   },
 });
+
+export const keyRoutes = [mintKey, makeKey, listKeys, rotateKey, revokeKey, openSession, endSession];

@@ -8,7 +8,7 @@ import { sourceOf } from '../request-source.js';
 import { forAdmins, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
 
-export const createMachine = route({
+const createMachine = route({
   ...api.createMachine,
   auth: 'key_or_session',
   scope: 'admin',
@@ -17,11 +17,10 @@ export const createMachine = route({
   domain: 'state machines',
   summary: 'Creates a machine. Its record begins with the row of its creation.',
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
-  example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' }, status: 201 },
+  example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' } },
   async handle(context, { body, caller, ip }, reply) {
     const { host, registry, memory } = context;
     memory.refuse('No machine was created.');
-    assert(caller !== undefined, 'a machine has an owner');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
@@ -39,12 +38,12 @@ export const createMachine = route({
 /** Machines per step: most may be private ones of others. */
 const MACHINES_PER_STEP = 500;
 
-export const listMachines = route({
+const listMachines = route({
   ...api.listMachines,
   ...forReaders,
   domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
-  example: { query: { limit: '10' }, status: 200 },
+  example: { query: { limit: '10' } },
   async handle({ ownership, registry, queue }, request) {
     const { query, caller } = request;
     const { after = '', limit = 100, own = false, search = '', sort } = query;
@@ -80,15 +79,13 @@ function isCalled({ slug, image }: Machine, text: string): boolean {
   return slug.includes(text) || image.displayName.toLowerCase().includes(text);
 }
 
-export const deleteMachine = route({
+const deleteMachine = route({
   ...api.deleteMachine,
   ...forAdmins,
   domain: 'state machines',
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
-  errors: ['machine_not_found', 'machine_deleted', 'not_owner'],
-  example: { params: { slug: 'edge-gateway' }, status: 200 },
+  errors: ['machine_deleted'],
   async handle({ ownership, registry, limits }, { params, caller }) {
-    assert(caller !== undefined, 'a machine is deleted by its owner');
     const machine = ownership.toDelete(params.slug, caller);
     const freed = await registry.deleteMachine(machine, caller.key.id);
     assert(freed !== undefined, 'a machine is deleted once');
@@ -97,13 +94,11 @@ export const deleteMachine = route({
   },
 });
 
-export const getMachine = route({
+const getMachine = route({
   ...api.getMachine,
   ...forReaders,
   domain: 'state machines',
   summary: 'Tells about a machine, its contracts and the end of its record.',
-  errors: ['machine_not_found'],
-  example: { params: { slug: 'edge-gateway' }, status: 200 },
   async handle({ ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
     const shown = (await counting.states(machine.contracts.slice(0, CONTRACTS_SHOWN))).map(shortView);
@@ -120,16 +115,18 @@ function reserved(slug: string): Failure {
   });
 }
 
-export const listActive = route({
+const listActive = route({
   ...api.listActive,
   auth: 'public',
   tier: 'computation (public)',
   domain: 'state machines',
   summary: 'Ranks the public machines by their transitions within the last cycles. Private machines never appear.',
-  example: { query: { cycles: '60', limit: '10' }, status: 200 },
+  example: { query: { cycles: '60', limit: '10' } },
   handle({ active, clock }, { query }) {
     const { cycles = 60, limit = 10 } = query;
     const cycle = clock.cycle();
     return { ok: true, window_cycles: cycles, cycle, machines: active.top(cycle, cycles, limit) };
   },
 });
+
+export const machineRoutes = [createMachine, listMachines, deleteMachine, getMachine, listActive];

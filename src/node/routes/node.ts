@@ -1,24 +1,24 @@
-// Routes about the node itself: its routes, its public key, its clock and its health.
+// Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
 import * as api from '../../api/node.js';
-import { Cycle, Ok } from '../../api/shapes.js';
+import { Cycle, OfMachine, Ok } from '../../api/shapes.js';
 import { signProof } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import type { SharedRate } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
+import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
-import { route } from '../route.js';
+import { forOwners, route } from '../route.js';
 import type { SourceLimit } from '../source-limit.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
 
-export const listEndpoints = route({
+const listEndpoints = route({
   ...api.listEndpoints,
   ...common,
   tier: 'public',
   summary: 'Lists every route of this node.',
-  example: { status: 200 },
   handle({ routes }) {
     const endpoints = routes.map(({ method, path, auth, scope = 'none', tier, domain, summary }) => ({
       method,
@@ -33,7 +33,7 @@ export const listEndpoints = route({
   },
 });
 
-export const showOpenApi = route({
+const showOpenApi = route({
   ...common,
   path: '/api/openapi.json',
   tier: 'public',
@@ -44,19 +44,17 @@ export const showOpenApi = route({
       schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
     },
   },
-  example: { status: 200 },
   handle({ openApi }, _, reply) {
     reply.header('content-type', JSON_TYPE);
     return openApi();
   },
 });
 
-export const readClock = route({
+const readClock = route({
   ...api.readClock,
   ...common,
   tier: 'public',
   summary: 'Answers with the running cycle and when the next one begins.',
-  example: { status: 200 },
   handle({ clock }) {
     const { cycleMs: cycle_ms } = clock;
     const cycle = clock.cycle();
@@ -65,26 +63,24 @@ export const readClock = route({
   },
 });
 
-export const listNodes = route({
+const listNodes = route({
   ...api.listNodes,
   ...common,
   tier: 'public',
   summary: 'Lists the nodes of a network: their keys, which are up, and since when.',
   errors: ['store_away'],
-  example: { status: 200 },
   async handle({ clock, registry }) {
     return { ok: true as const, cycle: clock.cycle(), nodes: await registry.nodes() };
   },
 });
 
-export const listLimits = route({
+const listLimits = route({
   ...api.listLimits,
   auth: 'public_or_owner',
   scope: 'any',
   domain: 'node',
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
-  example: { status: 200 },
   errors: ['store_away'],
   async handle(context, { caller }) {
     const { limits, streams, registry, sockets, rates } = context;
@@ -160,7 +156,7 @@ const Health = Type.Object({
   cycle: Cycle,
 });
 
-export const live = route({
+const live = route({
   ...common,
   path: '/healthz',
   tier: 'operations (public)',
@@ -168,7 +164,6 @@ export const live = route({
     'Says whether the process has to be restarted: 503 `store_failed` once its store is lost, no answer if it hangs. 200 while it lives, also where it cannot decide now.',
   answers: { 200: { description: 'A restart would not help.', schema: Health } },
   errors: ['store_failed'],
-  example: { status: 200 },
   handle({ host, clock, isDraining }) {
     const { failure } = host;
     if (failure !== undefined && failure.code !== 'disk_full') throw failure;
@@ -177,7 +172,7 @@ export const live = route({
   },
 });
 
-export const ready = route({
+const ready = route({
   ...common,
   path: '/readyz',
   tier: 'operations (public)',
@@ -188,7 +183,6 @@ export const ready = route({
     ...(['node_draining', 'node_overloaded', 'disk_full', 'store_failed', 'store_away', 'store_unfit'] as const),
     'rows_missing',
   ],
-  example: { status: 200 },
   handle({ counting, isDraining, overload }) {
     if (counting.failure !== undefined) throw counting.failure;
     if (overload.isNow) throw overloaded();
@@ -201,27 +195,68 @@ export const ready = route({
   },
 });
 
-export const publicKey = route({
+const prometheus = { 200: { description: 'Prometheus text.', type: 'text/plain' } } as const;
+
+export const showMetrics = route({
+  ...common,
+  path: '/metrics',
+  tier: 'operations (public)',
+  summary: 'Shows the figures of the node for Prometheus.',
+  answers: prometheus,
+  async handle({ metrics }, _request, reply) {
+    return reply.header('content-type', metrics.contentType).send(await metrics.text());
+  },
+});
+
+const showMachineMetrics = route({
+  method: 'GET',
+  path: '/api/chain/{slug}/metrics',
+  ...forOwners,
+  domain: 'node',
+  summary:
+    'Shows the figures of a machine for Prometheus, for its owner: decisions, latency of its gates, size of its record.',
+  shapes: { params: OfMachine },
+  answers: prometheus,
+  async handle({ ownership, counts, metrics }, { params, caller }, reply) {
+    const text = await metricsOfMachine(ownership.owned(params.slug, caller), counts);
+    return reply.header('content-type', metrics.contentType).send(text);
+  },
+});
+
+const publicKey = route({
   ...api.publicKey,
   auth: 'public',
   tier: 'computation (public)',
   domain: 'updates',
   summary: 'Shows the public key that signs the records of this node, and its version: to be pinned on first use.',
-  example: { status: 200 },
   handle({ identity: { signer, version, successions } }) {
     const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
     return { ok: true, algorithm: 'Ed25519', public_key, public_key_pem, fingerprint, version, successions };
   },
 });
 
-export const proveKey = route({
+const proveKey = route({
   ...api.proveKey,
   auth: 'public',
   tier: 'computation (public)',
   domain: 'updates',
   summary: 'Signs a nonce of the client, so that it knows who it is talking to before it sends a credential.',
-  example: { query: { nonce: 'A'.repeat(43) }, status: 200 },
+  example: { query: { nonce: 'A'.repeat(43) } },
   handle({ identity: { signer } }, { query }) {
     return { ok: true, public_key: signer.publicKey, signature: signProof(signer, query.nonce) };
   },
 });
+
+export const nodeRoutes = [
+  listEndpoints,
+  showOpenApi,
+  readClock,
+  listNodes,
+  listLimits,
+  live,
+  ready,
+  showMetrics,
+  showMachineMetrics,
+  publicKey,
+  proveKey,
+];

@@ -11,25 +11,24 @@ import { CYCLE_MS } from '../../time/cycle.js';
 import { sourceOf } from '../request-source.js';
 import { forAnyone, route } from '../route.js';
 
-export const listOperators = route({
+const listOperators = route({
   ...api.listOperators,
   ...forAnyone,
   domain: 'operators',
   summary: 'Lists the operators that transitions can fire: equations, inputs with units and ranges, reference cases.',
-  example: { status: 200 },
   handle() {
     const views = [...standardOperators().values()].map(operatorView);
     return { ok: true, count: views.length, operators: views };
   },
 });
 
-export const getOperator = route({
+const getOperator = route({
   ...api.getOperator,
   ...forAnyone,
   domain: 'operators',
   summary: 'Shows one operator.',
   errors: ['operator_not_found'],
-  example: { params: { id: 'KO42' }, status: 200 },
+  example: { params: { id: 'KO42' } },
   handle(_, { params }) {
     const operator = findOperator(params.id);
     if (operator === undefined) throw notFound(params.id);
@@ -52,7 +51,7 @@ function notFound(id: string): Failure {
 
 const STEPS_AT_ONCE = 16;
 
-export const shift = route({
+const shift = route({
   ...api.shift,
   auth: 'key_and_session',
   scope: 'read',
@@ -60,7 +59,7 @@ export const shift = route({
   domain: 'compute, wizard surface',
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
-  example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } }, status: 200 },
+  example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } } },
   async handle({ clock, queue }, request) {
     const { body } = request;
     const { steps, base_cycle = clock.cycle(), inputs = {} } = body;
@@ -144,3 +143,5 @@ function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof
   const mean = results.reduce((sum, result) => sum + result / results.length, 0);
   return { min: Math.min(...results), max: Math.max(...results), mean };
 }
+
+export const operatorRoutes = [listOperators, getOperator, shift];

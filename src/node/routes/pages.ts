@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { OfMachine } from '../../api/shapes.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
-import { type Example, forAnyone, type Route, route } from '../route.js';
+import { forAnyone, type Route, route } from '../route.js';
 
 /** Only what this node serves, and no inline script or style. */
 const policy = [
@@ -20,12 +20,10 @@ const policy = [
 const [HTML, SCRIPT] = ['text/html; charset=utf-8', 'text/javascript; charset=utf-8'];
 const STYLE = 'text/css; charset=utf-8';
 
-/** The same for every slug: the page fetches what it shows. */
-const ofMachine = { params: OfMachine, example: { params: { slug: 'edge-gateway' }, status: 200 } } as const;
-
 export const pages: readonly Route[] = [
   file('/', HTML, 'node/home.html', 'Shows the most active machines, and the health of this node.'),
-  file('/m/{slug}', HTML, 'node/machine.html', 'Shows a machine as it moves: counts, transitions, record.', ofMachine),
+  // The same for every slug: the page fetches what it shows.
+  file('/m/{slug}', HTML, 'node/machine.html', 'Shows a machine as it moves: counts, transitions, record.', OfMachine),
   file('/home.js', SCRIPT, 'node/home.js', 'The script of the page at /.'),
   file('/machine.js', SCRIPT, 'node/machine.js', 'The script of the page of a machine.'),
   file('/verify.js', SCRIPT, 'node/verify.js', 'Verifies a record in the browser, for the page of a machine.'),
@@ -33,13 +31,7 @@ export const pages: readonly Route[] = [
   file('/icon.svg', 'image/svg+xml', 'icon.svg', 'The icon of the pages of the node.'),
 ];
 
-function file(
-  path: string,
-  type: string,
-  name: BundledFile,
-  summary: string,
-  { params, example }: { readonly params?: TObject; readonly example: Example } = { example: { status: 200 } },
-): Route {
+function file(path: string, type: string, name: BundledFile, summary: string, params?: TObject): Route {
   return route({
     method: 'GET',
     path,
@@ -48,7 +40,6 @@ function file(
     summary,
     ...(params === undefined ? {} : { shapes: { params } }),
     answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },
-    example,
     handle(_parts, _request, reply) {
       return reply
         .header('content-type', type)

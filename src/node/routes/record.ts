@@ -16,13 +16,12 @@ import { forReaders, type RouteRequest, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';
 
-export const readRecord = route({
+const readRecord = route({
   ...api.readRecord,
   ...forReaders,
   domain: 'record',
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
-  errors: ['machine_not_found'],
-  example: { params: { slug: 'edge-gateway' }, query: { kind: 'transition', limit: '10' }, status: 200 },
+  example: { query: { kind: 'transition', limit: '10' } },
   async handle(context, request, reply) {
     const { ownership, record, counting, queue } = context;
     const machine = ownership.visible(request.params.slug, request.caller);
@@ -57,13 +56,12 @@ export const readRecord = route({
 
 const ROWS_SEARCHED = 5_000;
 
-export const verifyRecord = route({
+const verifyRecord = route({
   ...api.verifyRecord,
   ...forReaders,
   domain: 'record',
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
-  errors: ['machine_not_found', 'node_overloaded'],
-  example: { params: { slug: 'edge-gateway' }, status: 200 },
+  errors: ['node_overloaded'],
   async handle({ ownership, verifications, counting }, { params, caller, ip }) {
     const machine = ownership.visible(params.slug, caller);
     await counting.durable(machine);
@@ -71,7 +69,7 @@ export const verifyRecord = route({
   },
 });
 
-function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes>): boolean {
+function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes, 'public_or_owner'>): boolean {
   if (query.format !== undefined) return query.format === 'ndjson';
   return headers.accept?.includes(NDJSON) ?? false;
 }
@@ -143,3 +141,5 @@ async function* exported(
   }
   if (last !== undefined) yield exportLine(close(last));
 }
+
+export const recordRoutes = [readRecord, verifyRecord];

@@ -1,4 +1,6 @@
 // Routes of templates: listing them, looking at one, deploying one onto a machine.
+import type { FastifyReply } from 'fastify';
+import type { Static } from 'typebox';
 import * as api from '../../api/contracts.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
@@ -7,17 +9,18 @@ import { ruleLimiter } from '../../limiter/rule-limiter.js';
 import { templates } from '../../limiter/templates.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { assert, Failure } from '../../schema/failure.js';
+import type { NodeContext } from '../node-context.js';
+import type { Caller } from '../permission.js';
 import { forAdmins, forAnyone, route } from '../route.js';
-import { contractView } from '../views.js';
 import { create, pay, refusals } from './contracts.js';
 
-export const listTemplates = route({
+const listTemplates = route({
   ...api.listTemplates,
   ...forAnyone,
   domain: 'contract templates',
   summary: 'Lists the templates that can be deployed, in pages.',
   errors: ['template_not_found'],
-  example: { query: { limit: '10' }, status: 200 },
+  example: { query: { limit: '10' } },
   handle(_parts, { query: { after, limit = 100 } }) {
     if (after !== undefined) templateNamed(after);
     const ids = [...templates.keys()];
@@ -31,54 +34,43 @@ export const listTemplates = route({
   },
 });
 
-export const inspectRateLimiter = route({
+const inspectRateLimiter = route({
   ...api.inspectRateLimiter,
   ...forAnyone,
   domain: 'contract templates',
   summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
-  example: { status: 200 },
   handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
 });
 
-export const inspectTemplate = route({
+const inspectTemplate = route({
   ...api.inspectTemplate,
   ...forAnyone,
   domain: 'contract templates',
   summary: 'Shows the full definition of a template.',
   errors: ['template_not_found'],
-  example: { params: { template_id: 'gcra' }, status: 200 },
+  example: { params: { template_id: 'gcra' } },
   handle: (_parts, { params }) => ({ ok: true, template: templateNamed(params.template_id) }),
 });
 
-export const deployRateLimiter = route({
+const deployRateLimiter = route({
   ...api.deployRateLimiter,
   ...forAdmins,
   domain: 'contract templates',
   summary:
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
   errors: refusals,
-  example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 }, status: 201 },
+  example: { body: { slug: 'edge-gateway', threshold: 100, within: 60 } },
   async handle(context, request, reply) {
     const { body, caller } = request;
     const { slug, name, rule, limit, shadow, when_away, gate, keyed, ...parameters } = body;
     context.ownership.owned(slug, caller);
     const asked = Object.entries({ ...parameters, rule, limit }).filter(([, value]) => value !== undefined);
     const limiter = limiterIn(asked, context.clock.cycleMs) ?? rateLimiter(parameters);
-    const definition = {
-      ...limiter,
-      ...(shadow && { shadow }),
-      ...(when_away && { when_away }),
-      ...(gate && { gate }),
-    };
-    const template_id = definition.id ?? TEMPLATE_ID;
-    pay(context, request, reply, 1);
-    const contract = await create(context, caller, slug, definition, { templateId: template_id, keyed, name });
-    reply.code(201);
-    return { ok: true, contract: contractView(contract), template_id };
+    return deploy(context, request, reply, limiter, limiter.id ?? TEMPLATE_ID);
   },
 });
 
-export const deployTemplate = route({
+const deployTemplate = route({
   ...api.deployTemplate,
   ...forAdmins,
   domain: 'contract templates',
@@ -87,7 +79,6 @@ export const deployTemplate = route({
   example: {
     params: { template_id: 'token-bucket' },
     body: { slug: 'edge-gateway', params: { rate: 10, per_ms: 1000, capacity: 20 } },
-    status: 201,
   },
   async handle(context, request, reply) {
     const { params, body, caller } = request;
@@ -95,18 +86,33 @@ export const deployTemplate = route({
     context.ownership.owned(slug, caller);
     const { id = params.template_id, rule, name: called } = templateNamed(params.template_id);
     assert(rule !== undefined, 'only the rate limiter has no rule, and it has a route of its own');
-    const definition = {
-      ...ruleLimiter({ ...rule, ...given }, called),
-      ...(shadow && { shadow }),
-      ...(when_away && { when_away }),
-      ...(gate && { gate }),
-    };
-    pay(context, request, reply, 1);
-    const contract = await create(context, caller, slug, definition, { templateId: id, keyed, name });
-    reply.code(201);
-    return { ok: true, contract: contractView(contract), template_id: id };
+    return deploy(context, request, reply, ruleLimiter({ ...rule, ...given }, called), id);
   },
 });
+
+async function deploy(
+  context: NodeContext,
+  request: { readonly body: Deployed; readonly caller: Caller; readonly ip: string },
+  reply: FastifyReply,
+  limiter: ContractDefinition,
+  templateId: string,
+): Promise<object> {
+  const { slug, name, shadow, when_away, gate, keyed } = request.body;
+  pay(context, request, reply, 1);
+  const definition = {
+    ...limiter,
+    ...(shadow && { shadow }),
+    ...(when_away && { when_away }),
+    ...(gate && { gate }),
+  };
+  const contract = await create(context, request, reply, { slug, definition, templateId, keyed, name });
+  return { ok: true, contract, template_id: templateId };
+}
+
+type Deployed = Pick<
+  Static<typeof api.deployRateLimiter.shapes.body>,
+  'slug' | 'name' | 'shadow' | 'when_away' | 'gate' | 'keyed'
+>;
 
 /** Undefined for the parameters of the window. @throws Failure `invalid_definition`, `invalid_input` */
 function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], cycleMs: number) {
@@ -133,3 +139,5 @@ function templateNamed(id: string): ContractDefinition {
     fix: guess === undefined ? 'GET /api/contracts/templates lists them.' : `Did you mean "${guess}"?`,
   });
 }
+
+export const templateRoutes = [listTemplates, inspectRateLimiter, inspectTemplate, deployRateLimiter, deployTemplate];
