@@ -12,7 +12,7 @@ import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import type { Sampled, Samples } from './counting/samples.js';
 import type { Limits } from './limits.js';
-import { Shares } from './shares.js';
+import { SharedRoom } from './shared-room.js';
 
 /** Columns that only grow: a row has the increase in its cycle. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
@@ -33,13 +33,16 @@ export class ContractHistories {
   readonly #samples: Samples;
   readonly #limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>;
   readonly #byContract = new Map<string, ContractHistory>();
-  /** Number of watched histories, each in the network of addresses that watched it first. */
-  readonly #byAddressNetwork = new Shares();
+  /** Watched histories, each of the network of addresses that watched it first. */
+  readonly #watched: SharedRoom;
 
   constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>) {
     this.#host = host;
     this.#samples = samples;
     this.#limits = limits;
+    const { watchedContracts: onNode } = limits;
+    // Half of what others leave, since all readers of a node may be in one network.
+    this.#watched = new SharedRoom({ perOwner: onNode / 4, onNode });
     for (const contract of host.contracts.values()) this.#keep(contract);
     host.changes.subscribe((change) => {
       if (change.kind === 'contract_added') this.#keep(change.contract);
@@ -59,7 +62,8 @@ export class ContractHistories {
   watch(contracts: readonly Contract[], afterCycle: number | undefined, addressNetwork = ''): Watched {
     const { watchedContracts: most, watchedContractsPerStream: mostPerStream } = this.#limits;
     if (contracts.length > mostPerStream) throw tooManyContracts(mostPerStream);
-    if (!this.#hasRoom(contracts, addressNetwork)) throw tooManyHistories();
+    const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
+    if (more > 0 && more > this.#watched.freeIn(addressNetwork)) throw tooManyHistories();
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;
@@ -71,26 +75,15 @@ export class ContractHistories {
       const history = this.#byContract.get(contract.id) ?? this.#begin(contract);
       if (history.watchers.size === 0) {
         history.addressNetwork = addressNetwork;
-        this.#byAddressNetwork.add(addressNetwork, 1);
+        this.#watched.add(addressNetwork, addressNetwork, 1);
       }
       history.watchers.add(watched);
     }
     return watched;
   }
 
-  /** A network of addresses may watch half of what others leave, since all readers of a node may be in one network. */
-  #hasRoom(contracts: readonly Contract[], addressNetwork: string): boolean {
-    const { watchedContracts: onNode } = this.#limits;
-    const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    return (
-      more === 0 ||
-      this.#byAddressNetwork.of(addressNetwork) + more <=
-        this.#byAddressNetwork.roomOf(addressNetwork, { perOwner: onNode / 4, onNode })
-    );
-  }
-
   #keep(contract: Contract): void {
-    const { all: watched } = this.#byAddressNetwork;
+    const { all: watched } = this.#watched;
     const most = Math.min(this.#limits.watchedContracts - watched, this.#samples.mostUnwatched);
     if (this.#byContract.size - watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
     this.#begin(contract);
@@ -107,8 +100,8 @@ export class ContractHistories {
     for (const id of watched.ids) {
       const history = this.#byContract.get(id);
       if (!history?.watchers.delete(watched) || history.watchers.size > 0) continue;
-      this.#byAddressNetwork.add(history.addressNetwork, -1);
-      if (this.#byContract.size - this.#byAddressNetwork.all > this.#samples.mostUnwatched) this.#dropOne(() => true);
+      this.#leave(history);
+      if (this.#byContract.size - this.#watched.all > this.#samples.mostUnwatched) this.#dropOne(() => true);
     }
   }
 
@@ -141,7 +134,11 @@ export class ContractHistories {
     if (history === undefined) return;
     this.#byContract.delete(id);
     this.#samples.end(history);
-    if (history.watchers.size > 0) this.#byAddressNetwork.add(history.addressNetwork, -1);
+    if (history.watchers.size > 0) this.#leave(history);
+  }
+
+  #leave({ addressNetwork }: ContractHistory): void {
+    this.#watched.add(addressNetwork, addressNetwork, -1);
   }
 }
 

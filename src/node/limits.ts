@@ -74,8 +74,7 @@ export const defaultLimits = {
   newMachines: { threshold: 1_000, within: 3_600, onNode: 10_000 },
   definitionKib: { threshold: 2_048, within: 60, onNode: 16_384 },
   /** KiB of answers kept under idempotency keys. */
-  answersKibPerOwner: 16 << 10,
-  answersKib: 256 << 10,
+  answersKib: { perOwner: 16 << 10, onNode: 256 << 10 },
   keyLifetimeMs: 30 * 24 * HOUR,
   /** Keys of an owner, including revoked ones until they expire. */
   keysPerOwner: 1_000,

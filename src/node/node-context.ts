@@ -157,10 +157,7 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   const known = { ...base, ownership, usage, listener };
   const registry: Registry =
     network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
-  const idempotency = new Idempotency(host, store.answers, limits, (owner) => usage.networkOfOwner(owner));
-  host.changes.subscribe(({ kind, machine }) => {
-    if (kind === 'machine_removed') idempotency.dropMachine(machine.slug);
-  });
+  const idempotency = new Idempotency(host, store.answers, limits.answersKib, usage);
   const counting: Counting =
     network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, queue);
   return {

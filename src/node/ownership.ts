@@ -4,12 +4,10 @@ import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
 import { beyondMachine, type Caller } from './permission.js';
-import { Shares } from './shares.js';
 
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
-  readonly deleted = new Shares();
   readonly #slugs: string[];
   /** Owners at the limit of their records, with what they have; see usage.ts. */
   readonly full = new Map<string, string>();
@@ -36,15 +34,13 @@ export class Ownership {
     const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
     if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
     else this.#byOwner.delete(machine.image.owner);
-    this.deleted.add(machine.image.owner, 1);
   }
 
   #placeOf(slug: string): number {
     return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
   }
 
-  #drop({ slug, image }: Machine): void {
-    this.deleted.add(image.owner, -1);
+  #drop({ slug }: Machine): void {
     const index = this.#placeOf(slug);
     if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
   }
@@ -55,7 +51,6 @@ export class Ownership {
 
   /** The node's own machines count for no owner. */
   #own(machine: Machine): void {
-    if (machine.deletedMs !== undefined) this.deleted.add(machine.image.owner, 1);
     if (isReserved(machine.slug) || machine.deletedMs !== undefined) return;
     const owned = this.#byOwner.get(machine.image.owner);
     if (owned === undefined) this.#byOwner.set(machine.image.owner, [machine]);

@@ -5,21 +5,23 @@
 //                 └ none: cut before a byte is read
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../traffic/network.js';
-import { type Room, roomOfNetwork } from './limits.js';
+import type { Room } from './limits.js';
 import { addressNetworkOf } from './request-source.js';
-import { Shares } from './shares.js';
+import { SharedRoom } from './shared-room.js';
+
+/** Loopback and proxies: no address has this name. */
+const MANY = 'many';
 
 export class Sockets {
-  readonly #room: Room;
+  readonly #most: number;
+  readonly #room: SharedRoom;
   readonly #ofMany = new BlockList();
-  readonly #byAddress = new Shares();
-  readonly #byAddressNetwork = new Shares();
-  size = 0;
   refused = 0;
 
   /** @param room `perOwner`: per address @param proxies addresses and networks */
   constructor(room: Room, proxies: readonly string[]) {
-    this.#room = room;
+    this.#most = room.onNode;
+    this.#room = new SharedRoom(room);
     for (const network of ['127.0.0.0/8', '::1', ...proxies]) {
       const [address = '', bits] = network.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -28,39 +30,26 @@ export class Sockets {
     }
   }
 
+  get size(): number {
+    return this.#room.all;
+  }
+
   /** Counts a connection until it closes, or resets it. @returns whether it stays */
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
     // A closed socket has none.
     const { remoteAddress = '' } = socket;
-    const [address, addressNetwork] = [networkOf(remoteAddress), addressNetworkOf(remoteAddress)];
     const isOfMany = remoteAddress !== '' && this.#isOfMany(remoteAddress);
-    if (
-      remoteAddress === '' ||
-      this.size >= this.#room.onNode ||
-      (!isOfMany && !this.#hasRoom(address, addressNetwork))
-    ) {
+    const [address, network] = isOfMany ? [MANY, MANY] : [networkOf(remoteAddress), addressNetworkOf(remoteAddress)];
+    const hasRoom = this.size < this.#most && (isOfMany || this.#room.hasRoom(address, network));
+    if (remoteAddress === '' || !hasRoom) {
       this.refused += 1;
       // A client that sees only the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
       return false;
     }
-    const count = (by: 1 | -1) => {
-      this.size += by;
-      if (isOfMany) return;
-      this.#byAddress.add(address, by);
-      this.#byAddressNetwork.add(addressNetwork, by);
-    };
-    count(1);
-    socket.once('close', () => count(-1));
+    this.#room.add(address, network, 1);
+    socket.once('close', () => this.#room.add(address, network, -1));
     return true;
-  }
-
-  #hasRoom(address: string, addressNetwork: string): boolean {
-    const ofNetwork = this.#byAddressNetwork.of(addressNetwork);
-    return (
-      this.#byAddress.of(address) < this.#room.perOwner &&
-      ofNetwork < Math.floor(roomOfNetwork(this.#room, this.size - ofNetwork))
-    );
   }
 
   #isOfMany(address: string): boolean {

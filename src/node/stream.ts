@@ -21,7 +21,7 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
 import { ofOwner } from './request-source.js';
-import { Shares } from './shares.js';
+import { SharedRoom } from './shared-room.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {
@@ -58,19 +58,21 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
-  readonly #bySource = new Shares();
-  readonly #byAddressNetwork = new Shares();
+  readonly #room: SharedRoom;
 
   constructor(sources: StreamsSources) {
     this.#sources = sources;
+    const { readers, readersPerMachine, readersPerCaller } = sources.limits;
+    // All readers of a machine may come from one network.
+    this.#room = new SharedRoom({ perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: readers });
   }
 
   get size(): number {
-    return this.#bySource.all;
+    return this.#room.all;
   }
 
   ofOwner(owner: string): number {
-    return this.#bySource.of(ofOwner(owner));
+    return this.#room.of(ofOwner(owner));
   }
 
   /** Without `afterSeq`, only new rows. @throws Failure `node_overloaded`, `too_many_requests`, `invalid_input` */
@@ -81,17 +83,13 @@ export class Streams {
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
-    if (this.#bySource.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
-    // All readers of a machine may come from one network.
-    const room = { perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: most };
-    if (this.#byAddressNetwork.of(addressNetwork) + 1 > this.#byAddressNetwork.roomOf(addressNetwork, room))
-      throw tooManyReaders();
-    if (this.size >= most || (this.#byMachine.get(machine.slug)?.size ?? 0) >= readersPerMachine)
+    if (this.#room.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
+    const ofMachine = this.#byMachine.get(machine.slug)?.size ?? 0;
+    if (this.#room.freeIn(addressNetwork) < 1 || this.size >= most || ofMachine >= readersPerMachine)
       throw tooManyReaders();
     const watched =
       contracts.length === 0 ? undefined : this.#sources.histories().watch(contracts, afterCycle, addressNetwork);
-    this.#bySource.add(source, 1);
-    this.#byAddressNetwork.add(addressNetwork, 1);
+    this.#room.add(source, addressNetwork, 1);
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = {
       response,
@@ -225,8 +223,7 @@ export class Streams {
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
     if (reader.watched !== undefined) this.#sources.histories().leave(reader.watched);
-    this.#bySource.add(source, -1);
-    this.#byAddressNetwork.add(addressNetwork, -1);
+    this.#room.add(source, addressNetwork, -1);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 

@@ -12,8 +12,9 @@ import { type AuditRow, bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import type { Store } from '../store/store.js';
-import { type Limits, roomOfNetwork } from './limits.js';
+import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
+import { SharedRoom } from './shared-room.js';
 
 export interface QuotaAmounts {
   machines: number;
@@ -25,10 +26,16 @@ export interface QuotaAmounts {
   definitionBytes: number;
 }
 
-export interface Used extends QuotaAmounts {
-  /** Of all records, without removed rows. */
+/** What machines keep: the rows of their records, without removed ones, and answers under idempotency keys. */
+interface Kept {
   rows: number;
   recordKib: number;
+  answersKib: number;
+}
+
+export interface Used extends QuotaAmounts, Kept {
+  /** Machines whose records are still read. */
+  deletedMachines: number;
 }
 
 export interface QuotaRequest {
@@ -45,6 +52,8 @@ export interface Freed {
   readonly definition_bytes: number;
 }
 
+const NOTHING: Readonly<Kept> = { rows: 0, recordKib: 0, answersKib: 0 };
+
 const RECORDS = ['rows', 'recordKib'] as const;
 
 export class Usage {
@@ -52,9 +61,8 @@ export class Usage {
   readonly #ownership: Ownership;
   readonly #limits: Limits;
   readonly #credentials: Pick<Credentials, 'keysOf'>;
-  readonly #records = new Map<Machine, { rows: number; bytes: number }>();
-  readonly #accounts = new Map<string, Used>();
-  readonly #onNode = none();
+  readonly #rooms: ReadonlyMap<keyof Used, SharedRoom>;
+  readonly #kept = new Map<Machine, Kept>();
   readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
   readonly #bytes = new WeakMap<Plan, number>();
@@ -70,11 +78,12 @@ export class Usage {
     this.#host = host;
     this.#ownership = ownership;
     this.#limits = limits;
+    this.#rooms = new Map(NAMES.map((name) => [name, new SharedRoom(limits[name])]));
     for (const machine of host.machines.values()) {
-      if (machine.deletedMs === undefined) this.#countMachine(machine, 1);
+      this.#countMachine(machine, 1);
       for (const contract of machine.contracts) this.#change(machine, contract, 1);
       const rows = machine.head.seq - (store.cut(machine.slug)?.removed_to_seq ?? 0);
-      this.addRows(machine, rows, store.recordBytes(machine.slug));
+      this.keep(machine, { rows, recordKib: store.recordBytes(machine.slug) / 1024 });
     }
     host.changes.subscribe((change) => this.#take(change));
   }
@@ -82,55 +91,62 @@ export class Usage {
   #take(change: HostChange): void {
     const { kind, machine } = change;
     if (kind === 'machine_added') this.#countMachine(machine, 1);
-    else if (kind === 'machine_deleted') this.#countMachine(machine, -1);
-    else if (kind === 'contract_added') this.#change(machine, change.contract, 1);
+    else if (kind === 'machine_deleted') {
+      if (!isReserved(machine.slug)) this.#add(machine.image.owner, { machines: -1 });
+      this.#countMachine(machine, 1);
+    } else if (kind === 'contract_added') this.#change(machine, change.contract, 1);
     else if (kind === 'contract_removed') this.#change(machine, change.contract, -1);
     else if (kind === 'contract_changed') {
       this.#change(machine, { plans: change.before, image: change.contract.image }, -1);
       this.#change(machine, change.contract, 1);
     } else {
-      const { rows, bytes } = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
-      this.addRows(machine, -rows, -bytes);
-      this.#records.delete(machine);
+      const { rows, recordKib, answersKib } = this.#kept.get(machine) ?? NOTHING;
+      this.keep(machine, { rows: -rows, recordKib: -recordKib, answersKib: -answersKib });
+      this.#kept.delete(machine);
+      this.#countMachine(machine, -1);
     }
   }
 
   of(owner: string): Readonly<Used> {
-    return { ...this.#account(`owner ${owner}`) };
+    return usedBy((name) => this.#room(name).of(owner));
   }
 
   /** Without the node's own machines. */
   get onNode(): Readonly<Used> {
-    return { ...this.#onNode };
+    return usedBy((name) => this.#room(name).all);
   }
 
   takeRow(row: AuditRow): void {
     const machine = this.#host.machines.get(row.machine);
-    if (machine !== undefined) this.addRows(machine, 1, bytesOfRow(row));
+    if (machine !== undefined) this.keep(machine, { rows: 1, recordKib: bytesOfRow(row) / 1024 });
   }
 
-  /** @param bytes of all these rows; both below 0 if they were removed */
-  addRows(machine: Machine, rows: number, bytes: number): void {
+  /** @param more below 0 for what was removed */
+  keep(machine: Machine, more: Partial<Kept>): void {
     const { owner } = machine.image;
-    const record = this.#records.get(machine) ?? { rows: 0, bytes: 0 };
-    this.#records.set(machine, { rows: record.rows + rows, bytes: record.bytes + bytes });
-    this.#add(owner, { rows, recordKib: bytes / 1024 });
+    const { rows = 0, recordKib = 0, answersKib = 0 } = more;
+    const kept = this.#kept.get(machine) ?? { ...NOTHING };
+    kept.rows += rows;
+    kept.recordKib += recordKib;
+    kept.answersKib += answersKib;
+    this.#kept.set(machine, kept);
+    this.#add(owner, more);
     this.#noteFull(owner);
-    if (rows < 0 || bytes < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
+    if (rows < 0 || recordKib < 0) for (const one of this.#ownership.full.keys()) this.#noteFull(one);
   }
 
   #noteFull(owner: string): void {
     const { full } = this.#ownership;
-    const used = this.#account(`owner ${owner}`);
     const name = RECORDS.find((one) => {
-      return used[one] >= this.#limits[one].perOwner || used[one] >= this.#freeIn(owner, one);
+      const used = this.#room(one).of(owner);
+      return used >= this.#limits[one].perOwner || used >= this.freeIn(owner, one);
     });
     if (name === undefined) full.delete(owner);
     else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
   }
 
   refuse(wanted: QuotaRequest): void {
-    const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.#freeIn(wanted.owner, name)]));
+    const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.freeIn(wanted.owner, name)]));
     const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
     if (refusal !== undefined) throw refusal;
     if (wanted.asked.some(([name]) => name === 'machines')) this.refuseBeyondDeleted(wanted);
@@ -139,7 +155,7 @@ export class Usage {
   /** @throws Failure `limit_reached` if too many records of deleted machines are kept */
   refuseBeyondDeleted({ owner, what }: QuotaRequest): void {
     const { perOwner, onNode } = this.#limits.deletedMachines;
-    const { deleted } = this.#ownership;
+    const deleted = this.#room('deletedMachines');
     if (deleted.of(owner) < Math.min(perOwner, onNode - deleted.all + 1)) return;
     throw new Failure('limit_reached', {
       what,
@@ -151,17 +167,21 @@ export class Usage {
   leftOf(owner: string): Readonly<Used> {
     const used = this.of(owner);
     return usedBy((name) => {
-      const most = Math.min(this.#limits[name].perOwner, this.#freeIn(owner, name));
+      const most = Math.min(this.#limits[name].perOwner, this.freeIn(owner, name));
       return Math.max(0, Math.floor(most - used[name]));
     });
   }
 
-  #freeIn(owner: string, name: keyof Used): number {
-    const used = this.#account(this.networkOfOwner(owner))[name];
-    return roomOfNetwork(this.#limits[name], this.#onNode[name] - used) - used;
+  #room(name: keyof Used): SharedRoom {
+    return this.#rooms.get(name)!;
   }
 
-  networkOfOwner(owner: string): string {
+  /** What others leave for an owner, and for the owners of the same network of addresses. */
+  freeIn(owner: string, name: keyof Used): number {
+    return this.#room(name).freeIn(this.#networkOfOwner(owner));
+  }
+
+  #networkOfOwner(owner: string): string {
     let name = this.#networkByOwner.get(owner);
     if (name === undefined) {
       const [key] = this.#credentials.keysOf(owner, '', 1);
@@ -197,8 +217,9 @@ export class Usage {
     return { owner, what: 'The contract was not changed.', asked: asked.filter(([, more]) => more > 0) };
   }
 
-  #countMachine({ slug, image }: Machine, by: 1 | -1): void {
-    if (!isReserved(slug)) this.#add(image.owner, { machines: by });
+  #countMachine({ slug, image, deletedMs }: Machine, by: 1 | -1): void {
+    if (deletedMs !== undefined) this.#add(image.owner, { deletedMachines: by });
+    else if (!isReserved(slug)) this.#add(image.owner, { machines: by });
   }
 
   /** The node's own machines take no room. */
@@ -220,8 +241,8 @@ export class Usage {
   }
 
   #add(owner: string, more: Partial<Used>): void {
-    for (const used of [this.#account(`owner ${owner}`), this.#account(this.networkOfOwner(owner)), this.#onNode])
-      for (const name of NAMES) used[name] += more[name] ?? 0;
+    const network = this.#networkOfOwner(owner);
+    for (const name of NAMES) if (more[name]) this.#room(name).add(owner, network, more[name]);
   }
 
   freedBy(owner: string, remove: () => void): Freed & { readonly machines: number } {
@@ -239,15 +260,6 @@ export class Usage {
       this.#bytes.set(plan, bytes);
     }
     return bytes;
-  }
-
-  #account(name: string): Used {
-    let used = this.#accounts.get(name);
-    if (used === undefined) {
-      used = none();
-      this.#accounts.set(name, used);
-    }
-    return used;
   }
 }
 
@@ -303,16 +315,8 @@ export function refusalBeyond(
   return undefined;
 }
 
-function none(): Used {
-  return usedBy(() => 0);
-}
-
 export function usedBy(of: (name: keyof Used) => number): Used {
-  return {
-    ...{ machines: of('machines'), contracts: of('contracts'), windowCycles: of('windowCycles') },
-    ...{ keyCells: of('keyCells'), definitionBytes: of('definitionBytes'), rows: of('rows') },
-    recordKib: of('recordKib'),
-  };
+  return Object.fromEntries(NAMES.map((name) => [name, of(name)])) as unknown as Used;
 }
 
 const WORDS = {
@@ -323,6 +327,8 @@ const WORDS = {
   definitionBytes: 'bytes of definitions',
   rows: 'rows',
   recordKib: 'KiB of rows',
+  answersKib: 'KiB of kept answers',
+  deletedMachines: 'deleted machines',
 } as const satisfies Record<keyof Used, string>;
 
 const NAMES = Object.keys(WORDS) as readonly (keyof Used)[];

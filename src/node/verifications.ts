@@ -7,7 +7,7 @@ import { RecordVerifier } from '../record/verify-record.js';
 import { Failure } from '../schema/failure.js';
 import type { RecordReader } from '../store/store.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
-import { roomOfNetwork } from './limits.js';
+import { SharedRoom } from './shared-room.js';
 
 const ROWS_PER_SLICE = 50;
 
@@ -22,24 +22,30 @@ interface VerificationsOptions {
 
 export class Verifications {
   readonly #options: VerificationsOptions;
-  readonly #running = new Map<string, { readonly addressNetwork: string; readonly walk: Promise<Verification> }>();
+  readonly #running = new Map<string, Promise<Verification>>();
+  readonly #room: SharedRoom;
   /** Settles after the last walk; the next one follows it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: VerificationsOptions) {
     this.#options = options;
+    const { most: onNode } = options;
+    this.#room = new SharedRoom({ perOwner: onNode / 4, onNode });
   }
 
   /** @param addressNetwork has a share of the room; see limits.ts @throws Failure `node_overloaded` */
   of(slug: string, addressNetwork: string): Promise<Verification> {
     const known = this.#running.get(slug);
-    if (known !== undefined) return known.walk;
-    const { most: onNode } = this.#options;
-    const ofNetwork = [...this.#running.values()].filter((one) => one.addressNetwork === addressNetwork).length;
-    if (ofNetwork + 1 > roomOfNetwork({ perOwner: onNode / 4, onNode }, this.#running.size - ofNetwork))
-      throw tooMany();
-    const walk = this.#last.then(() => this.#verify(slug)).finally(() => this.#running.delete(slug));
-    this.#running.set(slug, { addressNetwork, walk });
+    if (known !== undefined) return known;
+    if (this.#room.freeIn(addressNetwork) < 1) throw tooMany();
+    this.#room.add(addressNetwork, addressNetwork, 1);
+    const walk = this.#last
+      .then(() => this.#verify(slug))
+      .finally(() => {
+        this.#running.delete(slug);
+        this.#room.add(addressNetwork, addressNetwork, -1);
+      });
+    this.#running.set(slug, walk);
     this.#last = walk.catch(() => {});
     return walk;
   }

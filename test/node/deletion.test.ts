@@ -99,7 +99,7 @@ describe.each([
   });
 
   it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
-    const { mint } = await start(folder(), { retentionMs: 500, answersKibPerOwner: 1 });
+    const { mint } = await start(folder(), { retentionMs: 500, answersKib: { perOwner: 1, onNode: 262_144 } });
     const [owner, stranger] = [await mint(), await mint()];
     const told = await inTurn([owner, stranger, owner], async (by) => {
       const once = async (key: string) => {

@@ -159,7 +159,7 @@ describe('many events with an idempotency key', () => {
 
 describe('what is kept', () => {
   it('is bounded for each owner: beyond it a key is refused, and an event without one counts', async () => {
-    const small = await startRunning({ cycleMs: 50, limits: { answersKibPerOwner: 2 } });
+    const small = await startRunning({ cycleMs: 50, limits: { answersKib: { perOwner: 2, onNode: 262_144 } } });
     try {
       const [one, two] = [small.owner('one'), small.owner('two')];
       await one.contractOn('one', { within: 10_000 });

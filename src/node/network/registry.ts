@@ -62,7 +62,8 @@ export class NetworkRegistry implements Registry {
       retentionMs: limits.retentionMs,
       fingerprint: signer.fingerprint,
     });
-    network.directory.onMachine = (machine, bytes) => context.usage.addRows(machine, machine.head.seq, bytes);
+    network.directory.onMachine = (machine, bytes) =>
+      context.usage.keep(machine, { rows: machine.head.seq, recordKib: bytes / 1024 });
     host.changes.subscribe(({ kind, machine }) => {
       if (kind === 'machine_removed') network.heads.drop(machine);
     });

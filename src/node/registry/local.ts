@@ -53,7 +53,7 @@ export class LocalRegistry implements Registry {
     this.#retention = new Retention({
       ...context,
       retentionMs: limits.retentionMs,
-      onRemoved: (machine, rows, bytes) => usage.addRows(machine, -rows, -bytes),
+      onRemoved: (machine, rows, bytes) => usage.keep(machine, { rows: -rows, recordKib: -bytes / 1024 }),
     });
   }
 

@@ -15,7 +15,7 @@ import { spanCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import type { KeptAnswers } from '../../../store/kept-answers.js';
 import type { Limits } from '../../limits.js';
-import { Shares } from '../../shares.js';
+import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reused } from '../once-only.js';
 
 /** Steps and rows per turn of the loop, for a request with a key: some ten ms. */
@@ -38,22 +38,14 @@ const PURGED_AT_ONCE = 2_000;
 export class Idempotency {
   readonly #host: Host;
   readonly #answers: KeptAnswers;
-  readonly #limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>;
-  readonly #byMachine = new Map<string, { readonly owner: string; bytes: number }>();
-  readonly #byOwner = new Shares();
-  readonly #byAddressNetwork = new Shares();
-  readonly #networkOfOwner: (owner: string) => string;
+  readonly #most: Limits['answersKib'];
+  readonly #usage: Usage;
 
-  constructor(
-    host: Host,
-    answers: KeptAnswers,
-    limits: Pick<Limits, 'answersKib' | 'answersKibPerOwner'>,
-    networkOfOwner = (owner: string) => owner,
-  ) {
+  constructor(host: Host, answers: KeptAnswers, most: Limits['answersKib'], usage: Usage) {
     this.#host = host;
-    this.#networkOfOwner = networkOfOwner;
     this.#answers = answers;
-    this.#limits = limits;
+    this.#most = most;
+    this.#usage = usage;
     for (const { machine, count, length } of answers.sizes()) this.#add(machine, length + count * OVERHEAD);
   }
 
@@ -87,33 +79,20 @@ export class Idempotency {
   }
 
   purge(cycle: number): void {
-    if (this.#byOwner.all === 0) return;
+    if (this.#usage.onNode.answersKib === 0) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
       this.#add(machine, -length - OVERHEAD);
   }
 
-  dropMachine(slug: string): void {
-    this.#add(slug, -(this.#byMachine.get(slug)?.bytes ?? 0));
-  }
-
   #add(slug: string, bytes: number): void {
-    const of = this.#byMachine.get(slug) ?? { owner: this.#host.machines.get(slug)?.image.owner ?? '', bytes: 0 };
     // Answers of a machine that is being removed are subtracted already.
-    if (of.bytes + bytes < 0) return;
-    of.bytes += bytes;
-    if (of.bytes === 0) this.#byMachine.delete(slug);
-    else this.#byMachine.set(slug, of);
-    this.#byOwner.add(of.owner, bytes);
-    this.#byAddressNetwork.add(this.#networkOfOwner(of.owner), bytes);
+    const machine = this.#host.machines.get(slug);
+    if (machine !== undefined) this.#usage.keep(machine, { answersKib: bytes / 1024 });
   }
 
-  #refuseTooMany({ image }: Machine): void {
-    const { answersKib, answersKibPerOwner } = this.#limits;
-    const room = { perOwner: answersKibPerOwner * 1024, onNode: answersKib * 1024 };
-    const addressNetwork = this.#networkOfOwner(image.owner);
-    const isOwner = this.#byOwner.of(image.owner) >= room.perOwner;
-    if (!isOwner && this.#byAddressNetwork.of(addressNetwork) < this.#byAddressNetwork.roomOf(addressNetwork, room))
-      return;
+  #refuseTooMany({ image: { owner } }: Machine): void {
+    const isOwner = this.#usage.of(owner).answersKib >= this.#most.perOwner;
+    if (!isOwner && this.#usage.freeIn(owner, 'answersKib') > 0) return;
     throw new Failure('too_many_requests', {
       what: 'Nothing was counted.',
       why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,
