@@ -29,8 +29,6 @@ export class Access {
   readonly #byHeader = new RecentlyUsed<Caller>(REMEMBERED);
   /** Separate: this header accepts more forms of a key. */
   readonly #byGatewayHeader = new RecentlyUsed<Caller>(REMEMBERED);
-  /** Separate: the hash of a session is no credential. */
-  readonly #bySessionHash = new RecentlyUsed<Caller>(REMEMBERED);
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
@@ -49,19 +47,7 @@ export class Access {
 
   /** The caller by a gateway's header: `Bearer <key>`, the password of `Basic`, or the key. Undefined if invalid. */
   gatewayOf(header: string | undefined, nowMs: number): Caller | undefined {
-    if (header === undefined) return undefined;
-    const known = this.#byGatewayHeader.get(header);
-    if (known !== undefined && nowMs < known.expiresAtMs) return known;
-    const [, scheme, text = ''] = SENT_KEY.exec(header) ?? [];
-    const token =
-      scheme?.toLowerCase() === 'basic'
-        ? Buffer.from(text, 'base64')
-            .toString()
-            .replace(/^[^:]*:/, '')
-        : text;
-    const caller = this.#callerWith(token, nowMs);
-    if (caller !== undefined && header.length <= LONGEST_REMEMBERED) this.#byGatewayHeader.set(header, caller);
-    return caller;
+    return header === undefined ? undefined : this.#found(this.#byGatewayHeader, header, gatewayKeyIn, nowMs);
   }
 
   #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
@@ -98,36 +84,37 @@ export class Access {
   }
 
   dropKey(keyId: string): void {
-    for (const callers of [this.#byHeader, this.#byGatewayHeader, this.#bySessionHash])
-      callers.drop(({ key }) => key.id === keyId);
-  }
-
-  dropSession(hash: string): void {
-    this.#bySessionHash.delete(hash);
+    for (const callers of [this.#byHeader, this.#byGatewayHeader]) callers.drop(({ key }) => key.id === keyId);
   }
 
   #byKey(header: string | undefined, nowMs: number): Caller | undefined {
     if (header === undefined) return undefined;
-    const known = this.#byHeader.get(header);
-    if (known !== undefined && nowMs < known.expiresAtMs) return known;
-    const [, token = ''] = /^Bearer +(\S+)$/i.exec(header) ?? [];
-    const caller = this.#callerWith(token, nowMs);
+    const caller = this.#found(this.#byHeader, header, bearerKeyIn, nowMs);
     if (caller === undefined) throw invalid('key');
-    if (header.length <= LONGEST_REMEMBERED) this.#byHeader.set(header, caller);
     return caller;
   }
 
-  #callerWith(token: string, nowMs: number): Caller | undefined {
+  #found(
+    callers: RecentlyUsed<Caller>,
+    header: string,
+    keyIn: (header: string) => string,
+    nowMs: number,
+  ): Caller | undefined {
+    const known = callers.get(header);
+    if (known !== undefined && nowMs < known.expiresAtMs) return known;
+    const token = keyIn(header);
     const key = token === '' ? undefined : this.#credentials.keyByHash(hashOfSecret(token));
     if (key === undefined || key.isRevoked || nowMs >= key.expiresAtMs) return undefined;
-    return { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
+    const caller = { owner: key.owner, key, expiresAtMs: key.expiresAtMs };
+    if (header.length <= LONGEST_REMEMBERED) callers.set(header, caller);
+    return caller;
   }
 
   #bySession(request: FastifyRequest, changes: boolean, nowMs: number): Caller | undefined {
     const token = sessionTokenOf(request);
     if (token === undefined) return undefined;
     const sessionHash = hashOfSecret(token);
-    const caller = this.#bySessionHash.get(sessionHash) ?? this.#session(sessionHash);
+    const caller = this.#session(sessionHash);
     if (caller === undefined || nowMs >= caller.expiresAtMs) throw invalid('session');
     if (changes) refuseOtherSites(request);
     return caller;
@@ -137,11 +124,20 @@ export class Access {
     const found = this.#credentials.sessionByHash(sessionHash);
     if (found === undefined || found.key.isRevoked) return undefined;
     const { session, key } = found;
-    const expiresAtMs = Math.min(session.expiresAtMs, key.expiresAtMs);
-    const caller = { owner: key.owner, key, sessionHash, expiresAtMs };
-    this.#bySessionHash.set(sessionHash, caller);
-    return caller;
+    return { owner: key.owner, key, sessionHash, expiresAtMs: Math.min(session.expiresAtMs, key.expiresAtMs) };
   }
+}
+
+function bearerKeyIn(header: string): string {
+  return /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+}
+
+function gatewayKeyIn(header: string): string {
+  const [, scheme, text = ''] = SENT_KEY.exec(header) ?? [];
+  if (scheme?.toLowerCase() !== 'basic') return text;
+  return Buffer.from(text, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
 }
 
 /**

@@ -17,9 +17,7 @@ import { SharedRoom } from './shared-room.js';
 /** Columns that only grow: a row has the increase in its cycle. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
 
-const WIDTH = 1 + columns.length;
-const FEW_ROWS = 4;
-/** All cycles of a history and some spare rows, so that old rows are dropped in bulk. */
+/** All cycles of a history and some spare ones, so that old ones are dropped in bulk. */
 const MOST_ROWS = HISTORY_CYCLES + 40;
 
 export interface Watched {
@@ -151,7 +149,8 @@ class ContractHistory implements Sampled {
   /** Range of the stored cycles; empty while `last < first`. */
   first: number;
   last: number;
-  readonly #rows = new HistoryRows();
+  /** Figures by cycle, up to `last`. Equal neighbours are one array, since most contracts have few requests. */
+  readonly #rows: (readonly number[])[] = [];
   #before: readonly number[] = [];
   /** The last cycle as text: most watchers lack only that one. */
   #text = '';
@@ -174,12 +173,15 @@ class ContractHistory implements Sampled {
   take(cycle: number, figures: readonly number[]): void {
     if (cycle <= this.last) return;
     if (cycle !== this.last + 1) this.first = cycle;
+    const rows = this.#rows;
     const row = columns.map((name, index) => {
       const grown = figures[index]! - this.#before[index]!;
       // A new candidate starts at 0.
       return growing.has(name) ? Math.max(0, grown) : figures[index]!;
     });
-    this.#rows.add(cycle, row, this.first);
+    const same = rows.at(-1);
+    rows.push(same?.every((value, index) => Object.is(value, row[index])) ? same : row);
+    if (rows.length > MOST_ROWS) rows.splice(0, rows.length - HISTORY_CYCLES);
     // Columns 1 and 2: admitted and limited.
     if (figures[1] !== this.#before[1] || figures[2] !== this.#before[2]) this.#usedCycle = cycle;
     this.#before = figures;
@@ -196,7 +198,7 @@ class ContractHistory implements Sampled {
 
   #textFrom(from: number): string {
     const { states } = this.contract.plan;
-    const rows = this.#rows.between(from, this.last);
+    const rows = this.#rows.slice(from - this.last - 1);
     const values: Partial<Record<Column, (number | string | undefined)[]>> = {};
     for (const [index, name] of columns.entries()) {
       if (name.endsWith('keys') && this.contract.keys === undefined) continue;
@@ -204,55 +206,6 @@ class ContractHistory implements Sampled {
       values[name] = rows.map((row) => (name === 'state' ? states[row[index]!]?.name : row[index]!));
     }
     return JSON.stringify({ id: this.contract.id, from_cycle: from, ...values });
-  }
-}
-
-/** Figures by cycle; consecutive equal rows are stored once, since most contracts have few requests. */
-class HistoryRows {
-  /** Per row: its first cycle, then its figures. */
-  #cells = new Float64Array(FEW_ROWS * WIDTH);
-  #rows = 0;
-
-  /** @param first earlier cycles may be dropped */
-  add(cycle: number, figures: readonly number[], first: number): void {
-    if (this.#rows > 0 && this.#figures(this.#rows - 1).every((value, index) => Object.is(value, figures[index])))
-      return;
-    if (this.#rows * WIDTH === this.#cells.length) this.#makeRoom(first);
-    this.#cells[this.#rows * WIDTH] = cycle;
-    this.#cells.set(figures, this.#rows * WIDTH + 1);
-    this.#rows += 1;
-  }
-
-  between(from: number, last: number): Float64Array[] {
-    const found: Float64Array[] = [];
-    let row = this.#rowOf(from);
-    for (let cycle = from; cycle <= last; cycle += 1) {
-      if (row + 1 < this.#rows && this.#cycle(row + 1) <= cycle) row += 1;
-      found.push(this.#figures(row));
-    }
-    return found;
-  }
-
-  #makeRoom(first: number): void {
-    const kept = this.#cells.subarray(this.#rowOf(first) * WIDTH);
-    const isFull = kept.length > this.#cells.length / 2 && this.#cells.length < MOST_ROWS * WIDTH;
-    if (isFull) this.#cells = new Float64Array(Math.min(2 * this.#cells.length, MOST_ROWS * WIDTH));
-    this.#cells.set(kept);
-    this.#rows = kept.length / WIDTH;
-  }
-
-  #rowOf(cycle: number): number {
-    let row = this.#rows - 1;
-    while (row > 0 && this.#cycle(row) > cycle) row -= 1;
-    return row;
-  }
-
-  #cycle(row: number): number {
-    return this.#cells[row * WIDTH]!;
-  }
-
-  #figures(row: number): Float64Array {
-    return this.#cells.subarray(row * WIDTH + 1, (row + 1) * WIDTH);
   }
 }
 

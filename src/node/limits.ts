@@ -59,7 +59,7 @@ export const defaultLimits = {
   readers: 8_192,
   readersPerMachine: 2_048,
   readersPerCaller: 256,
-  /** Contracts whose counts are streamed: per stream, and in total. Each takes some 40 kB. */
+  /** Contracts whose counts are streamed: per stream, and in total. Each takes up to 80 kB. */
   watchedContractsPerStream: 24,
   watchedContracts: 1_024,
   /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */

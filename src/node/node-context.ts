@@ -5,7 +5,7 @@ import { KeyRing } from '../record/key-ring.js';
 import type { Succession } from '../record/row.js';
 import type { Signer } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
-import type { Credentials } from '../store/credential-store.js';
+import type { Credentials, Key } from '../store/credential-store.js';
 import { MemoryStore } from '../store/memory.js';
 import type { Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
@@ -31,7 +31,7 @@ import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
-import type { CredentialListener, Registry } from './registry/registry.js';
+import type { Registry } from './registry/registry.js';
 import { Sockets } from './sockets.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
@@ -79,7 +79,8 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
   const { clock, host, limits, network, record, access, queue, counts, sockets } = base;
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
-  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories: () => services.histories });
+  const histories = () => services.histories;
+  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories, onError: base.onError });
   let services = machineServices(base, streams);
   const context = {
     ...surface,
@@ -147,14 +148,11 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
   active.load(store, clock.cycle());
   const ownership = new Ownership(host);
   const usage = new Usage(host, store, credentials, ownership, limits);
-  const listener: CredentialListener = {
-    onKey(key) {
-      access.dropKey(key.id);
-      if (key.isRevoked) streams.endOf(key.id);
-    },
-    onSessionEnded: (hash) => access.dropSession(hash),
+  const onKey = (key: Key) => {
+    access.dropKey(key.id);
+    if (key.isRevoked) streams.endOf(key.id);
   };
-  const known = { ...base, ownership, usage, listener };
+  const known = { ...base, ownership, usage, onKey };
   const registry: Registry =
     network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
   const idempotency = new Idempotency(host, store.answers, limits.answersKib, usage);

@@ -3,12 +3,17 @@ import type { Contract } from '../host/contract.js';
 import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
+import type { Credentials } from '../store/credential-store.js';
 import { beyondMachine, type Caller } from './permission.js';
+import { isMinted } from './secret.js';
+
+const REVIEWED_AT_ONCE = 20;
 
 export class Ownership {
   readonly #host: Host;
   readonly #byOwner = new Map<string, Machine[]>();
   readonly #slugs: string[];
+  #unreviewed: Iterator<string> = [].values();
   /** Owners at the limit of their records, with what they have; see usage.ts. */
   readonly full = new Map<string, string>();
 
@@ -45,8 +50,17 @@ export class Ownership {
     if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
   }
 
-  owners(): IterableIterator<string> {
-    return this.#byOwner.keys();
+  /** Looks at some owners, in turn. @returns minted ones without a valid key: what they left can no longer be used */
+  *orphans(credentials: Pick<Credentials, 'hasValidKey'>, nowMs: number): Generator<string> {
+    for (let left = REVIEWED_AT_ONCE; left > 0; left -= 1) {
+      const { value: owner } = this.#unreviewed.next();
+      if (owner === undefined) {
+        this.#unreviewed = [...this.#byOwner.keys()].values();
+        return;
+      }
+      // Owners named by the operator have no key that could end.
+      if (isMinted(owner) && !credentials.hasValidKey(owner, nowMs)) yield owner;
+    }
   }
 
   /** The node's own machines count for no owner. */

@@ -29,11 +29,6 @@ export class RecentlyUsed<Value> {
     this.#young = new Map();
   }
 
-  delete(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
   drop(fits: (value: Value) => boolean): void {
     for (const part of [this.#young, this.#old]) for (const [key, value] of part) if (fits(value)) part.delete(key);
   }

@@ -1,4 +1,5 @@
-// Removes rows beyond the number that the operator keeps, leaving a signed cut, and the records of deleted machines after their retention.
+// Signs the heads of records some cycles after they grew. Removes rows beyond the number that the operator keeps, leaving a signed cut, and the
+// records of deleted machines after their retention.
 //
 //   |········ 900|901 ················ 1,900|       kept: 1,000 rows, and up to a tenth more
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
@@ -7,13 +8,17 @@
 import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
-import { cutHolds, publicKeyFrom, type Signer, signCut } from '../record/signing.js';
+import { cutHolds, publicKeyFrom, type Signer, signCheckpoint, signCut } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 
+/** Between two signatures, in cycles. Rows appended since are chained, but could be cut off unnoticed. */
+const SIGNED_EVERY = 4;
+
+/** Signatures and cuts per turn: a signature takes some 50 µs. The rest follows a cycle later. */
 const AT_ONCE = 100;
 
 const REVIEWED_AT_ONCE = 500;
@@ -35,6 +40,8 @@ interface RetentionSources {
 export class Retention {
   readonly #sources: RetentionSources;
   readonly #most: number;
+  readonly #grown = new Set<Machine>();
+  #nextSigned = 0;
   readonly #long = new Set<Machine>();
   readonly #unreviewed: Iterator<Machine>;
   /** Machines whose removed rows may still take room. */
@@ -62,9 +69,31 @@ export class Retention {
   }
 
   take({ machine: slug, seq }: AuditRow): void {
-    if (seq <= this.#most) return;
     const machine = this.#sources.host.machines.get(slug);
-    if (machine !== undefined && seq - this.#removedOf(slug) > this.#most) this.#long.add(machine);
+    if (machine === undefined) return;
+    this.#grown.add(machine);
+    if (seq > this.#most && seq - this.#removedOf(slug) > this.#most) this.#long.add(machine);
+  }
+
+  sign(cycle: number): void {
+    if (cycle < this.#nextSigned) return;
+    let left = AT_ONCE;
+    for (const machine of this.#grown) {
+      if (left === 0) return;
+      left -= 1;
+      this.#sign(machine, cycle);
+    }
+    this.#nextSigned = cycle + SIGNED_EVERY;
+  }
+
+  signAll(cycle: number): void {
+    for (const machine of this.#grown) this.#sign(machine, cycle);
+  }
+
+  #sign(machine: Machine, cycle: number): void {
+    const { store, signer } = this.#sources;
+    store.putCheckpoint(signCheckpoint(signer, { machine: machine.slug, ...machine.head, cycle }));
+    this.#grown.delete(machine);
   }
 
   cut(cycle: number): void {
@@ -108,13 +137,14 @@ export class Retention {
     return head.seq - toSeq <= this.#most;
   }
 
-  /** Finds what an earlier process left: long records, unswept rows, cuts by a retired key. */
+  /** Finds what an earlier process left: unsigned heads, long records, unswept rows, cuts by a retired key. */
   #review(cycle: number): void {
     const { store, signer } = this.#sources;
     for (let left = REVIEWED_AT_ONCE; left > 0; left -= 1) {
       const { value: machine } = this.#unreviewed.next();
       if (machine === undefined) return;
       const cut = store.cut(machine.slug);
+      if ((store.checkpoint(machine.slug)?.seq ?? 0) < machine.head.seq) this.#grown.add(machine);
       if (machine.head.seq - (cut?.removed_to_seq ?? 0) > this.#most) this.#long.add(machine);
       if (cut === undefined) continue;
       this.#unswept.add(machine.slug);

@@ -49,6 +49,7 @@ interface StreamsSources {
   readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
   readonly histories: () => ContractHistories;
   readonly holds: (caller: Caller) => boolean;
+  readonly onError: (error: unknown) => void;
 }
 
 const PAGE = 100;
@@ -157,37 +158,27 @@ export class Streams {
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { queue } = this.#sources;
-    if (!reader.isLive) queue.take(reader.source, () => this.#sendPage(reader));
+    if (!reader.isLive) queue.take(reader.source, () => void this.#sendPage(reader));
     else if (reader.watched !== undefined) queue.take(reader.source, () => this.#sendCounts(reader));
   }
 
-  #sendPage(reader: Reader): void {
+  async #sendPage(reader: Reader): Promise<void> {
     const { response, machine } = reader;
+    const { record, onError } = this.#sources;
     if (response.destroyed) return;
-    const { record } = this.#sources;
     // A reader whose rows cannot be read is disconnected, and reconnects.
     try {
       const cut = record.cut(machine.slug);
       if (cut !== undefined && reader.seq < cut.removed_to_seq)
         this.#send(reader, cut.removed_to_seq, removedMessage(cut));
       const limit = Math.min(PAGE, machine.durableSeq - reader.seq);
-      const rows = record.rows(machine.slug, { afterSeq: reader.seq, limit });
-      if (rows instanceof Promise)
-        rows.then(
-          (some) => this.#sendRows(reader, some),
-          () => response.destroy(),
-        );
-      else this.#sendRows(reader, rows);
+      const rows = await record.rows(machine.slug, { afterSeq: reader.seq, limit });
+      for (const row of rows) this.#send(reader, row.seq, messagesOf(row));
     } catch (error) {
       response.destroy();
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof Failure)) onError(error);
     }
-  }
-
-  #sendRows(reader: Reader, rows: readonly AuditRow[]): void {
-    const { response } = reader;
     if (response.destroyed) return;
-    for (const row of rows) this.#send(reader, row.seq, messagesOf(row));
     if (response.writableNeedDrain) response.once('drain', () => this.#goOn(reader));
     else this.#goOn(reader);
   }

@@ -54,29 +54,21 @@ export class Verifications {
     const { store, queue, headOf } = this.#options;
     const { seq: knownSeq, hash: knownHash } = headOf(slug) ?? EMPTY;
     const keys = await this.#options.keys();
-    const first = store.checkpoint(slug);
-    let verifier = verifierOf(store, slug, keys, first instanceof Promise ? await first : first);
+    let verifier = verifierOf(store, slug, keys, await store.checkpoint(slug));
     const holds = (row: AuditRow) => {
       if (row.seq !== knownSeq || row.hash === knownHash) return verifier.row(row, row.seq);
       return verifier.refuse(['hash', `The node acknowledged another row ${row.seq} than this one.`], row.seq, row.seq);
     };
-    const check = (rows: readonly AuditRow[]) => {
-      // Rows were removed before they were walked: the record begins later now. Only a local store removes rows.
+    const walkSome = async () => {
+      const rows = await store.rows(slug, { afterSeq: verifier.head.seq, limit: ROWS_PER_SLICE });
+      // Rows were removed before they were walked: the record begins later now.
       if (verifier.holds && verifier.head.seq < (store.cut(slug)?.removed_to_seq ?? 0)) {
-        const checkpoint = store.checkpoint(slug);
-        if (!(checkpoint instanceof Promise)) {
-          verifier = verifierOf(store, slug, keys, checkpoint);
-          return true;
-        }
+        verifier = verifierOf(store, slug, keys, await store.checkpoint(slug));
+        return true;
       }
       return rows.length > 0 && rows.every(holds);
     };
-    while (
-      await queue.of<boolean | Promise<boolean>>(NODE, () => {
-        const rows = store.rows(slug, { afterSeq: verifier.head.seq, limit: ROWS_PER_SLICE });
-        return rows instanceof Promise ? rows.then(check) : check(rows);
-      })
-    );
+    while (await queue.of(NODE, walkSome));
     const { seq } = verifier.head;
     if (verifier.holds && seq < knownSeq)
       verifier.refuse(['tail', `The node acknowledged ${knownSeq} rows, and only ${seq} are here.`], seq + 1, seq + 1);

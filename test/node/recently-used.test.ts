@@ -24,8 +24,8 @@ describe('a map of what was asked for lately', () => {
     const recent = new RecentlyUsed<string>(2);
     recent.set('a', 'young');
     recent.set('b', 'old');
-    recent.delete('a');
-    recent.delete('b');
+    recent.drop((value) => value === 'young');
+    recent.drop((value) => value === 'old');
     expect([recent.get('a'), recent.get('b')]).toEqual([undefined, undefined]);
   });
 });

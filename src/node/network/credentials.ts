@@ -15,7 +15,6 @@ export type CredentialChange =
 
 export class NetworkCredentials extends MemoryCredentials {
   onKey: (key: Key) => void = () => {};
-  onSessionEnded: (hash: string) => void = () => {};
   readonly #connection: RedisConnection;
   readonly #log: (change: CredentialChange) => Promise<void>;
 
@@ -110,7 +109,6 @@ export class NetworkCredentials extends MemoryCredentials {
       }
       case 'session_ended':
         this.deleteSession(change.hash);
-        this.onSessionEnded(change.hash);
         return;
       default:
         throw new Error('it is no change that this version knows');

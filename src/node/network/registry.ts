@@ -19,7 +19,6 @@ import { prefixOf } from '../../store/redis/buckets.js';
 import { asStartFailure } from '../../store/redis/store-away.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
-import { Orphans } from '../orphans.js';
 import { deleted } from '../ownership.js';
 import {
   type InUse,
@@ -56,9 +55,9 @@ export class NetworkRegistry implements Registry {
     this.#context = context;
     const { network, host, ownership, credentials, signer, limits } = context;
     this.hostEvents = network.hostEvents;
-    Object.assign(network.directory.credentials, context.listener);
+    network.directory.credentials.onKey = context.onKey;
     this.#upkeep = new Upkeep({
-      ...{ network, ownership, registry: this, orphans: new Orphans(ownership, credentials) },
+      ...{ network, ownership, credentials, registry: this },
       retentionMs: limits.retentionMs,
       fingerprint: signer.fingerprint,
     });

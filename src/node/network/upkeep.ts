@@ -2,8 +2,8 @@
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../../host/machine.js';
+import type { Credentials } from '../../store/credential-store.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import type { Orphans } from '../orphans.js';
 import type { Ownership } from '../ownership.js';
 import type { Registry } from '../registry/registry.js';
 import type { Network } from './network.js';
@@ -19,7 +19,7 @@ interface UpkeepContext {
   readonly network: Network;
   readonly registry: Registry;
   readonly ownership: Ownership;
-  readonly orphans: Orphans;
+  readonly credentials: Credentials;
   readonly retentionMs: number;
   readonly fingerprint: string;
 }
@@ -75,12 +75,12 @@ export class Upkeep {
   }
 
   async #deleteOrphans(): Promise<void> {
-    const { network, registry, ownership, orphans } = this.#context;
+    const { network, registry, ownership, credentials } = this.#context;
     const { connection, directory } = network;
-    for (const owner of orphans.found(connection.nowMs())) {
+    for (const owner of ownership.orphans(credentials, connection.nowMs())) {
       // Another node may just have made a key for the owner.
       await directory.follow();
-      if (!orphans.isOrphan(owner, connection.nowMs())) continue;
+      if (credentials.hasValidKey(owner, connection.nowMs())) continue;
       for (const machine of ownership.machinesOf(owner)) await registry.deleteMachine(machine);
     }
   }

@@ -11,11 +11,9 @@ import type { Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
 import type { Store } from '../../store/store.js';
 import type { CallerQueue } from '../caller-queue.js';
-import { Checkpoints } from '../checkpoints.js';
 import type { Durability } from '../durability.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import type { MachineWork } from '../machine-work.js';
-import { Orphans } from '../orphans.js';
 import { contractOf, deleted } from '../ownership.js';
 import { Retention } from '../retention.js';
 import { ofMachine } from '../usage.js';
@@ -41,15 +39,11 @@ export class LocalRegistry implements Registry {
   readonly hostEvents: Observable<HostEvent>;
   readonly #context: LocalContext;
   readonly #retention: Retention;
-  readonly #checkpoints: Checkpoints;
-  readonly #orphans: Orphans;
 
   constructor(context: LocalContext) {
     this.#context = context;
-    const { host, store, signer, usage, ownership, credentials, limits } = context;
+    const { host, usage, limits } = context;
     this.hostEvents = host.hostEvents;
-    this.#checkpoints = new Checkpoints(host, store, signer);
-    this.#orphans = new Orphans(ownership, credentials);
     this.#retention = new Retention({
       ...context,
       retentionMs: limits.retentionMs,
@@ -107,7 +101,7 @@ export class LocalRegistry implements Registry {
   }
 
   async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
-    const { host, credentials, listener, limits, durability } = this.#context;
+    const { host, credentials, onKey, limits, durability } = this.#context;
     if (host.failure !== undefined) throw host.failure;
     if (made !== undefined) {
       const { keysPerOwner: most } = limits;
@@ -116,7 +110,7 @@ export class LocalRegistry implements Registry {
     }
     for (const key of changed) {
       credentials.putKey(key);
-      listener.onKey(key);
+      onKey(key);
     }
     if (note !== undefined) {
       const { owner, ...action } = note;
@@ -132,9 +126,8 @@ export class LocalRegistry implements Registry {
   }
 
   async endSession(hash: string): Promise<void> {
-    const { credentials, listener, durability } = this.#context;
+    const { credentials, durability } = this.#context;
     credentials.deleteSession(hash);
-    listener.onSessionEnded(hash);
     await durability.commit();
   }
 
@@ -167,16 +160,15 @@ export class LocalRegistry implements Registry {
 
   take(row: AuditRow): void {
     this.#context.usage.takeRow(row);
-    this.#checkpoints.take(row);
     this.#retention.take(row);
   }
 
   async tick(cycle: number): Promise<void> {
-    const { host, ownership, clock } = this.#context;
+    const { host, ownership, credentials, clock } = this.#context;
     if (host.failure !== undefined) return;
-    this.#checkpoints.sign(cycle);
+    this.#retention.sign(cycle);
     this.#retention.cut(cycle);
-    const left = [...this.#orphans.found(clock.now())].flatMap((owner) => ownership.machinesOf(owner));
+    const left = [...ownership.orphans(credentials, clock.now())].flatMap((owner) => ownership.machinesOf(owner));
     await Promise.all(left.map((machine) => this.deleteMachine(machine)));
   }
 
@@ -199,7 +191,7 @@ export class LocalRegistry implements Registry {
   async save(): Promise<void> {
     const { host, clock, durability } = this.#context;
     if (host.failure !== undefined) return;
-    this.#checkpoints.signAll(clock.cycle());
+    this.#retention.signAll(clock.cycle());
     host.saveWindows();
     await durability.commit();
   }

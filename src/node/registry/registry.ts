@@ -41,14 +41,9 @@ export interface RegistryContext {
   readonly usage: Usage;
   readonly ownership: Ownership;
   readonly credentials: Credentials;
-  readonly listener: CredentialListener;
+  /** Called for a key that any node has changed. */
+  readonly onKey: (key: Key) => void;
   readonly limits: Limits;
-}
-
-/** Called for changes by any node. */
-export interface CredentialListener {
-  onKey(key: Key): void;
-  onSessionEnded(hash: string): void;
 }
 
 export interface Registry {
