@@ -25,7 +25,7 @@ const BY_ADDRESS_NETWORK = 'rate_limiter_of_networks';
 interface MintContext {
   readonly host: Host;
   readonly registry: Pick<Registry, 'createMachine' | 'createContract' | 'deleteContract'>;
-  readonly counting: Pick<Counting, 'decide' | 'peek'>;
+  readonly counting: Pick<Counting, 'decide'>;
   readonly limits: Limits['mint'];
 }
 
@@ -53,15 +53,15 @@ export class Mint {
     const addressNetwork = byAddressNetwork.nameOf(addressNetworkOf(address));
     const own = byAddress.nameOf(networkOf(address));
     return (
-      (await this.#ask('peek', machine, byAddressNetwork, addressNetwork)) ||
-      (await this.#ask('decide', machine, byAddress, own)) ||
-      this.#ask('decide', machine, byAddressNetwork, addressNetwork)
+      (await this.#ask(machine, byAddressNetwork, addressNetwork, true)) ||
+      (await this.#ask(machine, byAddress, own)) ||
+      this.#ask(machine, byAddressNetwork, addressNetwork)
     );
   }
 
-  async #ask(how: 'peek' | 'decide', machine: Machine, contract: Contract, name: string | undefined): Promise<number> {
+  async #ask(machine: Machine, contract: Contract, name: string | undefined, peek = false): Promise<number> {
     const { counting, limits } = this.#context;
-    const outcome = await counting[how]({ machine, contract, kind: 0, n: 1, name });
+    const outcome = await counting.decide({ machine, contract, kind: 0, n: 1, name, peek });
     if (!(outcome instanceof Failure)) {
       const { limited, retry_after_cycles: after = limits.within } = outcome.decision;
       return limited === 0 ? 0 : Math.max(1, after);

@@ -22,8 +22,7 @@ function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
       deleteContract: async () => ({ contracts: 1, window_cycles: 0, key_cells: 0, definition_bytes: 0 }),
     },
     counting: {
-      decide: (asked: DecisionRequest) => decideNow(asked, false, clock.cycle(), clock.now()),
-      peek: (asked: DecisionRequest) => decideNow(asked, true, clock.cycle(), clock.now()),
+      decide: (asked: DecisionRequest) => decideNow(asked, clock.cycle(), clock.now()),
     },
   };
   let mint = new Mint(context);

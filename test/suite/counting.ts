@@ -147,7 +147,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
               const state = states[place]!;
               const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
               const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
-              const looked = ((await node.counting.peek(one)) as TimedDecision).decision;
+              const looked = ((await node.counting.decide({ ...one, peek: true })) as TimedDecision).decision;
               const { decision } = (await node.counting.decide(one)) as TimedDecision;
               planned.rule.decide(state, NOW_MS, n, planned.holdMs);
               const admitted = delay === LIMITED ? 0 : n;
@@ -166,7 +166,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       it('that only looks says the same, and counts nothing', async () => {
         const [, id] = await Made.with({ threshold: 2, within: 10 });
         const { counting } = lastNode();
-        const looks = async (n: number) => said(await counting.peek(asked(id, n)));
+        const looks = async (n: number) => said(await counting.decide({ ...asked(id, n), peek: true }));
         expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
           { count: 0, admitted: 1, retry_after_cycles: 0 },
           { count: 0, admitted: 2, retry_after_cycles: 0 },
@@ -184,10 +184,10 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           return [admitted, limited, would_limit];
         };
         expect([
-          await of(counting.peek(asked(id, 2))),
+          await of(counting.decide({ ...asked(id, 2), peek: true })),
           await of(counting.decide(asked(id))),
           await of(counting.decide(asked(id))),
-          await of(counting.peek(asked(id))),
+          await of(counting.decide({ ...asked(id), peek: true })),
         ]).toEqual([
           [2, 0, true],
           [1, 0, false],
@@ -224,7 +224,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       it('decides many in order, and one that cannot be counted takes no other with it', async () => {
         const [made, plain, keyed] = await Made.with({ threshold: 3 }, { threshold: 1, keyed: { max_keys: 1 } });
         const { counting, host } = lastNode();
-        const all = [asked(plain, 2), asked(keyed, 1, 'a'), asked(keyed, 1, 'b'), asked(plain, 2), asked(plain, 0)];
+        const all = [
+          asked(plain, 2),
+          asked(keyed, 1, 'a'),
+          asked(keyed, 1, 'b'),
+          asked(plain, 2),
+          { ...asked(plain), peek: true },
+        ];
         const { each, cycle, nowMs } = await counting.decideAll(host.machine(made.slug), all);
         const told = each.map((one) => (one instanceof Failure ? one.code : [one.admitted, (one as Decision).count]));
         expect(told).toEqual([[2, 2], [1, 1], 'too_many_keys', [1, 4], [0, 4]]);
@@ -467,7 +473,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       const contract = node.host.contract(id);
       return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
     };
-    const cycleNow = async () => ((await one().node.counting.peek(one().asked)) as TimedDecision).cycle;
+    const cycleNow = async () =>
+      ((await one().node.counting.decide({ ...one().asked, peek: true })) as TimedDecision).cycle;
 
     it('one who waits as long as is said is admitted, and a cycle earlier is not', async () => {
       const { node, asked } = one();
@@ -476,7 +483,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       while (limited.decision.limited === 0);
       const again = limited.cycle + limited.decision.retry_after_cycles!;
       for (let admitted = 0; admitted === 0; ) {
-        const { cycle, decision } = (await node.counting.peek(asked)) as TimedDecision;
+        const { cycle, decision } = (await node.counting.decide({ ...asked, peek: true })) as TimedDecision;
         admitted = decision.admitted;
         expect([cycle, admitted]).toEqual([cycle, cycle < again ? 0 : 1]);
         expect([cycle, decision.retry_after_cycles]).toEqual([cycle, Math.max(0, again - cycle)]);

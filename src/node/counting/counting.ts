@@ -25,9 +25,7 @@ export interface Counting {
   /** Resolves once the decision is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
   decide(asked: DecisionRequest): MaybePromise<DecisionResult>;
 
-  peek(asked: DecisionRequest): MaybePromise<DecisionResult>;
-
-  /** As `decide`, for many on one machine, in order. `n` 0 counts nothing and shows how one would be decided. */
+  /** As `decide`, for many on one machine, in order. */
   decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults>;
 
   /**

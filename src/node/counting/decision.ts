@@ -13,6 +13,8 @@ export interface DecisionRequest {
   readonly n: number;
   /** By `Contract.nameOf`; undefined for a contract without keys. */
   readonly name: string | undefined;
+  /** Counts nothing, and shows how it would be decided. Default: false. */
+  readonly peek?: boolean;
 }
 
 /** As `DecisionShape`. Every field is always set, so that all have one hidden class; JSON omits undefined ones. */

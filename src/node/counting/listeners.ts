@@ -46,10 +46,16 @@ export function askedBy(
 const REQUEST = 'request';
 
 /** @throws Failure `unknown_event_type`, `key_missing`, `invalid_input` */
-export function askedOfGate(machine: Machine, contract: Contract, n: number, key: string | undefined): DecisionRequest {
+export function askedOfGate(
+  machine: Machine,
+  contract: Contract,
+  n: number,
+  key: string | undefined,
+  peek = false,
+): DecisionRequest {
   const kind = contract.listensTo(REQUEST);
   if (kind < 0) throw noGate(contract);
-  const asked = { machine, contract, kind, n, name: keyNameOf(contract, key) };
+  const asked = { machine, contract, kind, n, name: keyNameOf(contract, key), peek };
   if (n > MOST_AT_ONCE) refusePlaces(contract, n);
   return asked;
 }

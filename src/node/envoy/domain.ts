@@ -78,7 +78,7 @@ export class Domain {
     const contract = this.#context.host.contract(id);
     const name = contract.nameOf(key);
     assert(name !== undefined, 'the contract of a limit has keys');
-    return { machine: this.machine, contract, kind: 0, n, name };
+    return { machine: this.machine, contract, kind: 0, n: Math.max(1, n), name, peek: n === 0 };
   }
 
   #contractOf({ path, definition }: DescriptorLimit): string | undefined | Promise<string> {

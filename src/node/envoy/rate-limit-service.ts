@@ -152,7 +152,7 @@ class Service {
     const counted = asked.filter((one) => one !== undefined);
     const outcomes = this.#context.counting.decideAll(machine, counted);
     const answered = ({ each, nowMs }: DecisionResults) => {
-      const decisions = each.map((decision, index) => this.#take(counted[index]!.n, decision));
+      const decisions = each.map((decision, index) => this.#take(counted[index]!, decision));
       let next = 0;
       const inOrder = asked.map((one) => (one === undefined ? undefined : decisions[next++]));
       return responseOf(hits, inOrder, nowMs);
@@ -160,9 +160,9 @@ class Service {
     return outcomes instanceof Promise ? outcomes.then(answered) : answered(outcomes);
   }
 
-  #take(n: number, decision: DecisionResults['each'][number]): Decision | Uncounted {
+  #take({ n, peek }: DecisionRequest, decision: DecisionResults['each'][number]): Decision | Uncounted {
     if (decision instanceof Failure) throw decision;
-    if (n > 0) this.#context.counts.took(n, decision);
+    if (!peek) this.#context.counts.took(n, decision);
     return decision;
   }
 

@@ -34,14 +34,16 @@ import { NetworkSamples } from './samples.js';
 export class NetworkCounting implements Counting {
   readonly #network: Network;
   readonly #host: Host;
-  readonly #transactions: GateTransactions;
-  readonly #fair: CallerQueue;
+  readonly #queue: CallerQueue;
 
-  constructor(network: Network, host: Host, fair: CallerQueue) {
+  constructor(network: Network, host: Host, queue: CallerQueue) {
     this.#network = network;
     this.#host = host;
-    this.#transactions = network.transactions;
-    this.#fair = fair;
+    this.#queue = queue;
+  }
+
+  get #transactions(): GateTransactions {
+    return this.#network.transactions;
   }
 
   readonly samples = new NetworkSamples((contracts, over) => this.#states(contracts, over));
@@ -58,15 +60,9 @@ export class NetworkCounting implements Counting {
     return this.#count(asked, { isOne: true });
   }
 
-  peek(asked: DecisionRequest): Promise<DecisionResult> {
-    return this.#count(asked, { isOne: true, peek: true });
-  }
-
   async decideAll(_machine: Machine, asked: readonly DecisionRequest[]): Promise<DecisionResults> {
     const { connection, clock } = this.#network;
-    const outcomes = await Promise.all(
-      asked.map((one) => (one.n === 0 ? this.peek({ ...one, n: 1 }) : this.decide(one))),
-    );
+    const outcomes = await Promise.all(asked.map((one) => this.decide(one)));
     const failure = outcomes.find((outcome) => outcome instanceof Failure && !isOfOne(outcome));
     if (failure instanceof Failure) throw failure;
     const cycle = outcomes.reduce((newest, one) => Math.max(newest, 'cycle' in one ? one.cycle : 0), 0);
@@ -79,7 +75,7 @@ export class NetworkCounting implements Counting {
   }
 
   lines(machine: Machine): Lines {
-    const context = { network: this.#network, host: this.#host, queue: this.#fair };
+    const context = { network: this.#network, host: this.#host, queue: this.#queue };
     return new NetworkLines({ ...context, count: (asked, how) => this.#count(asked, how) }, machine);
   }
 
@@ -171,8 +167,8 @@ export class NetworkCounting implements Counting {
     return { decision: { id: contract.id, key: name, ...uncounted }, cycle: clock.cycle(), nowMs: connection.nowMs() };
   }
 
-  async #transact(asked: DecisionRequest, { peek = false, happened, isOne = false }: How): Promise<DecisionResult> {
-    const { contract, kind, n, name } = asked;
+  async #transact(asked: DecisionRequest, { happened, isOne = false }: How): Promise<DecisionResult> {
+    const { contract, kind, n, name, peek } = asked;
     const nowMs = this.#network.connection.nowMs();
     if (peek) {
       const now = await this.#transactions.snapshot(contract, name);

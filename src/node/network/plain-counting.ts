@@ -16,7 +16,6 @@ import type { PlainPlan } from './plain-plan.js';
 export interface How {
   /** The cycle of the events. Default: the running one. */
   readonly happened?: number | undefined;
-  readonly peek?: boolean;
   /** Whether n is the cost of one request. Default: n events. */
   readonly isOne?: boolean;
   /** Refused while Redis is away, even if the contract is open then. */
@@ -38,8 +37,8 @@ export class PlainCounting {
   }
 
   async decide(asked: DecisionRequest, plain: PlainPlan, how: How): Promise<DecisionResult> {
-    const { contract, n, name } = asked;
-    const { happened, peek = false, isOne = false } = how;
+    const { contract, n, name, peek } = asked;
+    const { happened, isOne = false } = how;
     const prefix = prefixOf(contract.machine.slug);
     const gate = gateName(contract, name);
     const keys = keysOf(contract, name);
@@ -49,7 +48,7 @@ export class PlainCounting {
       : await this.#batch.count(prefix, gate, peek ? 0 : n, keys);
     if (counted.admitted < 0) return whyNot(contract, happened, plain, counted);
     const after = await this.#retryAfter(prefix, gate, plain, counted, isOne ? n : 1);
-    return { decision: decisionOf(asked, plain, counted, peek, after), cycle: counted.cycle, nowMs: counted.nowMs };
+    return { decision: decisionOf(asked, plain, counted, after), cycle: counted.cycle, nowMs: counted.nowMs };
   }
 
   /**
@@ -120,10 +119,9 @@ function keysOf({ image }: Contract, name: string | undefined): number {
 }
 
 function decisionOf(
-  { contract, n, name }: DecisionRequest,
+  { contract, n, name, peek }: DecisionRequest,
   { threshold, limiting }: PlainPlan,
   { admitted, count, isLimiting }: GateReply,
-  peek: boolean,
   after: number | undefined,
 ): Decision {
   const { id, plan } = contract;

@@ -80,7 +80,7 @@ function decide(context: NodeContext, request: RouteRequest<Shapes, 'key_or_sess
   const { slug, contract_id } = request.params;
   const machine = context.ownership.owned(slug, request.caller);
   const asked = askedOf(machine, contractOf(context.host, machine, contract_id), request);
-  const outcome = request.query.peek ? context.counting.peek(asked) : context.counting.decide(asked);
+  const outcome = context.counting.decide(asked);
   if (outcome instanceof Promise) return outcome.then((decided) => answerWith(context, request, asked, decided, reply));
   return answerWith(context, request, asked, outcome, reply);
 }
@@ -91,10 +91,10 @@ function askedOf(
   contract: Contract,
   { query, raw }: RouteRequest<Shapes, 'key_or_session'>,
 ): Requests {
-  const { key, n } = query as Query;
+  const { key, n, peek } = query as Query;
   const { cost, key: source } = contract.plan.definition.gate ?? {};
   const named = key ?? (contract.keys !== undefined && source !== undefined ? keyIn(raw, source) : undefined);
-  return askedOfGate(machine, contract, n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)), named);
+  return askedOfGate(machine, contract, n ?? (cost === undefined ? 1 : costIn(raw.headers, cost)), named, peek);
 }
 
 function answerWith(
@@ -104,14 +104,14 @@ function answerWith(
   outcome: DecisionResult,
   reply: FastifyReply,
 ): unknown {
-  const { peek = false, deny = '429' } = query as Query;
+  const { deny = '429' } = query as Query;
   const status = Number(deny);
   if (outcome instanceof Failure) {
     // A key without a place is limited, by the status that the gateway knows.
     if (outcome.code !== 'too_many_keys') throw outcome;
     return sendProblem(reply, { ...problemOf(outcome), status }, retryAfterSeconds(outcome, clock));
   }
-  if (!peek) counts.took(asked.n, outcome.decision);
+  if (!asked.peek) counts.took(asked.n, outcome.decision);
   return answer(reply, asked, outcome, status);
 }
 

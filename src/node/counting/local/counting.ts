@@ -1,16 +1,12 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
 import type { Contract } from '../../../host/contract.js';
 import type { Move } from '../../../host/contract-failures.js';
-import type { Host } from '../../../host/host.js';
 import type { KeyState } from '../../../host/keys.js';
 import type { Machine } from '../../../host/machine.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { AuditRow } from '../../../record/row.js';
 import type { Failure } from '../../../schema/failure.js';
-import type { Clock } from '../../../time/clock.js';
 import { cycleOf } from '../../../time/cycle.js';
-import type { Durability } from '../../durability.js';
-import type { MachineWork } from '../../machine-work.js';
 import type {
   Counting,
   DecisionResult,
@@ -42,44 +38,37 @@ const KEYS_AT_ONCE = 16;
 export class LocalCounting implements Counting {
   readonly samples: Samples;
   readonly #context: LocalContext;
-  readonly #host: Host;
-  readonly #clock: Clock;
-  readonly #work: MachineWork;
-  readonly #durability: Durability;
 
   constructor(context: LocalContext) {
-    const { host, clock, work, durability } = context;
-    this.samples = new LocalSamples(host);
+    this.samples = new LocalSamples(context.host);
     this.#context = context;
-    this.#host = host;
-    this.#clock = clock;
-    this.#work = work;
-    this.#durability = durability;
   }
 
   get failure(): Failure | undefined {
-    return this.#host.failure;
+    return this.#context.host.failure;
   }
 
   decide(asked: DecisionRequest): MaybePromise<DecisionResult> {
-    return this.#decideOne(asked, false);
-  }
-
-  peek(asked: DecisionRequest): MaybePromise<DecisionResult> {
-    return this.#decideOne(asked, true);
+    const { machine } = asked;
+    const { clock, work } = this.#context;
+    const nowMs = clock.now();
+    if (!isOneStep(asked) || needsLongForecast(asked) || !work.isFree(machine, nowMs))
+      return this.#counted(machine, (cycle) => decideInSteps(asked, cycle, nowMs));
+    const cycle = cycleOf(nowMs, clock.cycleMs);
+    return this.#onceDurable(machine, decideNow(asked, cycle, nowMs), cycle);
   }
 
   decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults> {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#context.clock.now();
     return this.#counted(machine, (cycle) => decideEach(asked, cycle, nowMs));
   }
 
   event(machine: Machine, event: Event, once?: OnceOnly): MaybePromise<EventAnswer | Replayed> {
-    const host = this.#host;
+    const { host, idempotency } = this.#context;
     if (once === undefined) return this.#counted(machine, (cycle) => countEvent(host, machine, event, cycle));
     const windows = () => listenersOf(host, machine, event.type, event.contract_id).map(({ contract }) => contract);
     return this.#counted(machine, (cycle) =>
-      this.#context.idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
+      idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
     );
   }
 
@@ -88,7 +77,7 @@ export class LocalCounting implements Counting {
   }
 
   state(contract: Contract, name?: string): MaybePromise<KeyState> {
-    return this.#work.once(this.#machineOf(contract), (cycle) => {
+    return this.#context.work.once(this.#machineOf(contract), (cycle) => {
       if (contract.failure === undefined) contract.advance(cycle);
       return contract.stateOf(name, contract.cycle);
     });
@@ -99,26 +88,26 @@ export class LocalCounting implements Counting {
   }
 
   keys(contract: Contract, page: KeyPage): MaybePromise<KeysShown> {
-    return this.#work.of(this.#machineOf(contract), (cycle) => keyPage(contract, page, cycle));
+    return this.#context.work.of(this.#machineOf(contract), (cycle) => keyPage(contract, page, cycle));
   }
 
   durable(machine: Machine): void | Promise<void> {
-    return this.#durability.ofRows(machine);
+    return this.#context.durability.ofRows(machine);
   }
 
   head(machine: Machine): MaybePromise<Machine['head']> {
     const { head } = machine;
-    const durable = this.#durability.ofRows(machine);
+    const durable = this.#context.durability.ofRows(machine);
     return durable === undefined ? head : durable.then(() => head);
   }
 
   async move(contract: Contract, move: Move, name?: string): Promise<AuditRow> {
-    const host = this.#host;
+    const { host, work, durability } = this.#context;
     const machine = this.#machineOf(contract);
     try {
-      return await this.#work.once(machine, () => host.transition(contract, move, name));
+      return await work.once(machine, () => host.transition(contract, move, name));
     } finally {
-      await this.#durability.ofRows(machine);
+      await durability.ofRows(machine);
     }
   }
 
@@ -126,17 +115,17 @@ export class LocalCounting implements Counting {
     if (this.failure !== undefined) return;
     this.#evictKeys(cycle);
     this.#context.idempotency.purge(cycle);
-    this.#durability.saveCounts();
+    this.#context.durability.saveCounts();
   }
 
   #evictKeys(cycle: number): void {
     let index = cycle;
-    for (const contract of this.#host.keyed) {
+    for (const contract of this.#context.host.keyed) {
       index += 1;
       const { keys, failure } = contract;
       if (index % EVICTION_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined)
         continue;
-      const done = this.#work.of(this.#machineOf(contract), function* (now) {
+      const done = this.#context.work.of(this.#machineOf(contract), function* (now) {
         contract.advance(now);
         while (keys.evictIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
       });
@@ -144,28 +133,19 @@ export class LocalCounting implements Counting {
     }
   }
 
-  #decideOne(asked: DecisionRequest, peek: boolean): MaybePromise<DecisionResult> {
-    const { machine } = asked;
-    const nowMs = this.#clock.now();
-    if (!(peek || isOneStep(asked)) || needsLongForecast(asked) || !this.#work.isFree(machine, nowMs))
-      return this.#counted(machine, (cycle) => decideInSteps(asked, peek, cycle, nowMs));
-    const cycle = cycleOf(nowMs, this.#clock.cycleMs);
-    return this.#onceDurable(machine, decideNow(asked, peek, cycle, nowMs), cycle);
-  }
-
   #counted<T>(machine: Machine, work: (cycle: number) => Steps<T>): MaybePromise<T> {
-    const done = this.#work.of(machine, work);
+    const done = this.#context.work.of(machine, work);
     if (done instanceof Promise) return done.then((value) => this.#onceDurable(machine, value));
     return this.#onceDurable(machine, done);
   }
 
-  #onceDurable<T>(machine: Machine, value: T, cycle = this.#clock.cycle()): MaybePromise<T> {
-    const durable = this.#durability.ofCounts(machine, cycle);
+  #onceDurable<T>(machine: Machine, value: T, cycle = this.#context.clock.cycle()): MaybePromise<T> {
+    const durable = this.#context.durability.ofCounts(machine, cycle);
     return durable === undefined ? value : durable.then(() => value);
   }
 
   #machineOf({ machine }: Contract): Machine {
-    return this.#host.machine(machine.slug);
+    return this.#context.host.machine(machine.slug);
   }
 }
 

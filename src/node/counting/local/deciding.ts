@@ -9,33 +9,40 @@ import type { DecisionResult, DecisionResults, EventAnswer } from '../counting.j
 import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
-export function decideNow(asked: DecisionRequest, peek: boolean, cycle: number, nowMs: number): DecisionResult {
+export function decideNow(asked: DecisionRequest, cycle: number, nowMs: number): DecisionResult {
+  return timed(asked, decided(asked, cycle), nowMs);
+}
+
+export function* decideInSteps(asked: DecisionRequest, cycle: number, nowMs: number): Steps<DecisionResult> {
+  if (needsLongForecast(asked)) yield PAUSE;
+  return timed(asked, isOneStep(asked) ? decided(asked, cycle) : yield* decidedInSteps(asked, cycle), nowMs);
+}
+
+function timed({ contract }: DecisionRequest, decision: Decision | Failure, nowMs: number): DecisionResult {
+  return decision instanceof Failure ? decision : { decision, cycle: contract.cycle, nowMs };
+}
+
+function decided(asked: DecisionRequest, cycle: number): Decision | Failure {
+  const { contract, n, kind, name, peek } = asked;
   try {
-    const decision = peek
-      ? foreseen(asked, cycle)
-      : gateDecisionOf(asked, asked.contract.decide(asked.n, cycle, asked.kind, asked.name, true), cycle);
-    return { decision, cycle: asked.contract.cycle, nowMs };
+    if (peek) return foreseen(asked, cycle);
+    return gateDecisionOf(asked, contract.decide(n, cycle, kind, name, true), cycle);
   } catch (error) {
     return ofOne(error);
   }
 }
 
-export function* decideInSteps(
-  asked: DecisionRequest,
-  peek: boolean,
-  cycle: number,
-  nowMs: number,
-): Steps<DecisionResult> {
-  if (needsLongForecast(asked)) yield PAUSE;
-  if (peek || isOneStep(asked)) return decideNow(asked, peek, cycle, nowMs);
-  const { each } = yield* decideEach([asked], cycle, nowMs);
-  const [one] = each;
-  return one instanceof Failure ? one : { decision: one!, cycle: asked.contract.cycle, nowMs };
+function* decidedInSteps(asked: DecisionRequest, cycle: number): Steps<Decision | Failure> {
+  try {
+    return gateDecisionOf(asked, yield* countInSteps(asked, cycle), cycle);
+  } catch (error) {
+    return ofOne(error);
+  }
 }
 
 /** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */
-export function isOneStep({ n, contract }: DecisionRequest): boolean {
-  return n === 1 || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
+export function isOneStep({ n, contract, peek }: DecisionRequest): boolean {
+  return n === 1 || peek === true || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
 }
 
 const AT_ONCE = 16;
@@ -43,14 +50,9 @@ const AT_ONCE = 16;
 export function* decideEach(asked: readonly DecisionRequest[], cycle: number, nowMs: number): Steps<DecisionResults> {
   const each: DecisionResults['each'][number][] = [];
   for (const one of asked) {
-    const { machine, contract, kind, n, name } = one;
+    const { machine } = one;
     const { seq } = machine.head;
-    try {
-      const admitted = isOneStep(one) ? contract.decide(n, cycle, kind, name, true) : yield* countInSteps(one, cycle);
-      each.push(n === 0 ? foreseen({ ...one, n: 1 }, cycle) : gateDecisionOf(one, admitted, cycle));
-    } catch (error) {
-      each.push(ofOne(error));
-    }
+    each.push(isOneStep(one) ? decided(one, cycle) : yield* decidedInSteps(one, cycle));
     if (each.length % AT_ONCE === 0 || machine.head.seq !== seq) yield;
   }
   return { cycle, nowMs, each };
