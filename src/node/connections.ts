@@ -29,20 +29,14 @@ interface WatchedSocket extends Socket {
 }
 
 export class Connections {
-  readonly #counts: Counts;
-  readonly #clock: WallClock;
-  readonly #limits: Limits;
-  readonly #sockets: Sockets;
+  readonly #context: ConnectionContext;
 
-  constructor({ counts, clock, limits, sockets }: ConnectionContext) {
-    this.#sockets = sockets;
-    this.#counts = counts;
-    this.#clock = clock;
-    this.#limits = limits;
+  constructor(context: ConnectionContext) {
+    this.#context = context;
   }
 
   server(answer: RequestListener): Server {
-    const limits = this.#limits;
+    const { limits, sockets } = this.#context;
     const timeouts = {
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -55,15 +49,11 @@ export class Connections {
       answer(request, response);
     });
     server.setTimeout(limits.idleTimeoutMs);
-    this.#watch(server);
-    return server;
-  }
-
-  #watch(server: Server): void {
     // Before the server's own listener, which starts reading.
-    server.prependListener('connection', (socket) => this.#sockets.admit(socket));
+    server.prependListener('connection', (socket) => sockets.admit(socket));
     // With a listener, Node leaves idle connections to us.
     server.on('timeout', (socket) => this.#cutIdle(socket));
+    return server;
   }
 
   refuse(error: FastifyError, socket: Socket): void {
@@ -79,7 +69,7 @@ export class Connections {
       const moved = bytesRead + socket.bytesWritten - socket.writableLength;
       if (this.#hasStalled() && socket.sparedBytes !== moved) {
         socket.sparedBytes = moved;
-        socket.setTimeout(socket.timeout ?? this.#limits.idleTimeoutMs);
+        socket.setTimeout(socket.timeout ?? this.#context.limits.idleTimeoutMs);
       } else socket.destroy();
     });
   }
@@ -98,24 +88,24 @@ export class Connections {
       const { newest: pending } = socket;
       const closed = new AbortController();
       socket.once('close', () => closed.abort());
-      void this.#clock.sleep(this.#limits.requestTimeoutMs, closed.signal).then(() => {
+      void this.#context.clock.sleep(this.#context.limits.requestTimeoutMs, closed.signal).then(() => {
         if (socket.newest === pending && !isWhole()) this.#refuse(error, socket);
       });
     });
   }
 
   #refuse(error: FastifyError, socket: Socket): void {
-    this.#counts.malformedRequests += 1;
-    refuseBrokenRequest(error, socket, this.#clock);
+    this.#context.counts.malformedRequests += 1;
+    refuseBrokenRequest(error, socket, this.#context.clock);
   }
 
   /** Node runs timers, then sockets, then what is due at once: work due now follows all pending reads. */
   #afterReading(work: () => void): void {
-    this.#clock.agenda.at(this.#clock.now(), Rank.report, work);
+    this.#context.clock.agenda.at(this.#context.clock.now(), Rank.report, work);
   }
 
   /** What expired during a stop is found within one interval of the periodic check. */
   #hasStalled(): boolean {
-    return this.#clock.sinceStallMs < 2 * this.#limits.connectionsCheckMs;
+    return this.#context.clock.sinceStallMs < 2 * this.#context.limits.connectionsCheckMs;
   }
 }

@@ -1,5 +1,7 @@
-// A cheap histogram: fixed bounds and plain numbers, shown as a metric of prom-client on demand.
-import type { Metric } from 'prom-client';
+// A cheap histogram: fixed bounds and plain numbers, shown on demand.
+
+/** @param suffix of the name of its metric */
+export type Series = readonly [labels: Readonly<Record<string, string | number>>, value: number, suffix?: string];
 
 const BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
@@ -18,25 +20,12 @@ export class LatencyHistogram {
     this.#sum += seconds;
   }
 
-  asMetric(name: string, help: string, labels: Readonly<Record<string, string>> = {}): Metric {
-    const metric = {
-      name,
-      get: () => ({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values(name, labels) }),
-    };
-    // Prom-client reads only the name and the values of a metric.
-    return metric as unknown as Metric;
-  }
-
-  #values(name: string, labels: Readonly<Record<string, string>>) {
+  series(labels: Series[0]): Series[] {
     let count = 0;
-    const buckets = [...BOUNDS, '+Inf'].map((le, index) => {
+    const buckets = [...BOUNDS, '+Inf'].map((le, index): Series => {
       count += this.#counts[index]!;
-      return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
+      return [{ ...labels, le }, count, '_bucket'];
     });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels, value: this.#sum },
-      { metricName: `${name}_count`, labels, value: count },
-    ];
+    return [...buckets, [labels, this.#sum, '_sum'], [labels, count, '_count']];
   }
 }

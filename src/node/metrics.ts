@@ -1,12 +1,13 @@
 // Metrics as plain numbers, cheap to count, shown on demand. The node's are for its operator and name no machine; a machine's for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { type Metric, Registry } from 'prom-client';
+import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Keys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
 import type { Decision, Uncounted } from './counting/decision.js';
-import { LatencyHistogram } from './latency-histogram.js';
+import { LatencyHistogram, type Series } from './latency-histogram.js';
 import type { Sockets } from './sockets.js';
 
 interface RouteName {
@@ -72,43 +73,42 @@ export class Counts {
     return answers;
   }
 
-  answers(): Labelled[] {
+  answers(): Series[] {
     return [...this.#requests].flatMap(([{ method, path } = { method: '', path: 'none' }, counts]) =>
-      [...counts].flatMap((count, status): Labelled[] => (count > 0 ? [[{ method, path, status }, count]] : [])),
+      [...counts].flatMap((count, status): Series[] => (count > 0 ? [[{ method, path, status }, count]] : [])),
     );
   }
 }
 
 type Labels = Readonly<Record<string, string | number>>;
-type Labelled = readonly [labels: Labels, value: number];
 
-type Figure = readonly [
-  kind: 'counter' | 'gauge',
-  name: string,
-  help: string,
-  read: () => number | readonly Labelled[],
-  labelNames?: readonly string[],
-];
+interface Figure {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly read: () => number | readonly Series[];
+}
 
-function show(registry: Registry, figures: readonly Figure[]): void {
-  for (const [kind, name, help, read, labelNames = []] of figures) {
-    const config = { name, help, labelNames: [...labelNames], registers: [registry] };
-    const fill = (metric: { reset(): void; inc(labels: Labels, value: number): void }) => {
-      const values = read();
-      metric.reset();
-      for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values)
-        metric.inc(labels, value);
+const counter = (help: string, read: Figure['read']): Figure => ({ type: 'counter', help, read });
+const gauge = (help: string, read: Figure['read']): Figure => ({ type: 'gauge', help, read });
+const histogram = (help: string, of: LatencyHistogram, labels: Labels = {}): Figure => {
+  return { type: 'histogram', help, read: () => of.series(labels) };
+};
+
+function show(registry: Registry, figures: Readonly<Record<string, Figure>>): void {
+  for (const [name, { type, help, read }] of Object.entries(figures)) {
+    const get = () => {
+      const found = read();
+      const series: readonly Series[] = typeof found === 'number' ? [[{}, found]] : found;
+      const values = series.map(([labels, value, suffix = '']) => ({ metricName: name + suffix, labels, value }));
+      return { name, help, type, values };
     };
-    const collect = function (this: Parameters<typeof fill>[0]) {
-      fill(this);
-    };
-    if (kind === 'counter') new Counter({ ...config, collect });
-    else new Gauge({ ...config, collect });
+    // Prom-client reads only the name and the values of a metric.
+    registry.registerMetric({ name, get } as unknown as Metric);
   }
 }
 
-function by(label: string, values: Readonly<Record<string, number>>): Labelled[] {
-  return Object.entries(values).map(([name, value]) => [{ [label]: name }, value]);
+function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Series[] {
+  return Object.entries(values).map(([name, value]) => [{ ...others, [label]: name }, value]);
 }
 
 const GATE_HELP =
@@ -133,21 +133,7 @@ export class Metrics {
   readonly contentType = this.#registry.contentType;
 
   constructor(sources: MetricsSources) {
-    const { counts, version } = sources;
-    show(this.#registry, figuresOf(sources));
-    show(this.#registry, [
-      [
-        'gauge',
-        'weir_event_loop_delay_seconds',
-        'How late the event loop was, since the last scrape.',
-        () => lateness(this.#loopDelay),
-        ['quantile'],
-      ],
-      ['gauge', 'weir_build_info', 'Always 1, with the version as a label.', () => [[{ version }, 1]], ['version']],
-    ]);
-    const commitHelp = 'From asking for a commit until all before it was durable.';
-    this.#registry.registerMetric(counts.commitSeconds.asMetric('weir_commit_seconds', commitHelp));
-    this.#registry.registerMetric(counts.gateSeconds.asMetric('weir_gate_seconds', GATE_HELP));
+    show(this.#registry, figuresOf(sources, this.#loopDelay));
     this.#loopDelay.enable();
   }
 
@@ -160,8 +146,10 @@ export class Metrics {
   }
 }
 
-function figuresOf({ counts, host, clock, sockets, readers }: MetricsSources): Figure[] {
-  const requests = 'Answers by route and status. A gate is one route, GET, whatever method it was asked by.';
+function figuresOf(
+  { counts, host, clock, sockets, readers, version }: MetricsSources,
+  loopDelay: IntervalHistogram,
+): Record<string, Figure> {
   const keys = (figure: (keys: Keys) => number) => {
     let sum = 0;
     for (const one of host.keyed) if (one.keys !== undefined) sum += figure(one.keys);
@@ -174,47 +162,42 @@ function figuresOf({ counts, host, clock, sockets, readers }: MetricsSources): F
   const transitions = () => by('outcome', { taken: counts.transitions, refused: counts.refusedTransitions });
   const placeless = () =>
     by('outcome', { refused: keys(({ refused }) => refused), shared: keys(({ shared }) => shared) });
-  return [
-    ['counter', 'weir_requests_total', requests, () => counts.answers(), ['method', 'path', 'status']],
-    ['counter', 'weir_decisions_total', 'Requests that contracts decided on.', decisions, ['decision']],
-    ['counter', 'weir_transitions_total', 'Transitions on the record.', transitions, ['outcome']],
-    [
-      'counter',
-      'weir_malformed_requests_total',
-      'Requests that were no HTTP or too slow.',
-      () => counts.malformedRequests,
-    ],
-    ['counter', 'weir_stream_lags_total', 'Times that a reader fell behind.', () => counts.laggingReaders],
-    ['counter', 'weir_missed_cycles_total', 'Cycles passed over while nothing could run.', () => counts.missedCycles],
-    ['counter', 'weir_failed_contracts_total', 'Contracts that stopped after an error.', () => counts.failedContracts],
-    ['gauge', 'weir_machines', 'Machines on this node.', () => host.machines.size],
-    ['gauge', 'weir_contracts', 'Contracts on this node.', () => host.contracts.size],
-    ['gauge', 'weir_keys', 'Keys of contracts with keys that are there.', () => keys(({ table }) => table.size)],
-    ['counter', 'weir_keys_without_place_total', 'Events of keys without a place.', placeless, ['outcome']],
-    [
-      'counter',
-      'weir_keys_forgotten_total',
-      'Keys that were forgotten without counts.',
-      () => keys((one) => one.evicted),
-    ],
-    ['gauge', 'weir_connections', 'Connections that are open.', () => sockets.size],
-    ['counter', 'weir_connections_refused_total', 'Connections that were cut for want of room.', () => sockets.refused],
-    ['gauge', 'weir_stream_readers', 'Readers of event streams.', readers],
-    ['gauge', 'weir_cycle', 'The running cycle.', () => clock.cycle()],
-    ['gauge', 'weir_clock_lag_seconds', 'How late the last task of the clock ran.', () => clock.lagMs * MS],
-    ['gauge', 'weir_clock_skew_seconds', 'How far the node is ahead of the wall clock.', () => clock.skewMs * MS],
-    [
-      'gauge',
-      'weir_store_ok',
-      '1 while the node can store, 0 once it cannot.',
-      () => Number(host.failure === undefined),
-    ],
-    ['gauge', 'weir_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss()],
-  ];
+  const isStored = () => Number(host.failure === undefined);
+  return {
+    weir_requests_total: counter(
+      'Answers by route and status. A gate is one route, GET, whatever method it was asked by.',
+      () => counts.answers(),
+    ),
+    weir_decisions_total: counter('Requests that contracts decided on.', decisions),
+    weir_transitions_total: counter('Transitions on the record.', transitions),
+    weir_malformed_requests_total: counter('Requests that were no HTTP or too slow.', () => counts.malformedRequests),
+    weir_stream_lags_total: counter('Times that a reader fell behind.', () => counts.laggingReaders),
+    weir_missed_cycles_total: counter('Cycles passed over while nothing could run.', () => counts.missedCycles),
+    weir_failed_contracts_total: counter('Contracts that stopped after an error.', () => counts.failedContracts),
+    weir_machines: gauge('Machines on this node.', () => host.machines.size),
+    weir_contracts: gauge('Contracts on this node.', () => host.contracts.size),
+    weir_keys: gauge('Keys of contracts with keys that are there.', () => keys(({ table }) => table.size)),
+    weir_keys_without_place_total: counter('Events of keys without a place.', placeless),
+    weir_keys_forgotten_total: counter('Keys that were forgotten without counts.', () => keys((one) => one.evicted)),
+    weir_connections: gauge('Connections that are open.', () => sockets.size),
+    weir_connections_refused_total: counter('Connections that were cut for want of room.', () => sockets.refused),
+    weir_stream_readers: gauge('Readers of event streams.', readers),
+    weir_cycle: gauge('The running cycle.', () => clock.cycle()),
+    weir_clock_lag_seconds: gauge('How late the last task of the clock ran.', () => clock.lagMs * MS),
+    weir_clock_skew_seconds: gauge('How far the node is ahead of the wall clock.', () => clock.skewMs * MS),
+    weir_store_ok: gauge('1 while the node can store, 0 once it cannot.', isStored),
+    weir_memory_bytes: gauge('Resident memory of the process.', () => process.memoryUsage.rss()),
+    weir_event_loop_delay_seconds: gauge('How late the event loop was, since the last scrape.', () =>
+      lateness(loopDelay),
+    ),
+    weir_build_info: gauge('Always 1, with the version as a label.', () => [[{ version }, 1]]),
+    weir_commit_seconds: histogram('From asking for a commit until all before it was durable.', counts.commitSeconds),
+    weir_gate_seconds: histogram(GATE_HELP, counts.gateSeconds),
+  };
 }
 
 /** Since the last call. The sampling interval itself is not a delay. */
-function lateness(delay: IntervalHistogram): Labelled[] {
+function lateness(delay: IntervalHistogram): Series[] {
   const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
   const seen = by('quantile', {
     '0.5': late(delay.percentile(50)),
@@ -229,50 +212,31 @@ const MOST_NAMED = 1_000;
 
 export function metricsOfMachine({ slug: machine, contracts, head }: Machine, counts: Counts): Promise<string> {
   const registry = new Registry();
-  const sumOf = (figure: (contract: Machine['contracts'][number]) => number) =>
-    contracts.reduce((sum, contract) => sum + figure(contract), 0);
-  const of = (one: Readonly<Record<string, number>>, labels: Labels): Labelled[] =>
-    by('decision', one).map(([label, value]) => [{ ...labels, ...label }, value]);
-  const decided = () =>
-    of(
-      {
-        admitted: sumOf(({ tally }) => tally.admitted),
-        limited: sumOf(({ tally }) => tally.limited),
-        ...(contracts.some(({ comparison }) => comparison) && {
-          would_limit: sumOf(({ comparison }) => comparison?.wouldLimit ?? 0),
-        }),
-      },
-      { machine },
-    );
+  const decided = (some: Machine['contracts'], labels: Labels) => {
+    const sumOf = (figure: (contract: Contract) => number) => some.reduce((sum, one) => sum + figure(one), 0);
+    const sums = { admitted: sumOf(({ tally }) => tally.admitted), limited: sumOf(({ tally }) => tally.limited) };
+    const isChecked = some.some(({ comparison }) => comparison !== undefined);
+    const checked = isChecked && { would_limit: sumOf(({ comparison }) => comparison?.wouldLimit ?? 0) };
+    return by('decision', { ...sums, ...checked }, labels);
+  };
   const named = () =>
     contracts
       .filter(({ image }) => image.name !== undefined)
       .slice(0, MOST_NAMED)
-      .flatMap(({ image, tally: { admitted, limited }, comparison }) => {
-        const all = { admitted, limited, ...(comparison && { would_limit: comparison.wouldLimit }) };
-        return of(all, { machine, contract: image.name! });
-      });
-  const decidedHelp = 'Requests that the contracts of the machine decided on since the node started.';
-  const namedHelp =
-    'Requests that a contract with a name decided on; would_limit: those that its candidate would have limited.';
-  show(registry, [
-    ['counter', 'weir_machine_decisions_total', decidedHelp, decided, ['machine', 'decision']],
-    ['counter', 'weir_contract_decisions_total', namedHelp, named, ['machine', 'contract', 'decision']],
-    [
-      'gauge',
-      'weir_machine_contracts',
-      'Contracts of the machine.',
-      () => [[{ machine }, contracts.length]],
-      ['machine'],
-    ],
-    [
-      'gauge',
-      'weir_machine_record_rows',
-      'Seq of the last row of its record.',
-      () => [[{ machine }, head.seq]],
-      ['machine'],
-    ],
-  ]);
-  registry.registerMetric(counts.gateSecondsOf(machine).asMetric('weir_machine_gate_seconds', GATE_HELP, { machine }));
+      .flatMap((contract) => decided([contract], { machine, contract: contract.image.name! }));
+  const gateSeconds = counts.gateSecondsOf(machine);
+  show(registry, {
+    weir_machine_decisions_total: counter(
+      'Requests that the contracts of the machine decided on since the node started.',
+      () => decided(contracts, { machine }),
+    ),
+    weir_contract_decisions_total: counter(
+      'Requests that a contract with a name decided on; would_limit: those that its candidate would have limited.',
+      named,
+    ),
+    weir_machine_contracts: gauge('Contracts of the machine.', () => [[{ machine }, contracts.length]]),
+    weir_machine_record_rows: gauge('Seq of the last row of its record.', () => [[{ machine }, head.seq]]),
+    weir_machine_gate_seconds: histogram(GATE_HELP, gateSeconds, { machine }),
+  });
   return registry.metrics();
 }

@@ -18,7 +18,7 @@ import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
 import { forAdmins, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
-import { pay, refusals, refuseWithoutHold } from './contracts.js';
+import { notBoth, pay, refusals, refuseWithoutHold } from './contracts.js';
 
 const changing = {
   ...forAdmins,
@@ -126,7 +126,8 @@ function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycle
   const limiterFields = [given[0]?.[0], limiter && 'limiter', limit && 'limit', definition && 'definition'].filter(
     (one) => one !== undefined,
   );
-  if (limiterFields.length > 1) throw notBoth(limiterFields as [string, string]);
+  const [one, other] = limiterFields;
+  if (one !== undefined && other !== undefined) throw notBoth('The contract was not changed.', one, other);
   if (definition !== undefined) return shadow === undefined ? definition : { ...definition, shadow };
   const asked = limiter ?? limit;
   if (asked === undefined && given.length === 0 && shadow === undefined) return undefined;
@@ -166,15 +167,6 @@ function noNumbers({ name }: ContractDefinition): Failure {
     why: `threshold, within and near_limit belong to the template rate-limiter, and this contract follows ${name}.`,
     fix: 'Give limiter, for example { "primitive": "token_bucket", "params": { … } }, or a whole definition.',
     faults: [{ path: '/threshold', message: 'is not a number of this contract' }],
-  });
-}
-
-function notBoth([one, other]: readonly [string, string]): Failure {
-  return new Failure('invalid_input', {
-    what: 'The contract was not changed.',
-    why: `${one} and ${other} each say what it is to follow.`,
-    fix: 'Give one of them.',
-    faults: [{ path: `/${other}`, message: `cannot be combined with ${one}` }],
   });
 }
 

@@ -197,6 +197,15 @@ export async function create(
   return contractView(contract);
 }
 
+export function notBoth(what: string, one: string, other: string): Failure {
+  return new Failure('invalid_input', {
+    what,
+    why: `${one} and ${other} each say what the contract follows.`,
+    fix: 'Give one of them.',
+    faults: [{ path: `/${other}`, message: `cannot be combined with ${one}` }],
+  });
+}
+
 /** The node does not hear when a request ends. */
 export function refuseWithoutHold({ rule }: Plan): void {
   if (rule?.definition.primitive === 'none')

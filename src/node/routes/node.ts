@@ -119,33 +119,27 @@ const listLimits = route({
       definition_kib: rate(limits.definitionKib, rates.definitions),
       mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
-        body_bytes: limits.bodyBytes,
-        events_bytes: limits.eventsBytes,
-        header_bytes: limits.headerBytes,
-        headers_timeout_ms: limits.headersTimeoutMs,
-        request_timeout_ms: limits.requestTimeoutMs,
-        keep_alive_timeout_ms: limits.keepAliveTimeoutMs,
-        idle_timeout_ms: limits.idleTimeoutMs,
-        retention_ms: limits.retentionMs,
+        ...Object.fromEntries(
+          OF_NODE.map((name) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), limits[name]]),
+        ),
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        waiting_per_caller: limits.waitingPerCaller,
-        long_body_bytes: limits.longBodyBytes,
-        short_body_bytes: limits.shortBodyBytes,
-        empty_body_bytes: limits.emptyBodyBytes,
         streams: limits.readers,
         streams_per_machine: limits.readersPerMachine,
         stream_contracts: limits.watchedContractsPerStream,
-        watched_contracts: limits.watchedContracts,
         stream_bytes: limits.readerBytes,
-        verifications: limits.verifications,
-        key_lifetime_ms: limits.keyLifetimeMs,
-        session_lifetime_ms: limits.sessionLifetimeMs,
       },
     };
   },
 });
+
+/** Shown by their own names. */
+const OF_NODE = [
+  ...(['bodyBytes', 'longBodyBytes', 'shortBodyBytes', 'emptyBodyBytes', 'eventsBytes', 'headerBytes'] as const),
+  ...(['headersTimeoutMs', 'requestTimeoutMs', 'keepAliveTimeoutMs', 'idleTimeoutMs', 'retentionMs'] as const),
+  ...(['waitingPerCaller', 'watchedContracts', 'verifications', 'keyLifetimeMs', 'sessionLifetimeMs'] as const),
+];
 
 const Health = Type.Object({
   ok: Ok,

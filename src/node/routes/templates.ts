@@ -12,7 +12,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { forAdmins, forAnyone, route } from '../route.js';
-import { create, pay, refusals } from './contracts.js';
+import { create, notBoth, pay, refusals } from './contracts.js';
 
 const listTemplates = route({
   ...api.listTemplates,
@@ -119,14 +119,7 @@ function limiterIn(asked: readonly (readonly [name: string, value: unknown])[], 
   const [name, limiter] = asked.find(([one]) => one === 'rule' || one === 'limit') ?? [];
   if (name === undefined) return undefined;
   const other = asked.find(([one]) => one !== name)?.[0];
-  if (other !== undefined) {
-    throw new Failure('invalid_input', {
-      what: 'No contract was created.',
-      why: `${other} and ${name} each say what the contract follows.`,
-      fix: 'Give one of the two.',
-      faults: [{ path: `/${other}`, message: `cannot be combined with ${name}` }],
-    });
-  }
+  if (other !== undefined) throw notBoth('No contract was created.', name, other);
   return limiterDefinition(checkLimiter(limiter, `/${name}`), cycleMs);
 }
 
