@@ -1,7 +1,7 @@
 // A cheap histogram: fixed bounds and plain numbers, shown on demand.
 
 /** @param suffix of the name of its metric */
-export type Series = readonly [labels: Readonly<Record<string, string | number>>, value: number, suffix?: string];
+export type Labelled = readonly [labels: Readonly<Record<string, string | number>>, value: number, suffix?: string];
 
 const BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
@@ -20,9 +20,9 @@ export class LatencyHistogram {
     this.#sum += seconds;
   }
 
-  series(labels: Series[0]): Series[] {
+  series(labels: Labelled[0]): Labelled[] {
     let count = 0;
-    const buckets = [...BOUNDS, '+Inf'].map((le, index): Series => {
+    const buckets = [...BOUNDS, '+Inf'].map((le, index): Labelled => {
       count += this.#counts[index]!;
       return [{ ...labels, le }, count, '_bucket'];
     });

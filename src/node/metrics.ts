@@ -7,7 +7,7 @@ import type { Keys } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import type { WallClock } from '../time/wall.js';
 import type { Decision, Uncounted } from './counting/decision.js';
-import { LatencyHistogram, type Series } from './latency-histogram.js';
+import { type Labelled, LatencyHistogram } from './latency-histogram.js';
 import type { Sockets } from './sockets.js';
 
 interface RouteName {
@@ -73,9 +73,9 @@ export class Counts {
     return answers;
   }
 
-  answers(): Series[] {
+  answers(): Labelled[] {
     return [...this.#requests].flatMap(([{ method, path } = { method: '', path: 'none' }, counts]) =>
-      [...counts].flatMap((count, status): Series[] => (count > 0 ? [[{ method, path, status }, count]] : [])),
+      [...counts].flatMap((count, status): Labelled[] => (count > 0 ? [[{ method, path, status }, count]] : [])),
     );
   }
 }
@@ -85,7 +85,7 @@ type Labels = Readonly<Record<string, string | number>>;
 interface Figure {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  readonly read: () => number | readonly Series[];
+  readonly read: () => number | readonly Labelled[];
 }
 
 const counter = (help: string, read: Figure['read']): Figure => ({ type: 'counter', help, read });
@@ -98,7 +98,7 @@ function show(registry: Registry, figures: Readonly<Record<string, Figure>>): vo
   for (const [name, { type, help, read }] of Object.entries(figures)) {
     const get = () => {
       const found = read();
-      const series: readonly Series[] = typeof found === 'number' ? [[{}, found]] : found;
+      const series: readonly Labelled[] = typeof found === 'number' ? [[{}, found]] : found;
       const values = series.map(([labels, value, suffix = '']) => ({ metricName: name + suffix, labels, value }));
       return { name, help, type, values };
     };
@@ -107,7 +107,7 @@ function show(registry: Registry, figures: Readonly<Record<string, Figure>>): vo
   }
 }
 
-function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Series[] {
+function by(label: string, values: Readonly<Record<string, number>>, others: Labels = {}): Labelled[] {
   return Object.entries(values).map(([name, value]) => [{ ...others, [label]: name }, value]);
 }
 
@@ -197,7 +197,7 @@ function figuresOf(
 }
 
 /** Since the last call. The sampling interval itself is not a delay. */
-function lateness(delay: IntervalHistogram): Series[] {
+function lateness(delay: IntervalHistogram): Labelled[] {
   const late = (ns: number) => Math.max(0, ns * NS - SAMPLE_MS * MS);
   const seen = by('quantile', {
     '0.5': late(delay.percentile(50)),
