@@ -4,10 +4,11 @@
 //   ends      when all are answered; the answer that the probe waits for cancels its further volleys
 //   stops     on a status that is no decision, an unanswered request, or slow answers
 import { remainingIn } from '../client/limit-fields.js';
-import { connectTo } from '../live/connection.js';
+import { type Connection, connectTo } from '../live/connection.js';
 import type { PoolAnswer } from '../live/http-pool.js';
 import { ForeignTarget } from '../live/target.js';
 import { Failure } from '../schema/failure.js';
+import type { Ticket } from '../time/agenda.js';
 import { Rank } from '../time/rank.js';
 import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
@@ -44,116 +45,25 @@ export async function ask<Found extends Investigated>(
   investigation: Generator<Ask, Found, Answered>,
   options: AskingOptions,
 ): Promise<Found & Asked> {
-  const { timeoutMs = TIMEOUT_MS, keyHeader, headers, limitedStatus, signal, onAsk } = options;
+  const { timeoutMs = TIMEOUT_MS, onAsk } = options;
   const connection = await connectTo(url, { ...options, timeoutMs, cycleMs: 1_000, connections: CONNECTIONS });
   options.onAccepted?.();
-  const { clock, pool, endpoint } = connection;
-  const spec = {
-    ...(headers === undefined ? {} : { headers }),
-    ...(keyHeader === undefined ? {} : { key_header: keyHeader }),
-    ...(limitedStatus === undefined ? {} : { limited_status: [...limitedStatus] }),
-  };
   let harm: string | undefined;
   let sent = 0;
-
-  const probe = ({ probe: { volleys, until }, restMs, key }: Ask, nowMs: number) =>
-    new Promise<Answered>((resolve) => {
-      const target = new ForeignTarget(endpoint, spec, [key]);
-      const seen: Seen[] = [];
-      const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
-      let [open, isStopped] = [0, false];
-      const tickets: ReturnType<typeof clock.agenda.at>[] = [];
-      const finish = () => {
-        signal?.removeEventListener('abort', stop);
-        resolve({ seen: seen.sort((a, b) => a.sentMs - b.sentMs), nowMs: clock.now(), isOver: isStopped });
-      };
-      const noFurther = () => {
-        for (const ticket of tickets) if (clock.agenda.cancel(ticket)) planned -= 1;
-        if (open === 0 && planned === 0) finish();
-      };
-      const stop = () => {
-        isStopped = true;
-        noFurther();
-      };
-      const isHarmed = (words: string) => {
-        harm ??= words;
-        stop();
-      };
-      let planned = volleys.length;
-      const send = () => {
-        open += 1;
-        sent += 1;
-        let sentMs = clock.now();
-        let isOver = false;
-        const over = (one: Omit<Seen, 'key' | 'sentMs'>) => {
-          if (isOver) return;
-          isOver = true;
-          clock.agenda.cancel(late);
-          seen.push({ key, sentMs, ...one });
-          open -= 1;
-          if (one.decision === until) noFurther();
-          if (open === 0 && planned === 0) finish();
-        };
-        const cancel = pool.fire(target.request(0), {
-          started: () => {
-            sentMs = clock.now();
-          },
-          answered: (answer) => {
-            const answeredMs = clock.now();
-            const read = target.read(answer);
-            if (read.type !== 'decided') {
-              isHarmed(read.words);
-              return over({ answeredMs, decision: 'unknown', status: answer.status });
-            }
-            if (!read.admitted && answeredMs - sentMs > SLOW_MS) {
-              isHarmed(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
-            }
-            over({
-              answeredMs,
-              decision: read.admitted ? 'admitted' : 'limited',
-              status: answer.status,
-              announcedMs: read.retryAfterMs,
-              announcedLimit: target.limit,
-              announcedRemaining: announcedRemaining(answer),
-            });
-          },
-          broke: ({ words }) => {
-            isHarmed(words);
-            over({ answeredMs: Infinity, decision: 'unknown' });
-          },
-        });
-        const late = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
-          cancel();
-          isHarmed(`A request was not answered within ${timeoutMs / 1000} s.`);
-          over({ answeredMs: Infinity, decision: 'unknown' });
-        });
-      };
-      for (const { atMs, n } of volleys) {
-        const volley = () => {
-          planned -= 1;
-          for (let k = 0; k < n; k += 1) send();
-        };
-        tickets.push(clock.agenda.at(startMs + atMs, Rank.arrival, volley));
-      }
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted === true) stop();
-    });
-
   try {
     let next = investigation.next();
-    let nowMs = clock.now();
+    let nowMs = connection.clock.now();
     while (next.done !== true) {
       onAsk?.(next.value, sent);
-      const answered = await probe(next.value, nowMs);
+      const sending = new ProbeSending(connection, next.value, options);
+      const answered = await sending.run(nowMs);
+      const isFirst = sent === 0;
+      sent += answered.seen.length;
       nowMs = answered.nowMs;
-      if (
-        sent > 0 &&
-        answered.seen.every(({ decision }) => decision === 'unknown') &&
-        harm !== undefined &&
-        sent === answered.seen.length
-      ) {
+      harm ??= sending.harm;
+      if (isFirst && harm !== undefined && sent > 0 && answered.seen.every(({ decision }) => decision === 'unknown')) {
         throw new Failure('answer_unreadable', {
-          what: `${endpoint.origin} gave no answer that says admitted or limited.`,
+          what: `${connection.endpoint.origin} gave no answer that says admitted or limited.`,
           why: harm,
           fix: 'Check the address. A status other than 429 that means limited is named with --limited-status.',
         });
@@ -163,6 +73,126 @@ export async function ask<Found extends Investigated>(
     return { ...next.value, harm };
   } finally {
     await connection.close();
+  }
+}
+
+/** One probe: sends its volleys, and waits until every request is answered, broken, or late. */
+class ProbeSending {
+  readonly #connection: Connection;
+  readonly #ask: Ask;
+  readonly #target: ForeignTarget;
+  readonly #signal: AbortSignal | undefined;
+  readonly #seen: Seen[] = [];
+  /** Of the volleys that are not yet sent. */
+  readonly #tickets = new Set<Ticket>();
+  #open = 0;
+  #isStopped = false;
+  #end = () => {};
+  /** Why the target is asked nothing more. */
+  harm: string | undefined;
+
+  constructor(connection: Connection, ask: Ask, { headers, keyHeader, limitedStatus, signal }: AskingOptions) {
+    this.#connection = connection;
+    this.#ask = ask;
+    this.#signal = signal;
+    const spec = {
+      ...(headers === undefined ? {} : { headers }),
+      ...(keyHeader === undefined ? {} : { key_header: keyHeader }),
+      ...(limitedStatus === undefined ? {} : { limited_status: [...limitedStatus] }),
+    };
+    this.#target = new ForeignTarget(connection.endpoint, spec, [ask.key]);
+  }
+
+  /** @param nowMs end of the probe before, in unix ms: the rest is counted from there */
+  async run(nowMs: number): Promise<Answered> {
+    const { clock } = this.#connection;
+    const { probe, restMs } = this.#ask;
+    const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
+    await new Promise<void>((resolve) => {
+      this.#end = resolve;
+      for (const { atMs, n } of probe.volleys) {
+        const ticket = clock.agenda.at(startMs + atMs, Rank.arrival, () => {
+          this.#tickets.delete(ticket);
+          for (let k = 0; k < n; k += 1) this.#send();
+        });
+        this.#tickets.add(ticket);
+      }
+      this.#signal?.addEventListener('abort', this.#stop);
+      if (this.#signal?.aborted === true) this.#stop();
+    });
+    this.#signal?.removeEventListener('abort', this.#stop);
+    const seen = this.#seen.sort((a, b) => a.sentMs - b.sentMs);
+    return { seen, nowMs: clock.now(), isOver: this.#isStopped };
+  }
+
+  readonly #stop = () => {
+    this.#isStopped = true;
+    this.#cancelVolleys();
+  };
+
+  #cancelVolleys(): void {
+    for (const ticket of this.#tickets) this.#connection.clock.agenda.cancel(ticket);
+    this.#tickets.clear();
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#open === 0 && this.#tickets.size === 0) this.#end();
+  }
+
+  #isHarmed(words: string): void {
+    this.harm ??= words;
+    this.#stop();
+  }
+
+  #send(): void {
+    const { clock, pool, timeoutMs } = this.#connection;
+    this.#open += 1;
+    let sentMs = clock.now();
+    let isOver = false;
+    const over = (one: Omit<Seen, 'key' | 'sentMs'>) => {
+      if (isOver) return;
+      isOver = true;
+      clock.agenda.cancel(late);
+      this.#seen.push({ key: this.#ask.key, sentMs, ...one });
+      this.#open -= 1;
+      if (one.decision === this.#ask.probe.until) this.#cancelVolleys();
+      else this.#endIfDone();
+    };
+    const broken = (words: string) => {
+      this.#isHarmed(words);
+      over({ answeredMs: Infinity, decision: 'unknown' });
+    };
+    const cancel = pool.fire(this.#target.request(0), {
+      started: () => {
+        sentMs = clock.now();
+      },
+      answered: (answer) => over(this.#read(answer, sentMs)),
+      broke: ({ words }) => broken(words),
+    });
+    const late = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
+      cancel();
+      broken(`A request was not answered within ${timeoutMs / 1000} s.`);
+    });
+  }
+
+  #read(answer: PoolAnswer, sentMs: number): Omit<Seen, 'key' | 'sentMs'> {
+    const answeredMs = this.#connection.clock.now();
+    const read = this.#target.read(answer);
+    if (read.type !== 'decided') {
+      this.#isHarmed(read.words);
+      return { answeredMs, decision: 'unknown', status: answer.status };
+    }
+    if (!read.admitted && answeredMs - sentMs > SLOW_MS)
+      this.#isHarmed(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
+    return {
+      answeredMs,
+      decision: read.admitted ? 'admitted' : 'limited',
+      status: answer.status,
+      announcedMs: read.retryAfterMs,
+      announcedLimit: this.#target.limit,
+      announcedRemaining: announcedRemaining(answer),
+    };
   }
 }
 

@@ -49,10 +49,6 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
     setSaid('');
     setCommand('');
   };
-  const open = (chosen: string) => {
-    setName(chosen);
-    change(shipped[chosen]!);
-  };
   useEffect(() => {
     const timer = setTimeout(async () => history.replaceState(null, '', await linkOf({ name, text })), LINK_AFTER_MS);
     return () => clearTimeout(timer);
@@ -79,102 +75,41 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
     change(withLimit(latest.current, taken.limits[0]!.limit));
     setSaid([`${taken.name}: ${taken.limits.map(({ words }) => words).join('; ')}.`, ...taken.notes].join(' '));
   };
-  useEffect(() => {
-    const over = (event: DragEvent) => event.preventDefault();
-    const drop = (event: DragEvent) => {
-      event.preventDefault();
-      void take(event.dataTransfer?.files[0]);
-    };
-    // Accepts configuration pasted outside the text field.
-    const paste = (event: ClipboardEvent) => {
-      const text = event.clipboardData?.getData('text/plain') ?? '';
-      if (text !== '' && !(event.target instanceof HTMLTextAreaElement)) void take(new File([text], 'pasted'));
-    };
-    addEventListener('dragover', over);
-    addEventListener('drop', drop);
-    addEventListener('paste', paste);
-    return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('drop', drop);
-      removeEventListener('paste', paste);
-    };
-  });
+  useTaken((file) => void take(file));
 
-  const copyLink = async () => {
-    history.replaceState(null, '', await linkOf({ name, text }));
-    setSaid(
-      (await copied(location.href))
-        ? 'The link is copied: it holds the whole scenario.'
-        : 'Copy the address of this page: it holds the whole scenario.',
-    );
-  };
-  const copyEmbed = async () => {
-    const link = (await linkOf({ name, text })).slice(1);
-    const frame = `<iframe src="${location.href.split('#')[0]}#embed/requests/${link}" title="Weir: ${name}" width="720" height="460"></iframe>`;
-    setCommand(frame);
-    setSaid(
-      (await copied(frame))
-        ? 'Copied: a frame with this run for a page of yours.'
-        : 'A frame with this run for a page of yours:',
-    );
-  };
-  const runLive = async () => {
-    const line = liveCommand(text, name);
-    setCommand(line);
-    setSaid(
-      (await copied(line))
-        ? 'Copied. In a terminal it sends these requests to a live node, and compares.'
-        : 'In a terminal this sends the requests to a live node, and compares.',
-    );
+  const copy = async (copying: (scenario: Written) => Promise<Copied>) => {
+    const { said, command } = await copying({ name, text });
+    if (command !== undefined) setCommand(command);
+    setSaid(said);
   };
   const outcome = picture?.outcome;
   return (
     <>
       <section class="row tools" aria-label="Scenario">
         {challenge === undefined && (
-          <label class="row choice">
-            <span>scenario</span>
-            <select
-              value={shipped[name] === text ? name : ''}
-              onChange={({ currentTarget }) => open(currentTarget.value)}
-            >
-              {shipped[name] !== text && <option value="">your own</option>}
-              {Object.keys(shipped).map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </label>
+          <ScenarioChoice
+            chosen={shipped[name] === text ? name : undefined}
+            onChoose={(chosen) => {
+              setName(chosen);
+              change(shipped[chosen]!);
+            }}
+          />
         )}
         <label class="row choice drop">
           <span>your log, or a gateway's file</span>
           <input type="file" onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
         </label>
         {limits.length > 1 && (
-          <label class="row choice">
-            <span>limit</span>
-            <select
-              onChange={({ currentTarget }) =>
-                change(withLimit(latest.current, limits[Number(currentTarget.value)]!.limit))
-              }
-            >
-              {limits.map(({ words }, index) => (
-                <option key={words} value={index}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <LimitChoice limits={limits} onChoose={({ limit }) => change(withLimit(latest.current, limit))} />
         )}
         <div class="row buttons">
-          <button type="button" onClick={copyLink}>
+          <button type="button" onClick={() => copy(copyLink)}>
             Copy link
           </button>
-          <button type="button" onClick={copyEmbed}>
+          <button type="button" onClick={() => copy(copyEmbed)}>
             Embed
           </button>
-          <button type="button" class="first" onClick={runLive}>
+          <button type="button" class="first" onClick={() => copy(copyLive)}>
             Run it live
           </button>
         </div>
@@ -202,22 +137,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
           {picture && <Charts charts={picture.charts} theme={theme} />}
         </div>
         <div class="right">
-          <section aria-labelledby="text-title">
-            <h2 id="text-title">The scenario</h2>
-            <textarea
-              id="text"
-              value={text}
-              spellcheck={false}
-              autocomplete="off"
-              aria-invalid={refusal !== undefined}
-              aria-labelledby="text-title"
-              aria-describedby="refused"
-              onInput={({ currentTarget }) => change(currentTarget.value)}
-            />
-            <div id="refused" role="alert">
-              {refusal && <Refused refusal={refusal} />}
-            </div>
-          </section>
+          <ScenarioText text={text} refusal={refusal} onChange={change} />
           {outcome && <Expectations all={expectedOf(outcome)} isOver />}
           <footer>
             Simulated in this page, as <code>weir simulate</code> does
@@ -231,6 +151,98 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
         </div>
       </main>
     </>
+  );
+}
+
+/** Takes a file that is dropped on the page, and configuration pasted outside the text field. */
+function useTaken(onTaken: (file: File | undefined) => void): void {
+  useEffect(() => {
+    const over = (event: DragEvent) => event.preventDefault();
+    const drop = (event: DragEvent) => {
+      event.preventDefault();
+      onTaken(event.dataTransfer?.files[0]);
+    };
+    const paste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (text !== '' && !(event.target instanceof HTMLTextAreaElement)) onTaken(new File([text], 'pasted'));
+    };
+    addEventListener('dragover', over);
+    addEventListener('drop', drop);
+    addEventListener('paste', paste);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('drop', drop);
+      removeEventListener('paste', paste);
+    };
+  });
+}
+
+interface ScenarioChoiceProps {
+  /** Undefined: the text is no shipped scenario. */
+  readonly chosen: string | undefined;
+  readonly onChoose: (name: string) => void;
+}
+
+function ScenarioChoice({ chosen, onChoose }: ScenarioChoiceProps) {
+  return (
+    <label class="row choice">
+      <span>scenario</span>
+      <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        {chosen === undefined && <option value="">your own</option>}
+        {Object.keys(shipped).map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface LimitChoiceProps {
+  readonly limits: readonly TakenLimit[];
+  readonly onChoose: (limit: TakenLimit) => void;
+}
+
+function LimitChoice({ limits, onChoose }: LimitChoiceProps) {
+  return (
+    <label class="row choice">
+      <span>limit</span>
+      <select onChange={({ currentTarget }) => onChoose(limits[Number(currentTarget.value)]!)}>
+        {limits.map(({ words }, index) => (
+          <option key={words} value={index}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ScenarioTextProps {
+  readonly text: string;
+  readonly refusal: Refusal | undefined;
+  readonly onChange: (text: string) => void;
+}
+
+function ScenarioText({ text, refusal, onChange }: ScenarioTextProps) {
+  return (
+    <section aria-labelledby="text-title">
+      <h2 id="text-title">The scenario</h2>
+      <textarea
+        id="text"
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        aria-invalid={refusal !== undefined}
+        aria-labelledby="text-title"
+        aria-describedby="refused"
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+      <div id="refused" role="alert">
+        {refusal && <Refused refusal={refusal} />}
+      </div>
+    </section>
   );
 }
 
@@ -310,10 +322,49 @@ function slugOf(file: string): string {
   );
 }
 
-function liveCommand(text: string, name: string): string {
-  if (shipped[name] === text) return `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`;
+interface Written {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface Copied {
+  readonly said: string;
+  /** To be copied by hand where the browser refuses. */
+  readonly command?: string;
+}
+
+async function copyLink(scenario: Written): Promise<Copied> {
+  history.replaceState(null, '', await linkOf(scenario));
+  return {
+    said: (await copied(location.href))
+      ? 'The link is copied: it holds the whole scenario.'
+      : 'Copy the address of this page: it holds the whole scenario.',
+  };
+}
+
+async function copyEmbed(scenario: Written): Promise<Copied> {
+  const link = (await linkOf(scenario)).slice(1);
+  const command = `<iframe src="${location.href.split('#')[0]}#embed/requests/${link}" title="Weir: ${scenario.name}" width="720" height="460"></iframe>`;
+  return {
+    command,
+    said: (await copied(command))
+      ? 'Copied: a frame with this run for a page of yours.'
+      : 'A frame with this run for a page of yours:',
+  };
+}
+
+async function copyLive({ name, text }: Written): Promise<Copied> {
   const body = text.endsWith('\n') ? text : `${text}\n`;
-  return `cat > ${name}.yaml <<'END'\n${body}END\nweir load ${name}.yaml`;
+  const command =
+    shipped[name] === text
+      ? `weir init ${name}.yaml --from ${name}\nweir load ${name}.yaml`
+      : `cat > ${name}.yaml <<'END'\n${body}END\nweir load ${name}.yaml`;
+  return {
+    command,
+    said: (await copied(command))
+      ? 'Copied. In a terminal it sends these requests to a live node, and compares.'
+      : 'In a terminal this sends the requests to a live node, and compares.',
+  };
 }
 
 async function copied(text: string): Promise<boolean> {

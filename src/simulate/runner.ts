@@ -15,7 +15,7 @@ export interface CellRun extends Replicate {
   readonly replication: number;
 }
 
-interface Runner {
+export interface Runner {
   readonly most: number;
   run(cell: Cell, replication: number): Promise<CellRun | undefined>;
   /** For splitting; the run is not kept. Undefined if stopped. */

@@ -18,8 +18,8 @@ import { meanInterval, shareInterval } from '../../math/interval.js';
 import { type JudgedRun, type LevelRun, type RareEvent, rareEvent } from '../../math/splitting.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
 import { nextTurn } from '../../time/next-turn.js';
-import { openRunner } from '../runner.js';
-import { readFigureCondition } from './condition.js';
+import { openRunner, type Runner } from '../runner.js';
+import { type FigureCondition, readFigureCondition } from './condition.js';
 import { type Axis, type Cell, cellsOf, type Json, parseAxis, withFields, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 import { type Recovery, solveRecovery } from './recovery-chain.js';
@@ -116,55 +116,131 @@ export async function mapCollapse(
   )
     throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --budget out.');
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
-  const most = Math.max(plan.replications, FIRST_RUNS);
-  let [runs, unsplit] = [0, 0];
-  let unsolved: string | undefined;
-  const cells = new Map<string, Cell>();
-  const cellOf = (set: Cell['set']): Cell => {
-    const key = JSON.stringify(set);
-    const cell = cells.get(key) ?? { cell: cells.size, set };
-    cells.set(key, cell);
-    return cell;
-  };
-  const add = async (point: Point, set: Cell['set'], n: number): Promise<void> => {
-    const cell = cellOf(set);
-    const asked = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => runner.run(cell, point.n + index));
-    for (const run of await Promise.all(asked)) {
+  try {
+    const mapping = new Mapping(plan, { across, up, budget: question.budget }, condition, runner, signal);
+    for (const { set } of plan.cells) {
+      await mapping.mapPolicy(set);
+      if (signal?.aborted === true) return undefined;
+    }
+    const cures = await findCures(question.cures ?? [], up, mapping.most, (...asked) => mapping.add(...asked));
+    return signal?.aborted === true ? undefined : mapping.result(cures);
+  } finally {
+    await runner.close();
+  }
+}
+
+interface MapAxes {
+  readonly across: Stepped;
+  readonly up: Stepped;
+  readonly budget: number | undefined;
+}
+
+/** The map so far: one policy after the other. */
+class Mapping {
+  readonly #plan: SweepPlan;
+  readonly #axes: MapAxes;
+  readonly #condition: FigureCondition;
+  readonly #runner: Runner;
+  readonly #signal: AbortSignal | undefined;
+  readonly #cells = new Map<string, Cell>();
+  readonly #rows: SweepRow[] = [];
+  readonly #columns: MapColumn[] = [];
+  #runs = 0;
+  #unsplit = 0;
+  #unsolved: string | undefined;
+  /** Runs of a point at the border. */
+  readonly most: number;
+
+  constructor(
+    plan: SweepPlan,
+    axes: MapAxes,
+    condition: FigureCondition,
+    runner: Runner,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#plan = plan;
+    this.#axes = axes;
+    this.#condition = condition;
+    this.#runner = runner;
+    this.#signal = signal;
+    this.most = Math.max(plan.replications, FIRST_RUNS);
+  }
+
+  async mapPolicy(set: Cell['set']): Promise<void> {
+    const { across, up, budget } = this.#axes;
+    const [width, height] = [across.values.length, up.values.length];
+    const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
+    const points = await explore(width, height, this.most, (point, x, y, n) => this.add(point, setAt(x, y), n));
+    for (const [x, load] of across.values.entries()) {
+      const column = await this.#columnOf(points, x, (y) => setAt(x, y));
+      this.#columns.push({ set: { ...set, [across.path]: load }, ...column });
+    }
+    for (const [place, point] of points.sampled) {
+      const at = setAt(place % width, Math.floor(place / width));
+      await this.#solve(point, at);
+      if (budget !== undefined) await this.#split(point, at, budget);
+    }
+    for (let y = 0; y < height; y += 1)
+      for (let x = 0; x < width; x += 1) this.#rows.push(rowOf(this.#rows.length, setAt(x, y), points, x, y));
+  }
+
+  result(cures: readonly Cure[]): CollapseMap {
+    const { across, up } = this.#axes;
+    return {
+      axes: [...this.#plan.axes, up, across],
+      cells: [...this.#cells.values()],
+      rows: this.#rows,
+      columns: this.#columns,
+      cures,
+      runs: this.#runs,
+      runsOfAll: this.#rows.length * this.most,
+      unsolved: this.#unsolved,
+      unsplit: this.#unsplit,
+    };
+  }
+
+  /** Makes the runs that a point lacks. */
+  async add(point: Point, set: Cell['set'], n: number): Promise<void> {
+    const cell = this.#cellOf(set);
+    const lacking = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => point.n + index);
+    for (const run of await Promise.all(lacking.map((replication) => this.#runner.run(cell, replication)))) {
       if (run === undefined) return;
       point.n += 1;
-      point.stuck += condition.holds(run.figures) ? 1 : 0;
+      point.stuck += this.#condition.holds(run.figures) ? 1 : 0;
       if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
       point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
-      runs += 1;
+      this.#runs += 1;
     }
-  };
-  const solve = async (point: Point, set: Cell['set']): Promise<void> => {
-    if (point.isProlonged === true || point.solved !== undefined || signal?.aborted === true) return;
-    await nextTurn();
-    const scenario = withFields(plan.scenario, set) as ScenarioObject;
-    point.solved = solveRecovery(scenario, scenarioOf(plan, { cell: 0, set }));
-    if (typeof point.solved === 'string') unsolved ??= point.solved;
-  };
-  const split = async (point: Point, set: Cell['set'], budget: number): Promise<void> => {
-    if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
-    const cell = cellOf(set);
-    const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
-      const made = await runner.split(cell, run);
-      return made && { records: made.records ?? [], hasEvent: condition.holds(made.figures) };
+  }
+
+  async #columnOf(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<Omit<MapColumn, 'set'>> {
+    const { values } = this.#axes.up;
+    const { upTo, times } = await this.#drained(points, x, setAt);
+    const first = values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
+    const y = recoveringAt(points, x, values.length);
+    const point = points.sampled.get(y * points.width + x);
+    // Prolonged runs are few.
+    if (point !== undefined && point.recoveriesMs.length > 0 && times === 1) await this.add(point, setAt(y), this.most);
+    if (point !== undefined) await this.#solve(point, setAt(y));
+    const ms = point && recoveryOf(point);
+    return {
+      zone: first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable',
+      stuckFrom: values[first],
+      drainsUpTo: values[upTo],
+      prolonged: times,
+      recovers: ms && { from: values[y]!, ms },
     };
-    const found = await rareEvent(make, `${plan.seed}/rare`, budget);
-    if (found === undefined) unsplit += 1;
-    else point.rare = found;
-  };
+  }
+
   /** The largest trigger that only drains slowly at a load. It and smaller ones no longer count as stuck. */
-  const drained = async (points: Explored, x: number, height: number, setAt: (y: number) => Cell['set']) => {
-    const { duration, warmUp } = scenarioOf(plan, { cell: 0, set: setAt(0) });
-    const stuck = Array.from({ length: height }, (_, y) => y).filter((y) => shareAt(points, x, y) >= 0.5);
+  async #drained(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<typeof notProlonged> {
+    const { duration, warmUp } = scenarioOf(this.#plan, { cell: 0, set: setAt(0) });
+    const stuck = [...this.#axes.up.values.keys()].filter((y) => shareAt(points, x, y) >= 0.5);
     if (duration === undefined || warmUp === 0 || stuck.length === 0) return notProlonged;
     const longer = { duration: PROLONGED * duration, warm_up: warmUp + (PROLONGED - 1) * duration };
     const remains = async (y: number): Promise<boolean> => {
       const point = newPoint();
-      await add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, most));
+      await this.add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, this.most));
       if (2 * point.stuck >= point.n) return true;
       point.isProlonged = true;
       points.sampled.set(y * points.width + x, point);
@@ -186,43 +262,33 @@ export async function mapCollapse(
       points.inferred.set(place, { ...newPoint(), n: 1 });
     }
     return { upTo: stuck[high - 1] ?? -1, times: PROLONGED };
-  };
-  try {
-    const rows: SweepRow[] = [];
-    const columns: MapColumn[] = [];
-    for (const { set } of plan.cells) {
-      const [width, height] = [across.values.length, up.values.length];
-      const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
-      const points = await explore(width, height, most, (point, x, y, n) => add(point, setAt(x, y), n));
-      for (const [x, load] of across.values.entries()) {
-        const { upTo, times } = await drained(points, x, height, (y) => setAt(x, y));
-        const first = up.values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
-        const zone = first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable';
-        const at = { set: { ...set, [across.path]: load }, zone } as const;
-        const y = recoveringAt(points, x, height);
-        const point = points.sampled.get(y * width + x);
-        // Prolonged runs are few.
-        if (point !== undefined && point.recoveriesMs.length > 0 && times === 1) await add(point, setAt(x, y), most);
-        if (point !== undefined) await solve(point, setAt(x, y));
-        const ms = point && recoveryOf(point);
-        const recovers = ms && { from: up.values[y]!, ms };
-        columns.push({ ...at, stuckFrom: up.values[first], drainsUpTo: up.values[upTo], prolonged: times, recovers });
-      }
-      for (const [place, point] of points.sampled) {
-        const at = setAt(place % width, Math.floor(place / width));
-        await solve(point, at);
-        if (question.budget !== undefined) await split(point, at, question.budget);
-      }
-      if (signal?.aborted === true) return undefined;
-      for (let y = 0; y < height; y += 1)
-        for (let x = 0; x < width; x += 1) rows.push(rowOf(rows.length, setAt(x, y), points, x, y));
-    }
-    const cures = await findCures(question.cures ?? [], up, most, add);
-    if (signal?.aborted === true) return undefined;
-    const explored = { axes: [...plan.axes, up, across], cells: [...cells.values()], rows, columns };
-    return { ...explored, cures, runs, runsOfAll: rows.length * most, unsolved, unsplit };
-  } finally {
-    await runner.close();
+  }
+
+  async #solve(point: Point, set: Cell['set']): Promise<void> {
+    if (point.isProlonged === true || point.solved !== undefined || this.#signal?.aborted === true) return;
+    await nextTurn();
+    const scenario = withFields(this.#plan.scenario, set) as ScenarioObject;
+    point.solved = solveRecovery(scenario, scenarioOf(this.#plan, { cell: 0, set }));
+    if (typeof point.solved === 'string') this.#unsolved ??= point.solved;
+  }
+
+  async #split(point: Point, set: Cell['set'], budget: number): Promise<void> {
+    if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
+    const cell = this.#cellOf(set);
+    const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
+      const made = await this.#runner.split(cell, run);
+      return made && { records: made.records ?? [], hasEvent: this.#condition.holds(made.figures) };
+    };
+    const found = await rareEvent(make, `${this.#plan.seed}/rare`, budget);
+    if (found === undefined) this.#unsplit += 1;
+    else point.rare = found;
+  }
+
+  #cellOf(set: Cell['set']): Cell {
+    const key = JSON.stringify(set);
+    const cell = this.#cells.get(key) ?? { cell: this.#cells.size, set };
+    this.#cells.set(key, cell);
+    return cell;
   }
 }
 

@@ -17,21 +17,11 @@ interface Looks {
 const LABEL_SHIFT = 15;
 
 export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line', { x: number; y: number | null }[]> {
-  const { palette, font, width } = looks;
-  const narrow = width < 520;
-  const text = { family: font, size: narrow ? 11 : 13 };
-  const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
+  const style = styleOf(looks);
   const names = spec.lanes?.names ?? spec.ranges?.names ?? spec.heat?.names;
-  const fitted = rowNames(names ?? [], narrow ? 21 : 28);
-  const hasDates = spec.x.kind === 'values' && (spec.x.names?.[0]?.length ?? 0) > 8;
-  const isShort = spec.x.kind === 'values' && spec.x.names === undefined;
-  const grid = { color: palette.grid, tickColor: palette.grid };
-  const title = (words: string) => ({
-    display: words !== '',
-    text: words,
-    color: palette.muted,
-    font: { ...text, size: text.size - 1 },
-  });
+  const { palette } = looks;
+  const datasets = [...spec.lines.map((line) => lineDataset(line, palette)), ...signDatasets(spec, palette)];
+  const hasLegend = spec.lines.some(({ listed }) => listed !== false) || datasets.length > spec.lines.length;
   return {
     type: 'line',
     data: { datasets },
@@ -43,114 +33,147 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
       layout: { padding: { top: spec.heat === undefined ? 4 : HEAT_SCALE, right: 18, left: 4, bottom: 2 } },
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
-        x: {
-          type: spec.x.kind === 'values' && spec.x.log === true ? 'logarithmic' : 'linear',
-          min: spec.x.kind === 'percentiles' ? 0.15 : spec.x.from,
-          max: spec.x.kind === 'percentiles' ? spec.x.max : spec.x.to,
-          title: title(xTitle(spec)),
-          ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
-          grid,
-          border: { color: palette.muted },
-          ...(spec.x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(spec.x.max) } : {}),
-          ...(spec.x.kind === 'values' && spec.x.names !== undefined
-            ? { afterBuildTicks: placeTicks(spec.x.names.length) }
-            : {}),
-          ...(spec.x.kind === 'values' && spec.x.log === true ? { afterBuildTicks: logTicks } : {}),
-          ticks: {
-            color: palette.muted,
-            font: text,
-            includeBounds: false,
-            ...(spec.leastWidth === undefined
-              ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: narrow ? (hasDates ? 2 : isShort ? 7 : 5) : 10 }
-              : { minRotation: 90, maxRotation: 90, autoSkip: false, labelOffset: LABEL_SHIFT }),
-            callback: (value) => xTick(spec, Number(value)),
-            ...(spec.x.kind === 'cycles' ? { precision: 0 } : {}),
-          },
-        },
-        y:
-          names === undefined
-            ? {
-                type: spec.yLog === true ? 'logarithmic' : 'linear',
-                beginAtZero: spec.yLog !== true,
-                suggestedMax: spec.yMax ?? 1,
-                title: title(spec.yTitle),
-                grid,
-                border: { color: palette.muted },
-                ...(spec.yLog === true ? { afterBuildTicks: logTicks } : {}),
-                ticks: {
-                  color: palette.muted,
-                  font: text,
-                  maxTicksLimit: 7,
-                  ...(spec.yWhole === true ? { precision: 0 } : {}),
-                  callback: (value) => plainNumber(Number(value)),
-                },
-              }
-            : {
-                type: 'linear',
-                reverse: true,
-                min: -0.6,
-                max: names.length - 0.4,
-                title: title(spec.yTitle),
-                grid: { display: false },
-                border: { color: palette.muted },
-                afterBuildTicks: placeTicks(names.length),
-                ticks: {
-                  color: palette.ink,
-                  font: { ...text, size: text.size - 1 },
-                  autoSkip: false,
-                  callback: (value) => fitted[Number(value)] ?? '',
-                },
-              },
-        ...(spec.rightTitle === undefined
-          ? {}
-          : {
-              right: {
-                type: 'linear' as const,
-                position: 'right' as const,
-                beginAtZero: true,
-                suggestedMax: 1,
-                title: title(spec.rightTitle),
-                grid: { display: false },
-                ticks: {
-                  color: palette.muted,
-                  font: text,
-                  maxTicksLimit: 7,
-                  precision: 0,
-                  callback: (value) => plainNumber(Number(value)),
-                },
-              },
-            }),
+        x: xAxis(spec, style),
+        y: names === undefined ? valueAxis(spec, style) : rowAxis(spec, style, names),
+        ...(spec.rightTitle === undefined ? {} : { right: rightAxis(spec.rightTitle, style) }),
       },
-      plugins: {
-        legend: {
-          display: spec.lines.some(({ listed }) => listed !== false) || datasets.length > spec.lines.length,
-          align: 'start',
-          labels: {
-            color: palette.ink,
-            font: text,
-            usePointStyle: true,
-            pointStyleWidth: 20,
-            boxHeight: 8,
-            padding: narrow ? 8 : 14,
-            generateLabels: (chart: Chart) => legendItems(chart, spec, palette),
-          },
-        },
-        tooltip: {
-          enabled: names === undefined,
-          filter: (item: TooltipItem<'line'>, index: number, all: TooltipItem<'line'>[]) =>
-            all.findIndex(({ datasetIndex }) => datasetIndex === item.datasetIndex) === index,
-          callbacks: {
-            title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
-            label: (item: TooltipItem<'line'>) => {
-              const line = spec.lines[item.datasetIndex];
-              const value = line?.tooltips?.[item.dataIndex] ?? item.parsed.y ?? 0;
-              return `${item.dataset.label}: ${plainNumber(value)}`;
-            },
-          },
-        },
-      },
+      plugins: { legend: legend(spec, style, hasLegend), tooltip: tooltip(spec, names === undefined) },
     },
     plugins: [overlayPlugin(spec, looks)],
+  };
+}
+
+type Style = ReturnType<typeof styleOf>;
+
+function styleOf({ palette, font, width }: Looks) {
+  const isNarrow = width < 520;
+  const text = { family: font, size: isNarrow ? 11 : 13 };
+  const small = { ...text, size: text.size - 1 };
+  return {
+    palette,
+    isNarrow,
+    text,
+    small,
+    grid: { color: palette.grid, tickColor: palette.grid },
+    border: { color: palette.muted },
+    title: (words: string) => ({ display: words !== '', text: words, color: palette.muted, font: small }),
+  };
+}
+
+function xAxis(spec: ChartSpec, { palette, isNarrow, text, grid, border, title }: Style) {
+  const { x } = spec;
+  const isLog = x.kind === 'values' && x.log === true;
+  const names = x.kind === 'values' ? x.names : undefined;
+  const hasDates = (names?.[0]?.length ?? 0) > 8;
+  const isShort = x.kind === 'values' && names === undefined;
+  return {
+    type: isLog ? ('logarithmic' as const) : ('linear' as const),
+    min: x.kind === 'percentiles' ? 0.15 : x.from,
+    max: x.kind === 'percentiles' ? x.max : x.to,
+    title: title(xTitle(spec)),
+    ...(spec.leastWidth === undefined ? {} : { position: 'top' as const }),
+    grid,
+    border,
+    ...(x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(x.max) } : {}),
+    ...(names === undefined ? {} : { afterBuildTicks: placeTicks(names.length) }),
+    ...(isLog ? { afterBuildTicks: logTicks } : {}),
+    ticks: {
+      color: palette.muted,
+      font: text,
+      includeBounds: false,
+      ...(spec.leastWidth === undefined
+        ? { maxRotation: 0, autoSkipPadding: 18, maxTicksLimit: isNarrow ? (hasDates ? 2 : isShort ? 7 : 5) : 10 }
+        : { minRotation: 90, maxRotation: 90, autoSkip: false, labelOffset: LABEL_SHIFT }),
+      callback: (value: string | number) => xTick(spec, Number(value)),
+      ...(x.kind === 'cycles' ? { precision: 0 } : {}),
+    },
+  };
+}
+
+function valueAxis({ yLog, yMax, yTitle, yWhole }: ChartSpec, style: Style) {
+  return {
+    type: yLog === true ? ('logarithmic' as const) : ('linear' as const),
+    beginAtZero: yLog !== true,
+    suggestedMax: yMax ?? 1,
+    title: style.title(yTitle),
+    grid: style.grid,
+    border: style.border,
+    ...(yLog === true ? { afterBuildTicks: logTicks } : {}),
+    ticks: { ...valueTicks(style), ...(yWhole === true ? { precision: 0 } : {}) },
+  };
+}
+
+function rightAxis(title: string, style: Style) {
+  return {
+    type: 'linear' as const,
+    position: 'right' as const,
+    beginAtZero: true,
+    suggestedMax: 1,
+    title: style.title(title),
+    grid: { display: false },
+    ticks: { ...valueTicks(style), precision: 0 },
+  };
+}
+
+function valueTicks({ palette, text }: Style) {
+  return {
+    color: palette.muted,
+    font: text,
+    maxTicksLimit: 7,
+    callback: (value: string | number) => plainNumber(Number(value)),
+  };
+}
+
+/** A row for each name: contracts, ranges, or cells of a heat map. */
+function rowAxis(spec: ChartSpec, { palette, isNarrow, small, border, title }: Style, names: readonly string[]) {
+  const fitted = rowNames(names, isNarrow ? 21 : 28);
+  return {
+    type: 'linear' as const,
+    reverse: true,
+    min: -0.6,
+    max: names.length - 0.4,
+    title: title(spec.yTitle),
+    grid: { display: false },
+    border,
+    afterBuildTicks: placeTicks(names.length),
+    ticks: {
+      color: palette.ink,
+      font: small,
+      autoSkip: false,
+      callback: (value: string | number) => fitted[Number(value)] ?? '',
+    },
+  };
+}
+
+function legend(spec: ChartSpec, { palette, isNarrow, text }: Style, isShown: boolean) {
+  return {
+    display: isShown,
+    align: 'start' as const,
+    labels: {
+      color: palette.ink,
+      font: text,
+      usePointStyle: true,
+      pointStyleWidth: 20,
+      boxHeight: 8,
+      padding: isNarrow ? 8 : 14,
+      generateLabels: (chart: Chart) => legendItems(chart, spec, palette),
+    },
+  };
+}
+
+function tooltip(spec: ChartSpec, isEnabled: boolean) {
+  return {
+    enabled: isEnabled,
+    filter: (item: TooltipItem<'line'>, index: number, all: TooltipItem<'line'>[]) =>
+      all.findIndex(({ datasetIndex }) => datasetIndex === item.datasetIndex) === index,
+    callbacks: {
+      title: (items: TooltipItem<'line'>[]) => placeName(spec, items[0]?.parsed.x ?? 0),
+      label: (item: TooltipItem<'line'>) => {
+        const line = spec.lines[item.datasetIndex];
+        const value = line?.tooltips?.[item.dataIndex] ?? item.parsed.y ?? 0;
+        return `${item.dataset.label}: ${plainNumber(value)}`;
+      },
+    },
   };
 }
 

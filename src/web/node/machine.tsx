@@ -7,7 +7,7 @@ import { useClock } from './clock.js';
 import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
-import { MachineFeed } from './machine-feed.js';
+import { MachineFeed, type RecordRow } from './machine-feed.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { OwnerForms } from './owner-forms.js';
 import { FaultLine } from './parts.js';
@@ -67,69 +67,28 @@ interface ViewProps {
   readonly onChanged: () => void;
 }
 
+interface Listing {
+  readonly search: string;
+  readonly isLimitingFirst: boolean;
+  /** Last contract of each earlier page. */
+  readonly after: readonly string[];
+}
+
 function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
   const { display_name, is_public, is_own, created_cycle, contract_count } = machine;
   const pages = useMemo(() => new RecordPages(slug), []);
-  const [after, setAfter] = useState<readonly string[]>([]);
-  const [contracts, setContracts] = useState<readonly ShownContract[]>();
-  const [search, setSearch] = useState('');
-  const [isSorted, setIsSorted] = useState(false);
-  const [fault, setFault] = useState('');
-  const feed = useRef<MachineFeed>(undefined);
-  const [, setDrawn] = useState(0);
-  const states = useMemo(() => new Map<string, string>(), []);
-  const latest = after.at(-1);
-  useEffect(() => {
-    const query = {
-      limit: SHOWN,
-      ...(latest === undefined ? {} : { after: latest }),
-      ...(search === '' ? {} : { search }),
-      ...(isSorted ? { sort: 'limiting' as const } : {}),
-    };
-    let isOver = false;
-    weir.call('listContracts', { params: { slug }, query }).then(
-      ({ contracts: listed }) => {
-        if (isOver) return;
-        for (const { id, currentState } of listed) states.set(id, currentState);
-        setContracts(listed);
-      },
-      (error) => setFault(wordsOf(error)),
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [latest, machine, search, isSorted]);
-  useEffect(() => {
-    if (contracts === undefined) return;
-    let isDue = false;
-    const draw = () => {
-      if (isDue) return;
-      isDue = true;
-      requestAnimationFrame(() => {
-        isDue = false;
-        onStatus(opened.status);
-        setDrawn((drawn) => drawn + 1);
-      });
-    };
-    const opened = new MachineFeed(
-      slug,
-      feed.current?.seq ?? machine.head.seq,
-      contracts.map(({ id }) => id),
-      (row) => {
-        pages.put(row);
-        if (row.key === undefined && row.contract_id !== undefined && row.to !== undefined)
-          states.set(row.contract_id, row.to);
-      },
-      draw,
-    );
-    feed.current = opened;
-    return () => opened.close();
-  }, [contracts]);
+  const [listing, setListing] = useState<Listing>({ search: '', isLimitingFirst: false, after: [] });
+  const { contracts, states, fault } = useContracts(machine, listing);
+  const feed = useFeed(machine, contracts, onStatus, (row) => {
+    pages.put(row);
+    if (row.key === undefined && row.contract_id !== undefined && row.to !== undefined)
+      states.set(row.contract_id, row.to);
+  });
   const names = useMemo(
     () => new Map(contracts?.map(({ id, name }) => [id, `${name} ${id.slice(0, 6)}`])),
     [contracts],
   );
-  const { seq = machine.head.seq, cycle = 0, courses } = feed.current ?? {};
+  const { seq = machine.head.seq, cycle = 0, courses } = feed ?? {};
   return (
     <>
       <div class="row title">
@@ -148,53 +107,17 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
       <div class="row title">
         <h2>Contracts</h2>
         {contract_count <= SHOWN ? null : (
-          <nav aria-label="Pages of contracts">
-            <button type="button" disabled={after.length === 0} onClick={() => setAfter(after.slice(0, -1))}>
-              Earlier
-            </button>
-            <span class="quiet">
-              {grouped(after.length * SHOWN + 1)} to {grouped(Math.min(contract_count, (after.length + 1) * SHOWN))} of{' '}
-              {grouped(contract_count)}
-            </span>
-            <button
-              type="button"
-              disabled={(after.length + 1) * SHOWN >= contract_count || contracts === undefined}
-              onClick={() => setAfter([...after, contracts!.at(-1)!.id])}
-            >
-              Later
-            </button>
-          </nav>
+          <ContractPager
+            count={contract_count}
+            shown={contracts}
+            after={listing.after}
+            onTurned={(after) => setListing({ ...listing, after })}
+          />
         )}
       </div>
-      {contract_count < FEW ? null : (
-        <div class="row">
-          <label>
-            Find by name or id
-            <input
-              type="search"
-              maxlength={256}
-              value={search}
-              onInput={(event) => {
-                setAfter([]);
-                setSearch(event.currentTarget.value);
-              }}
-            />
-          </label>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={isSorted}
-              onChange={() => {
-                setAfter([]);
-                setIsSorted(!isSorted);
-              }}
-            />
-            Limiting first
-          </label>
-        </div>
-      )}
+      {contract_count < FEW ? null : <ContractSearch listing={listing} onChanged={setListing} />}
       {contracts?.length === 0 ? (
-        <p class="quiet">{search === '' ? 'There are none yet.' : 'No contract has this in its name or id.'}</p>
+        <p class="quiet">{listing.search === '' ? 'There are none yet.' : 'No contract has this in its name or id.'}</p>
       ) : null}
       <div class="contracts">
         {contracts?.map((contract) => {
@@ -226,6 +149,122 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
         <RecordTable pages={pages} head={seq} cycle={cycle} nameOf={(id) => names.get(id) ?? id.slice(0, 6)} />
       </section>
     </>
+  );
+}
+
+/** One page of a machine's contracts, and the state of each that was listed so far. */
+function useContracts(machine: Machine, { search, isLimitingFirst, after }: Listing) {
+  const [contracts, setContracts] = useState<readonly ShownContract[]>();
+  const [fault, setFault] = useState('');
+  const states = useMemo(() => new Map<string, string>(), []);
+  const latest = after.at(-1);
+  useEffect(() => {
+    const query = {
+      limit: SHOWN,
+      ...(latest === undefined ? {} : { after: latest }),
+      ...(search === '' ? {} : { search }),
+      ...(isLimitingFirst ? { sort: 'limiting' as const } : {}),
+    };
+    let isOver = false;
+    weir.call('listContracts', { params: { slug }, query }).then(
+      ({ contracts: listed }) => {
+        if (isOver) return;
+        for (const { id, currentState } of listed) states.set(id, currentState);
+        setContracts(listed);
+      },
+      (error) => setFault(wordsOf(error)),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [latest, machine, search, isLimitingFirst]);
+  return { contracts, states, fault };
+}
+
+/** Follows the contracts; draws at most once a frame. Undefined before the first page. */
+function useFeed(
+  machine: Machine,
+  contracts: readonly ShownContract[] | undefined,
+  onStatus: (status: Status) => void,
+  onRow: (row: RecordRow) => void,
+): MachineFeed | undefined {
+  const feed = useRef<MachineFeed>(undefined);
+  const [, setDrawn] = useState(0);
+  useEffect(() => {
+    if (contracts === undefined) return;
+    let isDue = false;
+    const draw = () => {
+      if (isDue) return;
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        onStatus(opened.status);
+        setDrawn((drawn) => drawn + 1);
+      });
+    };
+    const from = feed.current?.seq ?? machine.head.seq;
+    const ids = contracts.map(({ id }) => id);
+    const opened = new MachineFeed(slug, from, ids, onRow, draw);
+    feed.current = opened;
+    return () => opened.close();
+  }, [contracts]);
+  return feed.current;
+}
+
+interface PagerProps {
+  readonly count: number;
+  readonly shown: readonly ShownContract[] | undefined;
+  readonly after: readonly string[];
+  readonly onTurned: (after: readonly string[]) => void;
+}
+
+function ContractPager({ count, shown, after, onTurned }: PagerProps) {
+  const end = (after.length + 1) * SHOWN;
+  return (
+    <nav aria-label="Pages of contracts">
+      <button type="button" disabled={after.length === 0} onClick={() => onTurned(after.slice(0, -1))}>
+        Earlier
+      </button>
+      <span class="quiet">
+        {grouped(after.length * SHOWN + 1)} to {grouped(Math.min(count, end))} of {grouped(count)}
+      </span>
+      <button
+        type="button"
+        disabled={end >= count || shown === undefined}
+        onClick={() => onTurned([...after, shown!.at(-1)!.id])}
+      >
+        Later
+      </button>
+    </nav>
+  );
+}
+
+interface SearchProps {
+  readonly listing: Listing;
+  readonly onChanged: (listing: Listing) => void;
+}
+
+function ContractSearch({ listing, onChanged }: SearchProps) {
+  return (
+    <div class="row">
+      <label>
+        Find by name or id
+        <input
+          type="search"
+          maxlength={256}
+          value={listing.search}
+          onInput={({ currentTarget }) => onChanged({ ...listing, search: currentTarget.value, after: [] })}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={listing.isLimitingFirst}
+          onChange={() => onChanged({ ...listing, isLimitingFirst: !listing.isLimitingFirst, after: [] })}
+        />
+        Limiting first
+      </label>
+    </div>
   );
 }
 
