@@ -6,8 +6,7 @@
 //           |  . . . . #        collapsed   the smallest one does
 //           +-----------> load
 //
-// The map begins with few runs on a coarse lattice. A rectangle whose corners disagree is halved, down to neighbours; one whose corners
-// agree is assumed uniform, so an island smaller than the lattice is missed. Points at the border get all their runs. A run that ends stuck
+// Which points are run is decided by collapse-points.ts: an island smaller than its lattice is missed. A run that ends stuck
 // may only drain slowly: if the scenario has a warm-up, the smallest stuck trigger of a load runs again for eight times as long, with as
 // long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 //
@@ -15,14 +14,24 @@
 //                     than three runs are stuck: its level is the number of open jobs, common to every collapse
 //   time to recover   mean of the runs that do; if the scenario is a Markov chain, solved with P(not recovered) (recovery-chain.ts)
 import { meanInterval, shareInterval } from '../../math/interval.js';
-import { type JudgedRun, type LevelRun, type RareEvent, rareEvent } from '../../math/splitting.js';
+import { type JudgedRun, type LevelRun, rareEvent } from '../../math/splitting.js';
 import type { ScenarioObject } from '../../scenario/load-scenario.js';
 import { nextTurn } from '../../time/next-turn.js';
 import { openRunner, type Runner } from '../runner.js';
+import {
+  type Explored,
+  explore,
+  FIRST_RUNS,
+  newPoint,
+  type Point,
+  pointAt,
+  recoveringAt,
+  shareAt,
+} from './collapse-points.js';
 import { type FigureCondition, readFigureCondition } from './condition.js';
 import { type Axis, type Cell, cellsOf, type Json, parseAxis, withFields, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { type Recovery, solveRecovery } from './recovery-chain.js';
+import { solveRecovery } from './recovery-chain.js';
 import type { RunSweepOptions, SweepRow, SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
@@ -78,8 +87,6 @@ export interface CollapseMap {
   readonly unsplit: number;
 }
 
-const FIRST_RUNS = 4;
-const COARSE = 4;
 const PROLONGED = 8;
 const CURED = 0.05;
 const FEW = 3;
@@ -87,19 +94,6 @@ const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
 
 const notProlonged = { upTo: -1, times: 1 };
-
-interface Point {
-  n: number;
-  stuck: number;
-  goodput: number;
-  readonly recoveriesMs: number[];
-  /** Its runs have `prolonged` times the length. */
-  isProlonged?: boolean;
-  solved?: Recovery | string;
-  rare?: RareEvent;
-}
-
-const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
 
 /** Cells are policies, replications the runs of a border point. Undefined if stopped. @throws Failure `wrong_usage` */
 export async function mapCollapse(
@@ -299,93 +293,6 @@ function steppedAxis(text: string): Stepped {
   if (axis.values === undefined || axis.values.length < 2)
     throw wrongSweep(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
   return axis as Stepped;
-}
-
-/** By place `y * width + x`. An inferred point is the corner that represents it. */
-interface Explored {
-  readonly width: number;
-  readonly sampled: Map<number, Point>;
-  readonly inferred: Map<number, Point>;
-}
-
-type Sample = (point: Point, x: number, y: number, n: number) => Promise<void>;
-
-async function explore(width: number, height: number, most: number, sample: Sample): Promise<Explored> {
-  const sampled = new Map<number, Point>();
-  const inferred = new Map<number, Point>();
-  const at = (x: number, y: number) => y * width + x;
-  const sampleAll = (places: readonly number[], n: number) =>
-    Promise.all(
-      places.map((place) => {
-        const point = sampled.get(place) ?? newPoint();
-        sampled.set(place, point);
-        return sample(point, place % width, Math.floor(place / width), n);
-      }),
-    );
-  let open = rectangles(lattice(width), lattice(height));
-  while (open.length > 0) {
-    const corners = new Set(open.flatMap(([x0, x1, y0, y1]) => [at(x0, y0), at(x1, y0), at(x0, y1), at(x1, y1)]));
-    await sampleAll(
-      [...corners].filter((place) => !sampled.has(place)),
-      Math.min(FIRST_RUNS, most),
-    );
-    open = open.flatMap(([x0, x1, y0, y1]) => {
-      const around = [at(x0, y0), at(x1, y0), at(x0, y1), at(x1, y1)].map((place) => sampled.get(place)!);
-      const agree = around.every(({ stuck }) => stuck === 0) || around.every(({ stuck, n }) => stuck === n);
-      if (agree) {
-        for (let y = y0; y <= y1; y += 1) for (let x = x0; x <= x1; x += 1) inferred.set(at(x, y), around[0]!);
-        return [];
-      }
-      if (x1 - x0 <= 1 && y1 - y0 <= 1) return [];
-      return rectangles(halves(x0, x1), halves(y0, y1));
-    });
-  }
-  const explored = { width, sampled, inferred };
-  const border = [...sampled.keys()].filter((place) => {
-    const [x, y] = [place % width, Math.floor(place / width)];
-    const own = shareAt(explored, x, y);
-    const neighbours = [
-      [x - 1, y],
-      [x + 1, y],
-      [x, y - 1],
-      [x, y + 1],
-    ] as const;
-    const isOther = ([nx, ny]: readonly [number, number]) =>
-      nx >= 0 && ny >= 0 && nx < width && ny < height && shareAt(explored, nx, ny) >= 0.5 !== own >= 0.5;
-    return (own > 0 && own < 1) || neighbours.some(isOther);
-  });
-  await sampleAll(border, most);
-  return explored;
-}
-
-function lattice(length: number): number[] {
-  const n = Math.min(COARSE, length - 1);
-  return Array.from({ length: n + 1 }, (_, index) => Math.round((index * (length - 1)) / n));
-}
-
-function halves(from: number, to: number): number[] {
-  return to - from <= 1 ? [from, to] : [from, Math.floor((from + to) / 2), to];
-}
-
-type Rectangle = readonly [x0: number, x1: number, y0: number, y1: number];
-
-function rectangles(xs: readonly number[], ys: readonly number[]): Rectangle[] {
-  return xs.slice(1).flatMap((x1, i) => ys.slice(1).map((y1, j) => [xs[i]!, x1, ys[j]!, y1] as const));
-}
-
-function pointAt({ width, sampled, inferred }: Explored, x: number, y: number): Point {
-  const place = y * width + x;
-  return sampled.get(place) ?? inferred.get(place)!;
-}
-
-function shareAt(explored: Explored, x: number, y: number): number {
-  const { stuck, n } = pointAt(explored, x, y);
-  return n === 0 ? 0 : stuck / n;
-}
-
-function recoveringAt({ width, sampled }: Explored, x: number, height: number): number {
-  const points = Array.from({ length: height }, (_, y) => sampled.get(y * width + x));
-  return points.findLastIndex((point) => point !== undefined && 2 * point.stuck < point.n);
 }
 
 /** As solved, else the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
