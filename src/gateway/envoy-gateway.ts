@@ -121,8 +121,13 @@ function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
         const value = textAt(one, 'value') ?? textAt(one, 'name') ?? kind;
         if (isDistinct)
           keys.push(kind === 'sourceCIDR' ? perClient : unknownKey(`each ${textAt(one, 'name') ?? kind}`));
-        if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
-          found.refuse(one, `it applies only to requests of ${kind} ${value}; here it applies to all`);
+        const of = [kind, textAt(one, 'name'), value].filter(
+          (text, i, all) => text !== undefined && all.indexOf(text) === i,
+        );
+        if (textAt(one, 'invert') === 'true')
+          found.refuse(one, `requests of ${of.join(' ')} are exempt; here it applies to all`);
+        else if (!isDistinct || (kind === 'sourceCIDR' && value !== '0.0.0.0/0' && value !== '::/0'))
+          found.refuse(one, `it applies only to requests of ${of.join(' ')}; here it applies to all`);
         else if (kind === 'sourceCIDR' && value === '0.0.0.0/0')
           found.refuse(one, 'addresses of IPv6 are not limited by 0.0.0.0/0; here they are');
       }

@@ -37,7 +37,8 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
       found.refuse(root, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
-    else if (kind !== 'BackendTrafficPolicy' && !isDomain(root))
+    else if (kind !== 'BackendTrafficPolicy' && !isDomain(root)) {
+      sayOthers(root, found);
       visit(
         root,
         {
@@ -50,8 +51,22 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
         domains,
         found,
       );
+    }
   }
   domains.finish();
+}
+
+const OTHERS =
+  /\.(?:connection_limit|adaptive_concurrency|rate_limit_quota|admission_control|network\.rate_?limit)\.v\w+\.(\w+)$/;
+
+function sayOthers(root: TreeEntry, found: FoundLimits): void {
+  for (const [entry, names] of walk(root)) {
+    const [, type] = OTHERS.exec(typeOf(entry)) ?? [];
+    if (type !== undefined) found.refuse(entry, `limits of ${type} are not read`);
+    const last = names.at(-1) ?? '';
+    if (/^max_?(?:requests|connections)$/i.test(last) && names.some((name) => /^circuit_?breakers$/i.test(name)))
+      found.refuse(entry, `${last} of a circuit breaker limits what is in flight to its cluster, and is not read`);
+  }
 }
 
 interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
@@ -82,10 +97,14 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
     const hosts = listAt(entry, 'domains').map(({ value }) => String(value));
     context = { ...context, hosts: hosts.includes('*') ? [] : hosts };
   }
-  const match = at(entry, 'match');
+  const match = entry.fields.get('match');
   if (match !== undefined) {
     const paths = pathsOf(match);
-    context = { ...context, paths, ...(paths.length > 0 && { where: `${context.where}, route ${paths[0]!.text}` }) };
+    const where = [context.where, `route ${paths[0]?.text}`].filter((one) => one !== '').join(', ');
+    context = { ...context, paths, ...(paths.length > 0 && { where }) };
+    const named = at(match, 'routeConfiguration', 'vhost', 'route', 'name');
+    if (named !== undefined && textAt(named) !== 'default' && limits(at(entry, 'patch')))
+      found.refuse(named, `only the route ${textAt(named)} is limited; here all of its hosts are`);
     if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config')))))
       sayConditions(match, CONDITIONS, found);
   }
@@ -95,6 +114,9 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
   else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
 }
+
+const limits = (entry: TreeEntry | undefined): boolean =>
+  entry !== undefined && [...walk(entry)].some(([one]) => LIMITS_LOCALLY.test(typeOf(one)));
 
 const LIMITS_LOCALLY = /\.LocalRateLimit$/;
 const LIMITS_GLOBALLY = /\.http\.(?:ratelimit\.v3\.|rate_limit\.v2\.)RateLimit$/;
@@ -136,6 +158,8 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
         sends.length === 0 || textAt(route, 'route', 'include_vh_rate_limits') === 'true'
           ? [...sends, ...actionsOf(host)]
           : sends;
+      const weighted = at(route, 'route', 'weighted_clusters');
+      if (limits(weighted)) found.refuse(weighted!, 'limits of weighted clusters are not read');
       const limiters = filters.flatMap(({ name, config, isOff }) => {
         const level = levels.find(({ of }) => at(of, 'typed_per_filter_config')?.fields.has(name) === true);
         const own = at(level?.of, 'typed_per_filter_config')?.fields.get(name);

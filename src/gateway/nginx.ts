@@ -12,7 +12,7 @@ import { zoneKey } from './nginx-key.js';
 import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
 
 export function looksLikeNginx(text: string): boolean {
-  return /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
+  return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
 }
 
 interface Zone {
@@ -87,6 +87,10 @@ class Configuration {
       if (http.includes(zone)) this.#define(zone, maps);
       else this.#refuse(zone, `nginx refuses ${zone.words[0]} outside of http`);
     for (const one of named('lua')) this.#refuse(one, `limits of Lua are not read: ${one.words[1]}`);
+    for (const one of named('limit_zone')) this.#refuse(one, 'nginx since 1.7.6 has no limit_zone');
+    for (const one of named('server'))
+      if (one.block === undefined && one.words.some((word) => /^max_conns=[1-9]/.test(word)))
+        this.#refuse(one, `${one.words.slice(1).join(' ')} limits connections to a server, and is not read`);
     for (const one of named('limit_req').length > 0 ? named('rewrite') : [])
       this.#refuse(one, 'rewrite changes paths; here locations are chosen by the path of the request');
     for (const one of all)
