@@ -74,6 +74,7 @@ export function readCaddy(source: Source, found: FoundLimits): void {
     site: readonly string[],
     paths: readonly PathPattern[],
     trail: readonly string[],
+    stripped = '',
   ): void => {
     for (const one of lines) {
       const { words, block } = one;
@@ -86,11 +87,13 @@ export function readCaddy(source: Source, found: FoundLimits): void {
         else visit(snippet, site, paths, [...trail, matcher]);
         continue;
       }
-      const own = pathsOf(lines, matcher);
-      if (name === 'rate_limit') {
+      const own = pathsOf(lines, matcher)?.map((path) => ({ ...path, text: stripped + path.text }));
+      if (name === 'ratelimit' || (name === 'rate_limit' && block === undefined))
+        found.refuse(one, `${words.join(' ')} is of another plugin than mholt/caddy-ratelimit, and is not read`);
+      else if (name === 'rate_limit') {
         if (own === undefined)
           found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
-        readZones(block ?? [], site, own?.length ? own : paths, found);
+        readZones(block ?? [], { site, paths: own?.length ? own : paths, stripped }, found);
       } else if (block !== undefined && site.length === 0)
         visit(
           block,
@@ -102,7 +105,8 @@ export function readCaddy(source: Source, found: FoundLimits): void {
         const isHandled = /^(?:handle|handle_path|route)$/.test(name);
         if (isHandled && own === undefined && limits(block))
           found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
-        visit(block, site, isHandled && own?.length ? own : paths, trail);
+        const strips = name === 'handle_path' ? (own?.[0]?.text.replace(/\/$/, '') ?? stripped) : stripped;
+        visit(block, site, isHandled && own?.length ? own : paths, trail, strips);
       }
     }
   };
@@ -127,12 +131,16 @@ export function readCaddy(source: Source, found: FoundLimits): void {
 const pathOf = (text: string): PathPattern =>
   text.endsWith('*') ? { kind: 'prefix', text: text.slice(0, -1) } : { kind: 'exact', text };
 
-function readZones(
-  lines: readonly CaddyLine[],
-  site: readonly string[],
-  paths: readonly PathPattern[],
-  found: FoundLimits,
-): void {
+interface Place {
+  readonly site: readonly string[];
+  readonly paths: readonly PathPattern[];
+  /** The part of the path that handle_path has removed. */
+  readonly stripped: string;
+}
+
+const OPTIONS = ['key', 'events', 'max_events', 'window', 'match', 'ipv4_prefix', 'ipv6_prefix'];
+
+function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place, found: FoundLimits): void {
   for (const zone of lines) {
     const { words, block = [] } = zone;
     const [kind, name = 'zone'] = words;
@@ -143,12 +151,14 @@ function readZones(
     const [key, events, window, match] = [given('key'), given('events', 'max_events'), given('window'), given('match')];
     const faults = [
       ...block
-        .filter((one) => !['key', 'events', 'max_events', 'window', 'match'].includes(one.words[0]!))
+        .filter((one) => !OPTIONS.includes(one.words[0]!))
         .map((one) => [one, `${one.words[0]} is not an option of a zone`] as const),
       ...[key, events, window]
         .filter((one) => one !== undefined && one.words.length !== 2)
         .map((one) => [one!, `${one!.words[0]} takes one value`] as const),
     ];
+    for (const one of block.filter(({ words: [option] }) => /^ipv[46]_prefix$/.test(option!)))
+      if (Number(one.words[1]) > 0) found.refuse(one, 'addresses of one network share a count; here each has its own');
     for (const [one, what] of faults) found.refuse(one, `Caddy refuses the zone ${name}: ${what}`);
     const [most, length] = [Number(events?.words[1]), window?.words[1] ?? ''];
     const duration = durationOf(length);
@@ -166,7 +176,7 @@ function readZones(
       name,
       where: site.join(', '),
       hosts: site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
-      paths: inMatch.length > 0 ? inMatch.map(pathOf) : paths,
+      paths: inMatch.length > 0 ? inMatch.map((text) => pathOf(stripped + text)) : paths,
       key: keyOf(key?.words[1]),
       limit: { like: 'caddy', max_events: most, window: duration },
     });
