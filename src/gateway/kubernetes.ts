@@ -8,7 +8,8 @@ import { at, listAt, numberAt, sayConditions, type TreeEntry, textAt } from './d
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
-const THEIRS = /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)/;
+const THEIRS =
+  /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)|\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
 function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
@@ -49,6 +50,12 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
     const settings = roots.find((one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', name) !== undefined);
     return numberAt(settings, 'data', name) ?? 503;
   };
+  for (const root of roots)
+    for (const [name, one] of at(root, 'metadata', 'annotations')?.fields ?? []) {
+      const isSnippet = name.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(one.value));
+      if (isSnippet) found.refuse(one, 'limits in a snippet are not read');
+      else if (THEIRS.test(name)) found.refuse(one, `the annotation ${name} is not read`);
+    }
   const ingresses = roots.filter((one) => textAt(one, 'kind') === 'Ingress');
   const routes = ingresses.flatMap((root) => {
     const limiters = limitersOf(root, codeOf, found);
@@ -90,11 +97,6 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
     ['limit-rpm', (n) => ({ like: 'nginx', rate: `${n}r/m`, burst: n * multiplier, nodelay: true })],
     ['limit-connections', (n) => ({ like: 'nginx-limit-conn', connections: n })],
   ];
-  for (const [name, one] of annotations?.fields ?? []) {
-    const isSnippet = name.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(one.value));
-    if (isSnippet || THEIRS.test(name))
-      found.refuse(one, isSnippet ? 'limits in a snippet are not read' : `the annotation ${name} is not read`);
-  }
   return limits.flatMap(([name, like]) => {
     const n = number(name);
     if (n === undefined || n === 0) return [];

@@ -11,6 +11,7 @@ import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.
 import { HclFault, hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
+import { looksLikeProperties, propertiesOf } from './properties.js';
 import { readPublished } from './published.js';
 import { readSpring } from './spring.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
@@ -28,7 +29,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits();
   const sources = files.flatMap(pieces);
   const whole = sources.filter(
-    (source) => /\.(?:md|tf|toml|ya?ml|json)$/.test(source.name) || !isTemplate(source, found),
+    (source) => /\.(?:md|tf|toml|ya?ml|json|properties)$/.test(source.name) || !isTemplate(source, found),
   );
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
   const plain = whole.filter((source) => !isDocument(source));
@@ -88,15 +89,17 @@ function pieces(source: Source): Source[] {
 }
 
 function isDocument({ name, text }: Source): boolean {
-  if (/\.(?:ya?ml|json|toml)$/i.test(name)) return true;
+  if (/\.(?:ya?ml|json|toml|properties)$/i.test(name)) return true;
   if (/\.(?:conf|cfg|tf|rb|erb|j2|xml)$|Caddyfile$/i.test(name)) return false;
-  if (looksLikeToml(text)) return true;
+  if (looksLikeToml(text) || looksLikeProperties(text)) return true;
   return !/\.md$/i.test(name) && looksLikeDocument(text);
 }
 
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
-  if (/\.toml$/i.test(source.name) || (!/\.(?:ya?ml|json)$/i.test(source.name) && looksLikeToml(source.text)))
-    return tomlIn(source, found);
+  const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
+  if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
+    return [propertiesOf(source)];
+  if (/\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text))) return tomlIn(source, found);
   let isRefused = false;
   const roots = documentsOf(source, (line, what) => {
     isRefused = true;

@@ -1,4 +1,4 @@
-// Limits of Spring Cloud Gateway: the filter RequestRateLimiter of its routes.
+// Limits of Spring Cloud Gateway: the filter RequestRateLimiter of its routes, in YAML or properties.
 //
 //   filters: [{ name: RequestRateLimiter, args: { redis-rate-limiter.replenishRate: 10, redis-rate-limiter.burstCapacity: 20 } }]
 //
@@ -8,6 +8,8 @@ import { type FoundLimiter, type FoundLimits, type PathPattern, unknownKey } fro
 
 export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots) {
+    const others = at(root, 'resilience4j', 'ratelimiter');
+    if (others !== undefined) found.refuse(others, 'limits of resilience4j are not read');
     const all: FoundLimiter[] = [];
     const routes: { readonly route: TreeEntry; readonly own: readonly FoundLimiter[]; readonly order: number }[] = [];
     for (const [entry, names] of walk(root)) {

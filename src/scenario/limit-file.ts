@@ -6,7 +6,7 @@ import { readDocument } from './document.js';
 
 type Limiter = Readonly<Record<string, unknown>>;
 
-const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf|toml|xml)$|.*\bCaddyfile$/;
+const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties)$|.*\bCaddyfile$/;
 
 /** Fields of a limiter, scenario or definition; a document without any is a gateway file. */
 const OWN =
@@ -61,7 +61,7 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
 }
 
 function isStanzas(file: string, content: string): boolean {
-  if (/\.(?:ya?ml|json|tf|toml|xml)$/.test(file)) return false;
+  if (/\.(?:ya?ml|json|tf|toml|xml|properties)$/.test(file)) return false;
   return /\.(?:conf|cfg)$|Caddyfile$/.test(file) || !/^\s*[{[]|^\s*[\w-]+\s*:/m.test(content);
 }
 
