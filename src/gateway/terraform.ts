@@ -31,19 +31,16 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
         continue;
       }
       if (reader === undefined) {
-        const named = [...walk(resource.body)].find(([, names]) => LIMITS.test(names.at(-1) ?? ''));
+        const named = [...walk(resource.body)].find(
+          ([entry, names]) => LIMITS.test(names.at(-1) ?? '') || /^rate_?limit$/.test(String(entry.value)),
+        );
         if (LIMITS.test(resource.type) || named !== undefined)
           found.refuse(named?.[0] ?? resource.body, `limits of ${resource.type} are not read`);
         continue;
       }
       const before = found.limiters.length;
       reader[1](resource, found);
-      for (const [dynamic] of walk(resource.body))
-        for (const one of listAt(dynamic, 'dynamic'))
-          found.refuse(
-            one,
-            `a dynamic ${one.fields.get('')?.items[0]?.value ?? 'block'} is not read: it is known only once Terraform has evaluated it`,
-          );
+      sayDynamic(resource.body, false, found);
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
         if (given?.expression !== undefined && found.limiters.length > before)
@@ -52,6 +49,22 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
     }
     for (const module of listAt(root, 'module')) readModule(module, found);
   }
+}
+
+const labelOf = (block: TreeEntry) => String(block.fields.get('')?.items[0]?.value ?? 'block');
+
+const isLimiting = (entry: TreeEntry) =>
+  [...walk(entry)].some(([one, names]) => LIMITS.test(names.at(-1) ?? '') || LIMITS.test(labelOf(one)));
+
+/** Notes dynamic blocks that hold a limit, or stand beside or within one. @param isWithin a block of a limit */
+function sayDynamic(block: TreeEntry, isWithin: boolean, found: FoundLimits): void {
+  for (const [name, given] of block.fields)
+    for (const one of given.items) {
+      const label = labelOf(one);
+      if (name !== 'dynamic') sayDynamic(one, isWithin || isLimiting(one) || LIMITS.test(name), found);
+      else if (isWithin || isLimiting(one))
+        found.refuse(one, `a dynamic ${label} is not read: it is known only once Terraform has evaluated it`);
+    }
 }
 
 function* resourcesOf(root: TreeEntry): Generator<Resource> {
@@ -259,7 +272,11 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
     const last = names.at(-1) ?? '';
     if (at(entry, 'rate_based_statement') !== undefined && entry.items.length === 0)
       readRateBased(at(entry, 'rate_based_statement')!, entry, `module ${name}`, found);
-    else if (/rate_?limit/.test(last) && names.length === 1)
+    else if (
+      /rate_?limit|rate_based/.test(last) &&
+      isGiven(entry) &&
+      !names.slice(0, -1).some((name) => LIMITS.test(name))
+    )
       found.refuse(
         entry,
         `${last} is an input of the module ${name}: the limit is in ${textAt(module, 'source') ?? 'another file'}`,
