@@ -11,7 +11,7 @@ import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.
 import { HclFault, hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
-import { looksLikeProperties, propertiesOf } from './properties.js';
+import { javaPropertiesOf, looksLikeProperties } from './properties.js';
 import { readPublished } from './published.js';
 import { readSpring } from './spring.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
@@ -98,7 +98,7 @@ function isDocument({ name, text }: Source): boolean {
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
   if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
-    return [propertiesOf(source)];
+    return [javaPropertiesOf(source)];
   if (/\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text))) return tomlIn(source, found);
   let isRefused = false;
   const roots = documentsOf(source, (line, what) => {

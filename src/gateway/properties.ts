@@ -16,7 +16,7 @@ export const looksLikeProperties = (text: string) => /^\s*spring\.cloud\.gateway
 
 const MOST_PARTS = 50;
 
-export function propertiesOf({ name: file, text }: Source): TreeEntry {
+export function javaPropertiesOf({ name: file, text }: Source): TreeEntry {
   const root: Node = { line: 1, fields: new Map() };
   for (const { line, text: whole } of linesOf(text)) {
     const [, key = '', value = ''] = /^\s*([^#!\s:=](?:\\.|[^\s:=\\])*)\s*[=:]?\s*(.*)$/.exec(whole) ?? [];

@@ -56,7 +56,7 @@ const labelOf = (block: TreeEntry) => String(block.fields.get('')?.items[0]?.val
 const isLimiting = (entry: TreeEntry) =>
   [...walk(entry)].some(([one, names]) => LIMITS.test(names.at(-1) ?? '') || LIMITS.test(labelOf(one)));
 
-/** Notes dynamic blocks that hold a limit, or stand beside or within one. @param isWithin a block of a limit */
+/** Notes dynamic blocks that have a limit in them, beside them or around them. @param isWithin a block of a limit */
 function sayDynamic(block: TreeEntry, isWithin: boolean, found: FoundLimits): void {
   for (const [name, given] of block.fields)
     for (const one of given.items) {
