@@ -31,20 +31,24 @@ const forwardedNames = words('forwarded x_forwarded_for http_x_forwarded_for xff
 export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   client: [
     ...words(
-      'client client_ip client_addr client_address client_host remote_addr remote_address remote_ip remote_host',
+      'client client_ip client_addr client_address client_host cli_ip remote_addr remote_address remote_ip remote_host',
       'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
     ),
     ...forwardedNames,
     'host',
   ],
   forwarded: forwardedNames,
-  host: words('http_host server_name vhost virtual_host authority request_host cs_host domain_name host_name host'),
+  host: words(
+    'http_host server_name vhost virtual_host authority request_host req_host cs_host domain_name host_name host',
+  ),
   method: words('method request_method http_method verb cs_method http_request_method req_method'),
   path: words(
-    'path uri_path url_path request_path cs_uri_stem uri request_uri url request_url http_path endpoint route name',
+    'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url url_original request_url http_path',
   ),
   user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
   duration: words('duration request_time elapsed response_time'),
 };
+/** Less sure to be paths than a request line is to have one. */
+export const routeNames = words('endpoint route name');
 export const requestLineNames = words('request request_line http_request');

@@ -12,6 +12,7 @@ import {
   requestLineNames,
   requestNames,
   roleNames,
+  routeNames,
   singleNames,
   timeNames,
 } from './column-names.js';
@@ -57,6 +58,7 @@ const BEGINNING = /start|begin/i;
 export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
   const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
   const time = chooseTime(layout, options, path, warnings);
+  if (options.where === undefined || options.where.length === 0) warnings.push(...otherLines(layout));
   return {
     time,
     count: countColumn(layout, options, path, time.names, warnings),
@@ -77,6 +79,23 @@ export function chooseColumns(layout: Layout, options: FieldOptions, path: strin
 
 export function inWords({ noun }: Layout, name: string): string {
   return `${noun} ${shown(name)}`;
+}
+
+/** Objects of an application beside those of its requests count, too. */
+function otherLines(layout: Layout): Warning[] {
+  if (!/^(?:ndjson|json|gcp|logfmt)$/.test(layout.format) || layout.known?.where !== undefined) return [];
+  const status = textsOf(layout, roleNames.status);
+  const field = status ?? textsOf(layout, [...roleNames.method, ...roleNames.path]);
+  if (field === undefined) return [];
+  const found = valuesOf(layout, field).filter((value) => value !== '').length;
+  const left = layout.lines.length - found;
+  if (left === 0) return [];
+  return [
+    {
+      code: 'no_status',
+      what: `${left} of the first ${layout.lines.length} lines have no ${field}, and count as requests. To leave them out: --where '${field}${status === undefined ? '!=' : '>0'}'.`,
+    },
+  ];
 }
 
 /**
@@ -213,11 +232,14 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const hop = Number(hops);
   const role = Object.hasOwn(roleNames, word.toLowerCase()) ? (word.toLowerCase() as Role) : undefined;
   const byFormat = role && known?.fields?.[role];
-  const literal = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
-  const name = literal ?? byFormat ?? (role && firstOf(names, roleNames[role]));
+  const own = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
+  // An object that is called `client` has the client within.
+  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own) ? undefined : own;
+  const line = role === 'method' || role === 'path' ? textsOf(layout, requestLineNames) : undefined;
+  const name =
+    literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? firstOf(names, roleNames[role]))) ?? routeOf();
   if (name === undefined) {
-    const line = role === 'method' || role === 'path' ? firstOf(names, requestLineNames) : undefined;
-    if (line === undefined) return undefined;
+    if (line === undefined) return own === undefined ? undefined : { name: own, from: inWords(layout, own) };
     return {
       name: line,
       extract: role === 'method' ? methodOf : pathOf,
@@ -228,13 +250,31 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
   const hasPort = isClient && known?.clientHasPort === true;
   const values = valuesOf(layout, name);
-  if (role === 'path') return { name, from, extract: mostly(values, isUrl) ? pathOf : undefined };
+  if (role === 'path')
+    return { name, from, extract: values.some(isUrl) ? (text) => (isUrl(text) ? pathOf(text) : text) : undefined };
   const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
   return {
     name,
     from: hop === 1 ? from : `address ${hop} in ${from}`,
     extract: isAddress ? (text) => addressOf(text, hop, hasPort) : undefined,
   };
+
+  function routeOf(): string | undefined {
+    return role === 'path' && line === undefined ? textsOf(layout, routeNames) : undefined;
+  }
+}
+
+/** Objects, arrays and fields that are always empty have no text. */
+function hasTexts(layout: Layout, name: string): boolean {
+  return valuesOf(layout, name).some((value) => value !== '');
+}
+
+function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
+  for (const word of usual) {
+    const found = sameWord(layout.names, word);
+    if (found !== undefined && hasTexts(layout, found)) return found;
+  }
+  return undefined;
 }
 
 function isUrl(value: string): boolean {
@@ -329,7 +369,8 @@ function sameWord(names: readonly string[], word: string): string | undefined {
     names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
     names.find((name) => plainWord(name) === plain) ??
     names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain) ??
-    names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain)
+    names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain) ??
+    names.find((name) => plainWord(name.split('.').slice(-2).join('.')) === plain)
   );
 }
 

@@ -291,6 +291,36 @@ describe('keys and filters are found in any format', () => {
   });
 });
 
+describe('an object is not the field that it is called after, and a request line precedes a route', () => {
+  const at = '"time":"2015-05-17T10:05:03Z"';
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, keyColumn: string, keys: string[]]>([
+    ['a client in an object', `{${at},"client":{"ip":"192.0.2.1","port":1}}`, 'client', ['192.0.2.1']],
+    ['a URL in an object', `{${at},"_source":{"url":{"original":"/a?b=1"},"http":{"request":{"method":"GET"}}}}`, 'path', ['/a']],
+    ['Akamai DataStream', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'path', ['/a']],
+    ['its client', '{"reqTimeSec":"1431857103.1","cliIP":"192.0.2.1","reqPath":"/a"}', 'client', ['192.0.2.1']],
+    ['Istio, whose last word is a route', '[2015-05-17T10:05:03.310Z] "GET /a?b HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "10.44.1.27:80" outbound|8000||httpbin 10.44.1.23:37652 10.0.45.184:8000 192.0.2.1:46520 - default', 'path', ['/a']],
+    ['an endpoint beside nothing better', `{${at},"endpoint":"/a"}`, 'path', ['/a']],
+    ['URLs beside hosts', '1286536309.450 180 192.0.2.24 TCP_MISS/200 411 GET http://a.example/a?b - DIRECT/192.0.2.1 text/html\n1286536310.450 180 192.0.2.24 TCP_TUNNEL/200 411 CONNECT a.example:443 - DIRECT/192.0.2.1 -', 'path', ['/a', 'a.example:443']],
+  ])('%s', async (_, text, keyColumn, keys) => {
+    const { heard } = await readText(`${text}\n`, { keyColumn });
+    expect(heard.map(([, , key]) => key)).toEqual(keys);
+  });
+
+  it('objects without the status that others have are said', async () => {
+    const text = `{${at},"status":200}\n{${at},"message":"started"}\n`;
+    const { reading } = await readText(text);
+    expect(reading.warnings.map(({ code, what }) => [code, what])).toEqual([
+      [
+        'no_status',
+        "1 of the first 2 lines have no status, and count as requests. To leave them out: --where 'status>0'.",
+      ],
+    ]);
+    const where = [{ field: 'status', comparison: '>', value: '0' } as const];
+    expect((await readText(text, { where })).reading).toMatchObject({ requests: 1, warnings: [] });
+  });
+});
+
 it('the time of the envelope is read where it is asked for', async () => {
   const line = '2015-05-17T10:05:04Z 192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12\n';
   const { heard } = await readText(line.repeat(2), { timeColumn: 'log_time' });
