@@ -4,10 +4,11 @@
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
-import { at, listAt, numberAt, sayConditions, type TreeEntry, textAt } from './document.js';
+import { at, entryOf, listAt, numberAt, sayConditions, type TreeEntry, textAt, walk } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
+const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
 const THEIRS =
   /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)|\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
@@ -57,7 +58,8 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
       else if (THEIRS.test(name)) found.refuse(one, `the annotation ${name} is not read`);
     }
   const ingresses = roots.filter((one) => textAt(one, 'kind') === 'Ingress');
-  const routes = ingresses.flatMap((root) => {
+  const values = roots.filter((one) => at(one, 'kind') === undefined).flatMap((one) => [...ingressesIn(one)]);
+  const routes = [...ingresses, ...values].flatMap((root) => {
     const limiters = limitersOf(root, codeOf, found);
     const isRegex = textAt(root, 'metadata', 'annotations', `${OURS}use-regex`) === 'true';
     const rules = listAt(root, 'spec', 'rules').flatMap((rule) => {
@@ -74,6 +76,36 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
     return rules.length > 0 ? rules : [{ hosts: [], paths: [], limiters }];
   });
   if (routes.some(({ limiters }) => limiters.length > 0)) found.table(bySpecificity(routes));
+}
+
+/** In values of Helm: `ingress: { annotations: { … }, hosts: [{ host, paths }] }`, wherever it is. */
+function* ingressesIn(root: TreeEntry): Generator<TreeEntry> {
+  for (const [entry, names] of walk(root)) {
+    const annotations = entry.fields.get('annotations');
+    if (![...(annotations?.fields.keys() ?? [])].some((name) => LIMITS.test(name))) continue;
+    const within = (line: number, fields: Readonly<Record<string, TreeEntry | undefined>>) =>
+      entryOf(entry.file, line, {
+        fields: new Map(Object.entries(fields).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]]))),
+      });
+    const hosts = at(entry, 'hosts') ?? at(entry, 'host') ?? at(entry, 'hostname');
+    const rules = (hosts?.items ?? [])
+      .concat(hosts !== undefined && hosts.items.length === 0 ? hosts : [])
+      .map((one) => {
+        const paths = (at(one, 'paths') ?? at(entry, 'paths'))?.items.map((path) =>
+          path.value === undefined ? path : within(path.line, { path }),
+        );
+        const list = paths && entryOf(entry.file, one.line, { items: paths });
+        return within(one.line, {
+          host: one.value === undefined ? at(one, 'host') : one,
+          http: list && within(one.line, { paths: list }),
+        });
+      });
+    yield within(entry.line, {
+      metadata: within(entry.line, { annotations, name: entryOf(entry.file, entry.line, { value: names.join('.') }) }),
+      spec: within(entry.line, { rules: entryOf(entry.file, entry.line, { items: rules }) }),
+      enabled: at(entry, 'enabled'),
+    });
+  }
 }
 
 function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
@@ -100,9 +132,11 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   return limits.flatMap(([name, like]) => {
     const n = number(name);
     if (n === undefined || n === 0) return [];
-    if (exempt !== undefined) found.refuse(exempt, `clients of ${textAt(exempt)} are not counted; here they are`);
+    const isOff = textAt(root, 'enabled') === 'false';
+    if (exempt !== undefined && !isOff)
+      found.refuse(exempt, `clients of ${textAt(exempt)} are not counted; here they are`);
     const isFlight = name === 'limit-connections';
-    const limiter = found.limiter(given(name)!, {
+    return found.unless(isOff ? 'the Ingress is not enabled' : undefined, given(name)!, {
       name,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
       hosts,
@@ -111,6 +145,5 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
       counts: isFlight ? 'concurrency' : 'requests',
       status: codeOf(isFlight ? 'limit-conn-status-code' : 'limit-req-status-code'),
     });
-    return [limiter];
   });
 }

@@ -4,7 +4,7 @@
 //   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
 import { readApisix } from './apisix.js';
-import { documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
+import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
@@ -31,7 +31,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const whole = sources.filter(
     (source) => /\.(?:md|tf|toml|ya?ml|json|properties)$/.test(source.name) || !isTemplate(source, found),
   );
-  const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found));
+  const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found).flatMap(objectsOf));
   const plain = whole.filter((source) => !isDocument(source));
   const blocks = plain.filter(isHcl).flatMap((source) => hclIn(source, found));
   const inner = [...documents, ...blocks]
@@ -49,12 +49,18 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
     [...plain.filter((source) => !isHcl(source)), ...texts.filter(({ text }) => !looksLikeDocument(text))],
     found,
   );
-  refuseUnread(roots, found);
+  refuseUnread([...roots, ...blocks], found);
   return limitsOf(found);
 }
 
 const NAMED =
-  /^(?:rate[-_]?limits?|rateLimiters?|limit-(?:count|req|conn|rps|rpm)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
+  /^(?:rate[-_]?limits?|rateLimiters?|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
+
+/** A list of Kubernetes has its objects in items. */
+function objectsOf(root: TreeEntry): readonly TreeEntry[] {
+  const items = at(root, 'items')?.items ?? [];
+  return /List$/.test(textAt(root, 'kind') ?? '') && items.length > 0 ? items : [root];
+}
 
 /** Notes documents that mention limits of which none was read. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -67,7 +73,8 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
     const isApi = (textAt(root, 'openapi') ?? textAt(root, 'swagger')) !== undefined;
     for (const [entry, names] of walk(root)) {
       if (names.some((name) => REFERS.test(name)) || (isApi && !names[0]?.startsWith('x-'))) continue;
-      const named = NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
+      const isLabel = names.includes('metadata');
+      const named = !isLabel && NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
       if ((NAMED.test(named) || (isApi && named === 'quota')) && isGiven(entry))
         found.refuse(entry, `${named} is in no form that is read`);
     }
@@ -75,7 +82,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
 }
 
 /** Names of objects, which may be called after a limit. */
-const REFERS = /^(?:metadata|extensionRef|middlewares|parentRefs|targetRefs?|backendRefs|routes)$/;
+const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs|routes)$/;
 
 /** Fenced blocks of a Markdown page, as files with the same line numbers. */
 function pieces(source: Source): Source[] {

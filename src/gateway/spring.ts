@@ -3,7 +3,7 @@
 //   filters: [{ name: RequestRateLimiter, args: { redis-rate-limiter.replenishRate: 10, redis-rate-limiter.burstCapacity: 20 } }]
 //
 // Source: the reference of Spring Cloud Gateway, RequestRateLimiter GatewayFilter factory.
-import { at, entryOf, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, entryOf, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import { type FoundLimiter, type FoundLimits, type PathPattern, unknownKey } from './found.js';
 
 export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -14,6 +14,8 @@ export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): voi
     const routes: { readonly route: TreeEntry; readonly own: readonly FoundLimiter[]; readonly order: number }[] = [];
     for (const [entry, names] of walk(root)) {
       const last = names.at(-1) ?? '';
+      if (last === 'redis-rate-limiter' && names.at(-2) !== 'args' && isGiven(entry))
+        found.refuse(entry, 'the default of redis-rate-limiter is not read');
       if (/(?:^|\.)default-?filters$/i.test(last))
         all.push(...entry.items.flatMap((filter) => readFilter(filter, undefined, found)));
       if (!/(?:^|\.)routes$/.test(last) || entry.items.length > 0 || at(entry, 'predicates') === undefined) continue;
