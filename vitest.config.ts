@@ -80,5 +80,6 @@ export default defineConfig({
     // Only what hangs takes so long: on a busy machine thousands of requests take as long as they take.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
   },
 });

@@ -18,7 +18,7 @@ export const noChromium = 'no Chromium: set CHROMIUM to its path, or install it,
 
 /** A browser that talks to nobody by itself. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     args: [
       '--headless',
@@ -31,6 +31,9 @@ export async function launchChromium(executablePath: string): Promise<Browser> {
       '--disable-sync',
     ],
   });
+  // Only what hangs takes so long: see vitest.config.ts.
+  browser.on('context', (context) => context.setDefaultTimeout(240_000));
+  return browser;
 }
 
 function isExecutable(path: string): boolean {

@@ -52,12 +52,13 @@ export async function limiterNotesOf(limiter: GivenLimiter, cycleMs: number): Pr
 
 /** @throws Failure `wrong_usage` for a definition with its own states */
 export async function ruleGiven(limiter: GivenLimiter, cycleMs: number): Promise<RuleDefinition> {
-  const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
+  const [{ checkLimiter, followsRule }, { definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
+    import('../limiter/products/limiter-spec.js'),
     import('../limiter/products/products.js'),
     import('../limiter/rate-limiter.js'),
     import('../limiter/validate.js'),
   ]);
-  if (!('definition' in limiter)) return definitionOf(limiter, cycleMs);
+  if (!('definition' in limiter)) return definitionOf(followsRule(limiter) ? limiter : checkLimiter(limiter), cycleMs);
   const { definition } = planContract(limiter['definition']);
   const window = definition.rule ?? limiterParameters(definition);
   if (window !== undefined) return definitionOf(window, cycleMs);

@@ -72,7 +72,7 @@ export function limiterParameters({ states, transitions }: ContractDefinition): 
   if (made()) return { threshold, within };
   const near = numberIn(second?.condition ?? '', /^count >= (\d+)$/);
   if (near === undefined) return undefined;
-  const fits = SHARES.filter((one) => nearOf(one, threshold) === near && made(one));
+  const fits = SHARES.filter((one) => nearingFrom(one, threshold) === near && made(one));
   const off = (one: number) => Math.abs(one * threshold - near);
   const [share] = fits.sort((a, b) => off(a) - off(b));
   return share === undefined ? undefined : { threshold, within, near_limit: share };
@@ -97,7 +97,7 @@ function plainMoves(threshold: number): LimiterMove[] {
 }
 
 function nearMoves(threshold: number, share: number): LimiterMove[] {
-  const near = nearOf(share, threshold);
+  const near = nearingFrom(share, threshold);
   const far = Math.max(0, Math.floor(rounded((share - HYSTERESIS) * threshold)));
   return [
     ['allowing', 'limiting', `count > ${threshold}`, 'rate_limited'],
@@ -109,7 +109,8 @@ function nearMoves(threshold: number, share: number): LimiterMove[] {
   ];
 }
 
-function nearOf(share: number, threshold: number): number {
+/** The count from which a contract with this `near_limit` is in the state nearing. */
+export function nearingFrom(share: number, threshold: number = parameters.threshold.default): number {
   return Math.max(1, Math.ceil(rounded(share * threshold)));
 }
 

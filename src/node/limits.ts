@@ -81,6 +81,8 @@ export const defaultLimits = {
   /** How long the record of a deleted machine is readable; then its slug is free. */
   retentionMs: 30 * 24 * HOUR,
   sessionLifetimeMs: 12 * HOUR,
+  /** How long an answer on a network of nodes waits for the row of its change. */
+  linkedWithinMs: 3 * SECOND,
   /** How long a closing node accepts requests while /readyz says no, so that balancers turn away first. */
   noticeMs: 0,
   drainMs: 10 * SECOND,

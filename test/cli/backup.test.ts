@@ -86,5 +86,5 @@ describe('weir node backup and weir node restore', () => {
     expect(rows.length).toBeGreaterThanOrEqual(2 + 3);
     const { first_broken } = JSON.parse(rollback.out);
     expect([rollback.code, ['tail', 'checkpoint'].includes(first_broken.check)]).toEqual([1, true]);
-  }, 180_000);
+  });
 });

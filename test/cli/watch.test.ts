@@ -107,13 +107,13 @@ describe.skipIf(executable === undefined)(
       const words = await page.innerText('#far');
       expect(words).toMatch(/^\d+ of 77 cells, \d+ of 308 runs/);
       const cells = async () => Number.parseInt(await page.innerText('#far'), 10);
-      await expect.poll(cells, { timeout: 60_000 }).toBeGreaterThan(Number.parseInt(words, 10));
+      await expect.poll(cells).toBeGreaterThan(Number.parseInt(words, 10));
       // What was chosen stays while cells come.
       const figure = page.locator('#figure');
       const chosen = (await figure.locator('option').allTextContents())[1]!;
       await figure.selectOption({ label: chosen });
       const before = await cells();
-      await expect.poll(cells, { timeout: 60_000 }).toBeGreaterThan(before);
+      await expect.poll(cells).toBeGreaterThan(before);
       expect(await figure.locator('option:checked').innerText()).toBe(chosen);
       await isReadable(page);
       await page.waitForURL(/\/report$/, { timeout: 240_000 });

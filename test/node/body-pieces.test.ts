@@ -139,6 +139,6 @@ it('a body that breaks off is counted as a refused request, and the node logs no
   socket.write(announced(EVENT).slice(0, -4));
   await sleep(20);
   socket.destroy();
-  await expect.poll(broken, { timeout: 10_000 }).toBe(before + 1);
+  await expect.poll(broken).toBe(before + 1);
   expect(node.errors).toEqual([]);
 });

@@ -1,11 +1,12 @@
 // Contracts and machines are deleted: a row says so, their room is free at once, the record is read for a time, and the slug is free after that.
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Limits } from '../../src/node/limits.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { publicKeyFrom } from '../../src/record/signing.js';
 import { temporaryFolder } from '../left-behind.js';
 import { verifyExport } from '../record/verifying.js';
+import { until } from '../store/redis/server.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 
 const running: RunningNode[] = [];
@@ -29,7 +30,6 @@ async function start(dir: string | undefined, limits: Partial<Limits> = {}) {
 /** One request in ten cycles. */
 const ONE = { threshold: 1, within: 10 };
 const KEYED = { ...ONE, keyed: { max_keys: 50 } };
-const until = (holds: () => Promise<boolean>) => vi.waitUntil(holds, { timeout: 20_000 });
 
 describe.each([
   ['in memory', () => undefined],

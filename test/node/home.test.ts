@@ -99,7 +99,7 @@ describe.skipIf(path === undefined)(
         await page.clock.runFor(5_000);
         return times('/healthz');
       };
-      await expect.poll(health, { timeout: 20_000 }).toBeGreaterThanOrEqual(4);
+      await expect.poll(health).toBeGreaterThanOrEqual(4);
       await page.close();
       expect(times('/api/updates/pubkey')).toBe(1);
     });

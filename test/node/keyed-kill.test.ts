@@ -5,7 +5,7 @@ import { serve, temporaryFolder } from '../cli/command-line.js';
 import { verifyRows } from '../record/verifying.js';
 import { Holder } from './caller.js';
 
-it('a node that is killed goes on with every key where it was', { timeout: 120_000 }, async () => {
+it('a node that is killed goes on with every key where it was', async () => {
   const data = join(temporaryFolder(), 'data');
   // Cycles so long that the test sees no end of a window.
   const options = ['--data', data, '--durability', 'strict', '--cycle-ms', '3600000'];

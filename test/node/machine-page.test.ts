@@ -59,9 +59,9 @@ describe.skipIf(path === undefined)(
       await expect.poll(async () => (await figuresOf(page)).length).toBeGreaterThan(2);
       const decided = await burst([3, 4, 5, 6, 7, 8, 0 + 2, 1]);
       await expect.poll(() => stateOf(page)).toBe('limiting');
-      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      await expect.poll(() => stateOf(page)).toBe('allowing');
       // The window is empty again a window later, and the burst is over in every cycle that the page has.
-      await expect.poll(async () => (await figuresOf(page))[0]![1], { timeout: 20_000 }).toBe(0);
+      await expect.poll(async () => (await figuresOf(page))[0]![1]).toBe(0);
       const shown = await figuresOf(page);
       const sum = (column: number) => shown.reduce((total, row) => total + Number(row[column]), 0);
       expect({ admitted: sum(2), limited: sum(3) }).toEqual(decided);
@@ -85,10 +85,10 @@ describe.skipIf(path === undefined)(
       await pause(2_000);
       node = await start(Number(port));
       await page.getByText('Live', { exact: true }).waitFor();
-      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      await expect.poll(() => stateOf(page)).toBe('allowing');
       await burst([5, 30]);
       await expect.poll(() => stateOf(page)).toBe('limiting');
-      await expect.poll(() => stateOf(page), { timeout: 20_000 }).toBe('allowing');
+      await expect.poll(() => stateOf(page)).toBe('allowing');
       const shown = await figuresOf(page);
       const cycles = shown.map(([cycle]) => cycle!);
       expect(cycles).toEqual(cycles.map((_, index) => cycles[0]! - index));
@@ -204,7 +204,7 @@ describe.skipIf(path === undefined)(
         await owner.post('/api/chain/long/gates', { requests });
       }
       const head = async () => (await owner.get('/api/chain/state-machines/long')).body.machine.head.seq;
-      await expect.poll(head, { timeout: 30_000 }).toBe(moves + 2);
+      await expect.poll(head).toBe(moves + 2);
       const { page } = await openPage(browser, `${node.url}/m/long`);
       await page.locator('.record button').first().waitFor();
       const first = await recordShown(page);

@@ -80,7 +80,7 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     // What is missing without having been deleted is still noticed.
     await server!.ask('DEL', `${prefixOf('stays')}m:stays`);
     await until(async () => !(await isReady(third)));
-  }, 60_000);
+  });
 
   it('a node that did not hear of it learns it when it looks the machine up', async () => {
     await begin(2);

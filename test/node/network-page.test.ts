@@ -82,10 +82,10 @@ describe.skipIf(isSkipped)(
       const { page, complaints } = await openPage(browser, `${other.url}/m/shared`);
       const figures = page.locator('.contract .figures dd');
       const shown = async () => (await figures.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-      await expect.poll(shown, { timeout: 60_000 }).toEqual(['0 of 10', '– – in chart', '– – in chart']);
+      await expect.poll(shown).toEqual(['0 of 10', '– – in chart', '– – in chart']);
       for (const node of [nodes[0]!, other, nodes[0]!]) await owner.at(node).event('shared', { count: 4 });
       expect((await owner.get(`/api/chain/shared/contracts/${id}`)).body.contract.count).toBe(12);
-      await expect.poll(shown, { timeout: 60_000 }).toEqual(['12 of 10', '– – in chart', '– – in chart']);
+      await expect.poll(shown).toEqual(['12 of 10', '– – in chart', '– – in chart']);
       await page.locator('.contract .doing', { hasText: 'limiting' }).waitFor();
       expect(complaints).toEqual([]);
       await page.close();

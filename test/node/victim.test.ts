@@ -16,8 +16,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
+import { until } from '../store/redis/server.js';
 import { Asker, attacks, prepare } from './attacks.js';
 
 const MOST_ROUNDS = 6;
@@ -130,7 +131,7 @@ it.runIf(process.env['WEIR_VICTIM'] !== undefined)(
 
 /** What the probe has written. */
 async function taken(file: string): Promise<{ readonly processorMs: number[]; readonly longestTurnMs: number }> {
-  await vi.waitUntil(() => existsSync(file), { timeout: 60_000, interval: 5 });
+  await until(() => existsSync(file));
   const figures = JSON.parse(readFileSync(file, 'utf8'));
   rmSync(file);
   return figures;

@@ -68,19 +68,23 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a contract has a past before anybody looks at it, on each of them', async () => {
       await machine('past');
-      const id = await deploy(0, 'past', { threshold: 1, within: 3 });
-      const path = gateOf('past', id);
-      await Promise.all([owner.post(path), at(1).post(path)]);
-      // Over once it is restored.
-      while ((await at(2).get(`/api/chain/past/contracts/${id}`)).body.contract.currentState !== 'allowing')
-        await pause(20);
       for (const node of [0, 2]) {
-        const stream = await Listening.to(nodes[node]!, `/api/chain/past/stream?counts=${id}`, owner);
-        const { data } = await stream.next('counts');
-        stream.close();
-        const [{ state, limiting }] = data.data.contracts;
-        expect(state.length).toBeGreaterThan(2);
-        expect([state.includes('limiting'), limiting.includes(1), state.at(-1)]).toEqual([true, true, 'allowing']);
+        // A node that a busy machine keeps from a cycle begins its history anew after it: then another contract has the past.
+        for (;;) {
+          const id = await deploy(0, 'past', { threshold: 1, within: 3 });
+          const { cycle } = (await at(1).event('past', { contract_id: id, count: 2 })).body;
+          // Over once it is restored.
+          while ((await at(1).get(`/api/chain/past/contracts/${id}`)).body.contract.currentState !== 'allowing')
+            await pause(20);
+          const stream = await Listening.to(nodes[node]!, `/api/chain/past/stream?counts=${id}`, owner);
+          const { data } = await stream.next('counts');
+          stream.close();
+          const [{ from_cycle, state, limiting }] = data.data.contracts;
+          if (from_cycle > cycle) continue;
+          expect(state.length).toBeGreaterThan(2);
+          expect([state.includes('limiting'), limiting.includes(1), state.at(-1)]).toEqual([true, true, 'allowing']);
+          break;
+        }
       }
     });
 
@@ -166,7 +170,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       expect([await own(1), await own(2)]).toEqual([200, 200]);
       const ended = await fetch(`${nodes[0]!.url}/api/session`, { method: 'DELETE', headers: { cookie } });
       expect(ended.status).toBe(204);
-      for (const node of [0, 1, 2]) await expect.poll(() => own(node), { timeout: 5_000 }).toBe(401);
+      for (const node of [0, 1, 2]) await expect.poll(() => own(node)).toBe(401);
     });
 
     it('an idempotency key counts once, whichever node is asked again', async () => {
@@ -255,7 +259,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       // Each answer has a row of its own, and each row an answer.
       const manual = body.rows.filter((row: any) => row.kind === 'transition' && row.cause === 'manual');
       expect(manual.length).toBe(acknowledged.length);
-    }, 60_000);
+    });
 
     it('a deleted contract counts on no node, its room is free, and its record holds', async () => {
       await machine('less');
@@ -305,7 +309,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await holds('less');
       const last = await at(2).delete(`/api/chain/less/contracts/${other}`);
       expect([last.status, await used()]).toEqual([200, before]);
-    }, 60_000);
+    });
 
     it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
       await machine('gone');
@@ -421,7 +425,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
         await holds(slug);
       }
       expect(told.filter(({ answer }) => answer.body.freed?.machines === 1).length).toBeGreaterThan(0);
-    }, 120_000);
+    });
 
     it('the record is one chain, signed by nodes that a reader can name', async () => {
       await machine('chain');

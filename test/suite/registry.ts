@@ -1,5 +1,5 @@
 // What a registry promises, whatever it keeps things in: test/node/registry.test.ts runs it over memory, SQLite and Redis.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Contract } from '../../src/host/contract.js';
 import type { ContractChange } from '../../src/host/contract-change.js';
 import type { ContractOptions } from '../../src/host/host.js';
@@ -269,11 +269,9 @@ export function describeRegistry(
 
       it('the record of the node has no address', async () => {
         await minted(3, () => '1.2.3.4');
-        await vi.waitFor(async () => {
-          const rows = await context.record.rows(MINT_MACHINE);
-          expect(rows.map(({ kind }) => kind).at(-1)).toBe('transition');
-          expect(JSON.stringify(rows)).not.toContain('1.2.3.4');
-        });
+        const rows = () => context.record.rows(MINT_MACHINE);
+        await expect.poll(async () => (await rows()).at(-1)?.kind).toBe('transition');
+        expect(JSON.stringify(await rows())).not.toContain('1.2.3.4');
       });
 
       it.runIf(another)('are counted over all nodes together', async () => {
@@ -290,13 +288,11 @@ export function describeRegistry(
       const ended = { owner: 'owner_gone', isRevoked: true } as const;
       await registry.changeKeys({ made: key('a', { owner: 'owner_gone' }) });
       await registry.changeKeys({ made: key('b', { owner: 'owner_here' }), changed: [key('a', ended)] });
-      await vi.waitFor(
-        async () => {
-          await registry.tick(context.clock.cycle());
-          expect(ownership.machinesOf('owner_gone')).toEqual([]);
-        },
-        { timeout: 5_000 },
-      );
+      const left = async () => {
+        await registry.tick(context.clock.cycle());
+        return ownership.machinesOf('owner_gone');
+      };
+      await expect.poll(left).toEqual([]);
       expect([ownership.machinesOf('owner_here').length, ownership.machinesOf('named').length]).toEqual([1, 1]);
       expect(await kinds('of-owner-gone')).toEqual([
         ['machine_created', 'key_1'],
@@ -310,7 +306,7 @@ export function describeRegistry(
       await registry.join('http://127.0.0.1:7770');
       expect(await known()).toEqual(another === undefined ? [] : [[true, true]]);
       await registry.leave();
-      await vi.waitFor(async () => expect(await known()).toEqual([]), { timeout: 5_000 });
+      await expect.poll(known).toEqual([]);
     });
 
     it('what the node makes for itself takes no room of an owner', async () => {
@@ -341,11 +337,11 @@ export function describeRegistry(
       };
       const change = (one: Contract, asked: ContractChange) =>
         context.registry.changeContract(one, { by: 'key_1', ...asked });
-      const until = (row: object) =>
-        vi.waitFor(async () => {
-          context.registry.tick(context.clock.cycle());
-          expect(await last()).toMatchObject(row);
-        });
+      const lastAfterTick = async () => {
+        await context.registry.tick(context.clock.cycle());
+        return last();
+      };
+      const until = (row: object) => expect.poll(lastAfterTick).toMatchObject(row);
       const last = async () => (await context.record.rows('m')).at(-1)!;
 
       it.each([
@@ -438,9 +434,8 @@ export function describeRegistry(
         await change(one, { plan: within(8), name: 'login' });
         // The keys by the numbers that Redis has, also before the node has heard.
         expect(await decide(one, 9, 'ann', other.context)).toBe(3);
-        await vi.waitFor(() =>
-          expect(other.context.host.machine('m').named.get('login')?.plan.thresholds).toEqual([8]),
-        );
+        const named = () => other.context.host.machine('m').named.get('login');
+        await expect.poll(() => named()?.plan.thresholds).toEqual([8]);
         await other.context.registry.changeContract(other.context.host.contract(one.id), { plan: within(20) });
         expect(await decide(one, 99, 'ann', context)).toBe(6);
         await other.close();

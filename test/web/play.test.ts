@@ -118,7 +118,7 @@ describe.skipIf(executable === undefined)(
       );
       await page.fill('#text', text.replace('threshold: 102', 'threshold: 50'));
       // The policy of the page lets nothing wait in it: that would take `eval`.
-      await expect.poll(() => page.inputValue('#slider-limiter-threshold'), { timeout: 60_000 }).toBe('50');
+      await expect.poll(() => page.inputValue('#slider-limiter-threshold')).toBe('50');
       await page.close();
     });
 
@@ -168,7 +168,7 @@ describe.skipIf(executable === undefined)(
         await opening.close();
         return found;
       };
-      await expect.poll(linked, { timeout: 60_000 }).toBe(text);
+      await expect.poll(linked).toBe(text);
       const other = await opened({}, page.url());
       await other.waitForSelector(`[data-digest="${digest}"]`);
       await page.close();
@@ -232,7 +232,7 @@ describe.skipIf(executable === undefined)(
         await page.focus(`#slider-${control.replaceAll('.', '-')}`);
         const before = await digestOf(page);
         await page.keyboard.press('ArrowRight');
-        await expect.poll(() => digestOf(page), { timeout: 60_000 }).not.toBe(before);
+        await expect.poll(() => digestOf(page)).not.toBe(before);
       }
       await page.click('text=Open it in the sandbox');
       await page.waitForSelector('#text');
@@ -242,16 +242,16 @@ describe.skipIf(executable === undefined)(
 
     it('plays, stops at any instant, and says what is there', async () => {
       const page = await opened();
-      await expect.poll(() => page.getAttribute('.lanes canvas', 'data-at'), { timeout: 60_000 }).not.toBe('0');
+      await expect.poll(() => page.getAttribute('.lanes canvas', 'data-at')).not.toBe('0');
       await page.click('text=Pause');
       const { outcome } = await simulate(parseScenario(textOf('burst'), 'burst.yaml'));
       await page.focus('.deck input');
       await page.keyboard.press('End');
       await expect
-        .poll(() => page.innerText('.now'), { timeout: 60_000 })
+        .poll(() => page.innerText('.now'))
         .toContain(`${outcome.admitted} admitted and ${outcome.limited} limited so far; the limiter admits`);
       await page.keyboard.press('Home');
-      await expect.poll(() => page.innerText('.now'), { timeout: 60_000 }).toContain('0 admitted and 0 limited');
+      await expect.poll(() => page.innerText('.now')).toContain('0 admitted and 0 limited');
       await page.click('.lanes canvas');
       await expect.poll(() => page.inputValue('#text')).toContain('model: spikes, requests: 1, at: 0ms');
       await settled(page, await page.inputValue('#text'), 'burst');
@@ -285,7 +285,7 @@ describe.skipIf(executable === undefined)(
       }
       await page.check('.rules-page input[type=checkbox]');
       await expect
-        .poll(() => page.locator('.multiple').count(), { timeout: 120_000 })
+        .poll(() => page.locator('.multiple').count())
         .toBe(1 + Object.keys(families).length + Object.keys(products).length);
       await page.close();
     });

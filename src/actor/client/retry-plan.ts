@@ -1,6 +1,6 @@
 // Plans how a client retries: parses quantities, fills in defaults, refuses fields without effect.
 import { checkLimiter } from '../../limiter/products/limiter-spec.js';
-import { definitionOf } from '../../limiter/products/products.js';
+import { definitionOf, refuseNearLimit } from '../../limiter/products/products.js';
 import type { Rule } from '../../limiter/rule/rule.js';
 import { ruleOf } from '../../limiter/rule/rule-definition.js';
 import { Failure, unreachable } from '../../schema/failure.js';
@@ -167,7 +167,9 @@ export class RetryReader {
 
   #rule(text: string): Rule {
     try {
-      return ruleOf(definitionOf(checkLimiter(text), this.cycleMs));
+      const limiter = checkLimiter(text);
+      refuseNearLimit(limiter, '');
+      return ruleOf(definitionOf(limiter, this.cycleMs));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return this.#refuse('/gate/limiter', `is no limiter: ${(error.why ?? error.what).replace(/\.$/, '')}`);

@@ -13,7 +13,7 @@ import { cycleMsFor, parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { CYCLE_MS } from '../../time/cycle.js';
 import type { ContractDefinition } from '../definition.js';
-import { rateLimiter } from '../rate-limiter.js';
+import { nearingFrom, type RateLimiterParameters, rateLimiter } from '../rate-limiter.js';
 import { strict } from '../rule/fields.js';
 import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
@@ -48,6 +48,8 @@ export const windowFields = {
 const Window = Type.Object(windowFields, strict);
 
 const { hold_ms, counts } = RuleDefinition.properties;
+
+const WindowOfSeveral = Type.Object({ ...windowFields, hold_ms, counts }, strict);
 
 const Paste = Type.Object(
   {
@@ -136,6 +138,9 @@ function limiterFaults(limiter: unknown, place: string): Fault[] {
 export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
   const shape = 'paste' in limiter ? Paste : 'and' in limiter ? All : Held;
   const faults = 'primitive' in limiter ? [] : valueFaults(shape, limiter, place);
+  if (faults.length === 0 && Array.isArray(limiter['and']))
+    for (const [index, one] of limiter['and'].entries())
+      if (!followsRule(one)) faults.push(...valueFaults(WindowOfSeveral, one, `${place}/and/${index}`));
   if (faults.length > 0) return faults;
   try {
     definitionOf(limiter, cycleMsFor(windowsOf(limiter), CYCLE_MS));
@@ -163,9 +168,16 @@ export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cy
   return shadow === true ? { ...definition, shadow } : definition;
 }
 
-/** Remarks on the parts of a pasted configuration that were not used, with their lines. */
+/** Remarks on what limits nothing: near_limit, and the parts of a pasted configuration that were not used, with their lines. */
 export function limiterNotes(limiter: unknown): readonly string[] {
-  if (!followsRule(limiter)) return [];
+  if (!followsRule(limiter)) {
+    const { near_limit: share, threshold } = limiter as Partial<RateLimiterParameters>;
+    if (share === undefined) return [];
+    const from = nearingFrom(share, threshold);
+    return [
+      `near_limit=${share} limits nothing: from ${from} requests in the window on, the contract is in the state nearing.`,
+    ];
+  }
   if (Array.isArray(limiter['and'])) return limiter['and'].flatMap(limiterNotes);
   if (!('paste' in limiter)) return [];
   return readStanza(String(limiter['paste'])).notes;

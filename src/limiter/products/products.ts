@@ -95,6 +95,7 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   }
   const { hold_ms, counts, ...others } = limiter as Readonly<Record<string, unknown>>;
   if ((hold_ms !== undefined || counts !== undefined) && !('primitive' in others)) {
+    refuseNearLimit(others, '');
     const further = { ...(hold_ms !== undefined && { hold_ms }), ...(counts !== undefined && { counts }) };
     return checkRule({ ...definitionOf(others, cycleMs), ...further });
   }
@@ -141,13 +142,29 @@ function allOf(limiters: readonly Readonly<Record<string, unknown>>[], cycleMs: 
   const windows = limiters.filter((one) => 'threshold' in one || 'within' in one);
   if (windows.length > 0 && windows.length < limiters.length)
     throw notTogether('A window counts requests that others refuse, and a rule does not.');
-  const rules = limiters.map((one) => definitionOf(one, cycleMs));
+  const rules = limiters.map((one, index) => {
+    refuseNearLimit(one, `/and/${index}`);
+    return definitionOf(one, cycleMs);
+  });
   const holds = new Set(rules.flatMap(({ hold_ms }) => hold_ms ?? []));
   if (holds.size > 1)
     throw notTogether(`A request is in flight for one time, and not for ${[...holds].join(' and ')} ms.`);
   const [hold_ms] = holds;
   const one = together(rules, windows.length > 0 ? 'and_all_charged' : 'and');
   return hold_ms === undefined ? one : { ...one, hold_ms };
+}
+
+/** A rule has no state nearing: only a contract that is one window has. @throws Failure `invalid_definition` */
+export function refuseNearLimit(limiter: Readonly<Record<string, unknown>>, place: string): void {
+  if (limiter['near_limit'] === undefined) return;
+  const message =
+    'has no effect here: only a contract that follows one window, and nothing else, has the state nearing';
+  throw new Failure('invalid_definition', {
+    what: 'The limiter was refused.',
+    why: `${place}/near_limit ${message}.`,
+    fix: 'Leave out near_limit, or give the window alone.',
+    faults: [{ path: `${place}/near_limit`, message }],
+  });
 }
 
 function together(rules: readonly RuleDefinition[], primitive: 'and' | 'and_all_charged'): RuleDefinition {

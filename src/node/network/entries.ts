@@ -24,8 +24,6 @@ import type { Heads } from './heads.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 
-/** How long an answer waits for its row, in ms. */
-const LINKED_WITHIN_MS = 3_000;
 const POLL_MS = 4;
 
 /** Duration of a lease that is not renewed, in ms. */
@@ -65,6 +63,8 @@ interface EntryContext {
   readonly transactions: GateTransactions;
   readonly plain: PlainCounting;
   readonly heads: Heads;
+  /** How long an answer waits for its row. */
+  readonly linkedWithinMs: number;
   readonly onError: (error: unknown) => void;
 }
 
@@ -120,14 +120,15 @@ export class Entries {
   /** Waits for the row of an entry. @throws Failure `store_away` */
   async linked(slug: string, number: number): Promise<AuditRow> {
     const prefix = prefixOf(slug);
-    const untilMs = this.#context.connection.monotonicMs() + LINKED_WITHIN_MS;
+    const { connection, linkedWithinMs } = this.#context;
+    const untilMs = connection.monotonicMs() + linkedWithinMs;
     for (;;) {
-      const seq = await this.#context.connection.command('GET', `${prefix}s:${slug}:${number}`);
+      const seq = await connection.command('GET', `${prefix}s:${slug}:${number}`);
       if (seq !== null) {
         const [row] = await this.#context.directory.rows(slug, { afterSeq: Number(seq) - 1, limit: 1 });
         if (row !== undefined) return row;
       }
-      if (this.#context.connection.monotonicMs() > untilMs) throw notLinked(slug);
+      if (connection.monotonicMs() > untilMs) throw notLinked(slug, linkedWithinMs);
       this.linkPending(prefix);
       await pause(POLL_MS);
     }
@@ -232,10 +233,10 @@ export class Entries {
   }
 }
 
-function notLinked(slug: string): Failure {
+function notLinked(slug: string, withinMs: number): Failure {
   return new Failure('store_away', {
     what: 'It is done, and its row is not in the record yet.',
-    why: `No node has linked it within ${LINKED_WITHIN_MS / 1_000} s.`,
+    why: `No node has linked it within ${withinMs / 1_000} s.`,
     fix: `Do not send it again: GET /api/chain/${slug}/state shows the row later.`,
   });
 }

@@ -70,7 +70,12 @@ export class Network {
     this.presence = new Presence(connection, signer.fingerprint);
     this.quota = new OwnerQuota(connection, limits);
     const { transactions, plain, heads } = this;
-    this.entries = new Entries({ connection, directory, clock, signer, transactions, plain, heads, onError });
+    const { linkedWithinMs } = limits;
+    this.entries = new Entries({
+      ...{ connection, directory, clock, signer },
+      ...{ transactions, plain, heads },
+      ...{ linkedWithinMs, onError },
+    });
   }
 
   /** Redis is away, may lose or has lost data, or changes by other nodes are not received. */

@@ -75,6 +75,7 @@ describe('what a scenario may say', () => {
     ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
     ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],
     ['a gate that is no limiter', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } }, '/clients/0/gate/limiter'],
+    ['a gate that never nears', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 in 9 near_limit=0.8' } }, '/clients/0/gate/limiter'],
     ['a deadline of nothing', { like: 'undici', deadline: 0 }, '/clients/0/deadline'],
     ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
     ['no time to think on average', { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } }, '/clients/0/think/mean'],

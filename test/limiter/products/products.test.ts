@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planRule } from '../../../src/limiter/planned-rule.js';
 import { gateways } from '../../../src/limiter/products/gateways.js';
 import { readLimit } from '../../../src/limiter/products/limit-text.js';
+import { checkLimiter, limiterDefinition, limiterNotes } from '../../../src/limiter/products/limiter-spec.js';
 import { readStanza } from '../../../src/limiter/products/pasted.js';
 import { definitionOf, productOf, products } from '../../../src/limiter/products/products.js';
 import { profileOf } from '../../../src/limiter/products/profile.js';
@@ -328,4 +329,29 @@ http {
 it.each(Object.entries(products))('%s forgets a burst in a time that can be named', (name, { example }) => {
   // Two years, the longest that is looked for: none was found. A run with such a rule would look on for as long.
   expect(planRule(definitionOf({ like: name, ...example }, 777)).spanMs).toBeLessThan(2 ** 36);
+});
+
+describe('near_limit', () => {
+  const window = { threshold: 5, within: 60, near_limit: 0.8 };
+  const other = { threshold: 50, within: 600 };
+  it.each([
+    ['in one of several windows', { and: [other, window] }, '/limiter/and/1/near_limit'],
+    ['out of its range', { and: [{ ...window, near_limit: 7 }, other] }, '/limiter/and/0/near_limit'],
+    ['misspelt', { and: [{ ...other, near_limt: 0.8 }, other] }, '/limiter/and/0/near_limt'],
+  ])('is refused %s, which has no state nearing', (_, limiter, path) => {
+    expect(failureOf(() => checkLimiter(limiter, '/limiter'))?.faults.map((fault) => fault.path)).toEqual([path]);
+  });
+  it('is refused beside what makes a rule of the window', () => {
+    for (const more of [{ hold_ms: 100 }, { counts: 'cost' }])
+      expect(failureOf(() => definitionOf({ ...window, ...more }, 777))?.faults).toMatchObject([
+        { path: '/near_limit' },
+      ]);
+  });
+  it('of one window is a state of its contract, and a note says that it limits nothing', () => {
+    expect(Object.keys(limiterDefinition(window, 777).states)).toEqual(['allowing', 'nearing', 'limiting']);
+    expect(limiterNotes(window)).toEqual([
+      'near_limit=0.8 limits nothing: from 4 requests in the window on, the contract is in the state nearing.',
+    ]);
+    expect(limiterNotes(other)).toEqual([]);
+  });
 });

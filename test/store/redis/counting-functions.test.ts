@@ -57,7 +57,7 @@ const step = fc.record({
 });
 
 describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
-  it('decides for three nodes as the naive model, whatever they send at once', { timeout: 120_000 }, async () => {
+  it('decides for three nodes as the naive model, whatever they send at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     );
   });
 
-  it('moves by itself what is due, in its own cycle, and says when', { timeout: 60_000 }, async () => {
+  it('moves by itself what is due, in its own cycle, and says when', async () => {
     const gate = await makeGate(3, 20);
     const [node] = nodes;
     const batch = new CountBatch(node!);
