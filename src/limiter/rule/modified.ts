@@ -39,9 +39,9 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
 }
 
 export function perRequest<State>(rule: Rule<State>): Rule<State> {
-  const { waits } = rule;
+  const { waits, additive: _, ...others } = rule;
   return {
-    ...rule,
+    ...others,
     decide: (state, t, _n, holdMs) => rule.decide(state, t, 1, holdMs),
     charge: () => {},
     nextAdmission: (state, t) => rule.nextAdmission(state, t, 1),
@@ -70,6 +70,7 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
   return {
     ...(rule.shared && { shared: true }),
     ...(rule.hastens && { hastens: true }),
+    ...(rule.additive && { additive: true }),
     fresh(madeMs) {
       const atMs = read(madeMs);
       return { atMs, inner: rule.fresh(atMs) };

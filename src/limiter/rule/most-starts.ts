@@ -58,6 +58,12 @@ interface Attack {
   readonly loop: Omit<Step, 'take'>;
 }
 
+/** Requests that start at one instant. */
+interface Starts {
+  readonly at: number;
+  n: number;
+}
+
 class Search {
   best = 0;
   isOpen = false;
@@ -101,8 +107,8 @@ class Search {
     return this.#kept[random.integer(0, this.#kept.length - 1)]!.attack;
   }
 
-  #startsOf({ steps, loop }: Attack): number[] {
-    const starts: number[] = [];
+  #startsOf({ steps, loop }: Attack): Starts[] {
+    const starts: Starts[] = [];
     const rule = this.#rule;
     let at = this.#startMs;
     const state = rule.fresh(at);
@@ -114,39 +120,48 @@ class Search {
     for (let waitMs = 0; this.#left > 0 && !this.isOpen; waitMs = loop.restMs) {
       at = rule.nextAdmission(state, at + waitMs, 1);
       if (!(at < end)) break;
-      const before = starts.length;
-      this.#take(state, at, Number.POSITIVE_INFINITY, loop.refused, starts);
+      const taken = this.#take(state, at, Number.POSITIVE_INFINITY, loop.refused, starts);
       // The rule only delays, or its clock has coarse steps.
-      if (starts.length === before) at += 1;
+      if (taken === 0) at += 1;
       this.#left -= 1;
     }
     return starts;
   }
 
-  #take(state: unknown, at: number, most: number, refused: number, starts: number[]): void {
+  /** @returns how many have started, or will */
+  #take(state: unknown, at: number, most: number, refused: number, starts: Starts[]): number {
     const rule = this.#rule;
-    for (let taken = 0; taken < most && this.#left > 0; taken += 1) {
+    let taken = 0;
+    while (taken < most && this.#left > 0) {
       if (rule.nextAdmission(state, at, 1) > at) break;
-      const delay = rule.decide(state, at, 1, this.#holdMs);
-      this.#left -= 2;
+      // Many at one instant as one request: a limit of a million takes as long as one of ten.
+      const asked = Math.min(most - taken, Math.ceil(this.#left / 2));
+      const n = rule.additive === true ? Math.min(asked, Math.max(1, rule.remaining(state, at))) : 1;
+      const delay = rule.decide(state, at, n, this.#holdMs);
+      this.#left -= 2 * n;
       if (delay === LIMITED || delay > this.#latestMs) break;
-      starts.push(at + delay);
+      const newest = starts.at(-1);
+      if (newest?.at === at + delay) newest.n += n;
+      else starts.push({ at: at + delay, n });
       if (taken === MANY && delay === 0 && rule.remaining(state, at) === Number.POSITIVE_INFINITY) this.isOpen = true;
-      if (this.isOpen) return;
+      taken += n;
+      if (this.isOpen) return taken;
     }
     for (let k = 0; k < refused && rule.nextAdmission(state, at, 1) > at; k += 1) {
       rule.decide(state, at, 1, this.#holdMs);
       this.#left -= 2;
     }
+    return taken;
   }
 
-  #mostIn(starts: number[]): number {
-    starts.sort((a, b) => a - b);
-    let [most, oldest] = [0, 0];
-    starts.forEach((at, i) => {
-      while (starts[oldest]! <= at - this.#intervalMs) oldest += 1;
-      most = Math.max(most, i - oldest + 1);
-    });
+  #mostIn(starts: Starts[]): number {
+    starts.sort((a, b) => a.at - b.at);
+    let [most, oldest, within] = [0, 0, 0];
+    for (const { at, n } of starts) {
+      within += n;
+      for (; starts[oldest]!.at <= at - this.#intervalMs; oldest += 1) within -= starts[oldest]!.n;
+      most = Math.max(most, within);
+    }
     return most;
   }
 }

@@ -73,6 +73,7 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
   const timeOfAtMost = (state: State, window: RollingWindow, most: number) =>
     state.originMs + multipleOf(cycleMs, window.cycle + window.cyclesUntilAtMost(most));
   return {
+    additive: true,
     fresh(madeMs) {
       const originMs = fromMade ? madeMs : 0;
       return { originMs, window: new WindowRing(within, cycleOf(originMs, madeMs), ownCells(within)) };

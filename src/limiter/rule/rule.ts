@@ -32,6 +32,8 @@ export interface Rule<State = unknown> {
   readonly ownClock?: true;
   /** A refused request may bring the next admission forward. Without this flag it can only postpone it. */
   readonly hastens?: true;
+  /** `n` requests of cost 1 at one instant, all admitted at once, leave the state that one of cost `n` does. */
+  readonly additive?: true;
   fresh(madeMs: number): State;
   /** @param holdMs time in flight after the start; Infinity: until `release` @returns the delay in ms, or LIMITED */
   decide(state: State, tMs: number, n: number, holdMs: number): number;

@@ -121,6 +121,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     Math.max(t, startOf(state, 2), state.untilMs + (blocksWindow ? grainMs : 0));
 
   return {
+    additive: true,
     // Whole seconds from a later time may end earlier.
     ...(wholeTtl && (all || overshoots) && { hastens: true }),
     fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),

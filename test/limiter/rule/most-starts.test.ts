@@ -121,3 +121,13 @@ it('nor with drawn parameters; and where the figure is exact, no one gets more',
     { numRuns: 150 },
   );
 });
+
+it.each([
+  ['rolling_count', { threshold: 1_000_000, within: 86_400, cycle_ms: 30_000 }],
+  ['segmented_window', { limit: 1_000_000, window_ms: 864_000_000, segments: 10 }],
+  ['sliding_counter', { limit: 1_000_000, window_ms: 864_000_000 }],
+] as const)('a %s of a million is asked for many at once, and gives as many', (primitive, params) => {
+  const definition = { primitive, params };
+  expect(ruleOf(definition).additive).toBe(true);
+  expect(mostStarts(definition, 1000)).toEqual({ starts: 1_000_000, exact: false });
+});

@@ -43,6 +43,22 @@ function admits<State>(rule: Rule<State>, state: State, tMs: number, n: number):
   return rule.decide(copyOf(state), tMs, n, 1) !== LIMITED;
 }
 
+it.each(Object.entries(rules).filter(([, definition]) => ruleOf(definition).additive))(
+  '%s admits many at one instant as it admits one that costs as much',
+  (_, definition) => {
+    const rule = ruleOf(definition);
+    const holds = (requests: readonly Asked[]) => {
+      const { state, tMs } = stateAfter(rule, requests);
+      const [room, copy] = [rule.remaining(state, tMs), copyOf(state)];
+      const ones = Array.from({ length: room }, () => rule.decide(copy, tMs, 1, 50));
+      expect(ones).toEqual(ones.map(() => 0));
+      if (room > 0) expect(rule.decide(state, tMs, room, 50)).toBe(0);
+      expect(state).toEqual(copy);
+    };
+    fc.assert(fc.property(asked, holds), { numRuns: 60 });
+  },
+);
+
 describe.each(Object.entries(rules))('%s', (_, definition) => {
   const rule = ruleOf(definition);
   const grainMs = definition.clock_resolution_ms ?? 2 ** -11;
