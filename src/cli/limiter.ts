@@ -80,23 +80,32 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     texts.map(async (one, at) => {
       const named = limiters[at]!;
       const places = 'paste' in named && !('location' in named) ? placesIn(String(named['paste'])) : [];
+      const notedOf = (note: string) => (texts.length > 1 ? `${one}: ${note}` : note);
       const all = places.length > 1 ? places.map((location) => ({ ...named, location })) : [named];
       return Promise.all(
         all.map(async (limiter, index) => {
-          const { product, refused } = 'like' in limiter ? productOf(String(limiter['like'])).product : {};
+          const { product } = 'like' in limiter ? productOf(String(limiter['like'])).product : {};
           const place = 'location' in limiter ? String(limiter['location']) : undefined;
           return {
-            title: place ?? ('paste' in limiter ? one : [limitText(limiter), product].filter(Boolean).join(': ')),
+            title:
+              place ?? ('paste' in limiter ? one : [inOneLine(limitText(limiter)), product].filter(Boolean).join(': ')),
             limiter,
             rule: await ruleGiven(limiter, cycleMsOf(given.cycleMs, windowsOf(limiter))),
-            refused: 'threshold' in limiter ? 'counts, too' : refused,
-            notes: index === all.length - 1 ? limiterNotes(limiter) : [],
+            refused: refusedBy(limiter),
+            notes: index < all.length - 1 ? [] : limiterNotes(limiter).map(notedOf),
           };
         }),
       );
     }),
   );
   return shown.flat();
+
+  /** What becomes of a refused request; undefined where only the rule says it. */
+  function refusedBy(limiter: GivenLimiter): string | undefined {
+    if (Array.isArray(limiter['and'])) return limiter['and'].every(isWindow) ? 'counts, too' : undefined;
+    if ('like' in limiter) return productOf(String(limiter['like'])).product.refused;
+    return isWindow(limiter) ? 'counts, too' : undefined;
+  }
 
   function withExample(limiter: GivenLimiter, written: string): GivenLimiter {
     return isLimiterName(written.trim()) && 'like' in limiter
@@ -122,6 +131,9 @@ async function explain(limiters: readonly Shown[], { json }: Given): Promise<voi
   const all = explained.length === 1 ? blocks : [table(heads, beside), legend, ...blocks];
   print({ answer, words: [...all, ...notes].join('\n\n') }, json);
 }
+
+const isWindow = (limiter: GivenLimiter) => 'threshold' in limiter || 'within' in limiter;
+const inOneLine = (text: string) => text.trim().replace(/\s*\n\s*/g, ' ');
 
 const heads = ['limiter', 'rule', 'burst', 'most in 1 s', 'at its rate', 'at twice', 'a refused request'];
 const legend =

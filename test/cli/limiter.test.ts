@@ -195,6 +195,30 @@ describe('weir limiter', () => {
     expect(JSON.parse(one).limiter).toEqual({ like: 'kong', minute: 30 });
   });
 
+  it('says of which of several limiters a note is', async () => {
+    const zone = 'limit_req_zone $host zone=a:1m rate=10r/s;';
+    const of = (line: string) => `${zone}\n${line}\nlimit_req zone=a;\n`;
+    const [one, other] = [file('one.conf', of('limit_req zone=b;')), file('other.conf', of('limit_req zone=c;'))];
+    const notes = async (...args: readonly string[]) =>
+      JSON.parse((await weirHere(['limiter', ...args, '--json'])).out).notes;
+    const missing = (name: string) => `Line 2: no limit_req_zone defines the zone of limit_req zone=${name}.`;
+    expect(await notes(one)).toEqual([missing('b')]);
+    expect(await notes(one, other)).toEqual([`${one}: ${missing('b')}`, `${other}: ${missing('c')}`]);
+    const both = file(
+      'both.json',
+      JSON.stringify({ and: ['b', 'c'].map((name) => ({ paste: of(`limit_req zone=${name};`) })) }),
+    );
+    expect(await notes(both)).toEqual([`Of limiter 1: ${missing('b')}`, `Of limiter 2: ${missing('c')}`]);
+    expect((await weirHere(['limiter', both])).out).not.toContain('limit_req zone=b;\n');
+  });
+
+  it.each([
+    ['10 in 1s and 100 in 60s', 'counts, too'],
+    ['nginx 10r/s and gcra 10/s burst=9', 'see the rule'],
+  ])('%s: a refused request %s', async (limit, refused) => {
+    expect((await weirHere(['limiter', limit])).out).toMatch(new RegExp(`a refused request +${refused}\n`));
+  });
+
   it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
     const definition = JSON.parse((await weirHere(['node', 'inspect', '--as', 'definition'])).out);
     const own = (value: object) => file('own.json', JSON.stringify(value));

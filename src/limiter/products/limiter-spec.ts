@@ -178,7 +178,9 @@ export function limiterNotes(limiter: unknown): readonly string[] {
       `near_limit=${share} limits nothing: from ${from} requests in the window on, the contract is in the state nearing.`,
     ];
   }
-  if (Array.isArray(limiter['and'])) return limiter['and'].flatMap(limiterNotes);
+  // Each has lines of its own, counted from 1.
+  if (Array.isArray(limiter['and']))
+    return limiter['and'].flatMap((one, index) => limiterNotes(one).map((note) => `Of limiter ${index + 1}: ${note}`));
   if (!('paste' in limiter)) return [];
   return readStanza(String(limiter['paste'])).notes;
 }
