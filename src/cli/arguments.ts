@@ -104,6 +104,8 @@ function unknownOption(
   known: readonly string[],
   refused: Refused,
 ): Failure {
+  if (/^-\d/.test(rawName))
+    return refused(`A word that begins with ${rawName} is read as an option.`, 'No number is negative here.');
   const what = `Unknown option: ${rawName}.`;
   const former = formerOption(command, name);
   if (former !== undefined) return refused(what, former);
@@ -128,7 +130,7 @@ function readValue(text: string, option: Option, name: string, refused: Refused)
   if (words !== undefined) {
     if (words.includes(text)) return text;
     const guess = nearest(text, words);
-    throw takes(guess === undefined ? '' : `Did you mean ${guess}?`);
+    throw takes(guess === undefined ? option.otherwise : `Did you mean ${guess}?`);
   }
   if (read !== undefined) {
     const value = read(text, name);

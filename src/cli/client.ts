@@ -11,7 +11,11 @@ type LibraryName = keyof typeof clientLibraries;
 const names = Object.keys(clientLibraries) as LibraryName[];
 
 const options = {
-  name: choice(names, 'the library', { place: true }),
+  name: choice(names, 'the library', {
+    place: true,
+    takes: 'a library that is known',
+    otherwise: '`weir client` lists them.',
+  }),
   json,
 };
 

@@ -44,6 +44,8 @@ export interface Option extends About {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly takes?: string;
+  /** What to do about a word that is none of `enum` and near to none. Default: see the help of the command. */
+  readonly otherwise?: string;
   /** Parses a text; undefined if it is invalid. It may throw a more specific failure. */
   readonly read?: (text: string, option: string) => unknown;
   /** Default of an option given without a value. The next word is its value if it fits. */
@@ -68,11 +70,10 @@ export function flag(description: string, said: About = {}): TypeBox.TBoolean {
   return made('boolean', description, { ...said, default: false });
 }
 
-export function choice<const Values extends readonly string[], const Said extends About>(
-  values: Values,
-  description: string,
-  said = {} as Said,
-): Kept<TypeBox.TUnsafe<Values[number]>, Said> {
+export function choice<
+  const Values extends readonly string[],
+  const Said extends About & Pick<Option, 'takes' | 'otherwise'>,
+>(values: Values, description: string, said = {} as Said): Kept<TypeBox.TUnsafe<Values[number]>, Said> {
   return made('string', description, { enum: values, ...said });
 }
 

@@ -2,7 +2,7 @@
 // all known limiters; with -, decisions for requests from standard input.
 import { writeFile } from 'node:fs/promises';
 import type { Profile } from '../limiter/products/profile.js';
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Primitive, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { writing } from '../schema/unwritable.js';
 import { command, type GivenTo, several, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
@@ -58,15 +58,23 @@ interface Shown {
 
 /** A word with blanks, a file or a name begins a limiter; any other word belongs to the one before. */
 async function limitersIn(words: readonly string[], given: Given): Promise<Shown[]> {
-  const [{ fileIn }, { isLimiterName }, { limiterNotes, windowsOf }, { productOf }, { limitText }, { placesIn }] =
-    await Promise.all([
-      import('../scenario/limit-file.js'),
-      import('../limiter/products/limit-text.js'),
-      import('../limiter/products/limiter-spec.js'),
-      import('../limiter/products/products.js'),
-      import('../limiter/products/limit-text.js'),
-      import('../limiter/products/pasted.js'),
-    ]);
+  const [
+    { fileIn },
+    { isLimiterName, limitText },
+    { limiterNotes, windowsOf },
+    { productOf },
+    { placesIn },
+    { templates },
+    { templateIdOf },
+  ] = await Promise.all([
+    import('../scenario/limit-file.js'),
+    import('../limiter/products/limit-text.js'),
+    import('../limiter/products/limiter-spec.js'),
+    import('../limiter/products/products.js'),
+    import('../limiter/products/pasted.js'),
+    import('../limiter/templates.js'),
+    import('../limiter/rule-limiter.js'),
+  ]);
   const texts: string[] = [];
   words.forEach((word, at) => {
     const begins = /\s/.test(word) || fileIn(word) !== undefined || isLimiterName(word);
@@ -108,9 +116,9 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   }
 
   function withExample(limiter: GivenLimiter, written: string): GivenLimiter {
-    return isLimiterName(written.trim()) && 'like' in limiter
-      ? { ...limiter, ...productOf(String(limiter['like'])).product.example }
-      : limiter;
+    if (!isLimiterName(written.trim())) return limiter;
+    if ('like' in limiter) return { ...limiter, ...productOf(String(limiter['like'])).product.example };
+    return templates.get(templateIdOf({ primitive: limiter['primitive'] as Primitive }))?.rule ?? limiter;
   }
 }
 

@@ -61,15 +61,16 @@ function groupIn(words: readonly string[]): string | undefined {
 
 async function help(words: readonly string[]): Promise<void> {
   const terminal = terminalAtHand();
-  const [first] = words;
+  const first = words.every((word) => word === '--help' || word === '-h') ? undefined : words[0];
+  const topic = topics.find(({ name }) => name === first?.trim().toLowerCase());
   const listed = commandIn(words);
   const group = groupIn(words);
   if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
   else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
   else if (first === 'commands') await showPage(await commandsPage());
-  else if (topics.some(({ name }) => name === first)) await showTopic(first, words[1]);
-  else throw unknown(words, 'topic and no command');
+  else if (topic !== undefined) await showTopic(topic.name, words[1]);
+  else throw unknown(words, true);
 }
 
 const MOST_COLUMNS = 100;
@@ -96,20 +97,23 @@ async function showTopic(name: string, word = ''): Promise<void> {
   await showPage(readFileSync(packageFile(`dist/topics/${name}.md`), 'utf8'));
 }
 
-function unknown(words: readonly string[], what = 'command') {
+function unknown(words: readonly string[], isHelp = false) {
   const group = groupIn(words);
   const at = group === undefined ? 0 : group.split(' ').length;
   const word = words[at] ?? '';
   const former = formerCommand(word) ?? (known(`node ${word}`) ? `It is \`weir node ${word}\` since 0.3.` : undefined);
   if (group === undefined && former !== undefined)
     return usageFailure(`There is no command "${word}" any more.`, former);
-  const see = `See \`weir ${group === undefined ? '' : `${group} `}--help\`.`;
-  if (word === '' || word.startsWith('-')) return usageFailure('Say what to do.', see);
+  const see =
+    isHelp && group === undefined
+      ? `The topics are ${topics.map(({ name }) => name).join(', ')}; \`weir --help\` lists the commands.`
+      : `See \`weir ${group === undefined ? '' : `${group} `}--help\`.`;
+  if (!isHelp && (word === '' || word.startsWith('-'))) return usageFailure('Say what to do.', see);
   const before = group === undefined ? '' : `${group} `;
   const names = [
     ...(group === undefined ? ['help'] : []),
     ...commands.map(({ name }) => name).filter((name) => name.startsWith(before)),
-    ...(what === 'command' ? [] : topics.map(({ name }) => name)),
+    ...(isHelp ? topics.map(({ name }) => name) : []),
   ];
   const guess =
     nearest(
@@ -121,8 +125,9 @@ function unknown(words: readonly string[], what = 'command') {
       names.map((name) => name.slice(name.lastIndexOf(' ') + 1)),
     );
   const meant = names.find((name) => name.slice(before.length) === guess || name.endsWith(` ${guess}`));
+  const asked = isHelp && meant !== 'help' ? `help ${meant}` : meant;
   return usageFailure(
-    `There is no ${what} "${before}${word}".`,
-    `${meant === undefined ? '' : `Did you mean \`weir ${meant}\`? `}${see}`,
+    `There is no ${isHelp ? 'topic and no command' : 'command'} "${before}${word}".`,
+    `${meant === undefined ? '' : `Did you mean \`weir ${asked}\`? `}${see}`,
   );
 }

@@ -4,7 +4,8 @@
 //   arrivals.burst      the fields of one choice, with an example
 //   arrivals.burst.at   one field
 //
-// Items of lists and values of records add nothing to the path. A choice is named by its constant field (`model: burst`).
+// Items of lists and values of records add nothing to the path: the place in a refusal, /arrivals/0/burst_rate, is a path, too. A choice is
+// named by its constant field (`model: burst`), and left out where one alone has the field.
 import { stringify } from 'yaml';
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
@@ -38,17 +39,24 @@ const ANY_NAME = 'busy';
 
 /**
  * The Markdown page of one field: its meaning, its values, and an example.
- * @param path names separated by dots; '' for all fields at the top
+ * @param path names separated by dots, or a JSON pointer; '' for all fields at the top
  * @throws Failure `wrong_usage` for a path that the schema does not have
  */
 export function fieldPage(root: object, path: string): string {
-  const parts = path === '' ? [] : path.split('.');
+  const parts: string[] = [];
   const steps: Schema[] = [root as Schema];
-  for (const [index, part] of parts.entries()) {
-    const entries = entriesIn(steps[index]!);
+  const take = ({ name, schema }: Entry) => {
+    parts.push(name);
+    steps.push(schema);
+  };
+  for (const part of namesIn(path)) {
+    const entries = entriesIn(steps.at(-1)!);
     const found = entries.find(({ name }) => name === part);
-    if (found === undefined) throw unknownField(parts.slice(0, index), part, entries);
-    steps.push(found.schema);
+    const [choice, other] = found === undefined ? choicesWith(part, entries) : [];
+    const inner = choice && entriesIn(choice.schema).find(({ name }) => name === part);
+    if (found !== undefined) take(found);
+    else if (inner === undefined || other !== undefined) throw unknownField(root as Schema, parts, part, entries);
+    else [choice!, inner].forEach(take);
   }
   const schema = steps.at(-1)!;
   const entries = entriesIn(schema);
@@ -56,15 +64,28 @@ export function fieldPage(root: object, path: string): string {
   const fields = entries.filter(({ isChoice, schema: { const: value } }) => !isChoice && value === undefined);
   const example = exampleAt(parts, steps);
   return [
-    `# ${path || 'Fields of a scenario'}`,
+    `# ${parts.join('.') || 'Fields of a scenario'}`,
     [schema.description, valueWords(schema)].filter(Boolean).join(' '),
     ...table('choice', choices, schema),
     ...table('field', fields, schema),
-    furtherWords(path, fields),
+    furtherWords(parts.join('.'), fields),
     ...(example === undefined ? [] : [`\`\`\`yaml\n${stringify(example).trimEnd()}\n\`\`\``]),
   ]
     .filter((block) => block !== '')
     .join('\n\n');
+}
+
+/** Positions in lists are no names: 0, *, [0]. */
+function namesIn(path: string): string[] {
+  return path
+    .trim()
+    .replace(/\[(?:\d+|\*)?\]/g, '')
+    .split(/[./]/)
+    .filter((part) => !/^(?:\d*|\*)$/.test(part));
+}
+
+function choicesWith(field: string, entries: readonly Entry[]): Entry[] {
+  return entries.filter(({ isChoice, schema }) => isChoice && entriesIn(schema).some(({ name }) => name === field));
 }
 
 export function fieldPaths(root: object): readonly string[] {
@@ -178,17 +199,44 @@ export function exampleOf(schema: Schema): unknown {
   return type === 'string' ? 'text' : (schema.minimum ?? 0);
 }
 
-function unknownField(above: readonly string[], part: string, entries: readonly Entry[]): Failure {
-  const names = entries.map(({ name }) => name);
+function unknownField(root: Schema, above: readonly string[], part: string, entries: readonly Entry[]): Failure {
   const at = above.join('.');
-  const guess = nearest(part, names);
-  const whole = (name: string) => [...above, name].join('.');
+  const choices = choicesWith(part, entries).map(({ name }) => name);
+  const names = entries.map(({ name }) => name);
+  const guess = choices[0] === undefined ? nearest(part, names) : `${choices[0]}.${part}`;
+  const meant = guess === undefined ? pathsLike(root, part) : [[...above, guess].join('.')];
+  const has = choices.length === 0 ? `It has ${few(names)}.` : `It is a field of ${few(choices)}.`;
   return new Failure('wrong_usage', {
-    what: at === '' ? `A scenario has no field "${part}".` : `${at} has no field "${part}".`,
-    why: names.length === 0 ? `${at} has no fields.` : `It has ${names.join(', ')}.`,
+    what:
+      at === ''
+        ? `A scenario has no field "${part}".`
+        : `${at} has no field "${part}"${choices[0] ? ' of its own' : ''}.`,
+    why: names.length === 0 ? `${at} has no fields.` : has,
     fix:
-      guess === undefined
+      meant.length === 0
         ? `See \`weir help fields${at === '' ? '' : ` ${at}`}\`.`
-        : `Did you mean \`weir help fields ${whole(guess)}\`?`,
+        : `Did you mean ${meant.map((path) => `\`weir help fields ${path}\``).join(' or ')}?`,
   });
+}
+
+function few(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return more <= 1 ? names.join(', ') : `${names.slice(0, MOST_NAMES).join(', ')} and ${more} more`;
+}
+
+const MOST_MEANT = 3;
+
+/** The first paths that end with this name, or with the nearest one that any field has. */
+function pathsLike(root: Schema, name: string): string[] {
+  const byName = new Map<string, string[]>();
+  const look = (schema: Schema, path: string): void => {
+    for (const { name: one, schema: inner } of entriesIn(schema)) {
+      const here = path === '' ? one : `${path}.${one}`;
+      byName.set(one, [...(byName.get(one) ?? []), here]);
+      look(inner, here);
+    }
+  };
+  look(root, '');
+  const known = byName.get(name) ?? byName.get(nearest(name, [...byName.keys()]) ?? '');
+  return (known ?? []).slice(0, MOST_MEANT);
 }

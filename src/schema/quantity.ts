@@ -20,6 +20,9 @@ export interface Rate {
 /** The longest time, in cycles: 24 years of 777 ms. Sums and products with it stay exact. */
 export const MAX_CYCLES = 1_000_000_000;
 
+/** Ten thousand years: no time in a rule is longer. */
+export const MAX_MS = 315_576_000_000_000;
+
 /** @param most upper bound in requests per cycle, for a number */
 export const rateField = (description: string, most: number) =>
   Type.Union([Type.Number({ minimum: 0, maximum: most }), Type.String({ minLength: 1, maxLength: LENGTH })], {
@@ -72,6 +75,16 @@ export function parseTimeMs(value: number | string, cycleMs: number, path = '', 
     const ms = Number(((over * BigInt(cycleMs)) << 64n) / under) / 2 ** 64;
     if (ms < leastMs) misread(`it comes to ${ms} ms, and at least ${leastMs} ms are needed`);
     return ms;
+  });
+}
+
+/** A time of a rule or a product, in ms: a number without a unit counts `unitMs`. @throws Failure `invalid_input` if unreadable or above MAX_MS */
+export function parseMs(value: string, unitMs: number): number {
+  return refusing(timeWords, value, '', (text) => {
+    const { over, under } = totalOf(text, unitMs);
+    const ms = over * BigInt(unitMs);
+    if (ms > BigInt(MAX_MS) * under) misread('it is longer than 10000 years');
+    return Number((ms << 64n) / under) / 2 ** 64;
   });
 }
 
@@ -178,6 +191,12 @@ function partsOf(text: string): [number: string, unit: string][] {
 }
 
 function timeOf(text: string, cycleMs: number): Fraction {
+  const total = totalOf(text, cycleMs);
+  if (total.over > BigInt(MAX_CYCLES) * total.under) misread(`it is longer than ${MAX_CYCLES} cycles`);
+  return total;
+}
+
+function totalOf(text: string, cycleMs: number): Fraction {
   const parts = partsOf(text);
   let total: Fraction = { over: 0n, under: 1n };
   for (const [number, unit] of parts) {
@@ -185,7 +204,6 @@ function timeOf(text: string, cycleMs: number): Fraction {
     const part = times(decimal(number), lengthOf(unit, cycleMs));
     total = { over: total.over * part.under + part.over * total.under, under: total.under * part.under };
   }
-  if (total.over > BigInt(MAX_CYCLES) * total.under) misread(`it is longer than ${MAX_CYCLES} cycles`);
   return total;
 }
 

@@ -34,4 +34,5 @@ it('a quota ends retries where everything fails, in the program as it is built',
 it('names the library that was probably meant', async () => {
   const { code, err } = await weirHere(['client', 'udnici']);
   expect([code, err.includes('Did you mean undici?')]).toEqual([2, true]);
+  expect((await weirHere(['client', 'my-own'])).err).toMatch(/not "my-own"\..*\n.*`weir client` lists them/);
 });

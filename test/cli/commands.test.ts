@@ -188,11 +188,22 @@ describe('help', () => {
     ['simulate x.yaml --sed 3', '--seed'],
     ['node gat edge', 'node gate'],
     ['node keys mak', 'node keys make'],
-    ['help scenaros', 'scenarios'],
+    ['help scenaros', '`weir help scenarios`'],
+    ['help rule', '`weir help rules`'],
+    ['help clients', '`weir help client`'],
+    ['help topics', 'The topics are limits, logs,'],
+    ['help ', 'There is no topic and no command "".'],
+    ['help -5', 'There is no topic and no command "-5".'],
   ])('weir %s is refused, with the nearest: %s', async (line, guess) => {
     const { code, err } = await weirHere(line.split(' '));
     expect([code, err]).toEqual([2, expect.stringContaining(guess)]);
   });
+});
+
+it('weir help takes the name of a topic in any case, and --help as nothing', async () => {
+  const [rules, loud] = await Promise.all([weirHere(['help', 'rules']), weirHere(['help', 'RULES'])]);
+  expect([loud.code, loud.out]).toEqual([0, rules.out]);
+  expect((await weirHere(['help', '--help'])).out).toBe((await weirHere(['--help'])).out);
 });
 
 it('weir self-test holds what was published, and says how sure it is', async () => {

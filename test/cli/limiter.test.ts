@@ -230,6 +230,25 @@ describe('weir limiter', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('states of its own')]);
   });
 
+  it('shows a rule by its name alone, with the numbers of its template', async () => {
+    const { out } = await weirHere(['limiter', 'gcra']);
+    expect(out).toMatch(/^gcra T_ms=100 tau_ms=900\n/);
+    expect((await weirHere(['limiter', 'fixed_window 1000 in 30d'])).out).toContain('"window_ms":2592000000');
+  });
+
+  it('says of a number below 0 that it is read as an option', async () => {
+    const { code, err } = await weirHere(['limiter', '-5 in 60s']);
+    expect([code, err]).toEqual([2, expect.stringContaining('A word that begins with -5 is read as an option.')]);
+  });
+
+  it('checks a window that a file gives', async () => {
+    const { code, err } = await weirHere([
+      'limiter',
+      file('near.json', '{"threshold": 5, "within": 60, "near_limit": 7}'),
+    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining('/near_limit must be <= 0.99')]);
+  });
+
   it('refuses a parameter that the limiter does not have', async () => {
     const { code, err } = await weirHere(['limiter', 'nginx', 'brust=5']);
     expect(code).toBe(2);

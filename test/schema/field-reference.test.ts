@@ -55,9 +55,26 @@ describe('the reference of fields', () => {
   });
 
   it.each([
+    ['/clients/0/retrying/backoff', 'clients.retrying.backoff'],
+    ['clients[0].retrying.backoff', 'clients.retrying.backoff'],
+    ['limiter.params', 'limiter.primitive.params'],
+    ['arrivals.burst_rate', 'arrivals.burst.burst_rate'],
+    ['expect.*', 'expect'],
+    ['.', 'Fields of a scenario'],
+  ])('%s is %s: positions add nothing, nor a choice that alone has the field', (path, title) => {
+    expect(fieldPage(Scenario, path).split('\n')[0]).toBe(`# ${title}`);
+  });
+
+  // biome-ignore format: one case a line
+  it.each([
     ['arivals', 'A scenario has no field "arivals".', 'Did you mean `weir help fields arrivals`?'],
     ['arrivals.bust', 'arrivals has no field "bust".', 'Did you mean `weir help fields arrivals.burst`?'],
     ['arrivals.burst.at.x', 'arrivals.burst.at has no field "x".', 'See `weir help fields arrivals.burst.at`.'],
+    ['limiter.threshold', 'limiter has no field "threshold" of its own.', 'Did you mean `weir help fields limiter.rate-limiter.threshold`?'],
+    ['/arrivals/0/rate', 'arrivals has no field "rate" of its own.', 'Did you mean `weir help fields arrivals.constant.rate`?'],
+    ['nginx', 'A scenario has no field "nginx".', 'Did you mean `weir help fields limiter.nginx`?'],
+    ['burst_rat', 'A scenario has no field "burst_rat".', 'Did you mean `weir help fields arrivals.burst.burst_rate`?'],
+    ['__proto__', 'A scenario has no field "__proto__".', 'See `weir help fields`.'],
   ])('%s is refused with what is there', (path, what, fix) => {
     expect(() => fieldPage(Scenario, path)).toThrow(expect.objectContaining({ what, fix }));
   });

@@ -6,6 +6,7 @@ import {
   MOST_WITHIN,
   nearestWindow,
   parseMeanTime,
+  parseMs,
   parseRate,
   parseTime,
   parseTimeMs,
@@ -154,6 +155,11 @@ describe('a time', () => {
       faults: [{ path: '/to', message: expect.stringContaining(`is no time: ${why}`) }],
     });
   });
+});
+
+it('a time of a rule may be as long as ten thousand years, whatever its unit', () => {
+  expect([parseMs('30d', 1), parseMs('1.5', 1000), parseMs('0.5ms', 1000)]).toEqual([2_592_000_000, 1_500, 0.5]);
+  expect(failureOf(() => parseMs('1e7 d', 1))?.why).toBe('It is longer than 10000 years.');
 });
 
 function commonDivisor(a: number, b: number): number {

@@ -9,7 +9,7 @@
 //   none                                    admits everything
 import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { parseTime, parseTimeMs } from '../../schema/quantity.js';
+import { parseMs, parseTime } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
 import { looksLikeStanza } from './pasted.js';
@@ -106,7 +106,14 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
     throw unreadable(text, others[burst], why, `Write 'token_bucket ${bucket}' or 'gcra ${bucket}'.`);
   }
   const { given, rest } = fieldsIn(text, 'A window', fields, others);
-  if (rest.length > 0) throw unknown(text, 'A window', rest[0]!, rest[0]!.text, Object.keys(fields));
+  const [first] = rest;
+  if (first !== undefined && /^\d/.test(first.text)) {
+    const [one, other] = [words.slice(0, pace.words), rest].map((part) => part.map((word) => word.text).join(' '));
+    throw unreadable(text, first, 'two limits need a word between them', `Write '${one} and ${other}'.`);
+  }
+  if (first !== undefined) throw unknown(text, 'A window', first, first.text, Object.keys(fields));
+  if (pace.n > Number.MAX_SAFE_INTEGER)
+    throw unreadable(text, words[0], 'no window holds as many requests', 'Give at most 1000000000.');
   if (!Number.isSafeInteger(pace.n))
     throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];
@@ -117,7 +124,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
 function wholePace({ n, time }: Pace): string {
   const times = Array.from({ length: MOST_TIMES }, (_, i) => i + 1).find((k) => Number.isInteger(n * k));
   if (times === undefined) return 'Give a longer time.';
-  return `Write '${n * times} in ${(times * parseTimeMs(time, 1)) / 1000}s'.`;
+  return `Write '${n * times} in ${(times * parseMs(time, 1)) / 1000}s'.`;
 }
 
 const MOST_TIMES = 1000;
@@ -137,6 +144,9 @@ const SHORT_PACE = /^\+?(\d+(?:\.\d+)?)\s*[rq]p([smhd])$/i;
 /** @param fields what may follow a pace */
 function paceAt(text: string, words: readonly Word[], fields: readonly string[]): Pace {
   let why = 'it does not say in what time, as 100 in 60s does';
+  const [first] = words;
+  if (/^-\d/.test(first!.text)) throw unreadable(text, first, 'a limit admits one request or more');
+  if (/^[\d.]+e[+-]?\d+$/i.test(first!.text)) throw unreadable(text, first, 'the number is to be written in digits');
   const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
   const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {
@@ -147,7 +157,10 @@ function paceAt(text: string, words: readonly Word[], fields: readonly string[])
     const [, short, per] = SHORT_PACE.exec(written) ?? [];
     if (short !== undefined) return { n: Number(short), unit: undefined, time: `1 ${per}`, words: count };
     const [, n, unit, rest = ''] = PACE.exec(written) ?? [];
-    if (n === undefined || !/^(\d|\p{L}+$)/u.test(rest)) continue;
+    if (/^-\d/.test(rest)) why = `${JSON.stringify(rest)} is no time: it is negative`;
+    const isWord = /^(?:an?|one)(?:\s|$)/i.test(rest);
+    if (isWord) why = 'its time has no number, as 1 minute has';
+    if (n === undefined || isWord || !/^(\d|\p{L}+$)/u.test(rest)) continue;
     const time = /^\d/.test(rest) ? rest : `1 ${rest}`;
     // `100 in 5 fortnights` is no window of 5 cycles.
     const isCut = count < bare.length && /^\d+$/.test(time);
@@ -265,7 +278,7 @@ function msOf(text: string, word: Word, time: string): number {
   if (/^[\d.\s]*(cycles?)?$/i.test(time))
     throw unreadable(text, word, 'a rule takes a time with a unit, as 60s or 500ms');
   try {
-    return parseTimeMs(time, 1);
+    return parseMs(time, 1);
   } catch (error) {
     throw unreadable(
       text,

@@ -171,7 +171,7 @@ export function limiterDefinition(limiter: Readonly<Record<string, unknown>>, cy
 /** Remarks on what limits nothing: near_limit, and the parts of a pasted configuration that were not used, with their lines. */
 export function limiterNotes(limiter: unknown): readonly string[] {
   if (!followsRule(limiter)) {
-    const { near_limit: share, threshold } = limiter as Partial<RateLimiterParameters>;
+    const { near_limit: share, threshold } = (limiter ?? {}) as Partial<RateLimiterParameters>;
     if (share === undefined) return [];
     const from = nearingFrom(share, threshold);
     return [

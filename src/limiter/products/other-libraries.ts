@@ -1,5 +1,5 @@
 // Libraries of Python, PHP and .NET, and a module of Redis.
-import { parseRate, parseTimeMs } from '../../schema/quantity.js';
+import { parseMs, parseRate } from '../../schema/quantity.js';
 import {
   atClockSecond,
   counts,
@@ -18,7 +18,7 @@ import {
 function perOf(rate: string): { readonly limit: number; readonly window_ms: number } {
   const [, amount = '', times = '1', unit = ''] = /^\s*(\d+)\s*(?:\/|per)\s*(\d+)?\s*([a-z]+)\s*$/i.exec(rate) ?? [];
   if (amount === '') parseRate(rate, 1000);
-  return { limit: Number(amount), window_ms: Number(times) * parseTimeMs(`1 ${unit}`, 1) };
+  return { limit: Number(amount), window_ms: Number(times) * parseMs(`1 ${unit}`, 1) };
 }
 
 const rateText = text('How often: 10/s, 5/m, 10 per 1 second.', { minLength: 3, maxLength: 64 });

@@ -1,7 +1,7 @@
 // The model of a product: its own parameters in its own words, with units and defaults, and their translation into a rule.
 import type { TSchema } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { parseTimeMs } from '../../schema/quantity.js';
+import { parseMs } from '../../schema/quantity.js';
 import { strict } from '../rule/fields.js';
 import type { Announces, Primitive, RuleDefinition } from '../rule/rule-definition.js';
 
@@ -91,7 +91,7 @@ export const time = (description: string, unit: keyof typeof unitsMs): Param<num
     Type.Union([Type.Number({ minimum: 0, maximum: 1e12 }), Type.String({ minLength: 1, maxLength: 64 })], {
       description: `${description}${remark} A number counts ${unit}; or a text as 1s, 500ms, 10 minutes.`.trim(),
     }),
-  read: (given) => (typeof given === 'string' ? parseTimeMs(given, unitsMs[unit]) : (given as number) * unitsMs[unit]),
+  read: (given) => (typeof given === 'string' ? parseMs(given, unitsMs[unit]) : (given as number) * unitsMs[unit]),
 });
 
 export function optional<Value>(of: Param<Value>): Param<Value | undefined>;

@@ -9,7 +9,7 @@
 import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { parseTime } from '../../schema/quantity.js';
+import { MOST_WITHIN, parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { checkRule, type RuleDefinition, ruleAdvice } from '../rule/rule-definition.js';
 import { gateways } from './gateways.js';
@@ -112,13 +112,25 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
     });
   const [unknown] = Object.keys(further);
   if (unknown !== undefined) return checkRule(given);
+  const cycles = within === undefined ? undefined : parseTime(within as number | string, cycleMs, '/within', 1);
+  if (cycles !== undefined && cycles > MOST_WITHIN) throw tooManyCycles(cycles, cycleMs);
   return checkRule({
     primitive: 'rolling_count',
     params: {
       ...(threshold === undefined ? {} : { threshold }),
-      ...(within === undefined ? {} : { within: parseTime(within as number | string, cycleMs, '/within', 1) }),
+      ...(cycles === undefined ? {} : { within: cycles }),
       cycle_ms: cycleMs,
     },
+  });
+}
+
+function tooManyCycles(cycles: number, cycleMs: number): Failure {
+  const message = `has ${cycles} cycles of ${cycleMs} ms, and a window has at most ${MOST_WITHIN}`;
+  return new Failure('invalid_definition', {
+    what: 'The limiter was refused.',
+    why: `/within ${message}.`,
+    fix: "Give longer cycles, or rules, which need none: 'sliding_log 10 in 1s and sliding_log 100000 in 30d'.",
+    faults: [{ path: '/within', message }],
   });
 }
 

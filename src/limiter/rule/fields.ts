@@ -1,8 +1,6 @@
 // Fields that several rules share, so that a name means the same in all of them.
 import { Type } from '../../schema/json-schema.js';
-
-/** Ten thousand years: no time in a rule is longer. */
-const MAX_MS = 315_576_000_000_000;
+import { MAX_MS } from '../../schema/quantity.js';
 
 export const strict = { additionalProperties: false } as const;
 
