@@ -116,7 +116,7 @@ describe.skipIf(executable === undefined)(
       await expect.poll(cells).toBeGreaterThan(before);
       expect(await figure.locator('option:checked').innerText()).toBe(chosen);
       await isReadable(page);
-      await page.waitForURL(/\/report$/, { timeout: 240_000 });
+      await page.waitForURL(/\/report$/);
       expect(await ended).toBe(0);
       expect(await page.innerText('h1')).toBe('Sweep of herd');
       expect(await page.locator('tbody tr').count()).toBe(77);

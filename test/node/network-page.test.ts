@@ -40,10 +40,9 @@ describe.skipIf(isSkipped)(
       const { page, complaints } = await openPage(browser, nodes[0]!.url);
       const shown = page.locator('#nodes li');
       const rowOf = (node: Serving) => shown.filter({ hasText: node.fingerprint });
-      const wait = { timeout: 60_000 };
       await rowOf(nodes[1]!)
         .getByText(/^up for/)
-        .waitFor(wait);
+        .waitFor();
       const [first, second] = [await rowOf(nodes[0]!).innerText(), await rowOf(nodes[1]!).innerText()];
       expect([first, second].map((text) => text.includes('this node'))).toEqual([true, false]);
       expect(first).toContain(new URL(nodes[0]!.url).host);
@@ -53,8 +52,8 @@ describe.skipIf(isSkipped)(
       await nodes[1]!.stop('SIGKILL');
       await rowOf(nodes[1]!)
         .getByText(/^away for/)
-        .waitFor(wait);
-      await page.getByText('1 of 2 nodes up').waitFor(wait);
+        .waitFor();
+      await page.getByText('1 of 2 nodes up').waitFor();
       for (const width of [1_440, 360])
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.setViewportSize({ width, height: 800 });
@@ -66,11 +65,11 @@ describe.skipIf(isSkipped)(
       nodes[1] = await start(1);
       await rowOf(nodes[1]!)
         .getByText(/^up for/)
-        .waitFor(wait);
+        .waitFor();
       expect(await shown.count()).toBe(2);
 
       await nodes[1]!.stop();
-      await expect.poll(() => shown.count(), wait).toBe(1);
+      await expect.poll(() => shown.count()).toBe(1);
       expect(complaints).toEqual([]);
       await page.close();
     });
