@@ -120,6 +120,8 @@ function keyOf(text: string): LimitKey {
   if (expression === undefined)
     return text.startsWith('@') || text.includes('{{') ? unknownKey(text) : { ...everyone, text: `constant ${text}` };
   if (/^"[^"]*"$/.test(expression)) return { ...everyone, text: `constant ${expression}` };
+  if (/^context\.Request\.Headers\.GetValueOrDefault\("X-Forwarded-For"(?:,\s*"[^"]*")?\)$/i.test(expression))
+    return { text: 'forwarded address', parts: ['client'] };
   return expression === 'context.Request.IpAddress' ? perClient : unknownKey(expression);
 }
 

@@ -55,7 +55,8 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isRuby = /\.rb$/.test(name);
   const isNamed = /\.(?:j2|jinja2?|erb|mustache|hbs|tmpl|tpl|template|gotmpl|ejs)$/i.test(name);
   const first = lines.findIndex((line) => MARKER.test(line.replace(/(?:^|\s)#.*$/, '')));
-  const isSure = isRuby || (first >= 0 && isNamed);
+  // Names in double braces are values of Azure, also in a file that Terraform fills in.
+  const isSure = isRuby || (first >= 0 && isNamed && !looksLikeApim(text));
   if (!isSure && (first < 0 || [looksLikeDocument, looksLikeCaddy, looksLikeApim].some((looks) => looks(text))))
     return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
