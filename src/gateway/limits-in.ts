@@ -4,6 +4,7 @@
 //   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
 import { readApisix } from './apisix.js';
+import { looksLikeApim } from './azure-apim.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
@@ -143,7 +144,7 @@ function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
 function* textsIn(root: TreeEntry): Generator<Source> {
   for (const [entry, names] of walk(root)) {
     const { value = entry.expression, textLine, file } = entry;
-    if (typeof value !== 'string' || !/\n|<policies>/.test(value)) continue;
+    if (typeof value !== 'string' || !(value.includes('\n') || looksLikeApim(value))) continue;
     const text = '\n'.repeat(textLine - 1) + value;
     if (!/-snippet$/.test(names.at(-1) ?? '') && looksLikeLimits(value)) yield { name: file, text };
   }

@@ -66,6 +66,7 @@ function isStanzas(file: string, content: string): boolean {
 }
 
 function isOwn(file: string, content: string): boolean {
+  if (/\.(?:tf|toml|xml|properties)$/.test(file)) return false;
   try {
     const { value } = readDocument(content, file);
     return typeof value !== 'object' || value === null || Object.keys(value).some((name) => OWN.test(name));

@@ -219,6 +219,32 @@ describe('weir limiter', () => {
     expect((await weirHere(['limiter', limit])).out).toMatch(new RegExp(`a refused request +${refused}\n`));
   });
 
+  it.each([
+    [
+      'a.toml',
+      '[http.middlewares.m.rateLimit]\naverage = 100\n[http.routers.r]\nmiddlewares = ["m"]\n',
+      { like: 'traefik', average: 100 },
+    ],
+    [
+      'a.xml',
+      '<policies><inbound><rate-limit calls="5" renewal-period="60" /></inbound></policies>\n',
+      { like: 'azure-apim', calls: 5, renewal_period: 60 },
+    ],
+    [
+      'a.properties',
+      'spring.cloud.gateway.routes[0].predicates[0]=Path=/a\nspring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter\nspring.cloud.gateway.routes[0].filters[0].args.redis-rate-limiter.replenishRate=3\n',
+      { like: 'spring', replenishRate: 3 },
+    ],
+    [
+      'a.tf',
+      'resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<rate-limit calls="5" renewal-period="60" />\nXML\n}\n',
+      { like: 'azure-apim', calls: 5, renewal_period: 60 },
+    ],
+  ])('reads %s', async (name, text, limiter) => {
+    const { out } = await weirHere(['limiter', file(name, text), '--json']);
+    expect(JSON.parse(out).limiter).toEqual(limiter);
+  });
+
   it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
     const definition = JSON.parse((await weirHere(['node', 'inspect', '--as', 'definition'])).out);
     const own = (value: object) => file('own.json', JSON.stringify(value));
