@@ -72,15 +72,22 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
     const end = Math.min(...after);
     if (noted.some(({ file, line }) => file === root.file && line >= root.line && line < end)) continue;
     const isApi = (textAt(root, 'openapi') ?? textAt(root, 'swagger')) !== undefined;
+    let list: TreeEntry | undefined;
     for (const [entry, names] of walk(root)) {
       if (names.some((name) => REFERS.test(name)) || (isApi && !names[0]?.startsWith('x-'))) continue;
-      const isLabel = names.includes('metadata');
-      const named = !isLabel && NAMED.test(String(entry.value)) ? String(entry.value) : (names.at(-1) ?? '');
-      if ((NAMED.test(named) || (isApi && named === 'quota')) && isGiven(entry))
-        found.refuse(entry, `${named} is in no form that is read`);
+      if (list?.items.includes(entry) === true) continue;
+      const last = names.at(-1) ?? '';
+      const isNamed = NAMED.test(last) || (isApi && last === 'quota');
+      const isValue = !names.includes('metadata') && PLUGINS.test(String(entry.value));
+      if (!(isNamed || isValue) || !isGiven(entry)) continue;
+      found.refuse(entry, `${isNamed ? last : String(entry.value)} is in no form that is read`);
+      list = entry;
     }
   }
 }
+
+/** Names of plugins and handlers, as values. */
+const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|RequestRateLimiter)$/;
 
 /** Names of objects, which may be called after a limit. */
 const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs|routes)$/;
@@ -103,6 +110,9 @@ function isDocument({ name, text }: Source): boolean {
   return !/\.md$/i.test(name) && looksLikeDocument(text);
 }
 
+/** Words that a file with limits has. */
+const MAY_LIMIT = /rate.{0,2}limit|limit[-_ ]|throttl|quota|token_?bucket|in_?flight|stick-table|descriptors/i;
+
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
   if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
@@ -111,7 +121,7 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   let isRefused = false;
   const roots = documentsOf(source, (line, what) => {
     isRefused = true;
-    found.refuse({ file: source.name, line }, what);
+    if (MAY_LIMIT.test(source.text)) found.refuse({ file: source.name, line }, what);
   });
   if (isRefused) refuseWords(source, 'the file was not read', found);
   return roots;
