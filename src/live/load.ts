@@ -131,7 +131,7 @@ export function mintKey(options: LiveOptions): Promise<string> {
 
 export async function connected<T>(
   { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
-  options: LiveOptions,
+  options: LiveOptions & Pick<LoadOptions, 'workers'>,
   body: (connection: Connection, node: EmbeddedNode | undefined) => Promise<T>,
 ): Promise<T> {
   const { url = target?.url, cycleMs = ownCycleMs } = options;
@@ -142,9 +142,12 @@ export async function connected<T>(
       fix: 'Give its address with --url, or as `url` of the target.',
     });
   }
-  const { signal } = options;
-  // The node has its own thread and starts about as slowly as the generator warms up.
-  const [node] = await Promise.all([url === undefined ? startEmbeddedNode(cycleMs) : undefined, warmUpSender(signal)]);
+  const { signal, workers } = options;
+  // The node has its own thread and starts about as slowly as the generator warms up. Workers warm up for themselves.
+  const [node] = await Promise.all([
+    url === undefined ? startEmbeddedNode(cycleMs) : undefined,
+    workers === undefined ? warmUpSender(signal) : undefined,
+  ]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
       ...options,

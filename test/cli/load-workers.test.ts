@@ -15,6 +15,11 @@ import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { begin, type Running, type Serving, serve, weir } from './command-line.js';
 
+interface Worked extends Running {
+  /** Its host and process, as the results name it. */
+  readonly name: string;
+}
+
 const { folder, file } = temporaryFiles();
 const CYCLE_MS = 200;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -28,28 +33,47 @@ function scenario(name: string, cycles: number, more = ''): string {
 describe.skipIf(!hasRedis)('weir load --workers', () => {
   let redis: RedisServer;
   let node: Serving;
-  let workers: Running[] = [];
+  let wrongNode: Awaited<ReturnType<typeof startSmallNode>>;
+  /** Those that a test leaves well serve the next one too: each starts and warms up for two seconds of processor time. */
+  let workers: Worked[] = [];
   beforeAll(async () => {
     redis = await RedisServer.start();
     node = await serve(['--store', 'memory', '--cycle-ms', String(CYCLE_MS)]);
+    wrongNode = await startSmallNode(CYCLE_MS, { windowBy: 1 });
   });
   afterAll(async () => {
+    await kill(...workers);
+    await wrongNode.kill();
     await node.stop();
     await redis.stop();
   });
   afterEach(async () => {
-    for (const { child } of workers) child.kill('SIGKILL');
-    await Promise.all(workers.map(({ ended }) => ended));
-    workers = [];
     await redis.restartIfGone();
     await redis.ask('FLUSHALL');
   });
 
-  async function work(env: NodeJS.ProcessEnv = {}, target = node.url): Promise<string> {
-    const worker = begin(['worker', redis.url, '--json', '--workers', '1', '--target', target], env);
+  async function work(env: NodeJS.ProcessEnv = {}): Promise<Worked> {
+    const targets = ['--target', node.url, '--target', wrongNode.url];
+    const running = begin(['worker', redis.url, '--json', '--workers', '1', ...targets], env);
+    const { host, pid } = JSON.parse(await running.line((line) => line.includes('"threads"')));
+    const worker = { ...running, name: `${host}/${pid}` };
     workers.push(worker);
-    const { host, pid } = JSON.parse(await worker.line((line) => line.includes('"threads"')));
-    return `${host}/${pid}`;
+    return worker;
+  }
+
+  /** So many workers, all of them free; the others are ended. */
+  async function works(count: number): Promise<readonly Worked[]> {
+    const others = workers.splice(count);
+    for (const { child } of others) child.kill('SIGINT');
+    expect(await Promise.all(others.map(({ ended }) => ended))).toEqual(others.map(() => 0));
+    await Promise.all(Array.from({ length: count - workers.length }, () => work()));
+    return workers;
+  }
+
+  async function kill(...lost: readonly Worked[]): Promise<void> {
+    workers = workers.filter((one) => !lost.includes(one));
+    for (const { child } of lost) child.kill('SIGKILL');
+    await Promise.all(lost.map(({ ended }) => ended));
   }
 
   const args = (path: string, name: string, ...more: string[]) => [
@@ -57,6 +81,12 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   ];
   const outcomeIn = (name: string): Static<typeof Outcome> =>
     JSON.parse(readFileSync(join(folder, name, 'outcome.json'), 'utf8'));
+
+  async function accused(path: string): Promise<void> {
+    const place = ['--url', wrongNode.url, '--workers', redis.url, '--out', 'none', '--json'];
+    const { code, out } = await weir(['load', path, ...place]);
+    expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
+  }
 
   /** Resolves once something of a load that is under way has been counted. */
   async function counted(): Promise<void> {
@@ -70,17 +100,18 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
 
   it('sends the very schedule of one generator, and finds what that finds; a clock of a generator an hour off is no matter', async () => {
     const hourOff = `data:text/javascript,${encodeURIComponent('const now = Date.now; Date.now = () => now() + 3_600_000;')}`;
-    const names = [await work(), await work({ NODE_OPTIONS: `--import=${hourOff}` }), await work()];
+    const [one, two] = await works(2);
+    const names = [one, two, await work({ NODE_OPTIONS: `--import=${hourOff}` })].map((worker) => worker!.name);
     const path = scenario('plain', 30);
     const ran = await weir(args(path, 'shared'));
     const alone = await weir(['load', path, '--url', node.url, '--out', join(folder, 'alone'), '--json']);
-    const [shared, one] = [outcomeIn('shared'), outcomeIn('alone')];
+    const [shared, single] = [outcomeIn('shared'), outcomeIn('alone')];
     const planned = ({ live, first_cycle }: typeof shared) =>
       live!.by_cycle.flatMap(({ cycle, planned: n }) => (n === 0 ? [] : [[cycle - first_cycle!, n]]));
-    expect(planned(shared)).toEqual(planned(one));
+    expect(planned(shared)).toEqual(planned(single));
     expect([shared.live!.sent, shared.live!.answered, shared.comparison!.differences_total]).toEqual([
-      one.live!.planned,
-      one.live!.planned,
+      single.live!.planned,
+      single.live!.planned,
       0,
     ]);
     for (const name of names) expect(shared.live!.target).toContain(name);
@@ -88,7 +119,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const { verdict, reason } = shared.comparison!;
     expect([ran.code, verdict, reason]).toEqual(
       verdict === 'agrees'
-        ? [0, 'agrees', expect.stringContaining(`All ${one.live!.planned} decisions`)]
+        ? [0, 'agrees', expect.stringContaining(`All ${single.live!.planned} decisions`)]
         : [4, 'run invalid', expect.stringMatching(/fell behind|requests were sent in a later cycle|saturated/)],
     );
     expect(alone.code).not.toBe(3);
@@ -96,7 +127,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   it('keys of one contract are shared out as contracts are, and --watch shows what all of them send', async () => {
-    await Promise.all([work(), work()]);
+    await works(2);
     const keyed = 'keyed: { max_keys: 20 }\ncontracts: 12\n';
     const running = begin(args(scenario('keyed', 20, keyed), 'keyed', '--watch'));
     let err = '';
@@ -123,24 +154,19 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     expect([sums[0], sums.at(-1)]).toEqual([0, live!.planned]);
     expect(new Set(sums).size).toBeGreaterThan(2);
 
-    const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
-    for (const { child } of workers) child.kill('SIGINT');
-    await Promise.all(workers.map(({ ended }) => ended));
-    await Promise.all([work({}, small.url), work({}, small.url)]);
-    const place = ['--url', small.url, '--workers', redis.url, '--out', 'none', '--json'];
-    const { code, out } = await weir(['load', scenario('keyed-wrong', 20, keyed), ...place]);
-    expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
-    await small.kill();
+    await accused(scenario('keyed-wrong', 20, keyed));
   });
 
   it.each(['SIGKILL', 'SIGSTOP'] as const)(
     'a generator that is lost (%s) makes the run invalid by name, at once',
     async (signal) => {
-      const [name] = [await work(), await work()];
+      const [lost] = await works(2);
+      const { name, child } = lost!;
       const running = begin(args(scenario('lost', 100_000), `lost-${signal}`));
       await counted();
-      workers[0]!.child.kill(signal);
+      child.kill(signal);
       expect(await running.ended).toBe(4);
+      await kill(lost!);
       const { comparison, partial } = outcomeIn(`lost-${signal}`);
       expect([comparison!.verdict, comparison!.reason, partial]).toEqual([
         'run invalid',
@@ -155,19 +181,20 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   );
 
   it('a generator that fell behind makes the run invalid by name', async () => {
-    const [name] = [await work(), await work()];
+    const [slow] = await works(2);
+    const { name, child } = slow!;
     const running = begin(args(scenario('behind', 20), 'behind'));
     await counted();
-    workers[0]!.child.kill('SIGSTOP');
+    child.kill('SIGSTOP');
     await sleep(1_500);
-    workers[0]!.child.kill('SIGCONT');
+    child.kill('SIGCONT');
     expect(await running.ended).toBe(4);
     const { reason } = outcomeIn('behind').comparison!;
     expect(reason).toContain(`Generator ${name} fell behind`);
   });
 
   it('Ctrl-C stops all, and the result is partial', async () => {
-    await Promise.all([work(), work()]);
+    await works(2);
     const running = begin(args(scenario('stopped', 100_000), 'stopped'));
     await counted();
     await sleep(500);
@@ -187,7 +214,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   it('generators stop when who asked is killed, and take the next load', async () => {
-    await work();
+    await works(2);
     const running = begin(args(scenario('orphan', 100_000), 'orphan'));
     await counted();
     running.child.kill('SIGKILL');
@@ -197,87 +224,13 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   });
 
   it('a node that limits otherwise is accused, as by one generator', async () => {
-    const small = await startSmallNode(CYCLE_MS, { windowBy: 1 });
-    await Promise.all([work({}, small.url), work({}, small.url)]);
-    const place = ['--url', small.url, '--workers', redis.url, '--out', 'none', '--json'];
-    const { code, out } = await weir(['load', scenario('wrong', 20), ...place]);
-    expect([code, JSON.parse(out).comparison.verdict]).toEqual([3, 'node differs']);
-    await small.kill();
-  });
-
-  it('without Redis, or when it goes away, who asked is told', async () => {
-    await work();
-    const running = begin(args(scenario('away', 100_000), 'away'));
-    let err = '';
-    running.child.stderr?.on('data', (chunk) => {
-      err += chunk;
-    });
-    await counted();
-    await redis.kill();
-    expect([await running.ended, err]).toEqual([5, expect.stringContaining('[store_away]')]);
-  });
-
-  it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
-    const path = scenario('refused', 5);
-    // A worker without a target takes no loads.
-    const runsOnly = begin(['worker', redis.url, '--json', '--workers', '1']);
-    workers.push(runsOnly);
-    await runsOnly.line((line) => line.includes('"threads"'));
-    const none = await weir(args(path, 'none'));
-    expect([none.code, none.err]).toEqual([
-      5,
-      expect.stringMatching(/There is no worker that sends load\.\n.*weir worker --target http:\/\/127\.0\.0\.1:\d+\./),
-    ]);
-
-    await work();
-    const remote = ['--url', 'http://192.0.2.1:1', '--allow', 'remote,plain-http', '--timeout', '300ms'];
-    const target = scenario('remote', 5, 'target: { path: / }\n');
-    const far = await weir(['load', target, ...remote, '--workers', redis.url, '--out', 'none']);
-    expect([far.code, far.err]).toEqual([
-      5,
-      expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--target http:\/\/192\.0\.2\.1:1/),
-    ]);
-
-    const clients = scenario(
-      'clients',
-      5,
-      'clients: [{ kind: retrying, timeout: 500ms, max_attempts: 3, backoff: { policy: none } }]\n',
-    );
-    const own = await weir(args(clients, 'clients'));
-    expect([own.code, own.err]).toEqual([2, expect.stringContaining('cannot be cut into shares')]);
-    const nowhere = await weir(['load', path, '--workers', redis.url, '--out', 'none']);
-    expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
-
-    file('log.csv', 'time\n1000000000\n1000000001\n');
-    const byLog = 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n';
-    const logged = file('logged.yaml', byLog);
-    const log = await weir(args(logged, 'logged'));
-    expect([log.code, log.err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
-
-    workers[0]!.child.kill('SIGKILL');
-    await workers[0]!.ended;
-    const connection = await openQueueClient(redis.url);
-    const old = new Worker<LoadJob>(
-      LOAD_QUEUE,
-      async ({ data: { run, index } }) => {
-        const said = { from: index, name: 'old/1', type: 'failed', words: 'It is older.' };
-        await connection.rPush(keysOf(run).messages, JSON.stringify(said));
-      },
-      { connection, prefix: RUN_QUEUE.prefix },
-    );
-    await old.waitUntilReady();
-    const { code, err } = await weir(args(path, 'old'));
-    expect([code, err]).toEqual([
-      5,
-      expect.stringContaining('Generator old/1 cannot send. [worker_failed]\n  why  It is older.'),
-    ]);
-    await old.close();
-    connection.destroy();
+    await works(2);
+    await accused(scenario('wrong', 20));
   });
 
   it('a worker asks nothing of a service that it was not started for, and reads no file, from any queue', async () => {
     const other = await startApp();
-    await work();
+    await works(1);
     const connection = await openQueueClient(redis.url);
     const { Queue } = await import('bullmq');
     const queue = new Queue<object>(LOAD_QUEUE, { connection, prefix: RUN_QUEUE.prefix });
@@ -322,7 +275,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   );
 
   it('a worker refuses a share that another version asks for', async () => {
-    const name = await work();
+    const [{ name }] = (await works(1)) as [Worked];
     const connection = await openQueueClient(redis.url);
     const { Queue } = await import('bullmq');
     const queue = new Queue<Partial<LoadJob>>(LOAD_QUEUE, { connection, prefix: RUN_QUEUE.prefix });
@@ -338,6 +291,77 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
       fix: 'Let all workers be of version 0.0.0.',
     });
     await queue.close();
+    connection.destroy();
+  });
+
+  it('without Redis, or when it goes away, who asked is told', async () => {
+    await works(1);
+    const running = begin(args(scenario('away', 100_000), 'away'));
+    let err = '';
+    running.child.stderr?.on('data', (chunk) => {
+      err += chunk;
+    });
+    await counted();
+    await redis.kill();
+    expect([await running.ended, err]).toEqual([5, expect.stringContaining('[store_away]')]);
+    await kill(...workers);
+  });
+
+  it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
+    const path = scenario('refused', 5);
+    // A worker without a target takes no loads.
+    await works(0);
+    const runsOnly = begin(['worker', redis.url, '--json', '--workers', '1']);
+    await runsOnly.line((line) => line.includes('"threads"'));
+    const none = await weir(args(path, 'none'));
+    expect([none.code, none.err]).toEqual([
+      5,
+      expect.stringMatching(/There is no worker that sends load\.\n.*weir worker --target http:\/\/127\.0\.0\.1:\d+\./),
+    ]);
+
+    const [sends] = await works(1);
+    const remote = ['--url', 'http://192.0.2.1:1', '--allow', 'remote,plain-http', '--timeout', '300ms'];
+    const target = scenario('remote', 5, 'target: { path: / }\n');
+    const far = await weir(['load', target, ...remote, '--workers', redis.url, '--out', 'none']);
+    expect([far.code, far.err]).toEqual([
+      5,
+      expect.stringMatching(/cannot send.*\n.*sends load only to http.*\n.*--target http:\/\/192\.0\.2\.1:1/),
+    ]);
+
+    const clients = scenario(
+      'clients',
+      5,
+      'clients: [{ kind: retrying, timeout: 500ms, max_attempts: 3, backoff: { policy: none } }]\n',
+    );
+    const own = await weir(args(clients, 'clients'));
+    expect([own.code, own.err]).toEqual([2, expect.stringContaining('cannot be cut into shares')]);
+    const nowhere = await weir(['load', path, '--workers', redis.url, '--out', 'none']);
+    expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('Give its address with --url')]);
+
+    file('log.csv', 'time\n1000000000\n1000000001\n');
+    const byLog = 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n';
+    const logged = file('logged.yaml', byLog);
+    const log = await weir(args(logged, 'logged'));
+    expect([log.code, log.err]).toEqual([2, expect.stringContaining('reads a log, which workers do not have')]);
+
+    runsOnly.child.kill('SIGKILL');
+    await Promise.all([runsOnly.ended, kill(sends!)]);
+    const connection = await openQueueClient(redis.url);
+    const old = new Worker<LoadJob>(
+      LOAD_QUEUE,
+      async ({ data: { run, index } }) => {
+        const said = { from: index, name: 'old/1', type: 'failed', words: 'It is older.' };
+        await connection.rPush(keysOf(run).messages, JSON.stringify(said));
+      },
+      { connection, prefix: RUN_QUEUE.prefix },
+    );
+    await old.waitUntilReady();
+    const { code, err } = await weir(args(path, 'old'));
+    expect([code, err]).toEqual([
+      5,
+      expect.stringContaining('Generator old/1 cannot send. [worker_failed]\n  why  It is older.'),
+    ]);
+    await old.close();
     connection.destroy();
   });
 });
