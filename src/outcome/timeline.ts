@@ -107,6 +107,8 @@ export class TotalsTimeline extends Timeline {
 
 const CHUNK_BITS = 12;
 const CHUNK = 1 << CHUNK_BITS;
+/** A power of two, at most CHUNK. */
+const FIRST_ROWS = 64;
 
 type Values = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
@@ -116,14 +118,15 @@ interface Chunk {
   readonly values: Values;
 }
 
-/** Integers, in chunks that are never copied. */
+/** Integers, in chunks that are never copied once they are full. The first one grows, so that a short run takes little memory. */
 class Column {
   length = 0;
   readonly #full: Chunk[] = [];
-  #open = new Float64Array(CHUNK);
+  #open = new Float64Array(FIRST_ROWS);
 
   push(value: number): void {
     const place = this.length & (CHUNK - 1);
+    if (place === this.#open.length) this.#grow();
     this.#open[place] = value;
     this.length += 1;
     if (place === CHUNK - 1) this.#full.push(narrowed(this.#open));
@@ -133,6 +136,12 @@ class Column {
     const chunk = this.#full[index >> CHUNK_BITS];
     const place = index & (CHUNK - 1);
     return chunk === undefined ? this.#open[place]! : chunk.least + chunk.values[place]!;
+  }
+
+  #grow(): void {
+    const values = new Float64Array(2 * this.#open.length);
+    values.set(this.#open);
+    this.#open = values;
   }
 }
 

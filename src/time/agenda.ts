@@ -29,6 +29,7 @@ const GENERATIONS = 2 ** 22;
 const ASKS = 2 ** 48;
 const RANKS = 32;
 const FIRST_CAPACITY = 64;
+const FIRST_SLOTS = Int32Array.from({ length: FIRST_CAPACITY }, (_, slot) => slot);
 
 const nothing: Task = () => {};
 
@@ -44,7 +45,7 @@ export class Agenda {
 
   #dues = new Float64Array(FIRST_CAPACITY);
   #orders = new Float64Array(FIRST_CAPACITY);
-  #slots = Int32Array.from({ length: FIRST_CAPACITY }, (_, slot) => slot);
+  #slots = FIRST_SLOTS.slice();
   #places = new Int32Array(FIRST_CAPACITY);
   #generations = new Uint32Array(FIRST_CAPACITY).fill(1);
   readonly #tasks: Task[] = new Array<Task>(FIRST_CAPACITY).fill(nothing);
