@@ -84,7 +84,7 @@ async function sent(
   refuseWhatCannotRun(scenario);
   const { workers } = options;
   if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);
-  return connected(scenario, options, async (connection) => {
+  return connected(scenario, { ...options, isSender: workers === undefined }, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
     // A rule decides by the ms, so its requests keep the instants of the model of arrivals.
     const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight } = options;
@@ -131,7 +131,7 @@ export function mintKey(options: LiveOptions): Promise<string> {
 
 export async function connected<T>(
   { cycleMs: ownCycleMs, target }: Pick<LoadedScenario, 'cycleMs' | 'target'>,
-  options: LiveOptions & Pick<LoadOptions, 'workers'>,
+  options: LiveOptions & { readonly isSender?: boolean | undefined },
   body: (connection: Connection, node: EmbeddedNode | undefined) => Promise<T>,
 ): Promise<T> {
   const { url = target?.url, cycleMs = ownCycleMs } = options;
@@ -142,11 +142,11 @@ export async function connected<T>(
       fix: 'Give its address with --url, or as `url` of the target.',
     });
   }
-  const { signal, workers } = options;
-  // The node has its own thread and starts about as slowly as the generator warms up. Workers warm up for themselves.
+  const { signal, isSender = true } = options;
+  // The node has its own thread and starts about as slowly as the generator warms up. Workers warm up by themselves.
   const [node] = await Promise.all([
     url === undefined ? startEmbeddedNode(cycleMs) : undefined,
-    workers === undefined ? warmUpSender(signal) : undefined,
+    isSender ? warmUpSender(signal) : undefined,
   ]);
   try {
     const connection = await connectTo(node?.url ?? url ?? '', {
