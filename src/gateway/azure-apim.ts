@@ -19,9 +19,10 @@ import {
 const LIMIT =
   /^(?:rate-limit|rate-limit-by-key|quota|quota-by-key|limit-concurrency|llm-token-limit|azure-openai-token-limit)$/;
 
-export const looksLikeApim = (text: string) =>
-  /<(?:rate-limit|quota)(?:-by-key)?\s|<limit-concurrency\s/.test(text) &&
-  !/^\s*(?:resource|module|data)\s+"/m.test(text);
+const POLICY =
+  /<(?:(?:rate-limit|quota)(?:-by-key)?|limit-concurrency|(?:llm|azure-openai)-token-limit|include-fragment)\s/;
+
+export const looksLikeApim = (text: string) => POLICY.test(text) && !/^\s*(?:resource|module|data)\s+"/m.test(text);
 
 interface Element extends Written {
   readonly name: string;
@@ -37,7 +38,9 @@ export function readApim(sources: readonly Source[], found: FoundLimits): void {
 
 function readPolicies(elements: readonly Element[], reach: FoundLimiter['reach'], found: FoundLimits): void {
   for (const element of elements) {
-    const { name, above } = element;
+    const { name, above, attributes } = element;
+    if (name === 'include-fragment')
+      found.refuse(element, `the fragment ${attributes.get('fragment-id') ?? ''} is elsewhere, and may have limits`);
     if (!LIMIT.test(name)) continue;
     const section = above.find((one) => /^(?:inbound|backend|outbound|on-error)$/.test(one.name))?.name;
     const conditions = above.filter((one) => /^(?:when|otherwise)$/.test(one.name));

@@ -347,7 +347,12 @@ class Configuration {
       word === 'burst' || word === 'delay' ? !/^0*[1-9]\d*$/.test(value) : word !== 'zone' && word !== 'nodelay',
     );
     for (const [word, value] of faults)
-      this.#refuse(one, word === value ? `${word} is not understood` : `nginx refuses ${word}=${value}`);
+      this.#refuse(
+        one,
+        word === value
+          ? `${word} is not understood`
+          : `${value.includes('${') ? 'not filled in:' : 'nginx refuses'} ${word}=${value}`,
+      );
     if (rate === undefined) this.#refuse(one, `the rate of the zone ${name} was not understood`);
     if (faults.length > 0 || rate === undefined) return undefined;
     const number = (word: string) => (given.has(word) ? { [word]: Number(given.get(word)) } : {});

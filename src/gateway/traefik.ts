@@ -41,7 +41,8 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
   const routers: Router[] = [];
   for (const root of roots.flatMap((one) => [one, ...labelled(one)])) {
     const kind = textAt(root, 'kind');
-    if (kind === 'Middleware') addMiddleware(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'), middlewares);
+    if (kind === 'Middleware')
+      addMiddleware(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'), middlewares, found);
     else if (kind === 'IngressRoute')
       for (const [i, route] of listAt(root, 'spec', 'routes').entries())
         routers.push({
@@ -52,7 +53,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
         });
     else {
       for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? [])
-        addMiddleware(name, given, middlewares);
+        addMiddleware(name, given, middlewares, found);
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
         routers.push({
           name,
@@ -128,8 +129,10 @@ const namesIn = (list: TreeEntry | undefined): string[] =>
       ? list.items.map(({ value }) => String(value))
       : String(list.value ?? '').split(/\s*,\s*/);
 
-function addMiddleware(name: string, given: TreeEntry | undefined, to: Middleware[]): void {
+function addMiddleware(name: string, given: TreeEntry | undefined, to: Middleware[], found: FoundLimits): void {
   for (const [kind, config] of given?.fields ?? []) {
+    for (const [plugin, one] of kind === 'plugin' ? config.fields : [])
+      if (/rate-?limit|throttl/i.test(plugin)) found.refuse(one, `limits of the plugin ${plugin} are not read`);
     const known = (['rateLimit', 'inFlightReq', 'chain'] as const).find(
       (one) => one.toLowerCase() === kind.toLowerCase(),
     );
