@@ -64,11 +64,11 @@ export class NetworkCredentials extends MemoryCredentials {
   }
 
   /** Sessions that Redis no longer has have ended. @param reading reads one entry, or skips it if it is unreadable */
-  async readAll(reading: (what: string, read: () => void) => void): Promise<void> {
+  async readAll(reading: (what: string, read: () => void) => Promise<void>): Promise<void> {
     const known = this.sessionHashes();
     const eachIn = async (place: 'keys' | 'sessions', changeOf: (text: string, name: string) => CredentialChange) => {
       for await (const [name, text] of this.#pairsOf(place))
-        reading(`${name} of the ${place}`, () => this.take(changeOf(text, name)));
+        await reading(`${name} of the ${place}`, () => this.take(changeOf(text, name)));
     };
     await eachIn('keys', (text) => ({ kind: 'key', key: JSON.parse(text) }));
     const found = new Set<string>();

@@ -1,16 +1,23 @@
 // What every node knows of the network: machines, contracts, keys and sessions. Read at the start and once a minute; a log in Redis adds news.
 //
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
+//   deleted there: dropped here. What is only missing there is kept: see heads.ts
 //   a request for something that node b does not know ─► b reads the log before it answers that there is no such thing
+import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
+import type { Plan } from '../../limiter/plan.js';
+import { planContract } from '../../limiter/validate.js';
 import type { AuditRow, Checkpoint } from '../../record/row.js';
 import { Failure } from '../../schema/failure.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import type { RowQuery } from '../../store/store.js';
+import type { ContractImage, MachineImage, RowQuery } from '../../store/store.js';
+import { instantText } from '../../time/cycle.js';
 import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credentials.js';
-import { KnownMachines, removedPlace } from './known-machines.js';
+
+/** Fields of a machine that change when something comes or goes. */
+const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
 
 const PAGE = 1_000;
 /** How long Redis knows, in ms, that a record was removed and not lost. */
@@ -21,8 +28,18 @@ const RELOAD_MS = 60_000;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
 
-export class Directory extends KnownMachines {
+export class Directory {
+  readonly connection: RedisConnection;
   readonly credentials: NetworkCredentials;
+  /** Set by the node. `bytes`: size of the record so far. */
+  onMachine: (machine: Machine, bytes: number) => void = () => {};
+  readonly deleted = new Set<Machine>();
+  #host: Host | undefined;
+  readonly #stamps = new Map<string, string>();
+  readonly #removed = new Map<string, number>();
+  /** By contract id: the field in the hash of its machine. */
+  readonly #places = new Map<string, string>();
+  readonly #refreshing = new Map<string, Promise<void>>();
   #last = '0-0';
   #following: Promise<void> | undefined;
   failure: Failure | undefined;
@@ -32,13 +49,13 @@ export class Directory extends KnownMachines {
 
   /** @param onError receives what cannot be read, and is skipped */
   constructor(connection: RedisConnection, onError: (error: unknown) => void) {
-    super(connection);
+    this.connection = connection;
     this.#onError = onError;
     this.credentials = new NetworkCredentials(connection, (change) => this.#log(change));
   }
 
   async load(host: Host): Promise<void> {
-    this.host = host;
+    this.#host = host;
     const [newest] = await this.connection.command<[string][]>('XREVRANGE', `${DIRECTORY}log`, '+', '-', 'COUNT', '1');
     await this.#readCredentials();
     await this.#readMachines();
@@ -47,29 +64,18 @@ export class Directory extends KnownMachines {
 
   /** Reads the log. Calls during a reading share the next one: the current one may have passed their entry. */
   follow(): Promise<void> {
-    if (this.#following === undefined) {
-      this.#following = this.#read()
-        .then(
-          () => {
-            this.failure = undefined;
-          },
-          (error) => {
-            if (error instanceof Failure) this.failure = error;
-            throw error;
-          },
-        )
-        .finally(() => {
-          this.#following = undefined;
-        });
-      return this.#following;
-    }
-    this.#followingNext ??= this.#following
-      .catch(() => {})
-      .then(() => {
+    if (this.#following !== undefined) {
+      const next = () => {
         this.#followingNext = undefined;
         return this.follow();
-      });
-    return this.#followingNext;
+      };
+      this.#followingNext ??= this.#following.then(next, next);
+      return this.#followingNext;
+    }
+    this.#following = this.#readLog().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
   }
 
   /** If it is time. @throws Failure `store_away` */
@@ -96,6 +102,119 @@ export class Directory extends KnownMachines {
   async announce(slug: string): Promise<void> {
     await this.connection.command('SADD', `${DIRECTORY}machines`, slug);
     await this.#log({ kind: 'machine', slug });
+  }
+
+  /** Learns contracts made by other nodes; calls in one turn of the loop share it. @throws Failure `store_away` */
+  refresh({ slug }: Machine): Promise<void> {
+    let refreshed = this.#refreshing.get(slug);
+    if (refreshed === undefined) {
+      refreshed = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => {
+        this.#refreshing.delete(slug);
+        return this.#catchUp(slug);
+      });
+      this.#refreshing.set(slug, refreshed);
+    }
+    return refreshed;
+  }
+
+  /** @throws Failure `machine_not_found` */
+  async machine(slug: string): Promise<Machine> {
+    if (this.#host?.machines.has(slug) !== true) await this.learn(slug);
+    return this.#host!.machine(slug);
+  }
+
+  /** Another node may just have made it. @throws Failure `contract_not_found` */
+  async contract(slug: string, id: string): Promise<Contract> {
+    if (this.#host?.contracts.has(id) !== true) await this.learn(slug);
+    return this.#host!.contract(id);
+  }
+
+  /** Also of a deleted contract with moves that are not linked yet. @throws Failure `contract_not_found` */
+  async plan(slug: string, id: string): Promise<Plan> {
+    const host = this.#host!;
+    if (!host.contracts.has(id)) await this.learn(slug);
+    const known = host.contracts.get(id);
+    if (known !== undefined) return known.plan;
+    const prefix = prefixOf(slug);
+    const fields = fieldsIn(await this.connection.command('HGETALL', `${prefix}m:${slug}`));
+    for (const [name, text] of fields) {
+      if (!/^[cx]:/.test(name)) continue;
+      const image = JSON.parse(text) as ContractImage;
+      if (image.id === id) return planContract(image.definition, { isStored: true });
+    }
+    return host.contract(id).plan;
+  }
+
+  /** As Redis has it; empty if there is none. */
+  async textOf(contract: Contract): Promise<string> {
+    const prefix = prefixOf(contract.machine.slug);
+    const place = [`${prefix}m:${contract.machine.slug}`, this.placeOf(contract)];
+    return (await this.connection.command<string | null>('HGET', ...place)) ?? '';
+  }
+
+  placeOf({ id }: Contract): string {
+    return this.#places.get(id) ?? '';
+  }
+
+  /** Drops a machine that was removed in Redis. @returns whether it was @throws Failure `store_away` */
+  async dropRemoved(machine: Machine): Promise<boolean> {
+    const { slug } = machine;
+    if (!(await wasRemoved(this.connection, slug, machine.head.seq, machine.image.createdCycle))) return false;
+    if (this.#host?.machines.get(slug) !== machine) return true;
+    if (machine.deletedMs === undefined) this.#end(machine, { kind: 'machine_deleted', cycle: 0, at: '' });
+    this.#host.removeMachine(machine);
+    this.deleted.delete(machine);
+    this.#stamps.delete(slug);
+    this.#removed.delete(slug);
+    return true;
+  }
+
+  async #catchUp(slug: string): Promise<void> {
+    const prefix = prefixOf(slug);
+    const values = await this.connection.command<(string | null)[]>('HMGET', `${prefix}m:${slug}`, ...STAMP);
+    if (stampOf(values) !== this.#stamps.get(slug)) await this.learn(slug);
+  }
+
+  async learn(slug: string): Promise<void> {
+    const prefix = prefixOf(slug);
+    const reply = await this.connection.command('HGETALL', `${prefix}m:${slug}`);
+    const fields = fieldsIn(reply);
+    const host = this.#host;
+    if (host === undefined) return;
+    const text = fields.get('image');
+    const image = text === undefined ? undefined : (JSON.parse(text) as MachineImage);
+    const before = host.machines.get(slug);
+    // It is gone, or another machine has its name.
+    const isOther = before !== undefined && before.image.createdCycle !== image?.createdCycle;
+    if (isOther && (await this.dropRemoved(before))) return this.learn(slug);
+    if (image === undefined) return;
+    const end = endIn(fields.get('end'));
+    const contracts = [...fields].filter(([name]) => name.startsWith('c:')).sort(([a], [b]) => (a < b ? -1 : 1));
+    const images = end === undefined ? contracts.map(([, json]) => JSON.parse(json) as ContractImage) : [];
+    const head = { seq: Number(fields.get('seq')), hash: fields.get('hash')! };
+    this.#stamps.set(slug, stampOf(STAMP.map((name) => fields.get(name) ?? null)));
+    const known = host.machines.get(slug);
+    const machine = host.learn(image, images, head, end);
+    for (const [index, { id }] of images.entries()) this.#places.set(id, contracts[index]![0]);
+    // Contracts that Redis has lost are missing, too: only deleted ones are dropped.
+    const removed = Number(fields.get('removed') ?? 0);
+    if (removed > (this.#removed.get(slug) ?? 0)) {
+      const ids = new Set(images.map(({ id }) => id));
+      const deleted = machine.contracts.filter(({ id }) => !ids.has(id));
+      host.unlearn(machine, deleted);
+      for (const { id } of deleted) this.#places.delete(id);
+    }
+    this.#removed.set(slug, removed);
+    if (known === undefined) {
+      if (end !== undefined) this.deleted.add(machine);
+      this.onMachine(machine, Number(fields.get('bytes') ?? 0));
+    } else if (end !== undefined && machine.deletedMs === undefined) this.#end(machine, end);
+  }
+
+  #end(machine: Machine, end: NonNullable<Machine['end']>): void {
+    for (const { id } of machine.contracts) this.#places.delete(id);
+    this.#host?.endLearned(machine, end);
+    this.deleted.add(machine);
   }
 
   async rows(slug: string, query: RowQuery = {}): Promise<readonly AuditRow[]> {
@@ -141,35 +260,41 @@ export class Directory extends KnownMachines {
 
   async #readCredentials(): Promise<void> {
     this.#nextReloadMs = this.connection.monotonicMs() + RELOAD_MS;
-    await this.credentials.readAll((what, read) => this.#reading(what, read));
+    await this.credentials.readAll((what, read) => this.#ifReadable(what, read));
   }
 
   async #readMachines(): Promise<void> {
     const slugs = (await this.connection.command('SMEMBERS', `${DIRECTORY}machines`)) as string[];
     for (let from = 0; from < slugs.length; from += 100)
-      await Promise.all(slugs.slice(from, from + 100).map((slug) => this.#ifReadable(slug, this.catchUp(slug))));
+      await Promise.all(
+        slugs.slice(from, from + 100).map((slug) => this.#learnIfReadable(slug, (one) => this.#catchUp(one))),
+      );
   }
 
-  #reading(what: string, read: () => void): void {
+  async #ifReadable(what: string, read: () => void | Promise<void>): Promise<void> {
     try {
-      read();
-    } catch (error) {
-      this.#skipped(what, error);
-    }
-  }
-
-  async #ifReadable(slug: string, learning: Promise<void>): Promise<void> {
-    try {
-      await learning;
+      await read();
     } catch (error) {
       if (this.connection.failure !== undefined) throw error;
-      this.#skipped(`the machine ${JSON.stringify(slug)}`, error);
+      const why = error instanceof Error ? error.message : String(error);
+      this.#onError(
+        new Error(`Redis has something that cannot be read, and it was skipped: ${what}: ${why}`, { cause: error }),
+      );
     }
   }
 
-  #skipped(what: string, cause: unknown): void {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    this.#onError(new Error(`Redis has something that cannot be read, and it was skipped: ${what}: ${why}`, { cause }));
+  async #learnIfReadable(slug: string, learn: (slug: string) => Promise<void>): Promise<void> {
+    await this.#ifReadable(`the machine ${JSON.stringify(slug)}`, () => learn(slug));
+  }
+
+  async #readLog(): Promise<void> {
+    try {
+      await this.#read();
+      this.failure = undefined;
+    } catch (error) {
+      if (error instanceof Failure) this.failure = error;
+      throw error;
+    }
   }
 
   async #read(): Promise<void> {
@@ -179,15 +304,49 @@ export class Directory extends KnownMachines {
       )) as [string, [string, string]][];
       const slugs = new Set<string>();
       for (const [id, fields] of page) {
-        this.#reading(`entry ${id} of the log`, () => {
+        await this.#ifReadable(`entry ${id} of the log`, () => {
           const change = JSON.parse(fields[1]) as Change;
           if (change.kind === 'machine') slugs.add(change.slug);
           else this.credentials.take(change);
         });
       }
-      for (const slug of slugs) await this.#ifReadable(slug, this.learn(slug));
+      for (const slug of slugs) await this.#learnIfReadable(slug, (one) => this.learn(one));
       this.#last = page.at(-1)?.[0] ?? this.#last;
       if (page.length < PAGE) return;
     }
   }
+}
+
+function stampOf(values: readonly (string | null)[]): string {
+  return values.map((value) => value ?? '').join('\n');
+}
+
+/** Reads unix ms and the cycle. */
+function endIn(text: string | undefined): Machine['end'] {
+  const [ms, cycle] = text?.split(' ').map(Number) ?? [];
+  if (ms === undefined || cycle === undefined) return undefined;
+  return { kind: 'machine_deleted', cycle, at: instantText(ms) };
+}
+
+export function removedPlace(slug: string): string {
+  return `${DIRECTORY}x:${slug}`;
+}
+
+/** Whether a record with a row `seq` was removed after its machine was deleted. @throws Failure `store_away` */
+export async function wasRemoved(
+  connection: RedisConnection,
+  slug: string,
+  seq: number,
+  createdCycle?: number,
+): Promise<boolean> {
+  const removed = await connection.command<string | null>('GET', removedPlace(slug));
+  const [last, created] = removed?.split(' ').map(Number) ?? [];
+  return last !== undefined && last >= seq && (createdCycle ?? created) === created;
+}
+
+/** The fields of a hash: a map by RESP3, a list of pairs by RESP2. */
+export function fieldsIn(reply: unknown): Map<string, string> {
+  if (reply instanceof Map) return reply as Map<string, string>;
+  if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
+  return new Map(Array.from({ length: reply.length / 2 }, (_, pair) => [reply[2 * pair], reply[2 * pair + 1]]));
 }

@@ -25,6 +25,18 @@ import { cycleOf } from '../../time/cycle.js';
 
 const MOST_TRIES = 40;
 
+/** A contract, or one of its keys, in Redis. */
+interface GatePlace {
+  readonly image: Contract;
+  readonly name: string | undefined;
+  readonly gate: string;
+  readonly prefix: string;
+}
+
+export function gatePlace(image: Contract, name?: string): GatePlace {
+  return { image, name, gate: gateName(image, name), prefix: prefixOf(image.machine.slug) };
+}
+
 interface Draft {
   readonly contract: Contract;
   readonly rows: AuditRow[];
@@ -58,9 +70,10 @@ export class GateTransactions {
     name: string | undefined,
     work: (contract: Contract, cycle: number) => T,
   ): Promise<TransactionResult<T>> {
-    const gate = gateName(image, name);
+    const place = gatePlace(image, name);
+    const { gate } = place;
     const before = this.#queues.get(gate) ?? Promise.resolve();
-    const transaction = before.then(() => this.#run(image, name, gate, work));
+    const transaction = before.then(() => this.#run(place, work));
     const settled: Promise<unknown> = transaction
       .catch(() => {})
       .finally(() => {
@@ -72,8 +85,9 @@ export class GateTransactions {
 
   /** A copy; an unknown key is as new. @param upTo the last cycle to which it is advanced */
   async snapshot(image: Contract, name?: string, upTo = Number.POSITIVE_INFINITY): Promise<Contract> {
-    const { nowMs, saved } = await this.#read(image, name);
-    const { contract } = this.#draft(image, name, nowMs, saved);
+    const place = gatePlace(image, name);
+    const { nowMs, saved } = await this.#read(place);
+    const { contract } = this.#draft(place, nowMs, saved);
     contract.advance(Math.min(upTo, cycleOf(nowMs, this.#clock.cycleMs)));
     return contract;
   }
@@ -81,7 +95,7 @@ export class GateTransactions {
   /** After what is due has moved it. */
   async settledState(image: Contract): Promise<{ readonly version: number; readonly state: string }> {
     await this.run(image, undefined, () => {});
-    const { version, saved } = await this.#read(image, undefined);
+    const { version, saved } = await this.#read(gatePlace(image));
     return { version, state: saved?.state ?? image.state };
   }
 
@@ -89,15 +103,11 @@ export class GateTransactions {
     return stateToText(contract.saved());
   }
 
-  async #run<T>(
-    image: Contract,
-    name: string | undefined,
-    gate: string,
-    work: (contract: Contract, cycle: number) => T,
-  ): Promise<TransactionResult<T>> {
+  async #run<T>(place: GatePlace, work: (contract: Contract, cycle: number) => T): Promise<TransactionResult<T>> {
+    const { image } = place;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const { nowMs, saved, version } = await this.#read(image, name);
-      const draft = this.#draft(image, name, nowMs, saved);
+      const { nowMs, saved, version } = await this.#read(place);
+      const draft = this.#draft(place, nowMs, saved);
       const cycle = Math.max(cycleOf(nowMs, this.#clock.cycleMs), draft.contract.gate.cycle);
       let outcome: { readonly value: T } | { readonly error: unknown };
       try {
@@ -109,7 +119,7 @@ export class GateTransactions {
         if (draft.rows.length === 0) throw error;
         outcome = { error };
       }
-      const entry = await this.#commit(image, name, gate, version, draft);
+      const entry = await this.#commit(place, version, draft);
       if (entry === -1) throw tooManyKeys(image.image);
       if (entry === -2) throw lost(image);
       if (entry < 0) continue;
@@ -123,9 +133,7 @@ export class GateTransactions {
     });
   }
 
-  async #read(image: Contract, name: string | undefined) {
-    const gate = gateName(image, name);
-    const prefix = prefixOf(image.machine.slug);
+  async #read({ image, name, gate, prefix }: GatePlace) {
     const [nowMs, found] = await this.#connection.call<StoredGate>('look', prefix, [gate], { isBinary: true });
     if (found instanceof Buffer) return { nowMs, version: 0, saved: stateOf(image, found) };
     // A key is made with its first request, a contract when it is deployed.
@@ -139,7 +147,7 @@ export class GateTransactions {
     return { nowMs, version: Number(version.toString()), saved: converted && { ...stored, ...converted } };
   }
 
-  #draft(image: Contract, name: string | undefined, nowMs: number, saved: ContractState | undefined): Draft {
+  #draft({ image, name }: GatePlace, nowMs: number, saved: ContractState | undefined): Draft {
     const { plan, machine } = image;
     const rows: AuditRow[] = [];
     const { cycleMs, agenda } = this.#clock;
@@ -163,20 +171,13 @@ export class GateTransactions {
     return { contract: new Contract(image.image, plan, new Chain(machine.slug), cycle, context, saved, name), rows };
   }
 
-  async #commit(
-    image: Contract,
-    name: string | undefined,
-    gate: string,
-    version: number,
-    { contract, rows }: Draft,
-  ): Promise<number> {
-    const { slug } = image.machine;
+  async #commit({ image, name, gate, prefix }: GatePlace, version: number, { contract, rows }: Draft): Promise<number> {
     const { cycleMs } = this.#clock;
     const { wakeMs, gate: decided } = contract;
     const due = wakeMs === Number.POSITIVE_INFINITY ? -1 : cycleOf(wakeMs, cycleMs);
     const { keyed } = image.image;
-    const list = name === undefined || keyed === undefined ? '' : `${prefixOf(slug)}k:${slug}/${image.id}`;
-    const [, entry] = await this.#connection.call<number>('commit', prefixOf(slug), [
+    const list = name === undefined || keyed === undefined ? '' : `${prefix}k:${gateName(image)}`;
+    const [, entry] = await this.#connection.call<number>('commit', prefix, [
       ...[gate, String(version), stateToText(contract.saved()), String(due), list],
       ...[String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
       String(rows[0]?.cycle ?? decided.cycle),

@@ -13,7 +13,7 @@ import { type HeadMark, type MissingRows, missingText } from '../../store/head-m
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import type { Directory } from './directory.js';
-import { wasRemoved } from './known-machines.js';
+import { wasRemoved } from './directory.js';
 
 const AT_ONCE = 100;
 

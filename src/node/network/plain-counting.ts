@@ -3,14 +3,13 @@ import type { Contract } from '../../host/contract.js';
 import { type Move, tooManyKeys, whyNoTransition } from '../../host/contract-failures.js';
 import type { Failure } from '../../schema/failure.js';
 import { CountBatch, type GateReply, gateReplyIn } from '../../store/redis/batch.js';
-import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
 import { GateBytes } from '../../store/redis/gate-bytes.js';
 import { cycleOf } from '../../time/cycle.js';
 import type { DecisionResult } from '../counting/counting.js';
 import type { Decision, DecisionRequest } from '../counting/decision.js';
 import { inFuture, tooOld } from '../counting/listeners.js';
-import { gateName, lost } from './gate-transactions.js';
+import { gatePlace, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
 
 export interface How {
@@ -39,8 +38,7 @@ export class PlainCounting {
   async decide(asked: DecisionRequest, plain: PlainPlan, how: How): Promise<DecisionResult> {
     const { contract, n, name, peek } = asked;
     const { happened, isOne = false } = how;
-    const prefix = prefixOf(contract.machine.slug);
-    const gate = gateName(contract, name);
+    const { prefix, gate } = gatePlace(contract, name);
     const keys = keysOf(contract, name);
     const isLate = happened !== undefined && happened !== cycleOf(this.#connection.nowMs(), this.#connection.cycleMs);
     const counted = isLate
@@ -63,8 +61,9 @@ export class PlainCounting {
     { to, holdCycles = 0, by = '' }: Move,
   ): Promise<number> {
     const isLimiting = target === plain.limiting ? 1 : 0;
-    const args = [gateName(contract, name), keysOf(contract, name), isLimiting, holdCycles, by].map(String);
-    const [, number] = await this.#connection.call<number>('move', prefixOf(contract.machine.slug), args);
+    const { prefix, gate } = gatePlace(contract, name);
+    const args = [gate, keysOf(contract, name), isLimiting, holdCycles, by].map(String);
+    const [, number] = await this.#connection.call<number>('move', prefix, args);
     if (number > 0) return number;
     if (number === -1) throw lost(contract);
     if (number === -2) throw tooManyKeys(contract.image);

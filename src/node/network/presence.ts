@@ -7,7 +7,7 @@ import type { RedisConnection } from '../../store/redis/connection.js';
 import { cycleOf } from '../../time/cycle.js';
 import { wallNowMs } from '../../time/wall.js';
 import { VERSION } from '../../version.js';
-import { fieldsIn } from './known-machines.js';
+import { fieldsIn } from './directory.js';
 
 const EVERY_MS = 2_000;
 const AWAY_AFTER_MS = 3 * EVERY_MS;
