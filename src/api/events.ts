@@ -15,7 +15,8 @@ export const EventShape = exact({
 const Line = Type.Integer({ description: 'Number of a line, or index in the array, from 1.' });
 const Sum = (description: string) => Type.Integer({ description });
 
-const Outcome = Type.Object({
+/** `mixed`: a line of which some events were admitted and some limited. */
+export const OutcomeShape = Type.Object({
   from_line: Line,
   to_line: Line,
   outcome: Type.Enum(['admitted', 'limited', 'mixed', 'refused']),
@@ -34,7 +35,7 @@ const BulkAnswer = {
   limited: Sum('Events that some contract limited.'),
   complete: Type.Boolean({ description: 'Whether all lines were read. If not, send again from `next_line` on.' }),
   next_line: Type.Optional(Line),
-  outcomes: Type.Array(Outcome, {
+  outcomes: Type.Array(OutcomeShape, {
     description: 'One for each line, in order; neighbours with the same outcome are joined.',
   }),
   contracts: Type.Array(

@@ -10,9 +10,10 @@
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
-import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
+import type { WallClock } from '../time/wall.js';
 import { SLICE_MS } from './caller-queue.js';
+import type { LatencyHistogram } from './latency-histogram.js';
 
 export type DurabilityMode = 'cycle' | 'strict';
 
@@ -27,10 +28,9 @@ interface Saving {
 
 export class Durability {
   readonly #host: Host;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #mode: DurabilityMode;
-  readonly #onCommit: (tookMs: number) => void;
-  readonly #monotonicMs: () => number;
+  readonly #commitSeconds: LatencyHistogram;
   readonly #saving = new Map<Machine, Saving>();
   /** Machines with unsaved counts, in order of their turns; `#asked`, which a pending answer needs, go first. */
   readonly #asked = new Set<Machine>();
@@ -39,19 +39,11 @@ export class Durability {
   /** Counts of cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
-  /** @param monotonicMs measures commits, in ms @param onCommit gets the duration of each commit made here */
-  constructor(
-    host: Host,
-    clock: Clock,
-    mode: DurabilityMode,
-    monotonicMs: () => number,
-    onCommit: (tookMs: number) => void,
-  ) {
+  constructor(host: Host, clock: WallClock, mode: DurabilityMode, commitSeconds: LatencyHistogram) {
     this.#host = host;
     this.#clock = clock;
     this.#mode = mode;
-    this.#monotonicMs = monotonicMs;
-    this.#onCommit = onCommit;
+    this.#commitSeconds = commitSeconds;
     this.#savedCycle = clock.cycle();
   }
 
@@ -167,9 +159,9 @@ export class Durability {
   }
 
   #commit(settled: (failure?: Failure) => void): void {
-    const startMs = this.#monotonicMs();
+    const startMs = this.#clock.monotonicMs();
     this.#host.commit((failure) => {
-      this.#onCommit(this.#monotonicMs() - startMs);
+      this.#commitSeconds.take((this.#clock.monotonicMs() - startMs) / 1000);
       settled(failure);
     });
   }

@@ -127,14 +127,13 @@ function permanentContext(options: NodeContextOptions) {
     claimMemory: () => memory.refuse('The event was not counted.'),
   });
   const counts = new Counts();
-  const onCommit = (tookMs: number) => counts.commitSeconds.take(tookMs / 1000);
   const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
   return {
     ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
     keepRows: options.keepRows,
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
-    durability: new Durability(host, clock, options.durability ?? 'cycle', () => clock.monotonicMs(), onCommit),
+    durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
     record: network?.directory ?? store,
     access: new Access(credentials),
     work: new MachineWork(queue),

@@ -322,7 +322,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       const answerOf = (lines: Lines) => {
         for (const steps = lines.answer(7); ; ) {
           const { done, value } = steps.next();
-          if (done === true) return value;
+          if (done === true)
+            return value as object & { readonly outcomes: Lines['outcomes']; readonly contracts: unknown };
         }
       };
 

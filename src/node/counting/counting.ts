@@ -10,7 +10,7 @@ import type { Chain } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Failure } from '../../schema/failure.js';
-import type { Decision, DecisionRequest, Uncounted } from './decision.js';
+import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
 import type { Lines } from './lines.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
@@ -79,16 +79,8 @@ export interface KeyPage {
 
 export interface KeysShown {
   readonly cycle: number;
-  readonly keys: readonly KeyShown[];
+  readonly keys: readonly ReturnType<typeof keyShown>[];
   readonly next?: number;
-}
-
-export interface KeyShown {
-  readonly key: string;
-  readonly state: string;
-  readonly count: number;
-  readonly remaining: number | undefined;
-  readonly retry_after_cycles: number | undefined;
 }
 
 export interface TimedDecision {

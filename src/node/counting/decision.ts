@@ -79,6 +79,12 @@ export function decisionOf(
   };
 }
 
+export function keyShown(contract: Contract, key: string, now: KeyState) {
+  const none = { contract, kind: 0, n: 0, name: key };
+  const { state, count, remaining, retry_after_cycles } = decisionOf(none, 0, now);
+  return { key, state, count, remaining, retry_after_cycles };
+}
+
 export function gateDecisionOf(asked: DecisionRequest, admitted: number, cycle: number): Decision {
   return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
 }

@@ -2,6 +2,8 @@
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
+import type { Static } from 'typebox';
+import type { OutcomeShape } from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
@@ -11,7 +13,7 @@ import type { LineReader } from '../../traffic/log/lines.js';
 import { EventLine } from '../event-line.js';
 import type { Decision } from './decision.js';
 import { type Listener, listenersOf } from './listeners.js';
-import type { OnceOnly, Replayed } from './once-only.js';
+import type { OnceOnly } from './once-only.js';
 
 const MOST_OUTCOMES = 20_000;
 
@@ -22,35 +24,9 @@ const LONGEST_LINE = 4_096;
 
 export type Read = EventRead | { readonly number: number; readonly failure: unknown };
 
-export interface EventRead extends EventFields {
-  readonly number: number;
-}
+export type EventRead = EventFields & { readonly number: number };
 
-export interface EventFields {
-  readonly type: string;
-  readonly count: number;
-  readonly cycle: number | undefined;
-  readonly contractId: string | undefined;
-  readonly key: string | undefined;
-}
-
-/** `mixed`: a line of which some events were admitted and some limited. */
-interface LineOutcome {
-  readonly from_line: number;
-  to_line: number;
-  readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
-  admitted: number;
-  limited: number;
-  readonly code?: string;
-  readonly detail?: string;
-}
-
-interface KeyedSum {
-  readonly id: string;
-  readonly keys: number;
-  readonly admitted: number;
-  readonly limited: number;
-}
+export type EventFields = Pick<EventLine, 'type' | 'count' | 'cycle' | 'contractId' | 'key'>;
 
 export interface Sum {
   readonly kind: number;
@@ -59,7 +35,7 @@ export interface Sum {
 }
 
 export abstract class Lines implements LineReader {
-  readonly outcomes: LineOutcome[] = [];
+  readonly outcomes: Static<typeof OutcomeShape>[] = [];
   lines = 0;
   counted = 0;
   refused = 0;
@@ -85,8 +61,8 @@ export abstract class Lines implements LineReader {
   /** Counts piece by piece, all in the running cycle. @throws Failure `store_failed`, and what reading throws */
   abstract count(reading: Steps<void>): void | Promise<void>;
 
-  /** As `count`, once: repeated, it has the same answer. @throws Failure as `Counting.event` */
-  abstract countOnce(reading: Steps<void>, once: OnceOnly): LinesAnswer | Replayed | Promise<LinesAnswer | Replayed>;
+  /** As `count`, once: repeated, it has the same answer. @returns the answer, or `Replayed`. @throws Failure as `Counting.event` */
+  abstract countOnce(reading: Steps<void>, once: OnceOnly): object | Promise<object>;
 
   /** Resolves once the counts are as durable as the node promises. */
   abstract settled(): void | Promise<void>;
@@ -136,8 +112,8 @@ export abstract class Lines implements LineReader {
     return this.#sums.keys();
   }
 
-  *answer(cycle: number): Steps<LinesAnswer> {
-    const contracts: (Decision | KeyedSum)[] = [];
+  *answer(cycle: number): Steps<object> {
+    const contracts: object[] = [];
     for (const [contract, sum] of this.#sums) {
       const { id, keys } = contract;
       const { events, admitted } = sum;
@@ -216,13 +192,6 @@ export abstract class Lines implements LineReader {
       this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
     }
   }
-}
-
-export interface LinesAnswer {
-  readonly ok: boolean;
-  readonly cycle: number;
-  readonly outcomes: readonly LineOutcome[];
-  readonly contracts: readonly unknown[];
 }
 
 function tooLong(): Failure {

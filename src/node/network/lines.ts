@@ -7,9 +7,9 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';
 import type { DecisionResult } from '../counting/counting.js';
 import type { Decision, DecisionRequest } from '../counting/decision.js';
-import { Lines, type LinesAnswer, type Read, type Sum } from '../counting/lines.js';
+import { Lines, type Read, type Sum } from '../counting/lines.js';
 import { askedBy } from '../counting/listeners.js';
-import type { OnceOnly, Replayed } from '../counting/once-only.js';
+import type { OnceOnly } from '../counting/once-only.js';
 import { ofOwner } from '../request-source.js';
 import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';
@@ -44,7 +44,7 @@ export class NetworkLines extends Lines {
       await this.#countLines(read.slice(from, from + AT_ONCE));
   }
 
-  countOnce(reading: Steps<void>, once: OnceOnly): Promise<LinesAnswer | Replayed> {
+  countOnce(reading: Steps<void>, once: OnceOnly): Promise<object> {
     const { connection, clock } = this.#context.network;
     return doOnce(connection, this.machine, once, async () => {
       await this.count(reading);

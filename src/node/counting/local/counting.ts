@@ -13,11 +13,10 @@ import type {
   DecisionResults,
   EventAnswer,
   KeyPage,
-  KeyShown,
   KeysShown,
   MaybePromise,
 } from '../counting.js';
-import { type DecisionRequest, decisionOf } from '../decision.js';
+import { type DecisionRequest, keyShown } from '../decision.js';
 import type { Lines } from '../lines.js';
 import { type Event, listenersOf } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
@@ -153,7 +152,7 @@ export class LocalCounting implements Counting {
 function* keyPage(contract: Contract, { after, limit, limited, search }: KeyPage, cycle: number): Steps<KeysShown> {
   if (contract.keys === undefined) return { cycle, keys: [] };
   const { table } = contract.keys;
-  const keys: KeyShown[] = [];
+  const keys: KeysShown['keys'][number][] = [];
   let number = after;
   while (number < table.last && keys.length < limit) {
     number += 1;
@@ -161,9 +160,7 @@ function* keyPage(contract: Contract, { after, limit, limited, search }: KeyPage
     if (!table.has(number) || !table.nameOf(number).includes(search)) continue;
     if (limited && !contract.keys.isLimited(number)) continue;
     const name = table.nameOf(number);
-    const none = { contract, kind: 0, n: 0, name };
-    const { state, count, remaining, retry_after_cycles } = decisionOf(none, 0, contract.stateOf(name, cycle));
-    keys.push({ key: name, state, count, remaining, retry_after_cycles });
+    keys.push(keyShown(contract, name, contract.stateOf(name, cycle)));
   }
   return { cycle, keys, ...(number < table.last ? { next: number } : {}) };
 }

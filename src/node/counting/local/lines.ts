@@ -10,9 +10,9 @@ import { checkKey, claimPlaces, nameOf } from '../../keyed.js';
 import type { MachineWork } from '../../machine-work.js';
 import type { MaybePromise } from '../counting.js';
 import { type Decision, decisionOf } from '../decision.js';
-import { type EventFields, type EventRead, Lines, type LinesAnswer, type Sum } from '../lines.js';
+import { type EventFields, type EventRead, Lines, type Sum } from '../lines.js';
 import { type Listener, whyNotAt, whyNotSoMany } from '../listeners.js';
-import type { OnceOnly, Replayed } from '../once-only.js';
+import type { OnceOnly } from '../once-only.js';
 import { countIn, countInSteps } from './deciding.js';
 import type { Idempotency } from './idempotency.js';
 
@@ -42,7 +42,7 @@ export class LocalLines extends Lines {
     return this.#context.work.of(this.machine, (cycle) => this.#countAll(reading, cycle));
   }
 
-  countOnce(reading: Steps<void>, once: OnceOnly): MaybePromise<LinesAnswer | Replayed> {
+  countOnce(reading: Steps<void>, once: OnceOnly): MaybePromise<object> {
     const { work, idempotency } = this.#context;
     const { machine } = this;
     const windows = () => this.contracts();
@@ -60,7 +60,7 @@ export class LocalLines extends Lines {
     return decisionOf({ contract, kind, n, name: undefined }, admitted, contract);
   }
 
-  *#answerTo(reading: Steps<void>, cycle: number): Steps<LinesAnswer> {
+  *#answerTo(reading: Steps<void>, cycle: number): Steps<object> {
     yield* this.#countAll(reading, cycle);
     return yield* this.answer(cycle);
   }
