@@ -7,6 +7,7 @@
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import type { Plan } from '../limiter/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
@@ -14,12 +15,11 @@ import { networkOf } from '../traffic/network.js';
 import type { Counting } from './counting/counting.js';
 import { keyedImage } from './keyed.js';
 import { type Limits, roomOfNetwork } from './limits.js';
-import type { Registry } from './registry/registry.js';
+import { contractBy, type Registry } from './registry/registry.js';
 import { addressNetworkOf } from './request-source.js';
 
 export const MINT_MACHINE = 'weir-mint';
 
-const BY_ADDRESS = 'rate_limiter';
 const BY_ADDRESS_NETWORK = 'rate_limiter_of_networks';
 
 interface MintContext {
@@ -37,14 +37,17 @@ interface Limiters {
 
 export class Mint {
   readonly #context: MintContext;
-  /** Keys per network: a share of the tracked addresses, and at least as many as for one address. */
-  readonly #perNetwork: number;
+  /** By address, and by network of addresses. */
+  readonly #plans: readonly Plan[];
   #making: Promise<Limiters> | undefined;
 
   constructor(context: MintContext) {
     this.#context = context;
-    const { threshold, addresses } = context.limits;
-    this.#perNetwork = Math.max(threshold, Math.floor(roomOfNetwork({ perOwner: 1, onNode: addresses }, 0)));
+    const { threshold, within, addresses } = context.limits;
+    // A share of the tracked addresses, and at least as many as for one address.
+    const perNetwork = Math.max(threshold, Math.floor(roomOfNetwork({ perOwner: 1, onNode: addresses }, 0)));
+    const ofNetworks = { ...rateLimiter({ threshold: perNetwork, within }), name: BY_ADDRESS_NETWORK };
+    this.#plans = [rateLimiter({ threshold, within }), ofNetworks].map((definition) => planContract(definition));
   }
 
   /** @returns 0 if admitted, else cycles to wait if no other arrives @throws Failure `store_failed`, `store_away` */
@@ -85,10 +88,9 @@ export class Mint {
     const machine =
       host.machines.get(MINT_MACHINE) ?? (await registry.createMachine(asked).catch((error) => this.#other(error)));
     const { within, addresses } = limits;
-    for (const { name, threshold } of this.#definitions()) {
-      if (this.#contractOf(name, threshold) !== undefined) continue;
+    for (const plan of this.#plans) {
+      if (contractBy(plan, addresses, machine) !== undefined) continue;
       const keyed = keyedImage({ max_keys: addresses, idle_cycles: within, store_keys: 'hashed' });
-      const plan = planContract({ ...rateLimiter({ threshold, within }), name });
       await registry.createContract(machine, plan, { templateId: TEMPLATE_ID, keyed });
     }
     // Earlier versions had one contract per address.
@@ -103,26 +105,10 @@ export class Mint {
   }
 
   #found(): Limiters | undefined {
-    const machine = this.#context.host.machines.get(MINT_MACHINE);
-    const [byAddress, byAddressNetwork] = this.#definitions().map(({ name, threshold }) =>
-      this.#contractOf(name, threshold),
-    );
-    return machine && byAddress && byAddressNetwork && { machine, byAddress, byAddressNetwork };
-  }
-
-  #definitions() {
-    return [
-      { name: BY_ADDRESS, threshold: this.#context.limits.threshold },
-      { name: BY_ADDRESS_NETWORK, threshold: this.#perNetwork },
-    ];
-  }
-
-  /** A former node with other limits may have left contracts with those. */
-  #contractOf(name: string, threshold: number): Contract | undefined {
     const { host, limits } = this.#context;
-    return host.machines.get(MINT_MACHINE)?.contracts.find(({ plan, keys, failure }) => {
-      const isIt = plan.definition.name === name && keys !== undefined && failure === undefined;
-      return isIt && plan.thresholds[0] === threshold && plan.aggregates[0]?.within === limits.within;
-    });
+    const machine = host.machines.get(MINT_MACHINE);
+    if (machine === undefined) return undefined;
+    const [byAddress, byAddressNetwork] = this.#plans.map((plan) => contractBy(plan, limits.addresses, machine));
+    return byAddress && byAddressNetwork && { machine, byAddress, byAddressNetwork };
   }
 }

@@ -54,13 +54,13 @@ export interface ContractState extends GateImage {
 }
 
 export interface RowQuery {
-  readonly afterSeq?: number;
-  readonly toSeq?: number;
-  readonly limit?: number;
-  readonly kind?: RowKind;
-  readonly contractId?: string;
-  readonly fromCycle?: number;
-  readonly toCycle?: number;
+  readonly afterSeq?: number | undefined;
+  readonly toSeq?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly kind?: RowKind | undefined;
+  readonly contractId?: string | undefined;
+  readonly fromCycle?: number | undefined;
+  readonly toCycle?: number | undefined;
 }
 
 export interface StoredMachine {

@@ -6,6 +6,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { DecisionRequest } from '../counting/decision.js';
 import type { NodeContext } from '../node-context.js';
 import { isReserved } from '../ownership.js';
+import { contractBy } from '../registry/registry.js';
 import { type DescriptorLimit, findLimit, keyOf, limitPerUnit } from './descriptor-limits.js';
 import type { DomainLimits } from './limits-file.js';
 import { type Descriptor, type Hit, type RateLimitRequest, rateUnitOf } from './rate-limit-messages.js';
@@ -101,12 +102,9 @@ export class Domain {
     const { registry } = this.#context;
     const maxKeys = this.limits.max_keys ?? MAX_KEYS;
     const plan = planContract(definition);
-    const text = JSON.stringify(plan.definition);
-    const same = this.machine.contracts.find(
-      (one) => one.image.keyed?.maxKeys === maxKeys && JSON.stringify(one.plan.definition) === text,
-    );
     const keyed = { maxKeys, idleCycles: IDLE_CYCLES, overflow: 'share', secret: undefined } as const;
     const options = { templateId: definition.id, keyed };
+    const same = contractBy(plan, maxKeys, this.machine);
     const { id } = same ?? (await registry.createContract(this.machine, plan, options));
     this.#contracts.set(path, id);
     return id;

@@ -93,6 +93,14 @@ export interface Registry {
   readonly follow?: () => Promise<void>;
 }
 
+/** The first contract that runs by this plan, with keys. Definitions are compared, since those of Redis have plans of their own. */
+export function contractBy({ definition }: Plan, maxKeys: number, { contracts }: Machine): Contract | undefined {
+  const text = JSON.stringify(definition);
+  const isSame = ({ plan, image, failure }: Contract) =>
+    failure === undefined && image.keyed?.maxKeys === maxKeys && JSON.stringify(plan.definition) === text;
+  return contracts.find(isSame);
+}
+
 export function keyLimitReached(most: number, place: Registry['place']): Failure {
   return new Failure('limit_reached', {
     what: 'No key was made.',

@@ -1,7 +1,6 @@
 // Routes of the record of a machine: in pages, as a whole, verified.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Static } from 'typebox';
 import * as api from '../../api/record.js';
 import type { Machine } from '../../host/machine.js';
 import { type Closing, closingOf, exportLine, exportRecord } from '../../record/export.js';
@@ -29,10 +28,10 @@ const readRecord = route({
     const head = await counting.head(machine);
     const source = sourceOf(request);
     if (wantsAll(request)) return sendExport(context, reply, machine, head.seq, source);
-    const { limit = 100, ...filter } = request.query;
-    const query = queryOf(filter);
+    const { limit = 100, after_seq = 0, kind, contract_id: contractId, from_cycle, to_cycle } = request.query;
+    const query: RowQuery = { kind, contractId, fromCycle: from_cycle, toCycle: to_cycle };
     const found: AuditRow[] = [];
-    let after = Math.max(query.afterSeq ?? 0, record.cut(machine.slug)?.removed_to_seq ?? 0);
+    let after = Math.max(after_seq, record.cut(machine.slug)?.removed_to_seq ?? 0);
     const searchNext = async () => {
       const toSeq = Math.min(after + ROWS_SEARCHED, head.seq);
       const wanted = { ...query, afterSeq: after, toSeq, limit: limit + 1 - found.length };
@@ -74,24 +73,9 @@ function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes,
   return headers.accept?.includes(NDJSON) ?? false;
 }
 
-function queryOf(filter: Omit<Static<typeof api.readRecord.shapes.querystring>, 'limit' | 'format'>): RowQuery {
-  const { after_seq, kind, contract_id, from_cycle, to_cycle } = filter;
-  return {
-    ...(after_seq === undefined ? {} : { afterSeq: after_seq }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(contract_id === undefined ? {} : { contractId: contract_id }),
-    ...(from_cycle === undefined ? {} : { fromCycle: from_cycle }),
-    ...(to_cycle === undefined ? {} : { toCycle: to_cycle }),
-  };
-}
-
-function sendExport(
-  { record, identity: { signer, successions }, clock, queue }: NodeContext,
-  reply: FastifyReply,
-  machine: Machine,
-  toSeq: number,
-  source: string,
-) {
+function sendExport(context: NodeContext, reply: FastifyReply, machine: Machine, toSeq: number, source: string) {
+  const { record, identity, clock, queue } = context;
+  const { signer, successions } = identity;
   const close = ({ machine: slug, seq, hash }: AuditRow) => {
     const checkpoint = signCheckpoint(signer, { machine: slug, seq, hash, cycle: clock.cycle() });
     return closingOf(checkpoint, signer, successions);
