@@ -18,31 +18,83 @@ import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-
 import { sqlite } from './sqlite-library.js';
 import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
 
-export interface SqliteFile {
-  readonly dir: string;
-  readonly database: Library.Database;
-  readonly mark: HeadMark;
-  /** Acknowledged rows that are missing, if the loss was accepted. */
-  readonly lost: readonly MissingRows[];
-  /** The file that was deleted or replaced, if any: writes to it are lost when the process ends. */
-  displaced(): string | undefined;
-  /** Keeps the mark where the database was, so that the next process does not treat the folder as new. */
-  leaveMark(): void;
-  hasRoom(): boolean;
-  close(): void;
-}
-
 /** A commit that fills a log of this many pages (16 MB) moves it into the database, which takes tens of ms. */
 const LOG_PAGES = 4_000;
 
 /** A log that one large commit made longer is truncated to this. */
 const LOG_LIMIT_BYTES = 64 * 2 ** 20;
 
+const ROOM_BYTES = 256 * 2 ** 10;
+
+const PID = 'weir.pid';
+
+export class SqliteFile {
+  readonly #seen = new Map<string, string>();
+
+  /** @param lost acknowledged rows that are missing, if the loss was accepted */
+  constructor(
+    readonly dir: string,
+    readonly database: Library.Database,
+    readonly mark: HeadMark,
+    readonly lost: readonly MissingRows[],
+  ) {}
+
+  /** The file that was deleted or replaced, if any: writes to it are lost when the process ends. Windows does not delete open files. */
+  displaced(): string | undefined {
+    if (process.platform === 'win32') return undefined;
+    return ['weir.db', 'weir.db-wal', 'weir.heads']
+      .map((name) => join(this.dir, name))
+      .find((path) => {
+        const stat = fs.statSync(path, { throwIfNoEntry: false });
+        const found = stat && `${stat.dev} ${stat.ino}`;
+        const first = this.#seen.get(path);
+        if (first === undefined && found !== undefined) this.#seen.set(path, found);
+        return first !== undefined && found !== first;
+      });
+  }
+
+  /** Keeps the mark where the database was, so that the next process does not treat the folder as new. */
+  leaveMark(): void {
+    const { dir, mark } = this;
+    try {
+      for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
+      // A replacement database, such as a backup, has its own mark.
+      if (fs.existsSync(join(dir, 'weir.db'))) return;
+      fs.writeFileSync(join(dir, 'weir.heads'), mark.bytes(), { mode: 0o600, flag: 'wx', flush: true });
+    } catch {
+      // It still exists, or the folder is not writable: the failure of the node is reported anyway.
+    }
+  }
+
+  /** By writing: free space may not be free for this user. */
+  hasRoom(): boolean {
+    const path = join(this.dir, 'weir.room');
+    try {
+      fs.writeFileSync(path, Buffer.alloc(ROOM_BYTES), { mode: 0o600, flush: true });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      fs.rmSync(path, { force: true });
+    }
+  }
+
+  close(): void {
+    // Before the lock is released: afterwards the file may belong to the next process.
+    try {
+      fs.rmSync(join(this.dir, PID), { force: true });
+      this.mark.close();
+    } finally {
+      this.database.close();
+    }
+  }
+}
+
 /** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing` */
 export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = false): SqliteFile {
   const dir = resolve(folder);
   const path = join(dir, 'weir.db');
-  const pidPath = join(dir, 'weir.pid');
+  const pidPath = join(dir, PID);
   try {
     for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
     fs.accessSync(`${dir}/`, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
@@ -66,22 +118,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
       throw error;
     }
     leavePid(pidPath);
-    const close = () => {
-      // Before the lock is released: afterwards the file may belong to the next process.
-      try {
-        fs.rmSync(pidPath, { force: true });
-        mark.close();
-      } finally {
-        database.close();
-      }
-    };
-    const files = [path, `${path}-wal`, join(dir, 'weir.heads')];
-    return {
-      ...{ dir, database, mark, lost, close },
-      displaced: displacedOf(files),
-      leaveMark: () => leaveMark(dir, mark),
-      hasRoom: () => hasRoom(dir),
-    };
+    return new SqliteFile(dir, database, mark, lost);
   } catch (error) {
     throw isLocked(error) ? locked(dir, pidPath, error) : openingFailure(error, dir);
   }
@@ -99,32 +136,6 @@ function checkNew(dir: string): void {
   const missing = mark?.missing(() => 0) ?? [];
   mark?.close();
   throw databaseMissing(dir, missing);
-}
-
-/** Compares the files with those first seen. Windows does not delete open files. */
-function displacedOf(paths: readonly string[]): () => string | undefined {
-  const seen = new Map<string, string>();
-  return () =>
-    process.platform === 'win32'
-      ? undefined
-      : paths.find((path) => {
-          const stat = fs.statSync(path, { throwIfNoEntry: false });
-          const found = stat && `${stat.dev} ${stat.ino}`;
-          const first = seen.get(path);
-          if (first === undefined && found !== undefined) seen.set(path, found);
-          return first !== undefined && found !== first;
-        });
-}
-
-function leaveMark(dir: string, mark: HeadMark): void {
-  try {
-    for (const made of makeFolder(dir, 0o700)) sync(dirname(made));
-    // A replacement database, such as a backup, has its own mark.
-    if (fs.existsSync(join(dir, 'weir.db'))) return;
-    fs.writeFileSync(join(dir, 'weir.heads'), mark.bytes(), { mode: 0o600, flag: 'wx', flush: true });
-  } catch {
-    // It still exists, or the folder is not writable: the failure of the node is reported anyway.
-  }
 }
 
 /** Creates the database under another name and moves it: a crash leaves no partial file. */
@@ -149,21 +160,6 @@ function create(dir: string, path: string): void {
     fs.rmSync(workshop, { recursive: true, force: true });
   }
   sync(dir);
-}
-
-const ROOM_BYTES = 256 * 2 ** 10;
-
-/** By writing: free space may not be free for this user. */
-function hasRoom(dir: string): boolean {
-  const path = join(dir, 'weir.room');
-  try {
-    fs.writeFileSync(path, Buffer.alloc(ROOM_BYTES), { mode: 0o600, flush: true });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    fs.rmSync(path, { force: true });
-  }
 }
 
 /** A link, unlike a rename, never replaces a database that another process has just created. */

@@ -38,13 +38,16 @@ interface RedisOptions {
   readonly deadlineMs?: number | undefined;
 }
 
+interface Link {
+  readonly wire: Wire;
+  readonly clock: WallClock;
+  readonly wait: number;
+  readonly onError: (error: unknown) => void;
+}
+
 export class RedisConnection {
-  readonly deadlineMs: number;
-  #cycleMs = CYCLE_MS;
-  readonly #clock: WallClock;
-  readonly #wire: Wire;
-  readonly #wait: number;
-  readonly #onError: (error: unknown) => void;
+  cycleMs = CYCLE_MS;
+  readonly #link: Link;
   #away: Failure | undefined;
   #unfit: Failure | undefined;
   #fitnessMs = Number.NEGATIVE_INFINITY;
@@ -54,17 +57,10 @@ export class RedisConnection {
   #spanEndMs = 0;
 
   private constructor(
-    wire: Wire,
-    clock: WallClock,
-    deadlineMs: number,
-    wait: number,
-    onError: (error: unknown) => void,
+    link: Link,
+    readonly deadlineMs: number,
   ) {
-    this.#wire = wire;
-    this.#clock = clock;
-    this.deadlineMs = deadlineMs;
-    this.#wait = wait;
-    this.#onError = onError;
+    this.#link = link;
   }
 
   /** @throws Failure `store_away`, `store_unfit`; `wrong_usage` for a bad URL or another cycle length than the network's */
@@ -78,7 +74,8 @@ export class RedisConnection {
     }
     const clock = new WallClock(1_000, { onError });
     clock.start();
-    const connection = new RedisConnection(wire, clock, deadlineMs ?? place.deadlineMs, place.wait, onError);
+    const link = { wire, clock, wait: place.wait, onError };
+    const connection = new RedisConnection(link, deadlineMs ?? place.deadlineMs);
     try {
       await openedInTime(wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
       await openedInTime(connection.#askTime());
@@ -89,7 +86,7 @@ export class RedisConnection {
     }
     try {
       if (connection.#unfit !== undefined) throw connection.#unfit;
-      connection.#cycleMs = await cycleOfNetwork(connection, cycleMs);
+      connection.cycleMs = await cycleOfNetwork(connection, cycleMs);
     } catch (error) {
       connection.close();
       throw error;
@@ -100,15 +97,11 @@ export class RedisConnection {
 
   /** By the clock of Redis, in unix ms; behind it by at most one round trip. */
   nowMs(): number {
-    return this.#clock.monotonicMs() + Math.max(this.#offsets[0], this.#offsets[1]);
-  }
-
-  get cycleMs(): number {
-    return this.#cycleMs;
+    return this.#link.clock.monotonicMs() + Math.max(this.#offsets[0], this.#offsets[1]);
   }
 
   monotonicMs(): number {
-    return this.#clock.monotonicMs();
+    return this.#link.clock.monotonicMs();
   }
 
   get failure(): Failure | undefined {
@@ -133,7 +126,7 @@ export class RedisConnection {
     args: readonly string[] = [],
     { untilMs = Number.POSITIVE_INFINITY, isBinary = false } = {},
   ): Promise<readonly [nowMs: number, result: T]> {
-    const head = [String(Math.min(untilMs, this.nowMs() + this.deadlineMs)), String(this.#cycleMs)];
+    const head = [String(Math.min(untilMs, this.nowMs() + this.deadlineMs)), String(this.cycleMs)];
     const command = ['FCALL', functionNamed(name), '1', prefix, ...head, ...args];
     const reply = (await this.#send(prefix, command, isBinary)) as readonly [nowMs: number, result: T];
     this.#noteTime(reply[0]);
@@ -147,11 +140,11 @@ export class RedisConnection {
 
   /** Messages published while the connection is cut are lost. */
   subscribe(channels: readonly string[], listener: (message: string, channel: string) => void): Promise<void> {
-    return this.#wire.subscribe(channels, listener);
+    return this.#link.wire.subscribe(channels, listener);
   }
 
   #noteTime(redisMs: number): void {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#link.clock.monotonicMs();
     const offset = redisMs - nowMs;
     if (nowMs > this.#spanEndMs) {
       this.#offsets = [this.#offsets[1], offset];
@@ -162,8 +155,8 @@ export class RedisConnection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#wire.close();
-    this.#clock.stop();
+    this.#link.wire.close();
+    this.#link.clock.stop();
   }
 
   async #send(key: string, args: string[], isBinary: boolean): Promise<unknown> {
@@ -175,7 +168,7 @@ export class RedisConnection {
     }
     // A new server, or one that lost its functions: nothing has been executed yet.
     try {
-      await this.#inTime(this.#wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
+      await this.#inTime(this.#link.wire.sendToAll(['FUNCTION', 'LOAD', 'REPLACE', librarySource]));
       return await this.#inTime(this.#replicated(key, args, isBinary));
     } catch (error) {
       throw this.#failed(error);
@@ -184,20 +177,20 @@ export class RedisConnection {
 
   /** Resolves when enough replicas have the write. Both commands are pipelined. */
   async #replicated(key: string, args: string[], isBinary: boolean): Promise<unknown> {
-    const reply = this.#wire.send(key, args, isBinary);
-    if (this.#wait === 0) return reply;
-    const waited = this.#wire.send(key, ['WAIT', String(this.#wait), String(this.deadlineMs)], false);
+    const reply = this.#link.wire.send(key, args, isBinary);
+    if (this.#link.wait === 0) return reply;
+    const waited = this.#link.wire.send(key, ['WAIT', String(this.#link.wait), String(this.deadlineMs)], false);
     const [result, replicas] = await Promise.all([reply, waited]);
-    if (Number(replicas) >= this.#wait) return result;
-    throw new Error(`only ${replicas} of ${this.#wait} replicas have it: it happened, and a failover may lose it`);
+    if (Number(replicas) >= this.#link.wait) return result;
+    throw new Error(`only ${replicas} of ${this.#link.wait} replicas have it: it happened, and a failover may lose it`);
   }
 
   #inTime<T>(reply: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const { agenda } = this.#clock;
+      const { agenda } = this.#link.clock;
       // After a pause of the process the reply may already be in the socket: read it before giving up.
       const late = () => void nextTurn().then(() => reject(new Error(`no answer within ${this.deadlineMs} ms`)));
-      const ticket = agenda.at(this.#clock.now() + this.deadlineMs, Rank.client, late);
+      const ticket = agenda.at(this.#link.clock.now() + this.deadlineMs, Rank.client, late);
       reply.then(
         (value) => {
           agenda.cancel(ticket);
@@ -217,7 +210,7 @@ export class RedisConnection {
     if (/^WEIRLATE/.test(message)) return storeAway('Redis was reached after the deadline, and did nothing.');
     if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return storeAway(`Redis refuses writes: ${message}`);
     if (isRefusal(message)) {
-      this.#onError(error);
+      this.#link.onError(error);
       return storeAway(`Redis refused the command: ${message}`);
     }
     const why = `${message.replace(/\.$/, '')}.`;
@@ -226,7 +219,7 @@ export class RedisConnection {
   }
 
   async #askTime(): Promise<void> {
-    const [seconds, micros] = (await this.#wire.send('weir', ['TIME'], false)) as [string, string];
+    const [seconds, micros] = (await this.#link.wire.send('weir', ['TIME'], false)) as [string, string];
     this.#noteTime(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
   }
 
@@ -238,13 +231,13 @@ export class RedisConnection {
     this.#fitnessMs = nowMs;
     let found: readonly Fitness[];
     try {
-      found = (await this.#wire.sendToAll(['INFO'])).map((text) => fitnessOf(String(text)));
+      found = (await this.#link.wire.sendToAll(['INFO'])).map((text) => fitnessOf(String(text)));
     } catch (error) {
       if (!isRefusal((error as Error).message)) throw error;
-      if (isFirst) this.#onError(unchecked(error as Error));
+      if (isFirst) this.#link.onError(unchecked(error as Error));
       return;
     }
-    this.#unfit = unfitness(found, this.#wait);
+    this.#unfit = unfitness(found, this.#link.wait);
   }
 
   /** Asks for the time, one request at a time; while Redis is away this is the probe. */
