@@ -3,7 +3,7 @@ import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import type { Endpoint } from './endpoint.js';
-import { ContractName, closed, exact, limitOf, OfContract, ok } from './shapes.js';
+import { ContractName, closed, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
 const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
@@ -25,10 +25,8 @@ export const changeContract = {
     body: Type.Object(
       {
         name: Type.Optional(Type.Union([Type.Null(), ContractName], { description: 'null removes it.' })),
-        threshold: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Request events a window may hold.' }),
-        ),
-        within: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of it in cycles.' })),
+        threshold: thresholdOf(),
+        within: withinOf(),
         near_limit: Type.Optional(
           Type.Union([Type.Null(), Type.Number({ minimum: 0.01, maximum: 0.99 })], {
             description: 'As of a deploy; null: it has no state nearing.',

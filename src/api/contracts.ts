@@ -23,6 +23,8 @@ import {
   Search,
   Slug,
   Sort,
+  thresholdOf,
+  withinOf,
 } from './shapes.js';
 import { ContractStatus, ContractView } from './views.js';
 
@@ -96,20 +98,8 @@ export const deployRateLimiter = {
   shapes: {
     body: exact({
       slug: Slug,
-      threshold: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 1_000_000_000,
-          description: 'Request events a window may hold; 100 when absent.',
-        }),
-      ),
-      within: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 100_000,
-          description: 'Length of the rolling window in cycles; 60 when absent.',
-        }),
-      ),
+      threshold: thresholdOf('; 100 when absent'),
+      within: withinOf('; 60 when absent'),
       near_limit: Type.Optional(
         Type.Number({
           minimum: 0.01,

@@ -73,6 +73,16 @@ export const Count = Type.Integer({
   description: 'Number of events of this kind; 1 when absent. The outcome is the same as for single events in a row.',
 });
 
+export function thresholdOf(absent = '') {
+  const description = `Request events a window may hold${absent}.`;
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
+}
+
+export function withinOf(absent = '') {
+  const description = `Length of the rolling window in cycles${absent}.`;
+  return Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description }));
+}
+
 export const Key = Type.String({
   minLength: 1,
   maxLength: 256,

@@ -108,7 +108,11 @@ export class Usage {
   }
 
   of(owner: string): Readonly<Used> {
-    return usedBy((name) => this.#room(name).of(owner));
+    return usedBy((name) => this.amountOf(owner, name));
+  }
+
+  amountOf(owner: string, name: keyof Used): number {
+    return this.#room(name).of(owner);
   }
 
   /** Without the node's own machines. */
@@ -138,7 +142,7 @@ export class Usage {
   #noteFull(owner: string): void {
     const { full } = this.#ownership;
     const name = RECORDS.find((one) => {
-      const used = this.#room(one).of(owner);
+      const used = this.amountOf(owner, one);
       return used >= this.#limits[one].perOwner || used >= this.freeIn(owner, one);
     });
     if (name === undefined) full.delete(owner);

@@ -91,7 +91,7 @@ export class Idempotency {
   }
 
   #refuseTooMany({ image: { owner } }: Machine): void {
-    const isOwner = this.#usage.of(owner).answersKib >= this.#most.perOwner;
+    const isOwner = this.#usage.amountOf(owner, 'answersKib') >= this.#most.perOwner;
     if (!isOwner && this.#usage.freeIn(owner, 'answersKib') > 0) return;
     throw new Failure('too_many_requests', {
       what: 'Nothing was counted.',
