@@ -328,7 +328,7 @@ function endIn(text: string | undefined): Machine['end'] {
   return { kind: 'machine_deleted', cycle, at: instantText(ms) };
 }
 
-export function removedPlace(slug: string): string {
+function removedPlace(slug: string): string {
   return `${DIRECTORY}x:${slug}`;
 }
 
