@@ -19,8 +19,12 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const fix = 'Give the path of a configuration, a limiter, a scenario or a definition.';
   const read = (file: string) => readText(file, { what: `The limiter ${file}`, fix, isGiven: true });
   if (fileIn(given) === undefined) return limiterIn(given, read);
-  const { limitersIn } = await import('../gateway/limits-in.js');
-  return limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
+  const [{ limitersIn }, { checkLimiter }] = await Promise.all([
+    import('../gateway/limits-in.js'),
+    import('../limiter/products/limiter-spec.js'),
+  ]);
+  const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
+  return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }
 
 /** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
@@ -52,13 +56,12 @@ export async function limiterNotesOf(limiter: GivenLimiter, cycleMs: number): Pr
 
 /** @throws Failure `wrong_usage` for a definition with its own states */
 export async function ruleGiven(limiter: GivenLimiter, cycleMs: number): Promise<RuleDefinition> {
-  const [{ checkLimiter, followsRule }, { definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
-    import('../limiter/products/limiter-spec.js'),
+  const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
     import('../limiter/products/products.js'),
     import('../limiter/rate-limiter.js'),
     import('../limiter/validate.js'),
   ]);
-  if (!('definition' in limiter)) return definitionOf(followsRule(limiter) ? limiter : checkLimiter(limiter), cycleMs);
+  if (!('definition' in limiter)) return definitionOf(limiter, cycleMs);
   const { definition } = planContract(limiter['definition']);
   const window = definition.rule ?? limiterParameters(definition);
   if (window !== undefined) return definitionOf(window, cycleMs);

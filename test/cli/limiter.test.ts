@@ -267,12 +267,13 @@ describe('weir limiter', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('A word that begins with -5 is read as an option.')]);
   });
 
-  it('checks a window that a file gives', async () => {
-    const { code, err } = await weirHere([
-      'limiter',
-      file('near.json', '{"threshold": 5, "within": 60, "near_limit": 7}'),
-    ]);
-    expect([code, err]).toEqual([2, expect.stringContaining('/near_limit must be <= 0.99')]);
+  it.each([
+    ['{"threshold": 5, "within": 60, "near_limit": 7}', '/near_limit must be <= 0.99'],
+    ['{"and": [null, 6]}', '/and/0: must be an object'],
+    ['{"like": ["nginx"]}', '/like must be a string'],
+  ])('checks what a file gives: %s', async (text, words) => {
+    const { code, err } = await weirHere(['limiter', file('odd.json', text)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
   });
 
   it('refuses a parameter that the limiter does not have', async () => {

@@ -136,6 +136,8 @@ function limiterFaults(limiter: unknown, place: string): Fault[] {
 }
 
 export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, place: string): Fault[] {
+  if ('like' in limiter && typeof limiter['like'] !== 'string')
+    return [{ path: `${place}/like`, message: 'must be a string' }];
   const shape = 'paste' in limiter ? Paste : 'and' in limiter ? All : Held;
   const faults = 'primitive' in limiter ? [] : valueFaults(shape, limiter, place);
   if (faults.length === 0 && Array.isArray(limiter['and']))
