@@ -57,6 +57,8 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const first = lines.findIndex((line) => MARKER.test(line.replace(/(?:^|\s)#.*$/, '')));
   // Names in double braces are values of Azure, also in a file that Terraform fills in.
   const isSure = isRuby || (first >= 0 && isNamed && !looksLikeApim(text));
+  if (first < 0 && isNamed && looksLikeLimits(text))
+    found.refuse({ file: name, line: 1 }, 'its name is that of a template: it is read as it is written');
   if (!isSure && (first < 0 || [looksLikeDocument, looksLikeCaddy, looksLikeApim].some((looks) => looks(text))))
     return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
