@@ -18,11 +18,13 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const { fileIn, limiterIn } = await import('../scenario/limit-file.js');
   const fix = 'Give the path of a configuration, a limiter, a scenario or a definition.';
   const read = (file: string) => readText(file, { what: `The limiter ${file}`, fix, isGiven: true });
-  if (fileIn(given) === undefined) return limiterIn(given, read);
-  const [{ limitersIn }, { checkLimiter }] = await Promise.all([
-    import('../gateway/limits-in.js'),
-    import('../limiter/products/limiter-spec.js'),
-  ]);
+  const { checkLimiter, followsRule } = await import('../limiter/products/limiter-spec.js');
+  if (fileIn(given) === undefined) {
+    const limiter = limiterIn(given, read);
+    // A name alone has the numbers of its example.
+    return followsRule(limiter) ? limiter : checkLimiter(limiter);
+  }
+  const { limitersIn } = await import('../gateway/limits-in.js');
   const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }

@@ -69,7 +69,7 @@ async function help(words: readonly string[]): Promise<void> {
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
   else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
   else if (first === 'commands') await showPage(await commandsPage());
-  else if (topic !== undefined) await showTopic(topic.name, words[1]);
+  else if (topic !== undefined) await showTopic(topic.name, words.slice(1).join('.'));
   else throw unknown(words, true);
 }
 

@@ -203,6 +203,8 @@ describe('help', () => {
 it('weir help takes the name of a topic in any case, and --help as nothing', async () => {
   const [rules, loud] = await Promise.all([weirHere(['help', 'rules']), weirHere(['help', 'RULES'])]);
   expect([loud.code, loud.out]).toEqual([0, rules.out]);
+  const fields = await Promise.all(['limiter params', 'limiter.params'].map((path) => weirHere(`help fields ${path}`)));
+  expect(fields.map(({ out }) => out.split('\n')[0])).toEqual(Array(2).fill('limiter.primitive.params'));
   expect((await weirHere(['help', '--help'])).out).toBe((await weirHere(['--help'])).out);
 });
 

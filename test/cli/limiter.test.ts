@@ -267,6 +267,11 @@ describe('weir limiter', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('A word that begins with -5 is read as an option.')]);
   });
 
+  it.each(['2', 'half'])('refuses a share of %s', async (share) => {
+    const { code, err } = await weirHere(['limiter', `100 in 60s near_limit=${share}`]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/\/near_limit must be (<= 0.99|a number)/)]);
+  });
+
   it.each([
     ['{"threshold": 5, "within": 60, "near_limit": 7}', '/near_limit must be <= 0.99'],
     ['{"and": [null, 6]}', '/and/0: must be an object'],
