@@ -126,7 +126,9 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
   const running = begin(['serve', '--json', ...cycle, ...port, ...metrics, ...args], env);
   const refusal = text(running.child.stderr);
   const first = await Promise.race([running.line(() => true), running.ended]);
-  if (typeof first !== 'string' || !first.startsWith('{')) throw new Error(`the node did not start: ${await refusal}`);
+  // A node that refuses to start says why in JSON, too.
+  const isReady = typeof first === 'string' && first.startsWith('{"ok":true');
+  if (!isReady) throw new Error(`the node did not start: ${first} ${await refusal}`);
   const { url, data, fingerprint, pid } = JSON.parse(first);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     running.child.kill(signal);
