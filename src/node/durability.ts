@@ -10,10 +10,13 @@
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { Failure } from '../schema/failure.js';
+import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 import { SLICE_MS } from './caller-queue.js';
 import type { LatencyHistogram } from './latency-histogram.js';
+
+type Timed = Clock & Pick<WallClock, 'monotonicMs'>;
 
 export type DurabilityMode = 'cycle' | 'strict';
 
@@ -28,7 +31,7 @@ interface Saving {
 
 export class Durability {
   readonly #host: Host;
-  readonly #clock: WallClock;
+  readonly #clock: Timed;
   readonly #mode: DurabilityMode;
   readonly #commitSeconds: LatencyHistogram;
   readonly #saving = new Map<Machine, Saving>();
@@ -39,7 +42,7 @@ export class Durability {
   /** Counts of cycles before this one are durable on all other machines. */
   #savedCycle: number;
 
-  constructor(host: Host, clock: WallClock, mode: DurabilityMode, commitSeconds: LatencyHistogram) {
+  constructor(host: Host, clock: Timed, mode: DurabilityMode, commitSeconds: LatencyHistogram) {
     this.#host = host;
     this.#clock = clock;
     this.#mode = mode;
@@ -52,11 +55,12 @@ export class Durability {
     return machine.durableSeq === machine.head.seq ? undefined : this.commit();
   }
 
-  /** For an answer to events counted in the running cycle: as `ofRows`, and by the mode for the counts. */
+  /** For an answer to events: as `ofRows`, and by the mode for the counts. @param cycle in which they are counted */
   ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
     switch (this.#mode) {
       case 'cycle': {
-        if (cycle > this.#savedCycle) return this.#counts(machine);
+        // An event that had to wait is counted in the cycle of its arrival, whose counts may be written already.
+        if (cycle !== this.#savedCycle) return this.#counts(machine);
         const saving = this.#saving.get(machine);
         if (saving === undefined) return this.ofRows(machine);
         return machine.durableSeq === machine.head.seq ? this.#earlier(machine, saving) : this.#counts(machine);

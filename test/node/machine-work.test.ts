@@ -4,12 +4,17 @@ import type { Machine } from '../../src/host/machine.js';
 import type { Steps } from '../../src/limiter/plan.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
-import { CallerQueue } from '../../src/node/caller-queue.js';
+import { CallerQueue, PAUSE } from '../../src/node/caller-queue.js';
+import { LocalCounting } from '../../src/node/counting/local/counting.js';
 import { countInSteps } from '../../src/node/counting/local/deciding.js';
+import { Durability } from '../../src/node/durability.js';
+import { LatencyHistogram } from '../../src/node/latency-histogram.js';
 import { MachineWork } from '../../src/node/machine-work.js';
 import type { AuditRow } from '../../src/record/row.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import type { ContractState } from '../../src/store/store.js';
 import { type TimeSource, WallClock } from '../../src/time/wall.js';
+import { virtualHost } from '../host/virtual-host.js';
 import { verifyRows } from '../record/verifying.js';
 
 /** A row takes 0.3 ms. */
@@ -154,5 +159,43 @@ describe('work on a machine', () => {
     expect(node.event(node.victim, 1)).toMatchObject({ admitted: [1] });
     expect(node.busy.head.seq - before).toBeLessThan(100);
     expect(await node.event(node.busy, 1)).toEqual({ cycle: 1_003, admitted: Array(100).fill(1) });
+  });
+});
+
+describe('an event that waits for its turn is counted in the cycle of its arrival', () => {
+  it('and where the counts of that cycle are written already, its answer waits for the next write', async () => {
+    const saved = new Set<string>();
+    const store = new (class extends MemoryStore {
+      override putState(state: ContractState): void {
+        super.putState(state);
+        saved.add(state.id);
+      }
+    })();
+    const { host, machine, clock, runTo } = virtualHost(10, store);
+    const contract = host.createContract('m', rateLimiter({ threshold: 100, within: 3 }));
+    const work = new MachineWork(new CallerQueue(clock));
+    const durability = new Durability(
+      host,
+      Object.assign(clock, { monotonicMs: () => 0 }),
+      'cycle',
+      new LatencyHistogram(),
+    );
+    const counting = new LocalCounting({ host, clock, work, durability, idempotency: undefined!, onError: () => {} });
+    void work.of(machine, function* () {
+      yield PAUSE;
+    });
+    let isAnswered = false;
+    const answer = Promise.resolve(counting.decide({ machine, contract, kind: 0, n: 1, name: undefined }));
+    void answer.then(() => {
+      isAnswered = true;
+    });
+    runTo(11);
+    durability.saveCounts();
+    saved.clear();
+    while (!isAnswered) {
+      clock.run({ untilMs: clock.now() });
+      await Promise.resolve();
+    }
+    expect([await answer, saved.has(contract.id)]).toEqual([expect.objectContaining({ cycle: 10 }), true]);
   });
 });

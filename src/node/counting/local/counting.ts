@@ -133,12 +133,16 @@ export class LocalCounting implements Counting {
   }
 
   #counted<T>(machine: Machine, work: (cycle: number) => Steps<T>): MaybePromise<T> {
-    const done = this.#context.work.of(machine, work);
-    if (done instanceof Promise) return done.then((value) => this.#onceDurable(machine, value));
-    return this.#onceDurable(machine, done);
+    let cycle = 0;
+    const done = this.#context.work.of(machine, (arrived) => {
+      cycle = arrived;
+      return work(arrived);
+    });
+    if (done instanceof Promise) return done.then((value) => this.#onceDurable(machine, value, cycle));
+    return this.#onceDurable(machine, done, cycle);
   }
 
-  #onceDurable<T>(machine: Machine, value: T, cycle = this.#context.clock.cycle()): MaybePromise<T> {
+  #onceDurable<T>(machine: Machine, value: T, cycle: number): MaybePromise<T> {
     const durable = this.#context.durability.ofCounts(machine, cycle);
     return durable === undefined ? value : durable.then(() => value);
   }

@@ -30,6 +30,7 @@ const AT_ONCE = 256;
 export class LocalLines extends Lines {
   readonly #context: LocalContext;
   #cycle = 0;
+  #firstCycle: number | undefined;
   /** A transition takes as long as hundreds of lines: later lines of its step wait. */
   #hasMoved = false;
 
@@ -53,7 +54,7 @@ export class LocalLines extends Lines {
 
   settled(): MaybePromise<void> {
     const { durability, clock } = this.#context;
-    return durability.ofCounts(this.machine, clock.cycle());
+    return durability.ofCounts(this.machine, this.#firstCycle ?? clock.cycle());
   }
 
   protected decisionOn(contract: Contract, { kind, events: n, admitted }: Sum): Decision {
@@ -67,6 +68,7 @@ export class LocalLines extends Lines {
 
   *#countAll(reading: Steps<void>, cycle: number): Steps<void> {
     this.#cycle = cycle;
+    this.#firstCycle ??= cycle;
     for (const _ of reading) {
       yield* this.#countRead(cycle);
       this.#hasMoved = false;
