@@ -3,7 +3,7 @@
 //   [http.middlewares.api.rateLimit]      { http: { middlewares: { api: { rateLimit: { average: 10 } } } } }
 //     average = 10
 //
-// Source: toml.io, 1.0. Dates stay text. The packages that keep the lines keep them for linters, with all spaces and comments.
+// Source: toml.io, 1.0. Dates stay text. The package that keeps the lines, toml-eslint-parser, is made for linters, with all spaces and comments.
 import { entryOf, type TreeEntry } from './document.js';
 import type { Source } from './found.js';
 
@@ -40,6 +40,9 @@ export function tomlOf({ name, text }: Source): TreeEntry {
 
 class Reader {
   #at = 0;
+  /** Lines up to a place that is never after `#at`. */
+  #lines = 1;
+  #read = 0;
 
   constructor(readonly text: string) {}
 
@@ -65,7 +68,8 @@ class Reader {
   }
 
   get #line(): number {
-    return this.text.slice(0, this.#at).split('\n').length;
+    for (; this.#read < this.#at; this.#read += 1) if (this.text[this.#read] === '\n') this.#lines += 1;
+    return this.#lines;
   }
 
   #take(pattern: RegExp): RegExpExecArray | undefined {
