@@ -25,7 +25,7 @@ import {
   type PathPattern,
   perClient,
 } from './found.js';
-import { pathOfMatch, sayMatches } from './kubernetes.js';
+import { filtersOf, reachOfRules, sayMatches } from './kubernetes.js';
 
 const PLUGINS = ['limit-count', 'limit-req', 'limit-conn'] as const;
 
@@ -132,19 +132,16 @@ function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLi
 
 /** Plugins that routes name: those of HTTPRoutes are read here, those of ApisixRoutes with their routes. */
 function readShared(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
-  const [kind, name] = [textAt(root, 'kind'), textAt(root, 'metadata', 'name') ?? ''];
+  const [kind, name] = [textAt(root, 'kind') ?? '', textAt(root, 'metadata', 'name') ?? ''];
   const plugins = listAt(root, 'spec', 'plugins');
-  const isNamed = (filter: TreeEntry) =>
-    textAt(filter, 'extensionRef', 'kind') === kind && textAt(filter, 'extensionRef', 'name') === name;
   const users = roots
     .filter((one) => textAt(one, 'kind') === 'HTTPRoute')
     .flatMap((route) => listAt(route, 'spec', 'rules').map((rule) => ({ route, rule })))
-    .filter(({ rule }) => listAt(rule, 'filters').some(isNamed));
+    .filter(({ rule }) => filtersOf(rule, kind).includes(name));
   for (const { route, rule } of users) {
     const before = found.limiters.length;
-    const hosts = listAt(route, 'spec', 'hostnames').map(({ value }) => String(value));
-    const paths = listAt(rule, 'matches').flatMap(pathOfMatch);
-    readListed(plugins, { where: `route ${textAt(route, 'metadata', 'name') ?? ''}`, hosts, paths }, found);
+    const where = `route ${textAt(route, 'metadata', 'name') ?? ''}`;
+    readListed(plugins, { where, ...reachOfRules(route, [rule]) }, found);
     if (found.limiters.length > before) sayMatches(rule, found);
   }
   const isUsed =

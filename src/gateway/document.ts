@@ -2,6 +2,16 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Node as YamlNode } from 'yaml';
 import type { FoundLimits, Source } from './found.js';
 
+/** A text that is not valid in its format. */
+export class SyntaxFault extends Error {
+  constructor(
+    readonly line: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 export interface TreeEntry {
   readonly file: string;
   readonly line: number;

@@ -14,6 +14,7 @@ import {
   type LimitKey,
   literal,
   type PathPattern,
+  type Reach,
 } from './found.js';
 
 export const isDomain = (root: TreeEntry) =>
@@ -109,7 +110,7 @@ export class Domains {
   #limiter(
     entry: TreeEntry,
     trail: readonly Part[],
-    place: Pick<FoundLimiter, 'reach' | 'key'> & Partial<Pick<FoundLimiter, 'hosts' | 'paths'>>,
+    place: Pick<FoundLimiter, 'reach' | 'key'> & Partial<Reach>,
     isUnsent = false,
   ): readonly FoundLimiter[] {
     const known = this.#read.get(entry);

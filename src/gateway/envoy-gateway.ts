@@ -9,21 +9,18 @@ import { units } from './envoy-descriptors.js';
 import {
   bySpecificity,
   everyone,
-  type FoundLimiter,
   type FoundLimits,
   type Like,
   type LimitKey,
   perClient,
+  type Reach,
   unknownKey,
 } from './found.js';
-import { pathOfMatch, sayMatches } from './kubernetes.js';
-
-type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
+import { reachOfRules, sayMatches } from './kubernetes.js';
 
 function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
   const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
-  const paths = listAt(route, 'spec', 'rules').flatMap((rule) => listAt(rule, 'matches').flatMap(pathOfMatch));
-  return { hosts: listAt(route, 'spec', 'hostnames').map(({ value }) => String(value)), paths };
+  return reachOfRules(route, listAt(route, 'spec', 'rules'));
 }
 
 const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;

@@ -22,6 +22,7 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
+  type Reach,
   unknownKey,
 } from './found.js';
 
@@ -69,7 +70,7 @@ function sayOthers(root: TreeEntry, found: FoundLimits): void {
   }
 }
 
-interface Context extends Pick<FoundLimiter, 'hosts' | 'paths'> {
+interface Context extends Reach {
   readonly where: string;
   readonly sends: readonly TreeEntry[];
   readonly domain: string | undefined;

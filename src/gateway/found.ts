@@ -61,7 +61,10 @@ interface NotApplied extends Noted {
   readonly limit?: Like | undefined;
 }
 
-interface LimitedRoute extends Pick<FoundLimiter, 'hosts' | 'paths'> {
+/** Which requests. */
+export type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
+
+interface LimitedRoute extends Reach {
   readonly limiters: readonly FoundLimiter[];
 }
 

@@ -12,6 +12,7 @@ import {
   type LimitKey,
   type PathPattern,
   perClient,
+  type Reach,
   type Source,
 } from './found.js';
 import {
@@ -67,8 +68,6 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
     found.unused(table, { name: table.name || 'stick-table', what });
   }
 }
-
-type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 class SectionReader {
   readonly #acls = new Map<string, ConfigLine[]>();

@@ -6,7 +6,7 @@
 //   }
 //
 // Source: the HCL native syntax specification of hashicorp/hcl. No npm package keeps the lines.
-import { entryOf, type TreeEntry } from './document.js';
+import { entryOf, SyntaxFault, type TreeEntry } from './document.js';
 import type { Source } from './found.js';
 
 interface Token {
@@ -15,15 +15,6 @@ interface Token {
   readonly line: number;
   readonly from: number;
   readonly to: number;
-}
-
-export class HclFault extends Error {
-  constructor(
-    readonly line: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 const TOKEN =
@@ -52,7 +43,7 @@ function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-/** @throws HclFault */
+/** @throws SyntaxFault */
 export function hclOf({ name: file, text }: Source): TreeEntry {
   return new HclReader(file, text).body('');
 }
@@ -91,7 +82,7 @@ class HclReader {
     for (this.#lines(); this.#token.text !== end || (end === '' && this.#token.kind !== 'end'); this.#lines()) {
       const name = this.#take();
       if (name.kind !== 'word')
-        throw new HclFault(
+        throw new SyntaxFault(
           name.line,
           name.kind === 'end' ? 'a block is not closed' : `${name.text} is not the name of an attribute or block`,
         );
@@ -118,7 +109,7 @@ class HclReader {
           name.text,
           entryOf(this.file, before?.line ?? name.line, { items: [...(before?.items ?? []), block] }),
         );
-      } else throw new HclFault(sign.line, `${name.text} has neither a value nor a block`);
+      } else throw new SyntaxFault(sign.line, `${name.text} has neither a value nor a block`);
     }
     this.#take();
     return entryOf(this.file, line, { fields });
@@ -126,7 +117,7 @@ class HclReader {
 
   #deeper<T>(read: () => T): T {
     this.#depth += 1;
-    if (this.#depth > MOST_DEPTH) throw new HclFault(this.#token.line, `it is more than ${MOST_DEPTH} blocks deep`);
+    if (this.#depth > MOST_DEPTH) throw new SyntaxFault(this.#token.line, `it is more than ${MOST_DEPTH} blocks deep`);
     const found = read();
     this.#depth -= 1;
     return found;
@@ -161,7 +152,7 @@ class HclReader {
     const { line } = this.#take();
     const items: TreeEntry[] = [];
     for (this.#lines(); this.#token.text !== ']'; this.#lines()) {
-      if (this.#token.kind === 'end') throw new HclFault(line, 'a list is not closed');
+      if (this.#token.kind === 'end') throw new SyntaxFault(line, 'a list is not closed');
       if (this.#token.text === 'for') return undefined;
       items.push(this.#value());
       this.#lines();
@@ -176,7 +167,7 @@ class HclReader {
     const fields = new Map<string, TreeEntry>();
     for (this.#lines(); this.#token.text !== '}'; this.#lines()) {
       const name = this.#take();
-      if (name.kind === 'end') throw new HclFault(line, 'an object is not closed');
+      if (name.kind === 'end') throw new SyntaxFault(line, 'an object is not closed');
       if (name.text === 'for' || name.text === '(') return undefined;
       const sign = this.#take();
       if (sign.text !== '=' && sign.text !== ':') return undefined;

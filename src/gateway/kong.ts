@@ -14,14 +14,13 @@ import {
   type LimitKey,
   type PathPattern,
   perClient,
+  type Reach,
   unknownKey,
 } from './found.js';
-import { pathOfMatch, pathsOfRules, sayMatches } from './kubernetes.js';
+import { filtersOf, reachOfRule, reachOfRules, sayMatches } from './kubernetes.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
-
-type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
 export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
   readonly where: string;
@@ -152,25 +151,14 @@ function placesNaming(one: TreeEntry, name: string): LimitedPlace[] {
   const given = textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '';
   const isAnnotated = given.split(/\s*,\s*/).includes(name);
   const rules = listAt(one, 'spec', 'rules').filter(
-    (rule) =>
-      isAnnotated ||
-      listAt(rule, 'filters').some(
-        (filter) =>
-          textAt(filter, 'extensionRef', 'kind') === 'KongPlugin' && textAt(filter, 'extensionRef', 'name') === name,
-      ),
+    (rule) => isAnnotated || filtersOf(rule, 'KongPlugin').includes(name),
   );
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [] };
-  const hosts = listAt(one, 'spec', 'hostnames').map(({ value }) => String(value));
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
-    return rules.map((rule) => ({ ...place, at: rule, hosts, paths: listAt(rule, 'matches').flatMap(pathOfMatch) }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRules(one, [rule]) }));
   if (!isAnnotated) return [];
   if (kind === 'Ingress' && rules.length > 0)
-    return rules.map((rule) => ({
-      ...place,
-      at: rule,
-      hosts: [textAt(rule, 'host') ?? []].flat(),
-      paths: pathsOfRules([rule]),
-    }));
+    return rules.map((rule) => ({ ...place, at: rule, ...reachOfRule(rule) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];
 }
 

@@ -5,7 +5,14 @@
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
 import { at, entryOf, listAt, numberAt, sayConditions, type TreeEntry, textAt, walk } from './document.js';
-import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type PathPattern } from './found.js';
+import {
+  bySpecificity,
+  type FoundLimiter,
+  type FoundLimits,
+  type Like,
+  type PathPattern,
+  type Reach,
+} from './found.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
@@ -19,17 +26,35 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   return type === 'Prefix' ? prefixOf(text) : [{ kind: 'prefix', text }];
 }
 
-export function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
+function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }
 
 /** Of a match of the Gateway API. */
-export function pathOfMatch(match: TreeEntry): PathPattern[] {
+function pathOfMatch(match: TreeEntry): PathPattern[] {
   const text = textAt(match, 'path', 'value');
   if (text === undefined) return [];
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
   if (type === 'Exact' || type === 'RegularExpression') return [{ kind: type === 'Exact' ? 'exact' : 'regex', text }];
   return prefixOf(text);
+}
+
+/** Of rules of an HTTPRoute or GRPCRoute. */
+export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeEntry[]): Reach {
+  const hosts = listAt(route, 'spec', 'hostnames').map(({ value }) => String(value));
+  return { hosts, paths: rules.flatMap((rule) => listAt(rule, 'matches').flatMap(pathOfMatch)) };
+}
+
+/** Of one rule of an Ingress. */
+export function reachOfRule(rule: TreeEntry): Reach {
+  return { hosts: [textAt(rule, 'host') ?? []].flat(), paths: pathsOfRules([rule]) };
+}
+
+/** Names of the objects of a kind that filters of a rule of the Gateway API refer to. */
+export function filtersOf(rule: TreeEntry, kind: string): string[] {
+  return listAt(rule, 'filters')
+    .filter((one) => textAt(one, 'extensionRef', 'kind') === kind)
+    .map((one) => textAt(one, 'extensionRef', 'name') ?? '');
 }
 
 export function sayMatches(route: TreeEntry, found: FoundLimits): void {

@@ -5,11 +5,11 @@
 
 import { readApisix } from './apisix.js';
 import { looksLikeApim } from './azure-apim.js';
-import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
+import { at, documentsOf, isGiven, SyntaxFault, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
-import { HclFault, hclOf } from './hcl.js';
+import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
 import { javaPropertiesOf, looksLikeProperties } from './properties.js';
@@ -17,7 +17,7 @@ import { readPublished } from './published.js';
 import { readSpring } from './spring.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
-import { looksLikeToml, TomlFault, tomlOf } from './toml.js';
+import { looksLikeToml, tomlOf } from './toml.js';
 import { readTraefik } from './traefik.js';
 
 export function limitersIn(text: string, name: string): GatewayLimits {
@@ -128,25 +128,23 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
 }
 
 function tomlIn(source: Source, found: FoundLimits): TreeEntry[] {
-  try {
-    return [tomlOf(source)];
-  } catch (error) {
-    if (!(error instanceof TomlFault)) throw error;
-    found.refuse({ file: source.name, line: error.line }, `it is not valid TOML: ${error.message}`);
-    refuseWords(source, 'the file was not read', found);
-    return [];
-  }
+  const roots = treeIn('TOML', tomlOf, source, found);
+  if (roots.length === 0) refuseWords(source, 'the file was not read', found);
+  return roots;
 }
 
 const isHclText = (text: string) => /^\s*(?:resource|module)\s+"[\w-]+"/m.test(text);
 const isHcl = ({ name, text }: Source) => /\.tf$/.test(name) || isHclText(text);
 
-function hclIn(source: Source, found: FoundLimits): TreeEntry[] {
+const hclIn = (source: Source, found: FoundLimits) => treeIn('HCL', hclOf, source, found);
+
+/** Empty if the text is not valid, which is noted. */
+function treeIn(format: string, read: (source: Source) => TreeEntry, source: Source, found: FoundLimits): TreeEntry[] {
   try {
-    return [hclOf(source)];
+    return [read(source)];
   } catch (error) {
-    if (!(error instanceof HclFault)) throw error;
-    found.refuse({ file: source.name, line: error.line }, `it is not valid HCL: ${error.message}`);
+    if (!(error instanceof SyntaxFault)) throw error;
+    found.refuse({ file: source.name, line: error.line }, `it is not valid ${format}: ${error.message}`);
     return [];
   }
 }

@@ -4,7 +4,7 @@
 //
 // Source: the reference of Spring Cloud Gateway, RequestRateLimiter GatewayFilter factory.
 import { at, entryOf, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
-import { type FoundLimiter, type FoundLimits, type PathPattern, unknownKey } from './found.js';
+import { type FoundLimiter, type FoundLimits, type PathPattern, type Reach, unknownKey } from './found.js';
 
 export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots) {
@@ -71,7 +71,7 @@ function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: Foun
 
 const camelOf = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): Pick<FoundLimiter, 'hosts' | 'paths'> {
+function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): Reach {
   const reach: { hosts: string[]; paths: PathPattern[] } = { hosts: [], paths: [] };
   for (const one of listAt(route, 'predicates')) {
     const [kind = '', list] = one.value === undefined ? [textAt(one, 'name')] : String(one.value).split(/=(.*)/s);

@@ -4,17 +4,8 @@
 //     average = 10
 //
 // Source: toml.io, 1.0. Dates stay text. The package that keeps the lines, toml-eslint-parser, is made for linters, with all spaces and comments.
-import { entryOf, type TreeEntry } from './document.js';
+import { entryOf, SyntaxFault, type TreeEntry } from './document.js';
 import type { Source } from './found.js';
-
-export class TomlFault extends Error {
-  constructor(
-    readonly line: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 interface Node {
   readonly line: number;
@@ -33,7 +24,7 @@ const PLAIN = /\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]+|[^\s,\]}#"'[{=]+/y;
 
 export const looksLikeToml = (text: string) => /^\s*\[\[?(?:http|entryPoints|frontends)[.\]]/m.test(text);
 
-/** @throws TomlFault */
+/** @throws SyntaxFault */
 export function tomlOf({ name, text }: Source): TreeEntry {
   return new Reader(text).read(name);
 }
@@ -53,16 +44,16 @@ class Reader {
       const [line, opening] = [this.#line, this.#take(/\[\[?/y)?.[0]];
       const keys = this.#keys();
       if (opening === undefined) {
-        if (this.#take(/=/y) === undefined) throw new TomlFault(line, `${keys.join('.')} has no value`);
+        if (this.#take(/=/y) === undefined) throw new SyntaxFault(line, `${keys.join('.')} has no value`);
         this.#set(table, keys, { ...this.#value(0), line });
       } else {
         if (this.#take(opening === '[' ? /\]/y : /\]\]/y) === undefined)
-          throw new TomlFault(line, 'a table is not closed');
+          throw new SyntaxFault(line, 'a table is not closed');
         const above = this.#table(root, keys.slice(0, -1), line);
         table = opening === '[' ? this.#table(above, keys.slice(-1), line) : this.#appended(above, keys.at(-1)!, line);
       }
       this.#take(SPACE);
-      if (this.#take(/#[^\n]*|\r?\n|$/y) === undefined) throw new TomlFault(line, 'the line goes on after its value');
+      if (this.#take(/#[^\n]*|\r?\n|$/y) === undefined) throw new SyntaxFault(line, 'the line goes on after its value');
     }
     return entered(file, root);
   }
@@ -84,7 +75,7 @@ class Reader {
     do {
       this.#take(SPACE);
       const found = this.#take(KEY);
-      if (found === undefined) throw new TomlFault(this.#line, 'a name is missing');
+      if (found === undefined) throw new SyntaxFault(this.#line, 'a name is missing');
       keys.push(found[1] ?? (found[2] === undefined ? found[3]! : unescaped(found[2])));
       this.#take(SPACE);
     } while (this.#take(/\./y) !== undefined);
@@ -97,7 +88,7 @@ class Reader {
     for (const key of keys) {
       const known = here.fields!.get(key);
       const next = known?.items?.at(-1) ?? known ?? { line, fields: new Map<string, Node>() };
-      if (next.fields === undefined) throw new TomlFault(line, `${key} is not a table`);
+      if (next.fields === undefined) throw new SyntaxFault(line, `${key} is not a table`);
       if (known === undefined) here.fields!.set(key, next);
       here = next;
     }
@@ -108,27 +99,27 @@ class Reader {
     const table: Node = { line, fields: new Map() };
     const known = above.fields!.get(key);
     if (known === undefined) above.fields!.set(key, { line, items: [table] });
-    else if (known.items === undefined) throw new TomlFault(line, `${key} is not an array of tables`);
+    else if (known.items === undefined) throw new SyntaxFault(line, `${key} is not an array of tables`);
     else known.items.push(table);
     return table;
   }
 
   #set(table: Node, keys: readonly string[], value: Node): void {
     const above = this.#table(table, keys.slice(0, -1), value.line);
-    if (above.fields!.has(keys.at(-1)!)) throw new TomlFault(value.line, `${keys.join('.')} is given twice`);
+    if (above.fields!.has(keys.at(-1)!)) throw new SyntaxFault(value.line, `${keys.join('.')} is given twice`);
     above.fields!.set(keys.at(-1)!, value);
   }
 
   #value(depth: number): Node {
     this.#take(SPACE);
     const line = this.#line;
-    if (depth > MOST_DEPTH) throw new TomlFault(line, `it is more than ${MOST_DEPTH} lists deep`);
+    if (depth > MOST_DEPTH) throw new SyntaxFault(line, `it is more than ${MOST_DEPTH} lists deep`);
     if (this.#take(/\[/y) !== undefined) {
       const items: Node[] = [];
       for (this.#take(BLANK); this.#take(/\]/y) === undefined; this.#take(BLANK)) {
         items.push(this.#value(depth + 1));
         this.#take(BLANK);
-        if (this.#take(/,|(?=\])/y) === undefined) throw new TomlFault(this.#line, 'a list is not closed');
+        if (this.#take(/,|(?=\])/y) === undefined) throw new SyntaxFault(this.#line, 'a list is not closed');
       }
       return { line, items };
     }
@@ -136,10 +127,10 @@ class Reader {
       const table: Node = { line, fields: new Map() };
       for (this.#take(BLANK); this.#take(/\}/y) === undefined; this.#take(BLANK)) {
         const [keys, at] = [this.#keys(), this.#line];
-        if (this.#take(/=/y) === undefined) throw new TomlFault(at, `${keys.join('.')} has no value`);
+        if (this.#take(/=/y) === undefined) throw new SyntaxFault(at, `${keys.join('.')} has no value`);
         this.#set(table, keys, { ...this.#value(depth + 1), line: at });
         this.#take(BLANK);
-        if (this.#take(/,|(?=\})/y) === undefined) throw new TomlFault(this.#line, 'a table is not closed');
+        if (this.#take(/,|(?=\})/y) === undefined) throw new SyntaxFault(this.#line, 'a table is not closed');
       }
       return table;
     }
@@ -151,7 +142,7 @@ class Reader {
         value: long === undefined && short === undefined ? (longLiteral ?? literal)! : unescaped(long ?? short!),
       };
     const plain = this.#take(PLAIN)?.[0];
-    if (plain === undefined) throw new TomlFault(line, 'a value is missing or not closed');
+    if (plain === undefined) throw new SyntaxFault(line, 'a value is missing or not closed');
     const number = Number(plain.replaceAll('_', ''));
     return { line, value: /^(?:true|false)$/.test(plain) ? plain === 'true' : Number.isNaN(number) ? plain : number };
   }

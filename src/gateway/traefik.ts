@@ -14,11 +14,10 @@ import {
   type LimitKey,
   type PathPattern,
   perClient,
+  type Reach,
   unknownKey,
 } from './found.js';
-import { pathOfMatch, pathsOfRules, sayMatches } from './kubernetes.js';
-
-type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
+import { filtersOf, reachOfRule, reachOfRules, sayMatches } from './kubernetes.js';
 
 interface Middleware {
   readonly name: string;
@@ -100,7 +99,7 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
   const annotated = textAt(root, 'metadata', 'annotations', 'traefik.ingress.kubernetes.io/router.middlewares');
   if (annotated !== undefined) {
     const middlewares = annotated.split(/\s*,\s*/);
-    const own = rules.map((rule) => ({ hosts: [textAt(rule, 'host') ?? []].flat(), paths: pathsOfRules([rule]) }));
+    const own = rules.map(reachOfRule);
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
       rule: undefined,
@@ -109,16 +108,10 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
     }));
   }
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
-  const hosts = listAt(root, 'spec', 'hostnames').map(({ value }) => String(value));
   return rules.map((rule, i) => {
-    const named = listAt(rule, 'filters').filter((one) => textAt(one, 'extensionRef', 'kind') === 'Middleware');
-    if (named.length > 0) sayMatches(rule, found);
-    return {
-      name: `${name} ${i}`,
-      rule: undefined,
-      reach: { hosts, paths: listAt(rule, 'matches').flatMap(pathOfMatch) },
-      middlewares: named.map((one) => textAt(one, 'extensionRef', 'name') ?? ''),
-    };
+    const middlewares = filtersOf(rule, 'Middleware');
+    if (middlewares.length > 0) sayMatches(rule, found);
+    return { name: `${name} ${i}`, rule: undefined, reach: reachOfRules(root, [rule]), middlewares };
   });
 }
 

@@ -140,7 +140,7 @@ class ProbeSending {
     if (this.#open === 0 && this.#tickets.size === 0) this.#end();
   }
 
-  #isHarmed(words: string): void {
+  #stopFor(words: string): void {
     this.harm ??= words;
     this.#stop();
   }
@@ -160,7 +160,7 @@ class ProbeSending {
       else this.#endIfDone();
     };
     const broken = (words: string) => {
-      this.#isHarmed(words);
+      this.#stopFor(words);
       over({ answeredMs: Infinity, decision: 'unknown' });
     };
     const cancel = pool.fire(this.#target.request(0), {
@@ -180,11 +180,11 @@ class ProbeSending {
     const answeredMs = this.#connection.clock.now();
     const read = this.#target.read(answer);
     if (read.type !== 'decided') {
-      this.#isHarmed(read.words);
+      this.#stopFor(read.words);
       return { answeredMs, decision: 'unknown', status: answer.status };
     }
     if (!read.admitted && answeredMs - sentMs > SLOW_MS)
-      this.#isHarmed(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
+      this.#stopFor(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
     return {
       answeredMs,
       decision: read.admitted ? 'admitted' : 'limited',

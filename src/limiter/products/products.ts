@@ -126,12 +126,13 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
 
 function tooManyCycles(cycles: number, cycleMs: number): Failure {
   const message = `has ${cycles} cycles of ${cycleMs} ms, and a window has at most ${MOST_WITHIN}`;
-  return new Failure('invalid_definition', {
-    what: 'The limiter was refused.',
-    why: `/within ${message}.`,
-    fix: "Give longer cycles, or rules, which need none: 'sliding_log 10 in 1s and sliding_log 100000 in 30d'.",
-    faults: [{ path: '/within', message }],
-  });
+  const fix = "Give longer cycles, or rules, which need none: 'sliding_log 10 in 1s and sliding_log 100000 in 30d'.";
+  return refused('/within', message, fix);
+}
+
+function refused(path: string, message: string, fix: string): Failure {
+  const why = `${path} ${message}.`;
+  return new Failure('invalid_definition', { what: 'The limiter was refused.', why, fix, faults: [{ path, message }] });
 }
 
 function pastedRule(stanza: string, location: unknown): RuleDefinition {
@@ -171,12 +172,7 @@ export function refuseNearLimit(limiter: Readonly<Record<string, unknown>>, plac
   if (limiter['near_limit'] === undefined) return;
   const message =
     'has no effect here: only a contract that follows one window, and nothing else, has the state nearing';
-  throw new Failure('invalid_definition', {
-    what: 'The limiter was refused.',
-    why: `${place}/near_limit ${message}.`,
-    fix: 'Leave out near_limit, or give the window alone.',
-    faults: [{ path: `${place}/near_limit`, message }],
-  });
+  throw refused(`${place}/near_limit`, message, 'Leave out near_limit, or give the window alone.');
 }
 
 function together(rules: readonly RuleDefinition[], primitive: 'and' | 'and_all_charged'): RuleDefinition {

@@ -267,7 +267,7 @@ export class Directory {
     const slugs = (await this.connection.command('SMEMBERS', `${DIRECTORY}machines`)) as string[];
     for (let from = 0; from < slugs.length; from += 100)
       await Promise.all(
-        slugs.slice(from, from + 100).map((slug) => this.#learnIfReadable(slug, (one) => this.#catchUp(one))),
+        slugs.slice(from, from + 100).map((slug) => this.#ifReadable(nameOf(slug), () => this.#catchUp(slug))),
       );
   }
 
@@ -281,10 +281,6 @@ export class Directory {
         new Error(`Redis has something that cannot be read, and it was skipped: ${what}: ${why}`, { cause: error }),
       );
     }
-  }
-
-  async #learnIfReadable(slug: string, learn: (slug: string) => Promise<void>): Promise<void> {
-    await this.#ifReadable(`the machine ${JSON.stringify(slug)}`, () => learn(slug));
   }
 
   async #readLog(): Promise<void> {
@@ -310,11 +306,15 @@ export class Directory {
           else this.credentials.take(change);
         });
       }
-      for (const slug of slugs) await this.#learnIfReadable(slug, (one) => this.learn(one));
+      for (const slug of slugs) await this.#ifReadable(nameOf(slug), () => this.learn(slug));
       this.#last = page.at(-1)?.[0] ?? this.#last;
       if (page.length < PAGE) return;
     }
   }
+}
+
+function nameOf(slug: string): string {
+  return `the machine ${JSON.stringify(slug)}`;
 }
 
 function stampOf(values: readonly (string | null)[]): string {

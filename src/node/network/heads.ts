@@ -12,8 +12,7 @@ import { Failure } from '../../schema/failure.js';
 import { type HeadMark, type MissingRows, missingText } from '../../store/head-mark.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import type { Directory } from './directory.js';
-import { wasRemoved } from './directory.js';
+import { type Directory, wasRemoved } from './directory.js';
 
 const AT_ONCE = 100;
 
