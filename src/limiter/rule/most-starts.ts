@@ -21,8 +21,13 @@ export const HOLD_MS = 100;
 /** Far from 1970: windows of the epoch begin at multiples of their length. */
 const ABOUT_MS = 1_700_000_000_000;
 const EFFORT = 20_000;
-/** For combined rules, and those whose delays depend on the whole order of requests. */
-const LARGE_EFFORT = 150_000;
+/** Combined rules have more attacks; and delays may depend on the whole order of the requests before. */
+const EFFORTS: Readonly<Record<string, number>> = {
+  and: 150_000,
+  and_all_charged: 150_000,
+  or: 150_000,
+  fixed_window_exec_evenly: 3_000_000,
+};
 const FIRST_ATTACKS = 16;
 /** After this many at one instant, an infinite `remaining` is accepted as true. */
 const MANY = 1000;
@@ -35,8 +40,7 @@ export function mostStarts(definition: RuleDefinition, intervalMs: number): Most
   if (bound === Number.POSITIVE_INFINITY) return { starts: bound, exact: true };
   const spans = spansOf(definition.params);
   const longest = Math.max(1, ...spans);
-  const isIntricate = ['or', 'and', 'and_all_charged', 'fixed_window_exec_evenly'].includes(definition.primitive);
-  const effort = isIntricate ? LARGE_EFFORT : EFFORT;
+  const effort = EFFORTS[definition.primitive] ?? EFFORT;
   const search = new Search(ruleOf(definition), longest, intervalMs, definition.hold_ms ?? HOLD_MS, effort);
   const rests = restsFor(spans, intervalMs);
   for (const attack of knownAttacks(rests, definition.primitive === 'adaptive')) if (!search.try(attack)) break;

@@ -45,6 +45,9 @@ const schedules = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
+/** Where the figure is not exact it is the best of a search, and no bound: each run draws the same. */
+const SEED = 1;
+
 describe('no schedule gets more through than the attack', () => {
   it.each(Object.entries(rules))('%s', (_, definition) => {
     for (const intervalMs of [100, 130]) {
@@ -55,7 +58,7 @@ describe('no schedule gets more through than the attack', () => {
       expect(starts).toBeGreaterThanOrEqual(most);
       fc.assert(
         fc.property(schedules, (sent) => mostOf(rule, sent, intervalMs) <= starts),
-        { numRuns: 300 },
+        { numRuns: 2000, seed: SEED },
       );
     }
   });
@@ -118,7 +121,7 @@ it('nor with drawn parameters; and where the figure is exact, no one gets more',
         for (const sent of all) expect(mostOf(rule, sent, intervalMs)).toBeLessThanOrEqual(starts);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 150, seed: SEED },
   );
 });
 
