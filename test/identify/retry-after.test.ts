@@ -9,6 +9,7 @@ const after = (announcedMs: number, gapMs: number | undefined): Advised => ({
   gapMs,
   watchedMs: gapMs === undefined ? 7_500 : Infinity,
   late,
+  hiddenMs: 2 * late.spreadMs,
   own: [{ share: 1, fromMs: 0, toMs: 500 }],
 });
 

@@ -3,13 +3,15 @@ import { clientAnswer } from '../../src/identify/client/client-answer.js';
 import { investigateClient } from '../../src/identify/client/client-investigation.js';
 import { retryPolicyOf } from '../../src/identify/client/retry-policy.js';
 import type { Reply, Script } from '../../src/identify/client/script.js';
-import { drawsOf } from '../../src/math/random.js';
+import { drawsOf, type RandomStream } from '../../src/math/random.js';
 import { callOf, investigated, loadedMachine, machine, type TrueClient } from './simulated-client.js';
 
 const on =
   (...statuses: readonly Reply['status'][]) =>
   (reply: Reply) =>
     statuses.includes(reply.status);
+/** How late timers are beside much other work. */
+const BUSY = { averageMs: 16, oftenMs: 45 };
 const usual = on(429, 500, 502, 503, 504, 'reset');
 
 function answerFor(client: TrueClient, seed: number, busy = 1) {
@@ -154,12 +156,31 @@ describe('a client in virtual time is found with its parameters', () => {
       advice: (told) => told,
     };
     const late = loadedMachine(draw('late'));
-    const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), 16);
+    const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), BUSY);
     const { waits, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
     expect(waits).toHaveLength(1);
     const [{ words, others }] = waits as [(typeof waits)[0]];
     expect([words, ...others].some((one) => /^\d+(ms|s|\.\ds), x 2 each time, plus up to \d+ms$/.test(one))).toBe(true);
     expect(verdict).toBe(others.length === 0 ? 'identified' : 'ambiguous');
+  });
+
+  it.each<readonly [name: string, waitMs: (k: number, draw: RandomStream) => number, jitter: RegExp]>([
+    ['none', (k) => doubling(300, k), /x 2 each time$/],
+    ['shorter by up to 25 %', (k, draw) => doubling(500, k) * (1 - 0.25 * draw.uniform()), /shorter by/],
+    ['longer by up to 20 %', (k, draw) => doubling(200, k) * (1 + 0.2 * draw.uniform()), /longer by/],
+  ])('beside much other work a jitter gets no other name: %s', (_, wait, jitter) => {
+    for (let seed = 31; seed < 37; seed += 1) {
+      const draw = drawsOf(seed);
+      const client: TrueClient = { attempts: 3, retries: usual, wait, advice: (told) => told };
+      const late = loadedMachine(draw('late'));
+      const found = investigated(investigateClient(draw('identify client')), client, late, draw('client'), BUSY);
+      const { waits, verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+      if (verdict === 'none') continue;
+      const [{ words, others, jitter: named }] = waits as [(typeof waits)[0]];
+      // What may be random and is not seen is said.
+      const isSaid = named === 'none' && remarks.some((one) => one.startsWith('A random part of less than'));
+      expect(isSaid || [words, ...others].some((one) => jitter.test(one))).toBe(true);
+    }
   });
 
   it('a law that is no known one gets no name', () => {
@@ -179,5 +200,8 @@ it('calls of one process that run out of retries show its quota', () => {
     ...callOf({ attempts: n + 1, retries: usual, wait: () => 50 }, script, 0, late, draw),
     place,
   }));
-  expect(retryPolicyOf(calls, draw).quota).toEqual({ limited: undefined, failed: { least: 35, most: 35 } });
+  expect(retryPolicyOf(calls, draw, { averageMs: 2, oftenMs: 6 }).quota).toEqual({
+    limited: undefined,
+    failed: { least: 35, most: 35 },
+  });
 });

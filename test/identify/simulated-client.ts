@@ -2,6 +2,7 @@
 import type { Played } from '../../src/identify/client/client-investigation.js';
 import type { RetryPolicy } from '../../src/identify/client/retry-policy.js';
 import { type Call, type Reply, replyAt, type Script, type SeenAttempt } from '../../src/identify/client/script.js';
+import type { TimerLateness } from '../../src/identify/client/wait-law.js';
 import type { RandomStream } from '../../src/math/random.js';
 
 export interface TrueClient {
@@ -93,7 +94,7 @@ export function investigated(
   client: TrueClient,
   late: Late,
   draw: RandomStream,
-  lateMs = 2,
+  timers: TimerLateness = { averageMs: 2, oftenMs: 6 },
 ): { readonly policy: RetryPolicy; readonly calls: readonly Call[]; readonly rounds: number } {
   const all: Call[] = [];
   let [start, rounds] = [0, 0];
@@ -102,7 +103,7 @@ export function investigated(
     const calls = next.value.flatMap((script) => callsOf(client, script, start++, late, draw));
     all.push(...calls);
     rounds += 1;
-    next = investigation.next({ calls, leftMs: 180_000, lateMs });
+    next = investigation.next({ calls, leftMs: 180_000, timers });
   }
   return { policy: next.value, calls: all, rounds };
 }

@@ -5,8 +5,8 @@ import { explainsCalls, librariesLike } from './client-replay.js';
 import type { AdviceTaken } from './retry-after.js';
 import type { Backoff, RetryPolicy, SetbackGroup } from './retry-policy.js';
 import type { Call } from './script.js';
-import { HIDDEN, type Interval, type WaitFit } from './wait-fit.js';
-import { type WaitStructure, waitLaw } from './wait-law.js';
+import type { Interval, WaitFit } from './wait-fit.js';
+import { isLonger, type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
 type Ends = readonly [number, number | null];
@@ -116,6 +116,7 @@ function distinct({ fits, gaps }: Backoff): WaitFit[] {
       return [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
     });
   const alike = (a: WaitFit, b: WaitFit) => {
+    if (jitterOf(a.structure, a.parameters.low) !== jitterOf(b.structure, b.parameters.low)) return false;
     const others = edges(b);
     return edges(a).every((one, i) => Math.abs(one - others[i]!) < 5 + 0.02 * one);
   };
@@ -126,11 +127,9 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
   const { growth, skipsFirst } = structure;
   const { baseMs, factor, low, plusMs, capMs } = parameters;
   if (growth === 'none') return { after, growth, jitter: 'none', words: 'at once', parameters: {}, intervals: {} };
-  // U(l, 1) w is U(1, 1 / l) l w: the rounder form is used.
   const longer = 1 / low - 1;
-  const isLonger = low > 0 && low < 1 && low !== 0.5 && digits(longer) < digits(1 - low);
-  const scale = isLonger ? low : 1;
-  const jitter = jitterOf(structure, low, isLonger);
+  const jitter = jitterOf(structure, low);
+  const scale = jitter === 'proportional' ? low : 1;
   const isDecorrelated = jitter === 'decorrelated';
   const grows =
     growth === 'linear'
@@ -170,19 +169,15 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
   };
 }
 
-function jitterOf({ jitter }: WaitStructure, low: number, isLonger: boolean): Jitter {
+function jitterOf({ jitter }: WaitStructure, low: number): Jitter {
   if (jitter === 'decorrelated') return jitter;
   if (jitter === 'plus') return 'additive';
-  if (isLonger) return 'proportional';
+  if (isLonger(low)) return 'proportional';
   return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
 function exact(value: number): number {
   return Number(value.toPrecision(4));
-}
-
-function digits(share: number): number {
-  return `${Number(share.toPrecision(6))}`.length;
 }
 
 function percent(share: number): string {
@@ -210,7 +205,7 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
       );
     } else if (!isEven) remarks.push(`The waits after ${kinds} are not spread evenly over any known law.`);
     else if (fits[0]?.structure.jitter === 'none' && fits[0].structure.growth !== 'none') {
-      const unseenMs = Math.ceil(HIDDEN * fits[0].later.spreadMs);
+      const unseenMs = Math.ceil(fits[0].hiddenMs);
       remarks.push(
         `A random part of less than ${unseenMs} ms in the waits after ${kinds} would not be seen: answers were that late.`,
       );

@@ -13,13 +13,12 @@ import {
   setbacks,
 } from './retry-policy.js';
 import type { Call, Reply, Script } from './script.js';
-import { waitLaw } from './wait-law.js';
+import { type TimerLateness, waitLaw } from './wait-law.js';
 
 export interface Played {
   readonly calls: readonly Call[];
   readonly leftMs: number;
-  /** Average delay of this machine's timers. */
-  readonly lateMs: number;
+  readonly timers: TimerLateness;
   readonly isOver?: boolean | undefined;
 }
 
@@ -68,15 +67,15 @@ export function* investigateClient(draw: RandomStream): ClientInvestigation {
     calls.push(...played.calls);
     return played;
   };
-  let { leftMs, lateMs, isOver } = yield* play([{ name: 'served', replies: [{ status: 200 }], patienceMs: 2_000 }]);
+  let { leftMs, timers, isOver } = yield* play([{ name: 'served', replies: [{ status: 200 }], patienceMs: 2_000 }]);
   let scripts = survey();
   let policy: RetryPolicy | undefined;
   for (let round = 0; round < MOST_ROUNDS && scripts.length > 0 && isOver !== true; round += 1) {
-    ({ leftMs, lateMs, isOver } = yield* play(scripts));
-    policy = retryPolicyOf(calls, draw, lateMs);
+    ({ leftMs, timers, isOver } = yield* play(scripts));
+    policy = retryPolicyOf(calls, draw, timers);
     scripts = leftMs < PATIENCE_MS ? [] : further(policy, calls);
   }
-  return policy ?? retryPolicyOf(calls, draw, lateMs);
+  return policy ?? retryPolicyOf(calls, draw, timers);
 }
 
 function survey(): Script[] {

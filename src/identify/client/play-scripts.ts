@@ -9,6 +9,7 @@ import type { ClientInvestigation, Played } from './client-investigation.js';
 import type { RetryPolicy } from './retry-policy.js';
 import { type Call, failsAlways, lastGapMs, type Script, SILENCE } from './script.js';
 import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
+import type { TimerLateness } from './wait-law.js';
 
 interface PlayOptions {
   readonly port: number;
@@ -74,7 +75,7 @@ export async function playScripts(investigation: ClientInvestigation, options: P
       const played: Played = {
         calls,
         leftMs: leftMs(),
-        lateMs: player.lateMs,
+        timers: player.timers,
         isOver: options.signal.aborted || leftMs() <= 0,
       };
       next = investigation.next(played);
@@ -112,10 +113,13 @@ class Player {
     };
   }
 
-  get lateMs(): number {
-    return (
-      this.#ticks.reduce((sum, { lateMs }) => sum + Math.min(lateMs, STALL_MS), 0) / Math.max(1, this.#ticks.length)
-    );
+  get timers(): TimerLateness {
+    const lates = this.#ticks.map(({ lateMs }) => Math.min(lateMs, STALL_MS)).sort((a, b) => a - b);
+    const { length } = lates;
+    return {
+      averageMs: lates.reduce((sum, ms) => sum + ms, 0) / Math.max(1, length),
+      oftenMs: lates[Math.floor(0.95 * length)] ?? 0,
+    };
   }
 
   get isMixed(): boolean {

@@ -8,7 +8,7 @@
 //                  near      max(t, own), at most own + some time
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
-import { HIDDEN, roundNear } from './wait-fit.js';
+import { roundNear } from './wait-fit.js';
 import { areStalls, cut, densityOf, EARLY_MS, type Lateness, latestMs, type Piece } from './wait-law.js';
 
 export interface Advised {
@@ -17,6 +17,8 @@ export interface Advised {
   /** Length of the observation; Infinity if the program had ended. */
   readonly watchedMs: number;
   readonly late: Lateness;
+  /** Randomness up to this may be lateness, in ms. */
+  readonly hiddenMs: number;
   readonly own: readonly Piece[];
 }
 
@@ -96,8 +98,7 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   const beyond = gaps
     .filter(({ gapMs, announcedMs }) => announcedMs > 0 && gapMs > announcedMs)
     .map(({ gapMs, announcedMs }) => gapMs - announcedMs);
-  const hidden =
-    way === 'later' && Math.max(0, ...beyond) < HIDDEN * Math.max(...seen.map(({ late }) => late.spreadMs));
+  const hidden = way === 'later' && Math.max(0, ...beyond) < Math.max(...seen.map(({ hiddenMs }) => hiddenMs));
   if (hidden) return [];
   // Width of a uniform law from its range; common lateness cancels.
   const n = Math.max(2, beyond.length);

@@ -12,7 +12,7 @@ import {
   type Script,
 } from './script.js';
 import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
-import { areStalls, EARLY_MS, type Gap, latestMs, waitLaw } from './wait-law.js';
+import { areStalls, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -71,9 +71,11 @@ const LOADED = 0.1;
 const FEW = 8;
 /** Announced waits were obeyed if all were exceeded, half of them by no more than this beyond the minimum. */
 const OBEYED_MS = 60;
+/** Of a client without a back-off, whose lateness no gap shows. */
+const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20, hiddenMs: 40 };
 
-export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, lateMs = 0): RetryPolicy {
-  const backoffs = backoffsOf(calls, draw, lateMs);
+export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers: TimerLateness): RetryPolicy {
+  const backoffs = backoffsOf(calls, draw, timers);
   const retried = retriedOf(calls);
   const seen = attemptsOf(calls);
   const deadline = deadlineOf(calls, backoffs, { retried, attempts: seen });
@@ -175,11 +177,11 @@ function known(calls: readonly Call[]): Gap[] {
     : [];
 }
 
-function backoffsOf(calls: readonly Call[], draw: RandomStream, lateMs: number): Backoff[] {
+function backoffsOf(calls: readonly Call[], draw: RandomStream, timers: TimerLateness): Backoff[] {
   const late = known(calls);
   const of = (after: readonly SetbackGroup[]): Backoff => {
     const gaps = after.flatMap((setback) => gapsOf(calls, setback));
-    const fits = fitWaits([...gaps, ...late], lateMs, draw);
+    const fits = fitWaits([...gaps, ...late], timers, draw);
     return { after, fits, gaps, ...explained(gaps, fits[0]!) };
   };
   const seen = setbacks.filter((setback) => gapsOf(calls, setback).length > 0);
@@ -242,7 +244,7 @@ function advisedOf(
     if (at < 0) return [];
     const [one, two] = [attempts[at]!, attempts[at + 1]];
     if (two?.isStalled === true || (two === undefined && call.place > 0)) return [];
-    const late = fit === undefined ? { offsetMs: 0, spreadMs: 20 } : isFresh && at === 0 ? fit.first : fit.later;
+    const late = fit === undefined ? UNKNOWN_LATE : isFresh && at === 0 ? fit.first : fit.later;
     const k = at + 1;
     // Without a back-off of its own, a client waits as announced, or not at all.
     const own =
@@ -254,7 +256,16 @@ function advisedOf(
           });
     const gapMs = two === undefined ? undefined : two.arrivedMs - one.endedMs;
     const watchedMs = call.ending === 'silent' ? call.silentMs : Infinity;
-    return [{ announcedMs: one.reply.retryAfter!.seconds * 1000, gapMs, watchedMs, late, own }];
+    return [
+      {
+        announcedMs: one.reply.retryAfter!.seconds * 1000,
+        gapMs,
+        watchedMs,
+        late,
+        hiddenMs: fit?.hiddenMs ?? UNKNOWN_LATE.hiddenMs,
+        own,
+      },
+    ];
   });
 }
 

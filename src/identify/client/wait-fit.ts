@@ -6,8 +6,10 @@ import { type Edges, edgesBy } from './gap-edges.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
 import {
   type Gap,
+  isLonger,
   type Lateness,
   logLikelihood,
+  type TimerLateness,
   type WaitParameters,
   type WaitStructure,
   waitLaw,
@@ -28,6 +30,8 @@ export interface WaitFit {
   readonly narrower: Readonly<Record<keyof WaitParameters, Interval>>;
   readonly first: Lateness;
   readonly later: Lateness;
+  /** Randomness up to this may be lateness, in ms. */
+  readonly hiddenMs: number;
   /** Log-likelihood, minus log(number of gaps) for each unusual parameter. */
   readonly score: number;
 }
@@ -59,8 +63,8 @@ const ROUNDING = { one: 3, further: 1.5, usual: 4 };
 const NEGLIGIBLE = 0.03;
 /** Clocks may be off by this share of a wait. */
 const CLOCK = 0.01;
-/** Randomness up to this multiple of the spread of lateness may be lateness. */
-export const HIDDEN = 2;
+/** Randomness up to this multiple of the spread of lateness, or of how late timers often are, may be lateness. */
+const HIDDEN = 2;
 
 const order = ['capMs', 'factor', 'low', 'baseMs', 'plusMs', 'capMs'] as const;
 type Name = (typeof order)[number];
@@ -93,9 +97,10 @@ function logPrior({ offsetMs, spreadMs, firstOffsetMs, firstSpreadMs }: Values, 
   );
 }
 
-/** @param lateMs average delay of this machine's timers @returns the best first; the others are not clearly worse */
-export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream): WaitFit[] {
+/** @returns the best first; the others are not clearly worse */
+export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: RandomStream): WaitFit[] {
   const gaps = thinned(all, ENOUGH);
+  const { averageMs: lateMs } = timers;
   const sampled = sampledFrom(gaps, lateMs, draw);
   const own = gaps.filter(({ knownMs }) => knownMs === undefined);
   const lastK = Math.max(...own.map(({ k }) => k));
@@ -112,18 +117,37 @@ export function fitWaits(all: readonly Gap[], lateMs: number, draw: RandomStream
     farthest,
     promising.map(({ structure }) => sampled(structure, {}, STEPS.fit)),
   );
+  const simplestOf = (one: Fitted) => simplest(gaps.length, one, sampled, timers);
+  const refitted = (structure: WaitStructure, fixed: Fixed) => simplestOf(sampled(structure, fixed, STEPS.fit));
   const rounded = near.flatMap((one) => {
-    const found = simplest(gaps.length, one, sampled);
+    const found = simplestOf(one);
     const { jitter, capsJitter } = one.structure;
     // Without a cap both variants are the same law.
     if (capsJitter && found.parameters.capMs === Infinity) return [];
+    const other = otherForm(found, timers);
+    if (other !== undefined) {
+      const fit = refitted(one.structure, { low: other.low });
+      return [found, other.isBlurred ? { ...fit, score: found.score } : fit];
+    }
     if (jitter !== 'plus' || found.parameters.capMs === Infinity) return [found];
-    return [found, simplest(gaps.length, sampled({ ...one.structure, capsJitter: true }, {}, STEPS.fit), sampled)];
+    return [found, refitted({ ...one.structure, capsJitter: true }, {})];
   });
   const sorted = rounded.sort((a, b) => b.score - a.score);
   // A fit whose jitter may be lateness is not named first, but not excluded.
   const [hidden, visible] = [true, false].map((is) => sorted.filter((fit) => isHidden(fit, own) === is));
   return [...visible!, ...hidden!].filter(({ score }) => score > visible![0]!.score - CLEARLY);
+}
+
+/** Shorter by 25 %, or longer by 30 %? The nearest usual share of the other form, and whether late timers blur the difference. */
+function otherForm(
+  { structure, parameters, intervals }: WaitFit,
+  { averageMs }: TimerLateness,
+): { readonly low: number; readonly isBlurred: boolean } | undefined {
+  if (structure.jitter !== 'share') return undefined;
+  const low = nearest(lessRound, parameters.low).find((one) => isLonger(one) !== isLonger(parameters.low))!;
+  const isBlurred = Math.abs(low - parameters.low) <= (2 * averageMs) / parameters.baseMs;
+  const { least, most } = intervals.low;
+  return isBlurred || (low >= least && low <= most) ? { low, isBlurred } : undefined;
 }
 
 const ENOUGH = 200;
@@ -134,12 +158,12 @@ function thinned(gaps: readonly Gap[], n: number): readonly Gap[] {
   return gaps.length <= n ? gaps : gaps.filter((_, i) => place(i) !== place(i - 1));
 }
 
-function isHidden({ structure, parameters, later }: WaitFit, own: readonly Gap[]): boolean {
+function isHidden({ structure, parameters, hiddenMs }: WaitFit, own: readonly Gap[]): boolean {
   if (structure.jitter === 'none') return false;
   return own.every((gap) => {
     const pieces = waitLaw(structure, parameters, gap);
     const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
-    return toMs - fromMs < Math.max(HIDDEN * later.spreadMs, structure.jitter === 'share' ? CLOCK * toMs : 0);
+    return toMs - fromMs < Math.max(hiddenMs, structure.jitter === 'share' ? CLOCK * toMs : 0);
   });
 }
 
@@ -258,7 +282,7 @@ function guessed(
   };
 }
 
-function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
+function simplest(gaps: number, free: Fitted, sampled: Sampled, { oftenMs }: TimerLateness): WaitFit {
   const { structure } = free;
   let at = free;
   let likeliest = free.bestLogL;
@@ -300,6 +324,7 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled): WaitFit {
     narrower,
     first: { offsetMs: firstOffsetMs, spreadMs: firstSpreadMs },
     later: { offsetMs, spreadMs },
+    hiddenMs: HIDDEN * Math.max(spreadMs, oftenMs),
     score: at.bestLogL - log(gaps) * oddities(structure, parameters),
   };
 }
@@ -343,12 +368,19 @@ function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: numb
   const near = (one: number) => one >= least - NEAR && one <= most + NEAR;
   if (name === 'low') {
     const others = lessRound.filter((one) => one >= least && one <= most);
-    others.sort((a, b) => Math.abs(a - value) - Math.abs(b - value));
-    return [...roundShares.filter(near), ...others, roundNear(100 * least, 100 * most, 100 * value) / 100];
+    return [
+      ...roundShares.filter(near),
+      ...nearest(others, value),
+      roundNear(100 * least, 100 * most, 100 * value) / 100,
+    ];
   }
   if (name === 'factor') return [...roundFactors.filter(near), roundNear(100 * least, 100 * most, 100 * value) / 100];
   if (name === 'noCap') return [Infinity];
   return [roundNear(least, most, value)];
+}
+
+function nearest(some: readonly number[], value: number): number[] {
+  return [...some].sort((a, b) => Math.abs(a - value) - Math.abs(b - value));
 }
 
 const ROUND = 0.02;

@@ -43,6 +43,12 @@ export interface WaitParameters {
   readonly capMs: number;
 }
 
+/** How late timers of this machine were, in ms: on average, and one in twenty later than `oftenMs`. */
+export interface TimerLateness {
+  readonly averageMs: number;
+  readonly oftenMs: number;
+}
+
 export interface Lateness {
   readonly offsetMs: number;
   readonly spreadMs: number;
@@ -80,6 +86,15 @@ export function cut(fromMs: number, toMs: number, at: readonly number[], of: (ms
   return ends
     .slice(1)
     .map((end, i) => ({ share: (end - ends[i]!) / (toMs - fromMs), fromMs: of(ends[i]!), toMs: of(end) }));
+}
+
+/** U(l, 1) w is U(1, 1 / l) l w: whether the second form is the rounder one. `low`: l */
+export function isLonger(low: number): boolean {
+  return low > 0 && low < 1 && low !== 0.5 && digits(1 / low - 1) < digits(1 - low);
+}
+
+function digits(share: number): number {
+  return `${Number(share.toPrecision(6))}`.length;
 }
 
 function power(x: number, n: number): number {
