@@ -173,10 +173,7 @@ function readPlugins(
     const config = plugins?.get(name);
     if (config === undefined) return [];
     const [key, limit] = [keyOf(config), limitOf(name, config, found)];
-    if (typeof limit === 'string') {
-      found.refuse(config, limit);
-      return [];
-    }
+    if (typeof limit === 'string') return found.refuse(config, limit) ?? [];
     const group = textAt(config, 'group');
     const isOff = textAt(config, '_meta', 'disable') === 'true' || textAt(config, 'disable') === 'true';
     return found.unless(isOff ? 'it is disabled' : unused, config, {

@@ -49,14 +49,9 @@ function readPolicies(elements: readonly Element[], reach: FoundLimiter['reach']
         one,
         `only requests of ${one.attributes.get('condition') ?? 'no other condition'} meet the limit; here all do`,
       );
-    if (section !== undefined && section !== 'inbound') {
-      const what = `${name} belongs into inbound: in ${section} it limits nothing`;
-      if (name !== 'limit-concurrency') {
-        found.unused(element, { name, what });
-        continue;
-      }
-    }
     if (name === 'limit-concurrency') readConcurrency(element, reach, found);
+    else if (section !== undefined && section !== 'inbound')
+      found.unused(element, { name, what: `${name} belongs into inbound: in ${section} it limits nothing` });
     else if (name.endsWith('token-limit')) found.refuse(element, 'limits of tokens of a model are not read');
     else {
       readCalls(element, element, reach, found);
@@ -83,32 +78,26 @@ function readCalls(element: Element, policy: Element, reach: FoundLimiter['reach
     if (attributes.has(one)) found.refuse(element, `${one} of ${name} is not read`);
   if (!attributes.has('calls') && attributes.has('bandwidth')) return;
   if (calls === undefined || !Number.isInteger(period) || (period === 0 && calls > 0)) {
-    const isSaid = ['calls', 'renewal-period'].some(
-      (one) => attributes.has(one) && !/^\d+$/.test(attributes.get(one)!),
-    );
+    const isSaid = ['calls', 'renewal-period'].some((one) => !/^\d+$/.test(attributes.get(one) ?? '0'));
     if (!isSaid) found.refuse(element, `${name} has no number of calls or no renewal-period above 0`);
     return;
   }
   const isQuota = policy.name.startsWith('quota');
+  const title = `${name} ${attributes.get('name') ?? attributes.get('id') ?? ''}`;
   const by = policy.attributes.get('counter-key');
   found.limiter(element, {
-    name: element === policy ? name : `${policy.name}, ${name} ${attributes.get('name') ?? attributes.get('id') ?? ''}`,
-    where: element === policy ? '' : `${name} ${attributes.get('name') ?? attributes.get('id') ?? ''}`,
+    name: element === policy ? name : `${policy.name}, ${title}`,
+    where: element === policy ? '' : title,
     reach,
     key: by === undefined ? unknownKey('subscription') : keyOf(by),
-    limit: isQuota
-      ? { like: 'azure-apim-quota', calls, renewal_period: period }
-      : { like: 'azure-apim', calls, renewal_period: period },
+    limit: { like: isQuota ? 'azure-apim-quota' : 'azure-apim', calls, renewal_period: period },
     status: isQuota ? 403 : 429,
   });
 }
 
-function readConcurrency(element: Element, reach: FoundLimiter['reach'], found: FoundLimits): void {
+function readConcurrency(element: Element, reach: FoundLimiter['reach'], found: FoundLimits) {
   const most = element.attributes.get('max-count') ?? '';
-  if (!/^[1-9]\d*$/.test(most)) {
-    found.refuse(element, `max-count is ${most || 'not there'}, and no number`);
-    return;
-  }
+  if (!/^[1-9]\d*$/.test(most)) return found.refuse(element, `max-count is ${most || 'not there'}, and no number`);
   found.limiter(element, {
     name: 'limit-concurrency',
     reach,

@@ -10,10 +10,10 @@ import {
   everyone,
   type FoundLimits,
   type KeyPart,
+  keyOfAll,
   type LimitKey,
   type PathPattern,
   type Source,
-  unknownKey,
   type Written,
 } from './found.js';
 
@@ -68,7 +68,6 @@ export function readCaddy(source: Source, found: FoundLimits): void {
     ),
   );
   const imported = new Set<string>();
-  const matchers = (lines: readonly CaddyLine[], name: string) => lines.find(({ words }) => words[0] === name);
   const visit = (
     lines: readonly CaddyLine[],
     site: readonly string[],
@@ -114,7 +113,7 @@ export function readCaddy(source: Source, found: FoundLimits): void {
   const pathsOf = (lines: readonly CaddyLine[], matcher: string): PathPattern[] | undefined => {
     if (matcher === '' || matcher === '*') return [];
     if (matcher.startsWith('/')) return [pathOf(matcher)];
-    const named = matcher.startsWith('@') ? matchers(lines, matcher) : undefined;
+    const named = matcher.startsWith('@') ? lines.find(({ words }) => words[0] === matcher) : undefined;
     const [, kind, ...given] = named?.words ?? [];
     const inner = named?.block ?? (kind === undefined ? [] : [{ words: [kind, ...given] }]);
     const isPaths = inner.length === 1 && inner[0]!.words[0] === 'path';
@@ -187,5 +186,5 @@ function keyOf(text: string | undefined): LimitKey {
   if (text === undefined) return everyone;
   const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);
   if (names.length === 0) return { text: `constant ${text}`, parts: [] };
-  return names.includes(undefined) ? unknownKey(text) : { text, parts: (names as KeyPart[][]).flat() };
+  return keyOfAll(text, names);
 }

@@ -2,22 +2,13 @@
 //
 //   limit_req zone=api burst=20;          words, ended by a semicolon
 //   location /api { … }                   words, and a block of directives
-import type { Source } from './found.js';
+import { type Source, SyntaxFault } from './found.js';
 
 export interface Directive {
   readonly file: string;
   readonly line: number;
   readonly words: readonly string[];
   readonly block: readonly Directive[] | undefined;
-}
-
-export class GrammarFault extends Error {
-  constructor(
-    readonly line: number,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 /** Words, braces and semicolons. Quotes and backslashes group characters; # begins a comment. */
@@ -28,7 +19,7 @@ const PROGRAM = /^\w+_by_lua_block$|^(?:perl|js_content)_block$/;
 
 const MOST_DEPTH = 200;
 
-/** @throws GrammarFault */
+/** @throws SyntaxFault */
 export function directivesOf({ name: file, text }: Source): readonly Directive[] {
   const stack: Directive[][] = [[]];
   const opened: number[] = [];
@@ -43,20 +34,20 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
       line += token.split('\n').length - 1;
       if (inProgram <= 0) words = [];
     } else if (token === '{' && PROGRAM.test(words[0] ?? '')) inProgram = 1;
-    else if (token === '"' || token === "'") throw new GrammarFault(line, 'a quote is not closed');
+    else if (token === '"' || token === "'") throw new SyntaxFault(line, 'a quote is not closed');
     else if (token === '\n') line += 1;
     else if (token === ';' || token === '{') {
       const block: Directive[] | undefined = token === '{' ? [] : undefined;
       if (words.length > 0 || block !== undefined) stack.at(-1)!.push({ file, words, line: from, block });
       if (block !== undefined) {
-        if (stack.length > MOST_DEPTH) throw new GrammarFault(line, `it is more than ${MOST_DEPTH} blocks deep`);
+        if (stack.length > MOST_DEPTH) throw new SyntaxFault(line, `it is more than ${MOST_DEPTH} blocks deep`);
         stack.push(block);
         opened.push(from);
       }
       words = [];
     } else if (token === '}') {
-      if (words.length > 0) throw new GrammarFault(from, `${words[0]} has no semicolon`);
-      if (stack.length === 1) throw new GrammarFault(line, 'a block is closed that was not opened');
+      if (words.length > 0) throw new SyntaxFault(from, `${words[0]} has no semicolon`);
+      if (stack.length === 1) throw new SyntaxFault(line, 'a block is closed that was not opened');
       stack.pop();
       opened.pop();
     } else if (!token.startsWith('#')) {
@@ -65,8 +56,8 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
       line += token.split('\n').length - 1;
     }
   }
-  if (words.length > 0) throw new GrammarFault(from, `${words[0]} has no semicolon`);
-  if (opened.length > 0) throw new GrammarFault(opened.at(-1)!, 'a block is not closed');
+  if (words.length > 0) throw new SyntaxFault(from, `${words[0]} has no semicolon`);
+  if (opened.length > 0) throw new SyntaxFault(opened.at(-1)!, 'a block is not closed');
   return stack[0]!;
 }
 

@@ -2,16 +2,6 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseAllDocuments, type Node as YamlNode } from 'yaml';
 import type { FoundLimits, Source } from './found.js';
 
-/** A text that is not valid in its format. */
-export class SyntaxFault extends Error {
-  constructor(
-    readonly line: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 export interface TreeEntry {
   readonly file: string;
   readonly line: number;
@@ -27,6 +17,37 @@ const nothing: ReadonlyMap<string, TreeEntry> = new Map();
 
 export function entryOf(file: string, line: number, given: Partial<TreeEntry>): TreeEntry {
   return { file, line, value: undefined, expression: undefined, fields: nothing, items: [], textLine: line, ...given };
+}
+
+interface Branch {
+  readonly line: number;
+  value?: string;
+  readonly branches: Map<string, Branch>;
+}
+
+/** Builds a tree of dotted names, such as `a.b`; those that are all indices, such as `[0]`, are items. */
+export function treeOf(
+  file: string,
+  rows: readonly { readonly names: readonly string[]; readonly line: number; readonly value: string }[],
+): TreeEntry {
+  const root: Branch = { line: 1, branches: new Map() };
+  for (const { names, line, value } of rows) {
+    let here = root;
+    for (const name of names) {
+      const next = here.branches.get(name) ?? { line, branches: new Map() };
+      here.branches.set(name, next);
+      here = next;
+    }
+    here.value = value;
+  }
+  const entry = ({ line, value, branches }: Branch): TreeEntry => {
+    if (branches.size === 0) return entryOf(file, line, { value });
+    const inner = [...branches].map(([name, one]) => [name, entry(one)] as const);
+    if (inner.some(([name]) => !/^\[\d+\]$/.test(name))) return entryOf(file, line, { fields: new Map(inner) });
+    const index = (name: string) => Number(name.slice(1, -1));
+    return entryOf(file, line, { items: inner.sort(([a], [b]) => index(a) - index(b)).map(([, one]) => one) });
+  };
+  return entry(root);
 }
 
 /** Envoy's JSON has `tokenBucket` for `token_bucket`. */
@@ -64,7 +85,7 @@ export function numberAt(entry: TreeEntry | undefined, ...names: readonly string
 }
 
 /** Ignores null and empty lists, which plans contain for absent values. */
-export const isGiven = (entry: TreeEntry | undefined) =>
+export const isGiven = (entry: TreeEntry | undefined): entry is TreeEntry =>
   entry !== undefined &&
   (entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined || entry.expression !== undefined);
 
@@ -180,7 +201,6 @@ export function writtenNumber(
 ): number | undefined {
   const number = numberAt(entry);
   if (number !== undefined) return number;
-  const given = entry?.expression === undefined ? 'not there' : entry.expression;
-  found.refuse(entry ?? from, `${what} is ${given}: it is known only once Terraform has evaluated it`);
-  return undefined;
+  const given = entry?.expression ?? 'not there';
+  return found.refuse(entry ?? from, `${what} is ${given}: it is known only once Terraform has evaluated it`);
 }

@@ -10,6 +10,7 @@ import {
   type FoundLimiter,
   type FoundLimits,
   type KeyPart,
+  keyOfAll,
   type Like,
   type LimitKey,
   literal,
@@ -90,8 +91,8 @@ export class Domains {
       }
       if (last === undefined) return [];
       const { text } = keyOfEntries(trail);
-      const key = { text, parts: parts.includes(undefined) ? undefined : (parts as KeyPart[]) };
-      return this.#limiter(last, trail, { reach: 'known', key, hosts, paths: pathsSent(limit, this.found) });
+      const place = { reach: 'known', key: keyOfAll(text, parts), hosts, paths: pathsSent(limit, this.found) } as const;
+      return this.#limiter(last, trail, place);
     });
   }
 
@@ -162,8 +163,7 @@ function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   const requests = numberAt(given, 'requests_per_unit');
   if (requests !== undefined && units.includes(unit))
     return { like: 'envoy-ratelimit', requests_per_unit: requests, unit };
-  found.refuse(given, 'the rate_limit has no number of requests or no unit');
-  return undefined;
+  return found.refuse(given, 'the rate_limit has no number of requests or no unit');
 }
 
 const parts: Readonly<Record<string, KeyPart>> = {
@@ -179,9 +179,11 @@ const parts: Readonly<Record<string, KeyPart>> = {
 
 export function keyOfEntries(trail: readonly Part[]): LimitKey {
   const open = trail.filter(({ value, isOpen }) => value === undefined || isOpen === true).map(({ name }) => name);
-  const known = open.map((name) => parts[name.toLowerCase()]);
   const text = open.length === 0 ? 'all requests with this descriptor' : `each ${open.join(', ')}`;
-  return { text, parts: known.includes(undefined) ? undefined : (known as KeyPart[]) };
+  return keyOfAll(
+    text,
+    open.map((name) => parts[name.toLowerCase()]),
+  );
 }
 
 export const actionsOf = (entry: TreeEntry | undefined) => listAt(entry, 'rate_limits');

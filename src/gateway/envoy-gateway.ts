@@ -10,18 +10,13 @@ import {
   bySpecificity,
   everyone,
   type FoundLimits,
+  keyOfAll,
   type Like,
   type LimitKey,
   perClient,
-  type Reach,
   unknownKey,
 } from './found.js';
 import { reachOfRules, sayMatches } from './kubernetes.js';
-
-function reachOfRoute(roots: readonly TreeEntry[], kind: string, name: string): Reach {
-  const route = roots.find((one) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name);
-  return reachOfRules(route, listAt(route, 'spec', 'rules'));
-}
 
 const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
 
@@ -38,7 +33,7 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const left = routes.map(titleOf).filter((title) => !own.has(title));
   const limited = policies.flatMap((root) => readPolicy(root, routes, left, found));
   const table = routes.map((route) => ({
-    ...reachOfRoute(roots, textAt(route, 'kind') ?? '', textAt(route, 'metadata', 'name') ?? ''),
+    ...reachOfRules(route, listAt(route, 'spec', 'rules')),
     limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
   }));
   for (const [i, route] of routes.entries()) if (table[i]!.limiters.length > 0) sayMatches(route, found);
@@ -67,10 +62,8 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
         numberAt(rule, 'limit', 'requests'),
         (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
       ];
-      if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined)) {
-        found.refuse(rule, 'the rule has no number of requests or no unit');
-        return [];
-      }
+      if (requests === undefined || !units.includes(unit) || (type === 'local' && SECONDS[unit] === undefined))
+        return found.refuse(rule, 'the rule has no number of requests or no unit') ?? [];
       if (isGiven(at(rule, 'cost'))) found.refuse(at(rule, 'cost')!, 'cost is not read: a request costs 1 here');
       const bucket: Like = {
         like: 'envoy-local',
@@ -98,8 +91,8 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
         if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
           found.refuse(rule, 'each match of a route has a count of its own; here they share one');
         const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
-        const reach = isThere ? ('known' as const) : ('unknown' as const);
-        return { routes: some, limiter: found.limiter(rule, { ...place, where: some.join(', '), reach }) };
+        const limiter = { ...place, where: some.join(', '), reach: isThere ? 'known' : 'unknown' } as const;
+        return { routes: some, limiter: found.limiter(rule, limiter) };
       });
     }),
   );
@@ -130,9 +123,8 @@ function selected(rule: TreeEntry, found: FoundLimits): LimitKey {
       }
     }
   if (keys.length === 0) return everyone;
-  const known = keys.flatMap((one) => one.parts ?? []);
-  return {
-    text: keys.map(({ text }) => text).join(', '),
-    parts: keys.some((one) => one.parts === undefined) ? undefined : known,
-  };
+  return keyOfAll(
+    keys.map(({ text }) => text).join(', '),
+    keys.map(({ parts }) => parts),
+  );
 }

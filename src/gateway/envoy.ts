@@ -298,9 +298,7 @@ function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
       ? textAt(bucket, 'fill_interval')
       : `${(seconds ?? 0) + (nanos ?? 0) / 1e9}s`;
   const interval = written === undefined ? undefined : durationOf(written);
-  if (given?.max_tokens === undefined || interval === undefined) {
-    found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
-    return undefined;
-  }
+  if (given?.max_tokens === undefined || interval === undefined)
+    return found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
   return { like: 'envoy-local', ...given, fill_interval: interval };
 }

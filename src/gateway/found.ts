@@ -95,7 +95,23 @@ export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, te
 
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
+/** Several values together; unknown if one of them is. */
+export const keyOfAll = (text: string, parts: readonly (KeyPart | readonly KeyPart[] | undefined)[]): LimitKey => ({
+  text,
+  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as KeyPart[])],
+});
+
 export type Written = Pick<Noted, 'file' | 'line'>;
+
+/** A text that is not valid in its format. */
+export class SyntaxFault extends Error {
+  constructor(
+    readonly line: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 type Described = Pick<FoundLimiter, 'name' | 'limit'> & Partial<FoundLimiter>;
 
@@ -160,9 +176,9 @@ export class FoundLimits {
     return [];
   }
 
-  refuse({ file, line }: Written, what: string): void {
-    if (this.notUnderstood.some((one) => one.file === file && one.line === line && one.what === what)) return;
-    this.notUnderstood.push({ file, line, what });
+  refuse({ file, line }: Written, what: string): undefined {
+    if (!this.notUnderstood.some((one) => one.file === file && one.line === line && one.what === what))
+      this.notUnderstood.push({ file, line, what });
   }
 
   unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): void {
@@ -278,11 +294,21 @@ const kinds: Readonly<Record<string, KeyPart>> = {
 
 /** A key of nginx or APISIX variables: `$binary_remote_addr$uri`. */
 export function keyOfVariables(text: string): LimitKey {
-  const names = [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]);
-  return { text, parts: names.includes(undefined) ? undefined : [...new Set(names as KeyPart[])] };
+  return keyOfAll(
+    text,
+    [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]),
+  );
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7 };
+export const UNITS_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 3.6e6,
+  d: 8.64e7,
+};
 
 /** A Go duration: `1s`, `1h30m`, `0.5s`; else undefined. @param unit default for a plain number */
 export function durationOf(text: string, unit?: string): string | undefined {

@@ -2,7 +2,7 @@
 //
 //   sc_http_req_rate(0) gt 20, of http_req_rate(10s)        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //   http-request tarpit                                     status 500
-import type { FoundLimiter, Like } from './found.js';
+import { type FoundLimiter, type Like, UNITS_MS } from './found.js';
 
 export interface CountComparison {
   readonly counter: string;
@@ -67,9 +67,7 @@ export function inUnits(time: string): string | number {
 
 function msOf(time: string): number | undefined {
   const [, figure, unit = 'ms'] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(time) ?? [];
-  return figure === undefined
-    ? undefined
-    : Number(figure) * { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 's'];
+  return figure === undefined ? undefined : Number(figure) * UNITS_MS[unit]!;
 }
 
 export function statusOf(action: string): number | undefined {

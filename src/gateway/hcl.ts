@@ -6,8 +6,8 @@
 //   }
 //
 // Source: the HCL native syntax specification of hashicorp/hcl. No npm package keeps the lines.
-import { entryOf, SyntaxFault, type TreeEntry } from './document.js';
-import type { Source } from './found.js';
+import { entryOf, type TreeEntry } from './document.js';
+import { type Source, SyntaxFault } from './found.js';
 
 interface Token {
   readonly text: string;

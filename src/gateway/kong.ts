@@ -199,8 +199,7 @@ function windows(config: TreeEntry | undefined, found: FoundLimits): Windowed[] 
     if (limit === undefined) return [];
     const given = at(config, window)!;
     if (window !== 'month' && window !== 'year') return [[window, { like: 'kong', [window]: limit }, given] as const];
-    found.refuse(given, `windows of a ${window} are not read`);
-    return [];
+    return found.refuse(given, `windows of a ${window} are not read`) ?? [];
   });
 }
 
@@ -212,10 +211,8 @@ function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[]
     found.refuse(config, 'limit and window_size are not of the same length');
   return limits.slice(0, sizes.length).flatMap((one, i) => {
     const [limit, size] = [numberAt(one), numberAt(sizes[i])];
-    if (limit === undefined || size === undefined) {
-      found.refuse(one, 'limit or window_size is not a number');
-      return [];
-    }
+    if (limit === undefined || size === undefined)
+      return found.refuse(one, 'limit or window_size is not a number') ?? [];
     const more = { ...(isFixed && { window_type: 'fixed' }), ...(isForgiving && { disable_penalty: true }) };
     return [[`${size}s`, { like: 'kong-advanced', limit, window_size: size, ...more }, one] as const];
   });

@@ -139,12 +139,8 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   const number = (name: string): number | undefined => {
     const one = given(name);
     if (one === undefined) return undefined;
-    const value = numberAt(one);
-    if (value === undefined || !Number.isInteger(value) || value < 0) {
-      found.refuse(one, `${name} is not a whole number`);
-      return undefined;
-    }
-    return value;
+    const value = numberAt(one) ?? -1;
+    return Number.isInteger(value) && value >= 0 ? value : found.refuse(one, `${name} is not a whole number`);
   };
   const multiplier = number('limit-burst-multiplier') ?? 5;
   const hosts = listAt(root, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);

@@ -5,10 +5,10 @@
 
 import { readApisix } from './apisix.js';
 import { looksLikeApim } from './azure-apim.js';
-import { at, documentsOf, isGiven, SyntaxFault, type TreeEntry, textAt, walk } from './document.js';
+import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
-import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
+import { FoundLimits, type GatewayLimits, limitsOf, type Source, SyntaxFault } from './found.js';
 import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
@@ -117,19 +117,14 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
   if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
     return [javaPropertiesOf(source)];
-  if (/\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text))) return tomlIn(source, found);
+  const isToml = /\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text));
   let isRefused = false;
-  const roots = documentsOf(source, (line, what) => {
+  const refuse = (line: number, what: string) => {
     isRefused = true;
     if (MAY_LIMIT.test(source.text)) found.refuse({ file: source.name, line }, what);
-  });
-  if (isRefused) refuseWords(source, 'the file was not read', found);
-  return roots;
-}
-
-function tomlIn(source: Source, found: FoundLimits): TreeEntry[] {
-  const roots = treeIn('TOML', tomlOf, source, found);
-  if (roots.length === 0) refuseWords(source, 'the file was not read', found);
+  };
+  const roots = isToml ? treeIn('TOML', tomlOf, source, found) : documentsOf(source, refuse);
+  if (isRefused || (isToml && roots.length === 0)) refuseWords(source, 'the file was not read', found);
   return roots;
 }
 

@@ -6,8 +6,16 @@
 //       location /login limit_req c c, and not b
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
-import { type Directive, directivesOf, flattened, GrammarFault } from './directives.js';
-import { expressionOf, type FoundLimiter, type FoundLimits, type Like, type LimitKey, type Source } from './found.js';
+import { type Directive, directivesOf, flattened } from './directives.js';
+import {
+  expressionOf,
+  type FoundLimiter,
+  type FoundLimits,
+  type Like,
+  type LimitKey,
+  type Source,
+  SyntaxFault,
+} from './found.js';
 import { zoneKey } from './nginx-key.js';
 import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
 
@@ -57,7 +65,7 @@ class Configuration {
       try {
         return [{ name: source.name, directives: directivesOf(source) }];
       } catch (error) {
-        if (!(error instanceof GrammarFault)) throw error;
+        if (!(error instanceof SyntaxFault)) throw error;
         found.refuse({ file: source.name, line: error.line }, `nginx refuses the file: ${error.message}`);
         return [];
       }
@@ -95,20 +103,20 @@ class Configuration {
       this.#refuse(one, 'rewrite changes paths; here locations are chosen by the path of the request');
     for (const one of all)
       if (one.words[0]?.startsWith('$')) this.#refuse(one, `nginx refuses ${one.words[0]} as a directive`);
+    const none = servers.length === 0;
     this.#servers = servers.length;
     const level = this.#level(http, { requests: [], connections: [], settings: new Map() });
-    this.#http = servers.length === 0 ? [] : [...level.requests, ...level.connections];
-    const none = servers.length === 0;
+    this.#http = none ? [] : [...level.requests, ...level.connections];
     const places = none ? [this.#location('', [], http, level, { server: '', place: undefined })] : [];
     const trees = servers.map((server) => this.#server(server, level));
-    const loose = none ? undefined : http.filter(({ words }) => words[0] === 'location');
-    for (const one of loose ?? []) this.#refuse(one, 'a location outside of a server is not read');
+    for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
+      this.#refuse(one, 'a location outside of a server is not read');
     this.#found.routes.push(nginxRoute([...trees, ...places.map((place) => ({ names: [], ports: [], place }))]));
     for (const zone of this.#zones.values()) this.#unused(zone);
   }
 
   #refuse(at: Directive, what: string): undefined {
-    this.#found.refuse(at, what);
+    return this.#found.refuse(at, what);
   }
 
   /** Replaces each include by the directives of the included files that are given. */
@@ -312,10 +320,7 @@ class Configuration {
   #limiter(one: Directive, { settings }: Level, where: string, hosts: readonly string[]): FoundLimiter | undefined {
     const [directive = ''] = one.words;
     const zone = this.#zoneOf(one);
-    if (zone === undefined) {
-      this.#refuse(one, `no ${directive}_zone defines the zone of ${one.words.join(' ')}`);
-      return undefined;
-    }
+    if (zone === undefined) return this.#refuse(one, `no ${directive}_zone defines the zone of ${one.words.join(' ')}`);
     this.#used.add(zone);
     const limit = directive === 'limit_req' ? this.#rateLimit(one, zone) : this.#connectionLimit(one);
     if (limit === undefined) return undefined;
@@ -370,8 +375,7 @@ class Configuration {
     const [, , most = ''] = one.words;
     if (/^[1-9]\d*$/.test(most) && Number(most) < 65_536)
       return { like: 'nginx-limit-conn', connections: Number(most) };
-    this.#refuse(one, `limit_conn takes a zone and a number, not ${most === '' ? 'the zone alone' : most}`);
-    return undefined;
+    return this.#refuse(one, `limit_conn takes a zone and a number, not ${most === '' ? 'the zone alone' : most}`);
   }
 
   #unused(zone: Zone): void {

@@ -5,7 +5,7 @@
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
-import { type FoundLimits, type KeyPart, keyNamed, type PathPattern } from './found.js';
+import { type FoundLimits, type KeyPart, keyNamed, keyOfAll, type PathPattern, type Reach } from './found.js';
 import { readPlugin } from './kong.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
 
@@ -94,12 +94,10 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   const seconds = window === undefined ? undefined : writtenNumber(window, 'evaluation_window_sec', statement, found);
   if (limit === undefined || (window !== undefined && seconds === undefined)) return;
   const scope = at(statement, 'scope_down_statement');
-  if (scope !== undefined && isGiven(scope))
-    found.refuse(scope, 'only requests of scope_down_statement count; here all do');
+  if (isGiven(scope)) found.refuse(scope, 'only requests of scope_down_statement count; here all do');
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
-  const isCount =
-    textAt(rule, 'action') === 'count' || (at(action, 'count') !== undefined && isGiven(at(action, 'count')!));
+  const isCount = textAt(rule, 'action') === 'count' || isGiven(at(action, 'count'));
   const named = { captcha: 405, challenge: 202 };
   const [, asked] = Object.entries(named).find(([name]) => at(action, name) !== undefined) ?? [];
   const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? asked ?? 403;
@@ -124,7 +122,7 @@ const characteristics: Readonly<Record<string, readonly KeyPart[]>> = {
 function readRuleset({ name, body }: Resource, found: FoundLimits): void {
   for (const rule of listAt(body, 'rules')) {
     const limit = at(rule, 'ratelimit');
-    if (limit === undefined || !isGiven(limit)) continue;
+    if (!isGiven(limit)) continue;
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
     const requests = writtenNumber(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
     const period = writtenNumber(at(limit, 'period'), 'period', limit, found);
@@ -132,14 +130,16 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     const block = timeout === undefined ? undefined : writtenNumber(timeout, 'mitigation_timeout', limit, found);
     if (requests === undefined || period === undefined || (timeout !== undefined && block === undefined)) continue;
     const keys = listAt(limit, 'characteristics').map(({ value }) => String(value));
-    const known = keys.map((one) => characteristics[one]);
     const like = {
       like: 'cloudflare',
       requests_per_period: requests,
       period,
       ...(block !== undefined && { mitigation_timeout: block }),
     };
-    const key = { text: keys.join(', '), parts: known.includes(undefined) ? undefined : (known as KeyPart[][]).flat() };
+    const key = keyOfAll(
+      keys.join(', '),
+      keys.map((one) => characteristics[one]),
+    );
     const off = textAt(rule, 'enabled') === 'false' ? 'it is not enabled' : undefined;
     const counting = at(limit, 'counting_expression');
     if (off === undefined && counting !== undefined && (textAt(counting) ?? 'given') !== '')
@@ -163,7 +163,7 @@ const EXACT = /http\.request\.uri\.path\s+eq\s+"([^"]+)"/g;
 const PREFIX = /starts_with\(http\.request\.uri\.path,\s*"([^"]+)"\)/g;
 
 /** Of an expression: `http.host eq "a"`, and equal or prefixed paths, joined by `and`. */
-function reachOf(expression: TreeEntry | undefined, found: FoundLimits): { hosts: string[]; paths: PathPattern[] } {
+function reachOf(expression: TreeEntry | undefined, found: FoundLimits): Reach {
   const text = textAt(expression) ?? expression?.expression ?? 'true';
   const all = (term: RegExp) => [...text.matchAll(term)].map(([, given]) => given!);
   const reach = {
@@ -189,11 +189,9 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     const isBan = action === 'rate_based_ban';
     const ban = isBan ? writtenNumber(at(options, 'ban_duration_sec'), 'ban_duration_sec', options, found) : undefined;
     if (count === undefined || interval === undefined || (isBan && ban === undefined)) continue;
-    if (at(options, 'ban_threshold') !== undefined && isGiven(at(options, 'ban_threshold')!))
-      found.refuse(
-        at(options, 'ban_threshold')!,
-        'ban_threshold is not read: a client is banned as soon as it exceeds the rate',
-      );
+    const threshold = at(options, 'ban_threshold');
+    if (isGiven(threshold))
+      found.refuse(threshold, 'ban_threshold is not read: a client is banned as soon as it exceeds the rate');
     const expression = textAt(rule, 'match', 'expr', 'expression');
     const ranges = listAt(rule, 'match', 'config', 'src_ip_ranges').map(({ value }) => String(value));
     if (expression !== undefined || (ranges.length > 0 && !ranges.includes('*')))
@@ -251,7 +249,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
 function readKongPlugin({ type, name, body }: Resource, found: FoundLimits): void {
   const bound = (['route', 'service', 'consumer'] as const)
     .map((one) => [one, at(body, one)] as const)
-    .find(([, given]) => given !== undefined && isGiven(given));
+    .find(([, given]) => isGiven(given));
   const id = bound && at(bound[1], 'id');
   const target =
     bound === undefined

@@ -4,8 +4,8 @@
 //     average = 10
 //
 // Source: toml.io, 1.0. Dates stay text. The package that keeps the lines, toml-eslint-parser, is made for linters, with all spaces and comments.
-import { entryOf, SyntaxFault, type TreeEntry } from './document.js';
-import type { Source } from './found.js';
+import { entryOf, type TreeEntry } from './document.js';
+import { type Source, SyntaxFault } from './found.js';
 
 interface Node {
   readonly line: number;

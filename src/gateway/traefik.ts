@@ -4,7 +4,7 @@
 //           routers: { web: { rule: 'PathPrefix(`/api`)', middlewares: [api] } } }
 //
 // Source: doc.traefik.io, RateLimit and InFlightReq of Traefik 3.
-import { at, entryOf, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import {
   durationOf,
   everyone,
@@ -157,29 +157,16 @@ function labelled(root: TreeEntry): TreeEntry[] {
         return { name, one, value: value.join('=') };
       }),
     ];
-    const tree = new Map<string, TreeEntry>();
-    for (const { name, one, value } of labels)
-      if (/^traefik\.(?:http|tcp)\./i.test(name)) plant(tree, name.split('.').slice(1), one, value);
-    if (tree.size > 0) trees.push(entryOf(entry.file, entry.line, { fields: tree }));
+    const rows = labels
+      .filter(({ name }) => /^traefik\.(?:http|tcp)\./i.test(name))
+      .map(({ name, one, value }) => ({ names: name.split('.').slice(1).map(optionOf), line: one.line, value }));
+    if (rows.length > 0) trees.push(treeOf(entry.file, rows));
   }
   return trees;
 }
 
-function plant(
-  tree: Map<string, TreeEntry>,
-  [name = '', ...rest]: readonly string[],
-  { file, line }: TreeEntry,
-  value: string,
-): void {
-  const own = ['rateLimit', 'inFlightReq'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
-  if (rest.length === 0) {
-    tree.set(own, entryOf(file, line, { value }));
-    return;
-  }
-  const inner = new Map(tree.get(own)?.fields);
-  plant(inner, rest, entryOf(file, line, {}), value);
-  tree.set(own, entryOf(file, tree.get(own)?.line ?? line, { fields: inner }));
-}
+const optionOf = (name: string) =>
+  ['rateLimit', 'inFlightReq'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 
 function readMiddleware(
   { name, kind, config }: Middleware,
@@ -188,10 +175,7 @@ function readMiddleware(
   found: FoundLimits,
 ): ReadonlyMap<Router, FoundLimiter> {
   const limit = limitOf(kind, config, found);
-  if (typeof limit === 'string') {
-    found.refuse(config, limit);
-    return new Map();
-  }
+  if (typeof limit === 'string') return found.refuse(config, limit) ?? new Map();
   const key = keyOf(config, kind);
   if (at(config, 'sourceCriterion', 'ipStrategy', 'ipv6Subnet') !== undefined)
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
