@@ -169,6 +169,16 @@ export class FoundLimits {
     });
   }
 
+  /** What `read` makes of the text; undefined if that is not valid, which is noted. */
+  reading<Read>(source: Source, fault: string, read: (source: Source) => Read): Read | undefined {
+    try {
+      return read(source);
+    } catch (error) {
+      if (!(error instanceof SyntaxFault)) throw error;
+      return this.refuse({ file: source.name, line: error.line }, `${fault}: ${error.message}`);
+    }
+  }
+
   unless(off: string | undefined, at: Written, found: Described): readonly FoundLimiter[] {
     if (off === undefined) return [this.limiter(at, found)];
     const { name, key, limit } = found;

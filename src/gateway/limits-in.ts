@@ -8,7 +8,7 @@ import { looksLikeApim } from './azure-apim.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
-import { FoundLimits, type GatewayLimits, limitsOf, type Source, SyntaxFault } from './found.js';
+import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
@@ -123,7 +123,9 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
     isRefused = true;
     if (MAY_LIMIT.test(source.text)) found.refuse({ file: source.name, line }, what);
   };
-  const roots = isToml ? treeIn('TOML', tomlOf, source, found) : documentsOf(source, refuse);
+  const roots = isToml
+    ? [found.reading(source, 'it is not valid TOML', tomlOf) ?? []].flat()
+    : documentsOf(source, refuse);
   if (isRefused || (isToml && roots.length === 0)) refuseWords(source, 'the file was not read', found);
   return roots;
 }
@@ -131,18 +133,8 @@ function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
 const isHclText = (text: string) => /^\s*(?:resource|module)\s+"[\w-]+"/m.test(text);
 const isHcl = ({ name, text }: Source) => /\.tf$/.test(name) || isHclText(text);
 
-const hclIn = (source: Source, found: FoundLimits) => treeIn('HCL', hclOf, source, found);
-
-/** Empty if the text is not valid, which is noted. */
-function treeIn(format: string, read: (source: Source) => TreeEntry, source: Source, found: FoundLimits): TreeEntry[] {
-  try {
-    return [read(source)];
-  } catch (error) {
-    if (!(error instanceof SyntaxFault)) throw error;
-    found.refuse({ file: source.name, line: error.line }, `it is not valid ${format}: ${error.message}`);
-    return [];
-  }
-}
+const hclIn = (source: Source, found: FoundLimits) =>
+  [found.reading(source, 'it is not valid HCL', hclOf) ?? []].flat();
 
 function* textsIn(root: TreeEntry): Generator<Source> {
   for (const [entry, names] of walk(root)) {

@@ -7,15 +7,7 @@
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
 import { type Directive, directivesOf, flattened } from './directives.js';
-import {
-  expressionOf,
-  type FoundLimiter,
-  type FoundLimits,
-  type Like,
-  type LimitKey,
-  type Source,
-  SyntaxFault,
-} from './found.js';
+import { expressionOf, type FoundLimiter, type FoundLimits, type Like, type LimitKey, type Source } from './found.js';
 import { zoneKey } from './nginx-key.js';
 import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
 
@@ -62,13 +54,8 @@ class Configuration {
   constructor(sources: readonly Source[], found: FoundLimits) {
     this.#found = found;
     this.#files = sources.flatMap((source) => {
-      try {
-        return [{ name: source.name, directives: directivesOf(source) }];
-      } catch (error) {
-        if (!(error instanceof SyntaxFault)) throw error;
-        found.refuse({ file: source.name, line: error.line }, `nginx refuses the file: ${error.message}`);
-        return [];
-      }
+      const directives = found.reading(source, 'nginx refuses the file', directivesOf);
+      return directives === undefined ? [] : [{ name: source.name, directives }];
     });
   }
 
