@@ -5,7 +5,7 @@
 
 import { isObject, textIn } from './json.js';
 import { Field, type Layout, mostly } from './layout.js';
-import { messageCutter } from './pattern.js';
+import { everyLine, messageCutter } from './pattern.js';
 
 const ISO = '\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?';
 const BSD = '[A-Z][a-z]{2} [ \\d]\\d (?:\\d{4} )?\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?';
@@ -38,6 +38,8 @@ const envelopes: readonly Envelope[] = [
   ),
   // Without a host, as to a local socket:  <34>May 17 10:05:03 nginx[14389]: 192.0.2.1 - - [...
   envelope('syslog', `(?:<\\d{1,3}>)?(?<time>${BSD}) (?<program>[^\\s:\\[]+)(?:\\[[^\\]]*\\])?: ?`),
+  // Logger of Ruby:  I, [2015-05-17T10:05:03.123456 #7]  INFO -- : method=GET path=/a status=200
+  envelope('Ruby logger', `[A-Z], \\[(?<time>${ISO}) #\\d+\\] +[A-Z]+ -- [^:]*: `),
   // Heroku, docker logs -t:  2015-05-17T10:05:03.123456789Z 192.0.2.1 - - [...
   envelope('timestamps', `(?<time>${ISO}) (?:(?<program>\\w+\\[[\\w.-]+\\]): )?`),
 ];
@@ -106,10 +108,7 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
       time: 'time',
       fields: { client: 'client' },
       clientFrom: 'the first address in each message',
-      warning: {
-        code: 'every_line',
-        what: "Every line counts as a request, whatever it says. Choose with --where program=NAME or --where 'message=*text*'.",
-      },
+      warning: everyLine("--where program=NAME or --where 'message=*text*'"),
     },
   };
 }

@@ -5,7 +5,7 @@ import { chosenTable, directives, gatling, tableOf, tableWith } from './delimite
 import { envelopeAlone } from './envelope.js';
 import { isObject, jsonLayout, textIn } from './json.js';
 import { type FormatFacts, type KnownFields, type Layout, type LogHead, mostly, type Recognise } from './layout.js';
-import { logfmt, template, timedLines } from './pattern.js';
+import { amongOthers, logfmt, template, timedLines } from './pattern.js';
 
 export interface Format extends FormatFacts {
   readonly open: Recognise;
@@ -45,10 +45,27 @@ squid        end    ms  Squid
   $time $elapsed_ms $client $result/$status $bytes $method $url $user $peer
 `;
 
+/**
+ * Programs that write requests among lines that are not requests.
+ *
+ *   rails   I, [2015-05-17T10:05:03.123456 #7]  INFO -- : [4b1d] Started GET "/a" for 192.0.2.1 at 2015-05-17 10:05:03 +0000
+ *   gin     [GIN] 2015/05/17 - 10:05:03 | 200 |     1.234ms |       192.0.2.1 | GET      "/a"
+ *   php     [Sun May 17 10:05:03 2015] 192.0.2.1:33317 [200]: GET /a
+ */
+const amongFormats = `
+rails        start  s   Rails
+  \${_}Started $method "$path" for $client at $time
+gin          end    s   Gin
+  $_[GIN] $time | $status | $duration | $client | $method "$path"
+php          end    s   PHP's built-in server
+  [$time] $client [$status]: $method $path
+`;
+
 const wordsKnown: Readonly<Record<string, KnownFields>> = {
   envoy: { fields: { client: 'forwarded' }, clientFrom: 'the first forwarded address' },
   haproxy: { clientHasPort: true },
   'haproxy-tcp': { clientHasPort: true },
+  php: { clientHasPort: true },
 };
 
 /** JSON objects on lines or in an array: the member for each role; of several times, the first one present. */
@@ -151,6 +168,11 @@ export const serverFormats: readonly Format[] = [
   ...rowsOf(wordFormats, (name, words) => template(name, words, wordsKnown[name])),
 ];
 
+/** One matching line suffices. */
+export const applicationFormats: readonly Format[] = rowsOf(amongFormats, (name, words) =>
+  amongOthers(name, words, wordsKnown[name]),
+);
+
 export const jsonFormats: readonly Format[] = [
   row('k6-json', 'end', 'us', 'k6 --out json', k6Json),
   ...rowsOf(memberFormats, members),
@@ -182,6 +204,7 @@ const looseFormats: readonly Format[] = [
 export const formats: readonly Format[] = [
   ...accessFormats,
   ...serverFormats,
+  ...applicationFormats,
   ...jsonFormats,
   ...headedFormats,
   ...looseFormats,

@@ -1,6 +1,6 @@
 // Parses the text of a time to unix milliseconds, rounded down. Numbers are in unix.ts.
 //
-//   2015-05-17T10:05:03.123+02:00   2015/5/17 9:05   20150517T100503Z   2015-05-17
+//   2015-05-17T10:05:03.123+02:00   2015/5/17 9:05   2015/05/17 - 10:05:03   20150517T100503Z   2015-05-17
 //   17/May/2015:10:05:03 +0000      17-May-2015 10:05:03.123      Sun, 17 May 2015 10:05:03 GMT
 //   Sun May 17 10:05:03 2015        May 17 10:05:03               the year is inferred
 //   05/17/2015 10:05:03 AM          17.05.2015 10:05:03           day or month first is inferred from the column
@@ -19,7 +19,7 @@ const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?';
 
 /** A month with a leading zero requires a day of two digits: `2015-05-1` was truncated. */
 const YEAR_FIRST = new RegExp(
-  `^(?!\\d{4}.0\\d.\\d(?!\\d))(\\d{4})([/.-])(\\d{1,2})\\2(\\d{1,2})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`,
+  `^(?!\\d{4}.0\\d.\\d(?!\\d))(\\d{4})([/.-])(\\d{1,2})\\2(\\d{1,2})(?:(?:,?[\\sT]|\\s-)\\s*${CLOCK}${ZONE})?$`,
   'i',
 );
 const COMPACT = new RegExp(

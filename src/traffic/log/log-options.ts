@@ -33,7 +33,19 @@ export interface LogOptions extends FieldOptions {
 
 export const logFormats = [
   ...['combined', 'common', 'vegeta', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
-  ...['haproxy', 'haproxy-tcp', 'squid', 'k6-json', 'aws-waf', 'api-gateway', 'gcp', 'azure-front-door'],
+  ...[
+    'haproxy',
+    'haproxy-tcp',
+    'squid',
+    'rails',
+    'gin',
+    'php',
+    'k6-json',
+    'aws-waf',
+    'api-gateway',
+    'gcp',
+    'azure-front-door',
+  ],
   ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust'],
   ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'otlp', 'loki', 'prometheus', 'json'],
 ] as const;

@@ -7,7 +7,15 @@ import { counts } from './counts.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
 import { type DocumentKind, DocumentReader, documentKinds, eachLine, recordsIn } from './documents.js';
 import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
-import { accessFormats, type Format, formats, headedFormats, jsonFormats, serverFormats } from './formats.js';
+import {
+  accessFormats,
+  applicationFormats,
+  type Format,
+  formats,
+  headedFormats,
+  jsonFormats,
+  serverFormats,
+} from './formats.js';
 import { type Intake, printable } from './intake.js';
 import { isObject, jsonLayout } from './json.js';
 import type { Layout, LogHead, Recognise } from './layout.js';
@@ -99,7 +107,7 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
  * 2. JSON documents, on each line or as a whole; then objects on each line, possibly with lines of another format in them
  * 3. a header with a known time, directives
  * 4. any of these or of the server formats, within an envelope
- * 5. server formats
+ * 5. server formats, and requests among other lines of an application
  * 6. an envelope alone; words and tables in which a time can be found
  *
  * @param head the first HEAD_BYTES, or the whole log
@@ -203,7 +211,7 @@ function textFormat(head: LogHead, depth = 0): Layout | undefined {
     const within = textFormat(inner, depth + 1) ?? logfmt(false)(inner, false);
     if (within !== undefined) return enveloped(envelope, within, head.lines);
   }
-  return firstOf(allOf([...serverFormats, ...accessFormats]), head) ?? envelopeAlone(head.lines);
+  return firstOf(allOf([...serverFormats, ...accessFormats, ...applicationFormats]), head) ?? envelopeAlone(head.lines);
 }
 
 const MAX_ENVELOPES = 2;

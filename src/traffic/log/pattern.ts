@@ -7,6 +7,7 @@
 import { firstAddressIn } from './address.js';
 import { isFullDate, timesIn } from './columns.js';
 import { type Cutter, Field, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
+import type { Warning } from './log-options.js';
 
 /** Recognition requires the whole template; reading requires it only up to the time. */
 export function template(format: string, text: string, known: KnownFields = {}): Recognise {
@@ -16,15 +17,37 @@ export function template(format: string, text: string, known: KnownFields = {}):
   };
 }
 
-export function templateLayout(format: string, text: string, lines: readonly Buffer[], known: KnownFields): Layout {
+/** One line of the whole template suffices; lines of another form are comments. */
+export function amongOthers(format: string, text: string, known?: KnownFields): Recognise {
+  return ({ lines }, isNamed) => {
+    const layout = templateLayout(format, text, lines, known);
+    if (!isNamed && !lines.some(isWhole(layout))) return undefined;
+    const parts = partsOf(text);
+    return {
+      ...layout,
+      cutter: (names, fields) => {
+        const { cut } = templateCutter(format, parts, parts.length, names, fields);
+        return { cut: (bytes, from, to) => (cut(bytes, from, to) === undefined ? undefined : '') };
+      },
+    };
+  };
+}
+
+export function templateLayout(
+  format: string,
+  text: string,
+  lines: readonly Buffer[],
+  known: KnownFields = {},
+): Layout {
   const parts = partsOf(text);
   const names = parts.map(({ name }) => name).filter((name) => name !== '_');
+  const upToTime = parts.findIndex(({ name }) => name === 'time') + 1;
   return {
     format,
     noun: 'field',
     names,
     lines,
-    cutter: (wanted, fields) => templateCutter(format, parts, wanted, fields),
+    cutter: (wanted, fields) => templateCutter(format, parts, upToTime, wanted, fields),
     known: {
       time: 'time',
       ...known,
@@ -66,7 +89,7 @@ function partsOf(text: string): Part[] {
 
 function valuePattern(name: string, before: string, after: string): string {
   if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
-  if (after === '') return name === '_' ? '.*' : '(?!")[^ \\t]*';
+  if (after === '') return name === '_' || name === 'time' ? '.*' : '(?!")[^ \\t]*';
   const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
   const one = mayHoldBlanks ? '.' : '[^ \\t]';
   const orAll = after.trim() === '' ? `|${one}+$` : '';
@@ -77,14 +100,14 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
 }
 
-/** Each part matches where the previous one ended, up to the last one wanted: linear time. */
+/** Each part matches where the previous one ended, up to the last one wanted: linear time. @param needed parts that a line must have */
 function templateCutter(
   format: string,
   parts: readonly Part[],
+  needed: number,
   wanted: readonly string[],
   fields: readonly Field[],
 ): Cutter {
-  const needed = parts.findIndex(({ name }) => name === 'time') + 1;
   const last = Math.max(needed, parts.findLastIndex(({ name }) => wanted.includes(name)) + 1);
   const matched = parts.slice(0, last).map(({ name, source }) => ({
     pattern: new RegExp(source, 'sy'),
@@ -157,7 +180,9 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
   const found = SHAPES.find((one) => mostly(lines, (line) => isFullDate(timeIn(line, one) ?? '', true)));
   if (found === undefined && !isNamed) return undefined;
   const shape = found ?? SHAPES[0]!;
-  const hasCount = mostly(lines, (line) => shape.exec(line.toString('latin1'))?.groups?.['count'] !== undefined);
+  const heads = lines.map((line) => shape.exec(line.toString('latin1'))?.groups ?? {});
+  const hasCount = mostly(heads, ({ count }) => count !== undefined);
+  const saysMore = heads.some(({ text = '' }) => text.trim() !== '' && !METHOD.test(text));
   return {
     format: 'lines',
     noun: 'field',
@@ -170,9 +195,17 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
       ...(hasCount && { count: 'count' }),
       fields: { client: 'client' },
       clientFrom: 'the first address in each line',
+      ...(saysMore && !hasCount && { warning: everyLine("--where 'text=*GET*'") }),
     },
   };
 };
+
+const METHOD = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/;
+
+/** @param choice an option that chooses lines */
+export function everyLine(choice: string): Warning {
+  return { code: 'every_line', what: `Every line counts as a request, whatever it says. Choose with ${choice}.` };
+}
 
 const USER = /(?:\b(?:for (?:invalid user |user )?|user |user=)(\S+?))(?=[\s,;:)]|$)/;
 

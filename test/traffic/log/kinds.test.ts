@@ -94,6 +94,16 @@ describe('a kind of log', () => {
     expect(read).toEqual({ kind: sample.kind, first: sample.first, requests, skipped: 0 });
   });
 
+  it.each<[name: string, text: string, codes: readonly string[]]>([
+    ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', []],
+    ['times alone', '2026-11-26 10:00:00\n2026-11-26 10:00:01\n', []],
+    ['an error log', '[Thu Nov 26 10:00:00 2026] [error] [client 192.0.2.1] denied\n', ['every_line']],
+    ['a syslog', 'Nov 26 10:00:00 web1 sshd[7]: Accepted\n', ['every_line']],
+  ])('lines that may be no requests are told of: %s', async (_, text, codes) => {
+    const { reading } = await readText(text, { nowMs: at('2026-12-01T00:00:00Z') });
+    expect(reading.warnings.map(({ code }) => code).filter((code) => code !== 'no_year')).toEqual(codes);
+  });
+
   it('every format has a sample', () => {
     const shown = new Set([...samples.map(({ kind = '' }) => kind.split(' ')[0]!), 'combined', 'common', 'har']);
     expect(logFormats.filter((name) => !shown.has(name))).toEqual([]);
