@@ -31,7 +31,10 @@ export const ExecEvenlyParams = Type.Object({ limit, window_ms: windowMs }, stri
 export function fixedWindowDelay(params: Static<typeof FixedWindowDelayParams>, grainMs: number): Rule {
   const { window_ms, edge, free, step_ms } = params;
   const most = Number.MAX_SAFE_INTEGER;
-  const window = fixedWindow({ limit: most, window_ms, ...(edge === undefined ? {} : { edge }) }, grainMs);
+  const { additive: _, ...window } = fixedWindow(
+    { limit: most, window_ms, ...(edge === undefined ? {} : { edge }) },
+    grainMs,
+  );
   return {
     ...window,
     decide(state, t, n, holdMs) {
@@ -46,7 +49,7 @@ export function fixedWindowDelay(params: Static<typeof FixedWindowDelayParams>, 
 }
 
 export function execEvenly({ limit: most, window_ms }: Static<typeof ExecEvenlyParams>, grainMs: number): Rule {
-  const window = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
+  const { additive: _, ...window } = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
   return {
     ...window,
     decide(state, t, n, holdMs) {

@@ -104,6 +104,7 @@ export function fixedWindow(
   const countAt = (state: FixedWindowState, t: number) => (isOver(state, t) ? 0 : state.count);
 
   return {
+    additive: true,
     // The block begins with the first refusal, and may end before the window would.
     ...(block > 0 && { hastens: true }),
     fresh(madeMs) {

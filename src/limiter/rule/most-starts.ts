@@ -32,6 +32,8 @@ const FIRST_ATTACKS = 16;
 /** After this many at one instant, an infinite `remaining` is accepted as true. */
 const MANY = 1000;
 const MOST_QUESTIONS = 2_000_000;
+/** Questions that many requests at one instant count as. */
+const MOST_OF_ONE = 20_000;
 const KEPT = 12;
 const MOST_STEPS = 8;
 
@@ -139,10 +141,10 @@ class Search {
     while (taken < most && this.#left > 0) {
       if (rule.nextAdmission(state, at, 1) > at) break;
       // Many at one instant as one request: a limit of a million takes as long as one of ten.
-      const asked = Math.min(most - taken, Math.ceil(this.#left / 2));
-      const n = rule.additive === true ? Math.min(asked, Math.max(1, rule.remaining(state, at))) : 1;
+      const room = rule.additive === true ? rule.remaining(state, at) : 1;
+      const n = room === Number.POSITIVE_INFINITY ? 1 : Math.min(most - taken, Math.max(1, room));
       const delay = rule.decide(state, at, n, this.#holdMs);
-      this.#left -= 2 * n;
+      this.#left -= Math.min(2 * n, MOST_OF_ONE);
       if (delay === LIMITED || delay > this.#latestMs) break;
       const newest = starts.at(-1);
       if (newest?.at === at + delay) newest.n += n;
