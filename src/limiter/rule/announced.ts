@@ -6,13 +6,6 @@
 import type { Rule } from './rule.js';
 import type { Announces } from './rule-definition.js';
 
-const waitNamed = {
-  window_end: 'windowEnd',
-  newest_leaves: 'newestLeaves',
-  whole_tokens: 'wholeTokens',
-  whole_intervals: 'wholeIntervals',
-  backoff: 'backoff',
-} as const;
 
 const secondsUp = (ms: number) => Math.ceil(ms / 1000 - 1e-7) * 1000;
 const secondsDown = (ms: number) => Math.floor(ms / 1000 + 1e-7) * 1000;
@@ -34,7 +27,6 @@ export function announcedWait<State>(
   n: number,
 ): number | undefined {
   if (kind === 'none') return undefined;
-  const wait =
-    kind === 'earliest' ? rule.nextAdmission(state, tMs, n) - tMs : rule.waits?.[waitNamed[kind]]?.(state, tMs, n);
+  const wait = kind === 'earliest' ? rule.nextAdmission(state, tMs, n) - tMs : rule.waits?.(state, tMs, n)[kind];
   return wait === undefined || round === undefined || !Number.isFinite(wait) ? wait : rounded[round](wait, tMs);
 }

@@ -22,14 +22,12 @@ export function or(a: Rule, b: Rule): Rule<[unknown, unknown]> {
     nextChange: (state, t) => Math.min(a.nextChange(state[0], t), b.nextChange(state[1], t)),
     remaining: (state, t) => a.remaining(state[0], t) + b.remaining(state[1], t),
     forgettable: (state, t) => a.forgettable(state[0], t) && b.forgettable(state[1], t),
-    waits: {
-      windowEnd: (state, t) => Math.min(windowEndOf(a, state[0], t), windowEndOf(b, state[1], t)),
-    },
+    waits: (state, t, n) => ({ window_end: Math.min(windowEndOf(a, state[0], t, n), windowEndOf(b, state[1], t, n)) }),
   };
 }
 
-function windowEndOf(rule: Rule, state: unknown, t: number): number {
-  return rule.waits?.windowEnd?.(state, t) ?? 0;
+export function windowEndOf<State>(rule: Rule<State>, state: State, t: number, n: number): number {
+  return rule.waits?.(state, t, n).window_end ?? 0;
 }
 
 interface All {
@@ -54,7 +52,7 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
       for (let i = 0; i < rules.length; i += 1) {
         const rule = rules[i]!;
         const delay = rule.decide(state.members[i], t, n, holdMs);
-        if (delay === LIMITED) refusedMs = Math.max(refusedMs, t + windowEndOf(rule, state.members[i], t));
+        if (delay === LIMITED) refusedMs = Math.max(refusedMs, t + windowEndOf(rule, state.members[i], t, n));
         else if (delay > longest) longest = delay;
       }
       state.refusedMs = refusedMs;
@@ -69,6 +67,6 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
     nextChange: ({ members }, t) => Math.min(...rules.map((rule, i) => rule.nextChange(members[i], t))),
     remaining: ({ members }, t) => Math.min(...rules.map((rule, i) => rule.remaining(members[i], t))),
     forgettable: ({ members }, t) => rules.every((rule, i) => rule.forgettable(members[i], t)),
-    waits: { windowEnd: ({ refusedMs }, t) => Math.max(0, refusedMs - t) },
+    waits: ({ refusedMs }, t) => ({ window_end: Math.max(0, refusedMs - t) }),
   };
 }

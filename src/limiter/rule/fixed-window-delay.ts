@@ -12,7 +12,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { count, limit, resetEdge, strict, wait, windowMs } from './fields.js';
-import { fixedWindow } from './fixed-window.js';
+import { type FixedWindowState, fixedWindow } from './fixed-window.js';
 import { LIMITED, type Rule } from './rule.js';
 
 export const FixedWindowDelayParams = Type.Object(
@@ -28,38 +28,38 @@ export const FixedWindowDelayParams = Type.Object(
 
 export const ExecEvenlyParams = Type.Object({ limit, window_ms: windowMs }, strict);
 
-export function fixedWindowDelay(params: Static<typeof FixedWindowDelayParams>, grainMs: number): Rule {
-  const { window_ms, edge, free, step_ms } = params;
+export function fixedWindowDelay(
+  { free, step_ms, ...window }: Static<typeof FixedWindowDelayParams>,
+  grainMs: number,
+): Rule<FixedWindowState> {
   const most = Number.MAX_SAFE_INTEGER;
-  const { additive: _, ...window } = fixedWindow(
-    { limit: most, window_ms, ...(edge === undefined ? {} : { edge }) },
-    grainMs,
-  );
+  const { additive: _, ...counted } = fixedWindow({ ...window, limit: most }, grainMs);
   return {
-    ...window,
+    ...counted,
     decide(state, t, n, holdMs) {
-      window.decide(state as never, t, n, holdMs);
-      const taken = most - window.remaining(state as never, t);
-      return Math.max(0, taken - free) * step_ms;
+      counted.decide(state, t, n, holdMs);
+      return Math.max(0, most - counted.remaining(state, t) - free) * step_ms;
     },
     nextAdmission: (_, t) => t,
-    nextChange: (state, t) => window.nextChange(state as never, t),
     remaining: () => Number.POSITIVE_INFINITY,
-  } as Rule;
+  };
 }
 
-export function execEvenly({ limit: most, window_ms }: Static<typeof ExecEvenlyParams>, grainMs: number): Rule {
+export function execEvenly(
+  { limit: most, window_ms }: Static<typeof ExecEvenlyParams>,
+  grainMs: number,
+): Rule<FixedWindowState> {
   const { additive: _, ...window } = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
   return {
     ...window,
     decide(state, t, n, holdMs) {
-      if (window.decide(state as never, t, n, holdMs) === LIMITED) return LIMITED;
-      const left = window.remaining(state as never, t);
+      if (window.decide(state, t, n, holdMs) === LIMITED) return LIMITED;
+      const left = window.remaining(state, t);
       const taken = most - left;
       if (taken <= n) return 0;
-      const delay = Math.ceil((window.waits?.windowEnd?.(state as never, t) ?? 0) / (left + 2));
+      const delay = Math.ceil((state.endMs - t) / (left + 2));
       const least = window_ms / most;
       return delay < least ? taken * least : delay;
     },
-  } as Rule;
+  };
 }

@@ -69,7 +69,7 @@ export const FixedWindowParams = Type.Object(
 type Params = Static<typeof FixedWindowParams>;
 
 /** `endMs` is -1 before the first window, or an edge of the process's grid; edges are whole windows after `fromMs`. */
-interface FixedWindowState {
+export interface FixedWindowState {
   fromMs: number;
   endMs: number;
   count: number;
@@ -145,9 +145,9 @@ export function fixedWindow(
     nextChange: (state, t) => (countAt(state, t) > 0 ? overAt(state) : NEVER),
     remaining: (state, t) => Math.max(0, most - countAt(state, t)),
     forgettable: isOver,
-    waits: {
-      windowEnd: (state, t) => (isOver(state, t) ? endFrom(state, t) : state.endMs) - t,
-      backoff: (state) => Math.min(span * 2 ** Math.max(0, state.count - most - 1), LAST_MS),
-    },
+    waits: (state, t) => ({
+      window_end: (isOver(state, t) ? endFrom(state, t) : state.endMs) - t,
+      backoff: Math.min(span * 2 ** Math.max(0, state.count - most - 1), LAST_MS),
+    }),
   };
 }

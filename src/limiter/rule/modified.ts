@@ -5,7 +5,8 @@
 //   on a clock   the rule sees floor(t / step) * step, and time never goes back
 //
 // Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
-import { LIMITED, NEVER, type Rule, upgraded, type Waits } from './rule.js';
+import { windowEndOf } from './combined.js';
+import { LIMITED, NEVER, type Rule, upgraded } from './rule.js';
 
 interface Blocked<State> {
   untilMs: number;
@@ -30,11 +31,7 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
     nextChange: ({ inner, untilMs }, t) => (t < untilMs ? untilMs : rule.nextChange(inner, t)),
     remaining: ({ inner, untilMs }, t) => (t < untilMs ? 0 : rule.remaining(inner, t)),
     forgettable: ({ inner, untilMs }, t) => t >= untilMs && rule.forgettable(inner, t),
-    ...(rule.waits?.windowEnd && {
-      waits: {
-        windowEnd: ({ inner, untilMs }, t) => (t < untilMs ? untilMs - t : (rule.waits?.windowEnd?.(inner, t) ?? 0)),
-      },
-    }),
+    waits: ({ inner, untilMs }, t, n) => ({ window_end: t < untilMs ? untilMs - t : windowEndOf(rule, inner, t, n) }),
   };
 }
 
@@ -45,7 +42,7 @@ export function perRequest<State>(rule: Rule<State>): Rule<State> {
     decide: (state, t, _n, holdMs) => rule.decide(state, t, 1, holdMs),
     charge: () => {},
     nextAdmission: (state, t) => rule.nextAdmission(state, t, 1),
-    ...(waits && { waits: waitsWith(waits, (ask, state, t) => ask(state, t, 1)) }),
+    ...(waits && { waits: (state, t) => waits(state, t, 1) }),
   };
 }
 
@@ -100,26 +97,6 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
     nextChange: (state, t) => whenRead(rule.nextChange(state.inner, seen(state, t)), t),
     remaining: (state, t) => rule.remaining(state.inner, seen(state, t)),
     forgettable: (state, t) => state.atMs <= t && rule.forgettable(state.inner, seen(state, t)),
-    ...(waits && {
-      waits: waitsWith<State, Clocked<State>>(waits, (ask, state, t, n) => ask(state.inner, seen(state, t), n)),
-    }),
+    ...(waits && { waits: (state: Clocked<State>, t: number, n: number) => waits(state.inner, seen(state, t), n) }),
   };
-}
-
-type AskWait<State> = (state: State, t: number, n: number) => number;
-
-function waitsWith<State, Outer>(
-  waits: Waits<State>,
-  through: (ask: AskWait<State>, state: Outer, t: number, n: number) => number,
-): Waits<Outer> {
-  const names = ['windowEnd', 'newestLeaves', 'wholeTokens', 'wholeIntervals', 'backoff'] as const;
-  return Object.fromEntries(
-    names
-      .filter((name) => waits[name] !== undefined)
-      .map((name) => [
-        name,
-        (state: Outer, t: number, n: number) =>
-          through((inner, at, cost) => waits[name]!(inner, at, cost), state, t, n),
-      ]),
-  );
 }

@@ -51,20 +51,21 @@ export interface Rule<State = unknown> {
   upgrade?(state: object): State;
   /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
-  readonly waits?: Waits<State>;
+  /** What products announce beside the true wait, after a refused request of cost `n`. */
+  waits?(state: State, tMs: number, n: number): Waits;
 }
 
-/** All in ms from `tMs`, after a refused request of cost `n`. */
-export interface Waits<State> {
-  windowEnd?(state: State, tMs: number): number;
+/** In ms. */
+export interface Waits {
+  readonly window_end?: number;
   /** Until the newest request of a log leaves. */
-  newestLeaves?(state: State, tMs: number): number;
+  readonly newest_leaves?: number;
   /** Until the tokens are there, whatever wait the rule allows. */
-  wholeTokens?(state: State, tMs: number, n: number): number;
+  readonly whole_tokens?: number;
   /** Intervals of a grid that bring the tokens, counted from now rather than from the last tick. */
-  wholeIntervals?(state: State, tMs: number, n: number): number;
+  readonly whole_intervals?: number;
   /** W * 2^(count - limit - 1). */
-  backoff?(state: State, tMs: number): number;
+  readonly backoff?: number;
 }
 
 export function upgraded<State>(rule: Rule<State>, state: object): State {

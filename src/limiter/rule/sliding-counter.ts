@@ -154,11 +154,9 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     },
     remaining: roomAt,
     forgettable: (state, t) => t >= settledBy(state, t) && !blocked(state, t),
-    waits: {
-      windowEnd(state, t) {
-        look(state, t);
-        return view.startMs + span - t;
-      },
+    waits(state, t) {
+      look(state, t);
+      return { window_end: view.startMs + span - t };
     },
   };
 }

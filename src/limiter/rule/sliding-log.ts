@@ -138,10 +138,10 @@ export function slidingLog(params: Static<typeof SlidingLogParams>, grainMs: num
     },
     remaining: (log, t) => Math.max(0, limit - held(log, t, span, atEnd)),
     forgettable: (log, t) => !wraps && held(log, t, span, atEnd) === 0,
-    waits: {
-      windowEnd: (log, t) => (log.times[log.head] ?? t) + span - t,
-      newestLeaves: (log, t) => (log.times.at(-1) ?? t) + span - t,
-    },
+    waits: (log, t) => ({
+      window_end: (log.times[log.head] ?? t) + span - t,
+      newest_leaves: (log.times.at(-1) ?? t) + span - t,
+    }),
   };
 }
 
@@ -186,6 +186,6 @@ export function slidingLogBlock(params: Static<typeof SlidingLogBlockParams>): R
     },
     remaining: (state, t) => Math.max(0, limit - sumAt(state, t)),
     forgettable: (state, t) => sumAt(state, t) === 0,
-    waits: { windowEnd: (state, t) => Math.max(0, state.untilMs - t) },
+    waits: (state, t) => ({ window_end: Math.max(0, state.untilMs - t) }),
   };
 }

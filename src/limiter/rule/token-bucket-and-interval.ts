@@ -56,6 +56,6 @@ export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalPa
     remaining: (state, t) => Math.max(0, Math.floor(Math.min(left(state, t), bucket.remaining(state.bucket, t)))),
     // The interval starts at the first call after its end, which a new state does not know.
     forgettable: () => false,
-    waits: { wholeTokens: (state, t, n) => bucket.nextAdmission(state.bucket, t, n) - t },
+    waits: (state, t, n) => ({ whole_tokens: bucket.nextAdmission(state.bucket, t, n) - t }),
   };
 }

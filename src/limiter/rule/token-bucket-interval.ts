@@ -113,9 +113,9 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
       return Math.max(0, Math.floor(within(state, t) + ticks * rate));
     },
     forgettable: (state, t) => !stale && initial === capacity && level(state, t) >= capacity && align !== 'first',
-    waits: {
-      wholeTokens: (state, t, n) => timeOf(state, t, n) - t,
-      wholeIntervals: (state, t, n) => multipleOf(per, Math.max(0, ticksFor(n - level(state, t)))),
-    },
+    waits: (state, t, n) => ({
+      whole_tokens: timeOf(state, t, n) - t,
+      whole_intervals: multipleOf(per, Math.max(0, ticksFor(n - level(state, t)))),
+    }),
   };
 }

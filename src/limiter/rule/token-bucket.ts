@@ -117,6 +117,6 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
     },
     remaining: (state, t) => Math.max(0, Math.floor((level(state, t) + (maxWait + grain) * perMs) / parts)),
     forgettable: (state, t) => initial === capacity && level(state, t) >= most,
-    waits: { wholeTokens: (state, t, n) => waitFor(level(state, t), n) },
+    waits: (state, t, n) => ({ whole_tokens: waitFor(level(state, t), n) }),
   };
 }
