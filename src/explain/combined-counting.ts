@@ -2,7 +2,7 @@
 //
 //   or     a admits, or a refuses and b admits               refused: by both
 //   and    all admit                                         refused: by at least one; each member is charged, or none
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { membersOf, type RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
 
 const NOT_YET: Span = { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
@@ -15,11 +15,11 @@ export function combinedCounting(
   definition: RuleDefinition,
   countingOf: (member: RuleDefinition) => RuleCounting,
 ): RuleCounting<States> | undefined {
-  const { a, b, of = [], limits = [], align, edge } = definition.params as Params;
+  const members = membersOf(definition).map(countingOf);
   switch (definition.primitive) {
     case 'or':
       return new Combined(
-        [a!, b!].map(countingOf),
+        members,
         [
           ['admits', 'is not asked'],
           ['refuses', 'admits'],
@@ -27,33 +27,18 @@ export function combinedCounting(
         [['refuses', 'refuses']],
       );
     case 'and': {
-      const members = of.map(countingOf);
       const refusals = members.map((_, k) =>
         members.map((__, other): Part => (other === k ? 'would refuse' : 'is not asked')),
       );
       return new Combined(members, [members.map((): Part => 'admits')], refusals);
     }
     case 'and_all_charged': {
-      const windows = limits.map(([limit, window_ms]): RuleDefinition => {
-        const params = { limit, window_ms, count_refused: true, align, edge };
-        return { primitive: 'fixed_window', params };
-      });
-      const members = [...windows, ...of].map(countingOf);
       const [admitted, ...refusals] = choices(members.length);
       return new Combined(members, [admitted!], refusals);
     }
     default:
       return undefined;
   }
-}
-
-interface Params {
-  readonly a?: RuleDefinition;
-  readonly b?: RuleDefinition;
-  readonly of?: readonly RuleDefinition[];
-  readonly limits?: readonly (readonly [number, number])[];
-  readonly align?: string;
-  readonly edge?: string;
 }
 
 function choices(n: number): Part[][] {

@@ -5,10 +5,9 @@
 //
 //   requests    |-|    |--|        |-|            all edges within a gap are equivalent: its middle is tried; within a request
 //   edges           ^    ^   ^                    each ms is tried
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import { clockStepOf, membersOf, type RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { modulo } from '../math/modulo.js';
 import { LONG_AGO_MS } from './counting.js';
-import { namesIn } from './counting-of.js';
 import type { QueueOptions } from './queues.js';
 import { behindMs, type SeenRequest } from './seen-request.js';
 
@@ -42,9 +41,8 @@ export function phasesOf(
   }
   if (within.size === 0) return [startingAt(0, longest)];
   const inOrder = [...within].sort((one, other) => one - other);
-  const isGraded = namesIn(definition).includes('sliding_counter');
   // The share of the previous window that such a rule counts changes with its edge, ms by ms.
-  if (isGraded && longest > 2)
+  if (hasSlidingCounter(definition) && longest > 2)
     return longest > MOST_PHASES ? undefined : Array.from({ length: longest }, (_, ms) => startingAt(ms, longest));
   const between = inOrder.flatMap((ms, k) => {
     const next = inOrder[k + 1] ?? inOrder[0]! + period;
@@ -60,6 +58,10 @@ export function phasesOf(
   return starts.map((ms) => startingAt(ms, longest));
 }
 
+function hasSlidingCounter(definition: RuleDefinition): boolean {
+  return definition.primitive === 'sliding_counter' || membersOf(definition).some(hasSlidingCounter);
+}
+
 function startingAt(ms: number, longest: number): Phase {
   const longAgoMs = Math.ceil(LONG_AGO_MS / longest) * longest;
   return { startMs: 2 * longAgoMs + ms, longAgoMs };
@@ -72,12 +74,12 @@ function commonDivisor(one: number, other: number): number {
 }
 
 /** Periods of the edges whose phase is unknown, in ms. */
-function periodsOf({ primitive, params, clock_resolution_ms, res }: RuleDefinition): number[] {
-  const { align, window_ms, per_ms, refill, segments, cycle_ms, even_ms, a, b, of, limits } = params as Own;
-  const stepMs = clock_resolution_ms ?? res ?? 0;
+function periodsOf(definition: RuleDefinition): number[] {
+  const { align, window_ms, per_ms, refill, segments, cycle_ms, even_ms } = definition.params as Own;
+  const stepMs = clockStepOf(definition) ?? 0;
   const clock = stepMs > 1 ? [stepMs] : [];
   const isOwn = align === 'epoch' || align === 'construction';
-  switch (primitive) {
+  switch (definition.primitive) {
     case 'fixed_window':
     case 'sliding_counter':
       return [...clock, ...(isOwn ? [window_ms!] : []), ...(even_ms ? [2] : [])];
@@ -87,18 +89,8 @@ function periodsOf({ primitive, params, clock_resolution_ms, res }: RuleDefiniti
       return [...clock, window_ms! / segments!];
     case 'rolling_count':
       return [...clock, cycle_ms ?? 777];
-    case 'or':
-    case 'and':
-    case 'and_all_charged': {
-      const windows = isOwn ? (limits ?? []).map(([, ms]) => ms) : [];
-      return [
-        ...clock,
-        ...windows,
-        ...[a, b, ...(of ?? [])].flatMap((one) => (one === undefined ? [] : periodsOf(one))),
-      ];
-    }
     default:
-      return clock;
+      return [...clock, ...membersOf(definition).flatMap(periodsOf)];
   }
 }
 
@@ -110,8 +102,4 @@ interface Own {
   readonly segments?: number;
   readonly cycle_ms?: number;
   readonly even_ms?: boolean;
-  readonly a?: RuleDefinition;
-  readonly b?: RuleDefinition;
-  readonly of?: readonly RuleDefinition[];
-  readonly limits?: readonly (readonly [number, number])[];
 }

@@ -6,7 +6,6 @@
 import type { Rule } from './rule.js';
 import type { Announces } from './rule-definition.js';
 
-
 const secondsUp = (ms: number) => Math.ceil(ms / 1000 - 1e-7) * 1000;
 const secondsDown = (ms: number) => Math.floor(ms / 1000 + 1e-7) * 1000;
 

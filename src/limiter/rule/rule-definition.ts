@@ -68,14 +68,16 @@ interface Paced<Params> {
 interface PrimitiveRow<Params extends TSchema> {
   readonly params: Params;
   /** @param grainMs step of the clock that the rule sees */
-  make(params: Static<Params>, grainMs: number): Rule;
+  make(params: Static<Params>, grainMs: number, members: readonly Rule[]): Rule;
   ratePerMs?(params: Static<Params>): number | undefined;
   /** Upper bound of the numbers in its state. Default: 8, plus those of its members. */
   cells?(params: Static<Params>): number;
   readonly limitsFlight?: true;
   readonly paced?: Paced<Partial<Static<Params>>>;
-  members?(params: Static<Params>): readonly (readonly [place: string, member: unknown])[];
+  members?(params: Static<Params>): readonly PlacedMember[];
 }
+
+type PlacedMember = readonly [place: string, member: Fitting];
 
 const row = <Params extends TSchema>(declared: PrimitiveRow<Params>): PrimitiveRow<Params> => declared;
 
@@ -92,8 +94,16 @@ const tokensOf = {
 };
 const perTokens = ({ rate, per_ms }: { readonly rate: number; readonly per_ms: number }) => rate / per_ms;
 const twoAPlace = ({ limit }: { readonly limit: number }) => 2 * limit;
-const inOrder = ({ of = [] }: { readonly of?: readonly unknown[] }) =>
-  of.map((member, i) => [`of/${i}`, member] as const);
+const inOrder = ({ of = [] }: { readonly of?: readonly Fitting[] }) =>
+  of.map((member, i): PlacedMember => [`of/${i}`, member]);
+const windowsAndMembers = ({ limits = [], align, edge, ...others }: Static<typeof AndAllChargedParams>) => [
+  ...limits.map(([limit, window_ms], i): PlacedMember => {
+    const params = { limit, window_ms, count_refused: true, align, edge };
+    return [`${LIMITS}/${i}`, { primitive: 'fixed_window', params }];
+  }),
+  ...inOrder(others),
+];
+const LIMITS = 'limits';
 
 export const primitives = {
   none: row({ params: Type.Object({}, strict), make: () => unlimited, cells: () => 1 }),
@@ -194,7 +204,7 @@ export const primitives = {
   }),
   or: row({
     params: OrParams,
-    make: ({ a, b }, grainMs) => or(build(a, grainMs), build(b, grainMs)),
+    make: (_params, _grainMs, [a, b]) => or(a!, b!),
     ratePerMs: ({ a }) => ratePerMs(a),
     members: ({ a, b }) => [
       ['a', a],
@@ -203,22 +213,15 @@ export const primitives = {
   }),
   and: row({
     params: AndParams,
-    make: ({ of }, grainMs) =>
-      and(
-        of.map((member) => build(member, grainMs)),
-        false,
-      ),
-    ratePerMs: slowest,
+    make: (_params, _grainMs, members) => and(members, false),
+    ratePerMs: (params) => slowest(inOrder(params)),
     members: inOrder,
   }),
   and_all_charged: row({
     params: AndAllChargedParams,
-    make(params, grainMs) {
-      const members = (params.of ?? []).map((member) => build(member, grainMs));
-      return and([...windowsOf(params, grainMs), ...members], true);
-    },
-    ratePerMs: slowest,
-    members: inOrder,
+    make: (_params, _grainMs, members) => and(members, true),
+    ratePerMs: (params) => slowest(windowsAndMembers(params)),
+    members: windowsAndMembers,
   }),
 } as const;
 
@@ -286,12 +289,18 @@ export function primitiveRow(primitive: string): PrimitiveRow<TSchema> {
   return primitives[primitive as Primitive] as PrimitiveRow<TSchema>;
 }
 
-function membersOf(rule: Fitting) {
-  return primitiveRow(rule.primitive).members?.(rule.params) ?? [];
+function placedMembersOf({ primitive, params }: Fitting): readonly PlacedMember[] {
+  return primitiveRow(primitive).members?.(params) ?? [];
+}
+
+/** The rules that a combined rule asks, in order. */
+export function membersOf(rule: Fitting): RuleDefinition[] {
+  return placedMembersOf(rule).map(([, member]) => member as RuleDefinition);
 }
 
 function build(rule: Fitting, grainMs: number): Rule {
-  const made = primitiveRow(rule.primitive).make(rule.params, grainMs);
+  const members = membersOf(rule).map((member) => build(member, grainMs));
+  const made = primitiveRow(rule.primitive).make(rule.params, grainMs, members);
   return rule.counts === 'requests' ? perRequest(made) : made;
 }
 
@@ -300,15 +309,12 @@ export function ratePerMs(rule: Fitting): number | undefined {
 }
 
 export function stateCellsOf(rule: Fitting): number {
-  const members = membersOf(rule).reduce((sum, [, member]) => sum + stateCellsOf(member as Fitting), 0);
+  const members = membersOf(rule).reduce((sum, member) => sum + stateCellsOf(member), 0);
   return primitiveRow(rule.primitive).cells?.(rule.params) ?? 8 + members;
 }
 
 export function limitsFlight(rule: Fitting): boolean {
-  return (
-    primitiveRow(rule.primitive).limitsFlight === true ||
-    membersOf(rule).some(([, member]) => limitsFlight(member as Fitting))
-  );
+  return primitiveRow(rule.primitive).limitsFlight === true || membersOf(rule).some(limitsFlight);
 }
 
 export function ruleOf(input: unknown): Rule {
@@ -316,14 +322,15 @@ export function ruleOf(input: unknown): Rule {
 }
 
 export function uncheckedRule(definition: RuleDefinition): Rule {
-  const step = definition.clock_resolution_ms ?? definition.res ?? resolutionOf(definition.params);
+  const step = clockStepOf(definition);
   const rule = build(definition, step ?? GRAIN_MS);
   return rule.ownClock ? rule : withClockStep(rule, step);
 }
 
-function resolutionOf(params: unknown): number | undefined {
+/** Step of the clock that the rule reads, in ms; undefined if it is continuous. */
+export function clockStepOf({ clock_resolution_ms, res, params }: RuleDefinition): number | undefined {
   const { resolution_us } = params as { readonly resolution_us?: number };
-  return resolution_us === undefined ? undefined : resolution_us / 1000;
+  return clock_resolution_ms ?? res ?? (resolution_us === undefined ? undefined : resolution_us / 1000);
 }
 
 /** Checks members, too. @throws Failure `invalid_definition` */
@@ -368,30 +375,17 @@ function faultsIn(input: unknown, at: string): Fault[] {
   const { params: schema } = primitiveRow(rule.primitive);
   const errors = schemaErrors(schema, rule.params);
   if (errors.length > 0) return faultsOf(schema, errors).map((fault) => under(`${at}/params`, fault));
-  return membersOf(rule).flatMap(([place, member]) => faultsIn(member, `${at}/params/${place}`));
+  // The schema has checked the pairs of `limits`.
+  return placedMembersOf(rule).flatMap(([place, member]) =>
+    place.startsWith(LIMITS) ? [] : faultsIn(member, `${at}/params/${place}`),
+  );
 }
 
 function under(at: string, { path, message }: Fault): Fault {
   return { path: path === '/' ? at || '/' : `${at}${path}`, message };
 }
 
-function windowsOf({ limits = [], align, edge }: Static<typeof AndAllChargedParams>, grainMs: number): Rule[] {
-  return limits.map(([limit, window_ms]) =>
-    fixedWindow(
-      {
-        limit: limit!,
-        window_ms: window_ms!,
-        count_refused: true,
-        ...(align === undefined ? {} : { align }),
-        ...(edge === undefined ? {} : { edge }),
-      },
-      grainMs,
-    ),
-  );
-}
-
-function slowest({ of = [], limits = [] }: Static<typeof AndAllChargedParams>): number | undefined {
-  const all = [...of.map(ratePerMs), ...limits.map(([limit, ms]) => limit! / ms!)];
-  const rates = all.filter((one) => one !== undefined);
+function slowest(members: readonly PlacedMember[]): number | undefined {
+  const rates = members.flatMap(([, member]) => ratePerMs(member) ?? []);
   return rates.length === 0 ? undefined : Math.min(...rates);
 }
