@@ -3,12 +3,12 @@ import { carried, carryOver } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import type { Plan, Steps } from '../limiter/plan.js';
 import { copyOf } from '../limiter/rule/rule.js';
+import { FifoQueue } from '../math/fifo-queue.js';
 import { CandidateComparison } from './candidate-comparison.js';
 import { Contract } from './contract.js';
 import type { HostContext } from './host-context.js';
 import type { Convert, Keys } from './keys.js';
 import { Chain, Ledger } from './ledger.js';
-import { FifoQueue } from './queue.js';
 
 interface Source {
   readonly image: GateImage;

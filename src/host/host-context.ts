@@ -1,9 +1,9 @@
 // What the contracts of a machine share.
 import type { Plan } from '../limiter/plan.js';
+import type { FifoQueue } from '../math/fifo-queue.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { Ledger } from './ledger.js';
-import type { FifoQueue } from './queue.js';
 import type { Wakes } from './wakes.js';
 
 export interface HostContext {

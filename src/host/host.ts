@@ -8,6 +8,7 @@ import { adaptedImage, upgradedImage } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import { finish, type Plan, type Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
+import { FifoQueue } from '../math/fifo-queue.js';
 import type { AuditEntry, AuditRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import { hexOf, sha256 } from '../schema/sha256.js';
@@ -22,7 +23,6 @@ import type { HostContext } from './host-context.js';
 import { keyedFields } from './keys.js';
 import { type AdminNote, type HostEvent, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
-import { FifoQueue } from './queue.js';
 import { SharedPlans } from './shared-plans.js';
 import { Wakes } from './wakes.js';
 

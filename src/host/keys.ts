@@ -10,6 +10,7 @@ import { GateRows, rowFields, UNEVALUATED } from '../limiter/gate-rows.js';
 import { type Plan, type Steps, spanCycles, windowCycles } from '../limiter/plan.js';
 import { NEVER } from '../limiter/rule/rule.js';
 import { ownCells } from '../limiter/window.js';
+import { FifoQueue } from '../math/fifo-queue.js';
 import type { AuditEntry } from '../record/row.js';
 import type { Failure } from '../schema/failure.js';
 import type { ContractImage, ContractState, KeyedImage } from '../store/store.js';
@@ -17,7 +18,6 @@ import { cycleOf } from '../time/cycle.js';
 import { tooManyKeys } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
 import { KeyTable } from './key-table.js';
-import { FifoQueue } from './queue.js';
 import type { Sleeper } from './wakes.js';
 
 /** Bits of a key's flags: the index of its state, up to 63. */

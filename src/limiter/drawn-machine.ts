@@ -1,7 +1,7 @@
 // The schema of a machine as XState's tools write it, restricted to the guards and actions of contracts.
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
-const closed = { additionalProperties: false };
 const text = (description: string, maxLength = 64) => Type.Optional(Type.String({ maxLength, description }));
 const Loose = (description: string) =>
   Type.Optional(Type.Object({}, { additionalProperties: true, maxProperties: 64, description }));
@@ -28,7 +28,7 @@ export const Params = {
       refused: Type.Optional(Type.Boolean({ description: 'Whether it looks at the rule of the definition.' })),
       aggregate: Type.Optional(Type.Integer({ minimum: 0, maximum: 256, description: 'Given by Weir; not read.' })),
     },
-    closed,
+    strict,
   ),
   asksFor: Type.Object(
     {
@@ -40,14 +40,14 @@ export const Params = {
         }),
       ),
     },
-    closed,
+    strict,
   ),
   emit: Type.Object(
     {
       event: text('Name of the event that is emitted.'),
       aggregate: Type.Optional(Type.Integer({ minimum: 0, maximum: 256, description: 'Given by Weir; not read.' })),
     },
-    closed,
+    strict,
   ),
   fire: Type.Object(
     {
@@ -60,12 +60,12 @@ export const Params = {
       ),
       proof_required: Type.Optional(Type.Boolean({ description: 'Whether the result is proved and verified.' })),
     },
-    closed,
+    strict,
   ),
 } as const;
 
 const Named = <T extends (typeof Params)[keyof typeof Params]>(type: keyof typeof Params, params: T) =>
-  Type.Object({ type: Type.Literal(type), params: Type.Optional(params) }, closed);
+  Type.Object({ type: Type.Literal(type), params: Type.Optional(params) }, strict);
 const Action = Type.Union([
   Type.String({ maxLength: 64, description: 'fire or hold.' }),
   Named('fire', Params.fire),
@@ -87,7 +87,7 @@ export const Edge = Type.Object(
     description: text('Said to readers only.', 2_000),
     meta: Loose('Said to readers only.'),
   },
-  closed,
+  strict,
 );
 
 const common = {
@@ -116,7 +116,7 @@ export const State = Type.Object(
       ),
     ),
   },
-  closed,
+  strict,
 );
 
 export const DrawnMachine = Type.Object(
@@ -134,5 +134,5 @@ export const DrawnMachine = Type.Object(
       description: 'The states by name.',
     }),
   },
-  closed,
+  strict,
 );

@@ -1,8 +1,7 @@
 // What a gate reads from the headers of a request (in node/gateway-headers.ts): the key, the cost, and the gateway's credential.
 import type { Static } from 'typebox';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
-
-const closed = { additionalProperties: false } as const;
 
 const HeaderName = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
@@ -24,7 +23,7 @@ const KeySource = Type.Union(
     Type.Object(
       { header: HeaderName, absent },
       {
-        ...closed,
+        ...strict,
         description: 'The value of a header, sent once and without a comma: more than one value is answered with 403.',
       },
     ),
@@ -39,11 +38,11 @@ const KeySource = Type.Union(
             }),
             header: Type.Optional(HeaderName),
           },
-          { ...closed, description: 'A list of addresses; X-Forwarded-For if no header is named.' },
+          { ...strict, description: 'A list of addresses; X-Forwarded-For if no header is named.' },
         ),
         absent,
       },
-      { ...closed, description: 'The address of the client; in IPv6 its network of 64 bits.' },
+      { ...strict, description: 'The address of the client; in IPv6 its network of 64 bits.' },
     ),
     Type.Object(
       {
@@ -54,12 +53,12 @@ const KeySource = Type.Union(
               Type.Integer({ minimum: 1, maximum: 16, description: 'Parts of the path that count; all when absent.' }),
             ),
           },
-          { ...closed, description: 'For example X-Original-URI or X-Forwarded-Uri.' },
+          { ...strict, description: 'For example X-Original-URI or X-Forwarded-Uri.' },
         ),
         absent,
       },
       {
-        ...closed,
+        ...strict,
         description:
           'The path of the original request, without its query, in one spelling: //api, /%61pi and /x/../api are /api.',
       },
@@ -79,18 +78,18 @@ export const GatewayDefinition = Type.Object(
             Type.Integer({ minimum: 1, maximum: 1_000, description: 'The most that it may say; 100 when absent.' }),
           ),
         },
-        { ...closed, description: 'How many requests it counts as, from 1; 1 without the header. ?n= has precedence.' },
+        { ...strict, description: 'How many requests it counts as, from 1; 1 without the header. ?n= has precedence.' },
       ),
     ),
     credential: Type.Optional(
       Type.Object(
         { header: HeaderName },
-        { ...closed, description: 'A header that holds a key of the owner, beside Authorization.' },
+        { ...strict, description: 'A header that holds a key of the owner, beside Authorization.' },
       ),
     ),
   },
   {
-    ...closed,
+    ...strict,
     minProperties: 1,
     description:
       'What the gate takes from headers. Name those that the gateway sets itself, not ones that clients can send.',

@@ -7,12 +7,11 @@
 //   lognormal     |  ▃█▇▅▃▂▂▁▁▁▁             x = e^(m + s z),  s^2 = ln(1 + deviation^2 / mean^2),  m = ln mean - s^2 / 2
 import type { Static } from 'typebox';
 import { Failure, unreachable } from '../schema/failure.js';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { parseTimeMs, timeField } from '../schema/quantity.js';
 import { exp, log } from './elementary.js';
 import type { RandomStream } from './random.js';
-
-const strict = { additionalProperties: false } as const;
 
 const Law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
 

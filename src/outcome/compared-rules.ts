@@ -1,9 +1,9 @@
 // The schema of several rules compared on the same requests.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { real } from '../schema/fields.js';
+import { real, strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
-import { Count, Measure, strict, Text } from './read-schema.js';
+import { Count, Measure, Text } from './read-schema.js';
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Parts = (description: string) =>

@@ -1,4 +1,5 @@
 // Costs of a run's requests, in their unit.
+import { FifoQueue } from '../math/fifo-queue.js';
 import type { CostFigures } from './outcome-schema.js';
 
 const MINUTE_MS = 60_000;
@@ -9,10 +10,8 @@ export class CostTally {
   #admitted = 0;
   #most = 0;
   #inMinute = 0;
-  /** Admissions of the last minute; entries before `#first` are older. */
-  #atMs: number[] = [];
-  #costs: number[] = [];
-  #first = 0;
+  /** Admissions of the last minute. */
+  readonly #admissions = new FifoQueue<{ readonly cost: number; readonly ms: number }>();
 
   constructor(unit: string) {
     this.#unit = unit;
@@ -23,14 +22,9 @@ export class CostTally {
     if (!isAdmitted) return;
     this.#admitted += cost;
     this.#inMinute += cost;
-    this.#atMs.push(ms);
-    this.#costs.push(cost);
-    for (; this.#atMs[this.#first]! <= ms - MINUTE_MS; this.#first += 1) this.#inMinute -= this.#costs[this.#first]!;
+    this.#admissions.push({ cost, ms });
+    while (this.#admissions.first!.ms <= ms - MINUTE_MS) this.#inMinute -= this.#admissions.shift()!.cost;
     this.#most = Math.max(this.#most, this.#inMinute);
-    if (this.#first < 4096 || 2 * this.#first < this.#atMs.length) return;
-    this.#atMs = this.#atMs.slice(this.#first);
-    this.#costs = this.#costs.slice(this.#first);
-    this.#first = 0;
   }
 
   figures(): CostFigures {

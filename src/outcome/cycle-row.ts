@@ -6,6 +6,7 @@
 //                  counts     41  102   99        window at the end of the cycle
 //                  states      0    1    0        index into `run.states`, at the end of the cycle
 import type { Plan } from '../limiter/plan.js';
+import { widened } from '../math/widened.js';
 import type { CostTally } from './cost-tally.js';
 
 export interface RunShape {
@@ -209,12 +210,12 @@ export class RowBuilder<Run extends RunShape = RunShape> {
   #meet(contract: number): void {
     if (contract >= this.#requests.length) {
       const capacity = Math.max(contract + 1, this.run.names.length, 2 * this.#requests.length);
-      this.#requests = widened(this.#requests, new Float64Array(capacity));
-      this.#admitted = widened(this.#admitted, new Float64Array(capacity));
-      this.#counts = widened(this.#counts, new Float64Array(capacity));
-      this.#states = widened(this.#states, new Uint8Array(capacity));
-      this.#isChanged = widened(this.#isChanged, new Uint8Array(capacity));
-      this.#changed = widened(this.#changed, new Uint32Array(capacity));
+      this.#requests = widened(this.#requests, capacity);
+      this.#admitted = widened(this.#admitted, capacity);
+      this.#counts = widened(this.#counts, capacity);
+      this.#states = widened(this.#states, capacity);
+      this.#isChanged = widened(this.#isChanged, capacity);
+      this.#changed = widened(this.#changed, capacity);
     }
     const { states, initial } = this.run;
     this.#states.fill(initial, this.#known, contract + 1);
@@ -247,9 +248,4 @@ class Row<Run extends RunShape> implements CycleRow<Run> {
     this.#limited ??= this.requests.map((n, index) => n - this.admitted[index]!);
     return this.#limited;
   }
-}
-
-function widened<A extends Float64Array | Uint32Array | Uint8Array>(from: A, into: A): A {
-  into.set(from);
-  return into;
 }

@@ -1,9 +1,9 @@
 // The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
-import { flag, real, whole } from '../schema/fields.js';
+import { flag, real, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
-import { Count, Cycle, Measure, Nullable, Read, strict, Text, WithoutPlace } from './read-schema.js';
+import { Count, Cycle, Measure, Nullable, Read, Text, WithoutPlace } from './read-schema.js';
 
 export const TransitionSeen = Type.Object(
   {

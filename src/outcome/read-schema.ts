@@ -1,8 +1,8 @@
 // Field types of an outcome, and its rarer parts.
 import type { TSchema } from 'typebox';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
-export const strict = { additionalProperties: false } as const;
 export const Count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 export const Cycle = (description: string) =>

@@ -1,9 +1,8 @@
 // The schema of `series.json`: schedule, queue, retries and latency by cycle. It is not part of the digest of an outcome.
 import type { Static, TSchema } from 'typebox';
-import { whole } from '../schema/fields.js';
+import { strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
-const strict = { additionalProperties: false } as const;
 const Column = <T extends TSchema>(value: T, description: string) => Type.Optional(Type.Array(value, { description }));
 const Measure = Type.Number({ minimum: 0, maximum: 1e15 });
 const Measured = Type.Union([Measure, Type.Null()]);

@@ -1,4 +1,5 @@
 // A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
+import { widened } from '../math/widened.js';
 import type { CycleRow } from './cycle-row.js';
 
 export interface TimelineRow {
@@ -126,7 +127,7 @@ class Column {
 
   push(value: number): void {
     const place = this.length & (CHUNK - 1);
-    if (place === this.#open.length) this.#grow();
+    if (place === this.#open.length) this.#open = widened(this.#open, 2 * place);
     this.#open[place] = value;
     this.length += 1;
     if (place === CHUNK - 1) this.#full.push(narrowed(this.#open));
@@ -136,12 +137,6 @@ class Column {
     const chunk = this.#full[index >> CHUNK_BITS];
     const place = index & (CHUNK - 1);
     return chunk === undefined ? this.#open[place]! : chunk.least + chunk.values[place]!;
-  }
-
-  #grow(): void {
-    const values = new Float64Array(2 * this.#open.length);
-    values.set(this.#open);
-    this.#open = values;
   }
 }
 

@@ -9,9 +9,8 @@
 import type { Static } from 'typebox';
 import type { Draws, RandomStream } from '../math/random.js';
 import { parseTimeLaw } from '../math/time-law.js';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
-
-const strict = { additionalProperties: false } as const;
 
 const MOST_COST = 1_000_000_000;
 

@@ -6,7 +6,7 @@ import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../math/seed.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
-import { flag, real, whole } from '../schema/fields.js';
+import { flag, real, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { timeField } from '../schema/quantity.js';
 import { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
@@ -14,8 +14,6 @@ import { PopularitySpec } from '../traffic/popularity.js';
 import { CostsSpec } from './cost-plan.js';
 import { ServiceSpec } from './service-plan.js';
 import { type PresetName, targetPresets } from './target-presets.js';
-
-const strict = { additionalProperties: false } as const;
 
 export const WindowLimiter = Type.Object(
   {

@@ -1,13 +1,11 @@
 // The schema and the plan of a scenario's service.
 import type { Static } from 'typebox';
 import { parseTimeLaw, type TimeLaw, TimeLawSpec } from '../math/time-law.js';
-import { flag, real, whole } from '../schema/fields.js';
+import { flag, real, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { parseTimeMs, timeField } from '../schema/quantity.js';
 
 const orders = ['fifo', 'lifo', 'adaptive_lifo'] as const;
-
-const strict = { additionalProperties: false } as const;
 
 const tierFields = {
   servers: Type.Optional(whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.')),

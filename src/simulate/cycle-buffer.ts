@@ -1,4 +1,5 @@
 // A buffer that puts requests in order of cycle.
+import { widened } from '../math/widened.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Feed, Take } from './feed.js';
 
@@ -122,17 +123,10 @@ export class CycleBuffer implements Feed {
 
   #grow(): void {
     const capacity = 2 * this.#length;
-    const [contracts, cycles, counts] = [this.#contracts, this.#cycles, this.#counts];
-    this.#contracts = new Uint32Array(capacity);
-    this.#contracts.set(contracts);
-    this.#cycles = new Float64Array(capacity);
-    this.#cycles.set(cycles);
-    this.#counts = new Float64Array(capacity);
-    this.#counts.set(counts);
-    if (this.#costs === undefined) return;
-    const costs = this.#costs;
-    this.#costs = new Float64Array(capacity);
-    this.#costs.set(costs);
+    this.#contracts = widened(this.#contracts, capacity);
+    this.#cycles = widened(this.#cycles, capacity);
+    this.#counts = widened(this.#counts, capacity);
+    this.#costs = this.#costs && widened(this.#costs, capacity);
   }
 }
 

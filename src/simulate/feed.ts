@@ -1,6 +1,7 @@
 // The requests of a run without clients: how many of which contract, cycle by cycle.
 //
 //   feed      | 3 |   | 1 | 7 |          cycles without requests are left out: a year of silence costs nothing
+import { widened } from '../math/widened.js';
 import type { Clock } from '../time/clock.js';
 import { lastInstantOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -139,12 +140,9 @@ export class RequestsOfModels {
   #reserve(n: number): void {
     if (n <= this.#drawn.length) return;
     const capacity = 2 * n;
-    const [drawn, models] = [this.#drawn, this.#models];
     this.#own = new Float64Array(capacity);
-    this.#drawn = new Float64Array(capacity);
-    this.#drawn.set(drawn);
-    this.#models = new Uint32Array(capacity);
-    this.#models.set(models);
+    this.#drawn = widened(this.#drawn, capacity);
+    this.#models = widened(this.#models, capacity);
     this.#fractions = new Float64Array(capacity);
     this.#contracts = new Uint32Array(capacity);
   }

@@ -12,6 +12,7 @@ import { decideFast } from '../limiter/fast-path.js';
 import type { Due } from '../limiter/gate.js';
 import { type Plan, spanCycles } from '../limiter/plan.js';
 import { cycleAt, offsetOf } from '../limiter/window.js';
+import { FifoQueue } from '../math/fifo-queue.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } from '../outcome/cycle-row.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
@@ -71,9 +72,8 @@ export class World<About extends object = object> {
   readonly #levels: Levels | undefined;
   readonly places: KeyPlaces | undefined;
   readonly #sharedState: unknown;
-  /** Requests in the window, by cycle; the first `#left` cycles have left it. */
-  #leaving: Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>[] = [];
-  #left = 0;
+  /** Requests in the window, by cycle. */
+  readonly #leaving = new FifoQueue<Pick<CycleRow, 'cycle' | 'contracts' | 'requests'>>();
   #closing = Number.POSITIVE_INFINITY;
   #ticket: Ticket | undefined;
 
@@ -258,7 +258,7 @@ export class World<About extends object = object> {
       if (this.#levels === undefined && contracts.length > 0 && totals.requests > 0 && this.run.within > 0)
         this.#leaving.push({ cycle, contracts, requests });
     }
-    const next = this.#leaving[this.#left];
+    const next = this.#leaving.first;
     if (next !== undefined) this.#closeAfter(next.cycle + this.run.within);
     else if (falls < Number.POSITIVE_INFINITY) this.#closeAfter(falls);
   }
@@ -273,16 +273,14 @@ export class World<About extends object = object> {
 
   #leaveBy(cycle: number): void {
     const rows = this.#leaving;
-    for (; this.#left < rows.length && rows[this.#left]!.cycle + this.run.within <= cycle; this.#left += 1) {
-      const { contracts, requests } = rows[this.#left]!;
+    for (let { first } = rows; first !== undefined && first.cycle + this.run.within <= cycle; first = rows.first) {
+      const { contracts, requests } = first;
+      rows.shift();
       for (let index = 0; index < contracts.length; index += 1) {
         if (requests[index]! > 0 && contracts[index] !== this.places?.refusing)
           this.#builder.left(contracts[index]!, requests[index]!);
       }
     }
-    if (this.#left < 64 || 2 * this.#left < rows.length) return;
-    this.#leaving = rows.slice(this.#left);
-    this.#left = 0;
   }
 }
 

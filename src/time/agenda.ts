@@ -12,6 +12,7 @@
 //
 // A task that runs leaves the first place vacant, and the next task added moves in there: one way down the heap instead of two.
 // A caller that needs the first entry settles the vacancy first.
+import { widened } from '../math/widened.js';
 import { assert, Bug } from '../schema/failure.js';
 import type { Rank } from './rank.js';
 
@@ -196,19 +197,14 @@ export class Agenda {
     const before = this.#tasks.length;
     const capacity = 2 * before;
     assert(capacity <= SLOTS, 'more tasks wait than the agenda can number');
-    this.#dues = widened(this.#dues, new Float64Array(capacity));
-    this.#orders = widened(this.#orders, new Float64Array(capacity));
-    this.#slots = widened(this.#slots, new Int32Array(capacity));
-    this.#places = widened(this.#places, new Int32Array(capacity));
-    this.#generations = widened(this.#generations, new Uint32Array(capacity).fill(1));
+    this.#dues = widened(this.#dues, capacity);
+    this.#orders = widened(this.#orders, capacity);
+    this.#slots = widened(this.#slots, capacity);
+    this.#places = widened(this.#places, capacity);
+    this.#generations = widened(this.#generations, capacity).fill(1, before);
     for (let slot = before; slot < capacity; slot++) {
       this.#slots[this.#room++] = slot;
       this.#tasks.push(nothing);
     }
   }
-}
-
-function widened<A extends Float64Array | Int32Array | Uint32Array>(from: A, into: A): A {
-  into.set(from);
-  return into;
 }

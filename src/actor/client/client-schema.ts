@@ -3,14 +3,12 @@ import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../math/time-law.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import type { Fault } from '../../schema/failure.js';
-import { real, whole } from '../../schema/fields.js';
+import { real, strict, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { clientLibraries, type LibraryName } from './libraries.js';
 import { maxAttempts, retryFields } from './retry-schema.js';
-
-const strict = { additionalProperties: false } as const;
 
 /** Each is an actor of some kilobytes. */
 export const MOST_CLIENTS = 100_000;

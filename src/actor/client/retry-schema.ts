@@ -1,12 +1,10 @@
 // The schema of how a client retries: back-off, Retry-After, limits of retries, the gate on its own side, hedging.
 import type { Static, TSchema } from 'typebox';
-import { flag, real, whole } from '../../schema/fields.js';
+import { flag, real, strict, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { rateField, timeField } from '../../schema/quantity.js';
 import { backoffPolicies } from './backoff.js';
 import { setbackTypes } from './behaviour.js';
-
-const strict = { additionalProperties: false } as const;
 
 const MOST_ATTEMPTS = 1_000;
 const MOST_RETRIES_PER_CYCLE = 1_000_000;

@@ -2,7 +2,7 @@
 import { Type } from '../../schema/json-schema.js';
 import { MAX_MS } from '../../schema/quantity.js';
 
-export const strict = { additionalProperties: false } as const;
+export { strict } from '../../schema/fields.js';
 
 export const length = (description: string) => Type.Number({ minimum: 0.001, maximum: MAX_MS, description });
 

@@ -10,6 +10,10 @@ export class FifoQueue<T> {
     return this.#items.length - this.#first;
   }
 
+  get first(): T | undefined {
+    return this.#items[this.#first];
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }
