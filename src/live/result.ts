@@ -46,12 +46,11 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
   const past = seenFold.past(firstCycle, lastCycle);
   const reactions = reactionsIn(observation, past, model, seen.events);
   const common = {
-    kind: 'load',
     scenario: name,
     ...(question === undefined ? {} : { question }),
     ...(notes === undefined ? {} : { notes: [...notes] }),
     seed,
-    partial: seen.isPartial,
+    ...(seen.isPartial && { partial: true }),
     cycle_ms: time.cycleMs,
     first_cycle: firstCycle,
     last_cycle: lastCycle,
@@ -59,17 +58,11 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
   } as const satisfies Partial<RunFacts>;
   const observedWith = (comparison: Comparison | undefined) =>
     assembleOutcome(
-      {
-        ...common,
-        arm: 'observed',
-        ...(seen.clients === undefined ? {} : { clients: seen.clients }),
-        live,
-        ...seenFold.costs(),
-        ...(comparison && { comparison }),
-      },
+      { kind: 'load', arm: 'observed', ...common },
       { ...seenFold.figures(lastCycle, top), reactions },
       past,
       expectations,
+      { ...(seen.clients && { clients: seen.clients }), live, ...seenFold.costs(), ...(comparison && { comparison }) },
     );
   const judged = observedWith(comparison);
   const observed =
@@ -78,10 +71,11 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
       : judged;
   const { fold } = model;
   const predicted = assembleOutcome(
-    { ...common, arm: 'predicted', ...fold.costs() },
+    { kind: 'load', arm: 'predicted', ...common },
     fold.figures(lastCycle, top),
     fold.past(firstCycle, lastCycle),
     expectations,
+    fold.costs(),
   );
   return {
     predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },

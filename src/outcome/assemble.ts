@@ -7,76 +7,31 @@ import { type Past, Stretches } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures } from './run-fold.js';
 
-export type RunFacts = Pick<
-  Outcome,
-  'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines'
-> &
-  Partial<
-    Pick<
-      Outcome,
-      | 'question'
-      | 'notes'
-      | 'partial'
-      | 'delay_ms'
-      | 'without_place'
-      | 'clients'
-      | 'service'
-      | 'costs'
-      | 'live'
-      | 'comparison'
-      | 'replications'
-    >
-  >;
+type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines';
+
+export type RunFacts = Pick<Outcome, Facts> & Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>>;
 
 const MOST_REACTIONS = 1_000;
 
+/** @param parts what only some runs have: clients, a service, a comparison … */
 export function assembleOutcome(
-  facts: RunFacts,
+  { notes: own = [], ...facts }: RunFacts,
   figures: Figures,
   past: Past,
   expectations: readonly Expectation[],
+  parts: Partial<Outcome> = {},
 ): Outcome {
-  const {
-    kind,
-    arm,
-    scenario,
-    question,
-    seed,
-    partial,
-    cycle_ms,
-    first_cycle,
-    last_cycle,
-    skipped_lines,
-    notes: own = [],
-    ...parts
-  } = facts;
-  const bare = {
-    weir: VERSION,
-    kind,
-    arm,
-    scenario,
-    ...(question === undefined ? {} : { question }),
-    seed,
-    ...(partial === true ? { partial } : {}),
-    cycle_ms,
-    first_cycle,
-    last_cycle,
-    skipped_lines,
-    ...figures,
-    ...parts,
-  };
+  const bare = { weir: VERSION, ...facts, ...figures, ...parts };
   const source = sourceOf(bare, past);
-  const reactions = figures.reactions?.slice(0, MOST_REACTIONS);
   const judged = expectations.map((expectation) => judge(expectation, source));
-  const notes = [...own, ...notesOn(figures, past, cycle_ms)];
+  const notes = [...own, ...notesOn(figures, past, facts.cycle_ms)];
   const outcome = {
     ...bare,
-    ...(reactions === undefined ? {} : { reactions }),
+    reactions: figures.reactions.slice(0, MOST_REACTIONS),
     ...(notes.length > 0 ? { notes } : {}),
     expectations: judged,
-    verdict: verdictOf({ expectations: judged, comparison: parts.comparison, partial }),
   };
-  return sealed(outcome);
+  return sealed({ ...outcome, verdict: verdictOf(outcome) });
 }
 
 /**
@@ -116,7 +71,7 @@ export function verdictOf({
 
 function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource {
   const stretches = new Stretches(past);
-  const reactions = outcome.reactions ?? [];
+  const { reactions } = outcome;
   const largest = (values: (number | null)[]) =>
     values.reduce<number | undefined>(
       (most, value) => (value === null ? most : Math.max(most ?? value, value)),

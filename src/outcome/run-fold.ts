@@ -12,23 +12,7 @@ import type { Past } from './interval-figures.js';
 import type { ContractOutcome, Outcome, Reaction, TransitionSeen } from './outcome-schema.js';
 import { MOST_ROWS, Timeline, TotalsTimeline } from './timeline.js';
 
-export type Figures = Pick<
-  Outcome,
-  | 'contracts'
-  | 'contracts_limited'
-  | 'requests'
-  | 'admitted'
-  | 'limited'
-  | 'entries'
-  | 'restores'
-  | 'limiting_cycles'
-  | 'peak_count'
-  | 'peak_cycle'
-  | 'states'
-  | 'by_contract'
-  | 'reactions'
-  | 'delayed'
->;
+export type Figures = ReturnType<RunFold['figures']>;
 
 /** Emits once, at the end. Another `run` in the rows restarts the fold. @param keepsTimeline false for too many rows */
 export function folded<Run extends RunShape, T>(
@@ -135,12 +119,12 @@ export class RunFold {
   }
 
   /** @param lastCycle end of an open limiting interval @param top contracts listed; totals cover all */
-  figures(lastCycle: number, top: number): Figures {
+  figures(lastCycle: number, top: number) {
     const { names, rule } = this.#run;
     this.#firstCycle ??= lastCycle;
     const sum = { requests: 0, admitted: 0, limited: 0, entries: 0, restores: 0, limiting_cycles: 0 };
     let limitedContracts = 0;
-    let peak: Pick<Figures, 'peak_count' | 'peak_cycle'> = { peak_count: 0, peak_cycle: null };
+    let peak: Pick<Outcome, 'peak_count' | 'peak_cycle'> = { peak_count: 0, peak_cycle: null };
     const all = names.map((id, contract) => ({ id, tally: this.#tallyOf(contract) }));
     for (const { tally } of all) {
       sum.requests += tally.requests;

@@ -49,17 +49,16 @@ export function toReplay(
         scenario: name,
         notes: [...notes],
         seed: 0,
-        partial: requests.isPartial,
+        ...(requests.isPartial && { partial: true }),
         cycle_ms: cycleMs,
         first_cycle: firstCycle,
         last_cycle: lastCycle,
         skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
-        ...fold.delays(),
-        ...fold.costs(),
       },
       fold.figures(lastCycle, top),
       fold.past(firstCycle, lastCycle),
       expectations,
+      { ...fold.delays(), ...fold.costs() },
     );
     const { timeline, totals } = fold;
     return { outcome, timeline, totals, readings, warnings: requests.warnings(outcome.limited) };

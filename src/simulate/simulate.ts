@@ -96,19 +96,16 @@ export function toRun(
           question: scenario.question,
           notes: [...scenario.notes, ...notes],
           seed,
-          partial,
+          ...(partial && { partial }),
           cycle_ms: scenario.cycleMs,
           first_cycle: run.firstCycle,
           last_cycle: reached,
           skipped_lines: skippedLines,
-          ...fold.delays(),
-          ...fold.costs(),
-          ...(without_place && { without_place }),
-          ...measured,
         },
         fold.figures(reached, top),
         fold.past(run.firstCycle, reached),
         scenario.expectations,
+        { ...fold.delays(), ...fold.costs(), ...(without_place && { without_place }), ...measured },
       );
       const { timeline, totals } = fold;
       return { outcome, timeline, totals, ...(series && { series }) };
