@@ -14,22 +14,9 @@ import { advanceToOffset, type Cells, cutCells, cycleAt, MOST_INT32, offsetOf, W
 /** The largest and smallest small integers represent infinity. Values beyond go to the gate, which decides the same. */
 const LEAST = -(2 ** 31);
 
-export interface GateFigures {
-  readonly requests: number;
-  readonly limited: number;
-  readonly peakCount: number;
-  readonly peakCycle: number | undefined;
-}
+export type GateFigures = ReturnType<typeof figuresIn>;
 
-interface Quiet {
-  readonly hi: number;
-  readonly calmUntil: number;
-}
-
-export const NEVER_QUIET: Quiet = {
-  hi: Number.NEGATIVE_INFINITY,
-  calmUntil: Number.NEGATIVE_INFINITY,
-};
+export const NEVER_QUIET = { hi: Number.NEGATIVE_INFINITY, calmUntil: Number.NEGATIVE_INFINITY };
 
 /** The first window of a gate (for a rule, one of a cycle that holds its time), with the data of a quiet decision. */
 export class GateHead extends WindowRing {
@@ -75,7 +62,7 @@ export function addFigures(head: GateHead, n: number, admitted: number, count: n
   }
 }
 
-export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolean): void {
+export function setHead(head: GateHead, { hi, calmUntil }: typeof NEVER_QUIET, isOpen: boolean): void {
   head.hi = hi === Number.POSITIVE_INFINITY ? MOST_INT32 : Math.max(-1, hi);
   if (Number.isFinite(calmUntil)) head.calmUntil = offsetOf(calmUntil);
   else if (calmUntil < 0) head.calmUntil = Math.min(LEAST, head.offset);
@@ -83,6 +70,6 @@ export function setHead(head: GateHead, { hi, calmUntil }: Quiet, isOpen: boolea
   head.isOpen = isOpen;
 }
 
-export function figuresIn({ requests, limited, peakCount, peakOffset }: GateHead): GateFigures {
+export function figuresIn({ requests, limited, peakCount, peakOffset }: GateHead) {
   return { requests, limited, peakCount, peakCycle: peakCount > 0 ? cycleAt(peakOffset) : undefined };
 }

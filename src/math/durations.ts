@@ -8,18 +8,7 @@ import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFact
 
 const Int32Histogram = constructorFromBucketSize(32);
 
-/** In ms. */
-export interface DurationFigures {
-  readonly n: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly max: number;
-  /** How the durations were measured, and with what resolution. */
-  readonly taken: string;
-}
+export type DurationFigures = NonNullable<ReturnType<Durations['figures']>>;
 
 const US_PER_MS = 1_000;
 
@@ -57,8 +46,8 @@ export class Durations {
     return Math.min((us - (width - 1) / 2) / US_PER_MS, this.maxMs);
   }
 
-  /** Null before the first. @param taken what was timed */
-  figures(taken: string): DurationFigures | null {
+  /** In ms; null before the first. @param taken what was timed */
+  figures(taken: string) {
     if (this.#count === 0) return null;
     return {
       n: this.#count,

@@ -145,11 +145,11 @@ function middle95(means: number[]): [number, number] {
   return [means[Math.floor(0.025 * means.length)]!, means[Math.ceil(0.975 * means.length) - 1]!];
 }
 
-function meanOf(values: readonly number[]): number {
+export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function variance(values: readonly number[]): number {
+export function variance(values: readonly number[]): number {
   const mean = meanOf(values);
   return values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (values.length - 1);
 }
@@ -165,17 +165,20 @@ function skewness(values: readonly number[]): number {
 /** t(0.975) for few degrees of freedom, where the series below is inaccurate. */
 const EXACT = [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691];
 
-/** t(0.975, df): Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5); from df = 7, exact to 1e-3. */
+/** t(0.975, df); from df = 7, exact to 1e-3. */
 export function tQuantile975(df: number): number {
-  const exact = EXACT[df - 1];
-  if (exact !== undefined) return exact;
-  const z3 = Z * Z * Z;
-  const z5 = z3 * Z * Z;
-  const z7 = z5 * Z * Z;
+  return EXACT[df - 1] ?? studentQuantile(Z, df);
+}
+
+/** Student's quantile, by Fisher's expansion about the normal quantile `z` (Abramowitz and Stegun 26.7.5). */
+export function studentQuantile(z: number, df: number): number {
+  const z3 = z * z * z;
+  const z5 = z3 * z * z;
+  const z7 = z5 * z * z;
   return (
-    Z +
-    (z3 + Z) / (4 * df) +
-    (5 * z5 + 16 * z3 + 3 * Z) / (96 * df * df) +
-    (3 * z7 + 19 * z5 + 17 * z3 - 15 * Z) / (384 * df * df * df)
+    z +
+    (z3 + z) / (4 * df) +
+    (5 * z5 + 16 * z3 + 3 * z) / (96 * df * df) +
+    (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * df * df * df)
   );
 }

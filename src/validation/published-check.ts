@@ -6,6 +6,7 @@
 //
 // With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications, Student's distribution gives the
 // factor of the same probability, because the standard error is itself uncertain.
+import { meanOf, studentQuantile, variance } from '../math/interval.js';
 import { assert, unreachable } from '../schema/failure.js';
 
 export interface PublishedRow {
@@ -38,11 +39,7 @@ interface MeasuredRow extends PublishedRow {
   readonly held: boolean;
 }
 
-export interface CheckResult {
-  readonly id: string;
-  readonly title: string;
-  readonly source: string;
-  readonly tolerance?: string | undefined;
+export interface CheckResult extends Pick<PublishedCheck, 'id' | 'title' | 'source' | 'tolerance'> {
   readonly replications: number;
   readonly rows: readonly MeasuredRow[];
   readonly held: boolean;
@@ -55,8 +52,11 @@ export function judgeSamples(
   { id, title, source, tolerance, rows }: PublishedCheck,
   samples: readonly (readonly number[])[],
 ): CheckResult {
+  assert(samples.length >= 2, 'a standard error needs two replications');
   const measured = rows.map((row, index) => {
-    const { mean, standardError } = meanOf(samples.map((figures) => figures[index]!));
+    const values = samples.map((figures) => figures[index]!);
+    const mean = meanOf(values);
+    const standardError = Math.sqrt(variance(values) / values.length);
     return { ...row, mean, standardError, held: holds(row, mean, standardError, samples.length) };
   });
   const held = measured.every((row) => row.held);
@@ -80,25 +80,7 @@ function holds(
   }
 }
 
-/**
- * Standard errors allowed for n replications at constant probability: 3.3 from 100 on, 4.8 for 10.
- * Student's quantile by the expansion in 1 / (n - 1) of E. A. Cornish and R. A. Fisher (1938).
- */
+/** Standard errors allowed for n replications at constant probability: 3.3 from 100 on, 4.8 for 10. */
 function errorsAllowed(n: number): number {
-  if (n >= 100) return WITHIN;
-  const z = WITHIN;
-  const z2 = z * z;
-  const v = n - 1;
-  const first = (z * (z2 + 1)) / 4;
-  const second = (z * ((5 * z2 + 16) * z2 + 3)) / 96;
-  const third = (z * (((3 * z2 + 19) * z2 + 17) * z2 - 15)) / 384;
-  return z + (first + (second + third / v) / v) / v;
-}
-
-function meanOf(values: readonly number[]): { mean: number; standardError: number } {
-  const n = values.length;
-  assert(n >= 2, 'a standard error needs two replications');
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) * (value - mean), 0);
-  return { mean, standardError: Math.sqrt(squares / (n - 1) / n) };
+  return n >= 100 ? WITHIN : studentQuantile(WITHIN, n - 1);
 }

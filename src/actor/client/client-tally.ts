@@ -2,28 +2,8 @@
 //
 //   warm-up                | measured
 //   job ─► attempt ─► ...  | ─► served                not counted: jobs count if born after the warm-up
-import { type DurationFigures, Durations } from '../../math/durations.js';
+import { Durations } from '../../math/durations.js';
 import type { Job, JobEnding } from './behaviour.js';
-
-export interface ClientCounts {
-  readonly jobs: number;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly succeeded: number;
-  readonly given_up: number;
-  readonly dropped: number;
-  readonly abandoned: number;
-}
-
-export interface TallyFigures extends ClientCounts {
-  readonly kind: string;
-  readonly clients: number;
-  readonly retry_amplification: number;
-  /** Jobs served while still wanted, per second of the time in which requests arrive. */
-  readonly goodput_per_second: number;
-  readonly job_latency_ms: DurationFigures | null;
-  readonly attempt_latency_ms: DurationFigures | null;
-}
 
 /** From the start, warm-up included. */
 export interface ClientWatch {
@@ -34,6 +14,9 @@ export interface ClientWatch {
 }
 
 const nothing = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
+
+export type ClientCounts = Readonly<typeof nothing>;
+export type TallyFigures = ReturnType<ClientTally['figures']>;
 
 export function sumOf(...all: readonly ClientCounts[]): ClientCounts {
   const sum = { ...nothing };
@@ -100,7 +83,7 @@ export class ClientTally {
   }
 
   /** `kind` may be all; `nowMs` ends the measurement, in unix ms. */
-  figures(kind: string, clients: number, nowMs: number): TallyFigures {
+  figures(kind: string, clients: number, nowMs: number) {
     const { jobs, attempts } = this.#counts;
     const seconds = (Math.min(nowMs, this.untilMs) - this.fromMs) / 1000;
     return {
@@ -108,6 +91,7 @@ export class ClientTally {
       clients,
       ...this.#counts,
       retry_amplification: jobs === 0 ? 0 : attempts / jobs,
+      // Jobs served while still wanted, per second of the time in which requests arrive.
       goodput_per_second: seconds > 0 ? this.#goodput / seconds : 0,
       job_latency_ms: this.#jobTimes.figures('from the first attempt until served'),
       attempt_latency_ms: this.#attemptTimes.figures('from an attempt sent to it served, abandoned ones left out'),
