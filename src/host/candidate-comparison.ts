@@ -29,25 +29,17 @@ export class CandidateComparison {
   requests = 0;
   compared = none();
   readonly byKey = new Map<string, Compared>();
+  readonly candidate: Decider;
   readonly #limiter: Decider;
-  readonly #candidate: Decider;
 
   constructor(limiter: Decider, candidate: Decider, cycle: number) {
     this.#limiter = limiter;
-    this.#candidate = candidate;
+    this.candidate = candidate;
     this.restart(cycle);
   }
 
   get plan(): Plan {
-    return this.#candidate.plan;
-  }
-
-  get gate(): Gate {
-    return this.#candidate.gate;
-  }
-
-  get keys(): Keys | undefined {
-    return this.#candidate.keys;
+    return this.candidate.plan;
   }
 
   get wouldLimit(): number {
@@ -55,11 +47,7 @@ export class CandidateComparison {
   }
 
   advance(cycle: number): void {
-    if (this.#candidate.failure === undefined) this.#candidate.advance(cycle);
-  }
-
-  stop(): void {
-    this.#candidate.delete();
+    if (this.candidate.failure === undefined) this.candidate.advance(cycle);
   }
 
   restart(cycle: number): void {
@@ -104,8 +92,8 @@ export class CandidateComparison {
     isOne: boolean,
   ): number | undefined {
     try {
-      if (happened !== undefined) return n - this.#candidate.decideLate(n, happened, cycle, kind, name);
-      return n - this.#candidate.decide(n, cycle, kind, name, isOne);
+      if (happened !== undefined) return n - this.candidate.decideLate(n, happened, cycle, kind, name);
+      return n - this.candidate.decide(n, cycle, kind, name, isOne);
     } catch (error) {
       if (error instanceof Failure) return undefined;
       throw error;

@@ -59,7 +59,7 @@ export function* changeContract(
   const old = { image: contract.gate.image(), keys: contract.keys };
   if (plan === before) contract.image = image;
   else {
-    const source = kept === undefined && comparison !== undefined ? comparison : contract;
+    const source = kept === undefined && comparison !== undefined ? comparison.candidate : contract;
     const convert: Convert = kept === undefined ? inInitialState(plan) : (gate) => carried(gate, kept, plan);
     const keys = contract.makeKeys(image, plan, contract.cycle);
     const restored = keys && source.keys ? yield* keys.restoreFrom(source.keys, convert) : [];
@@ -71,7 +71,7 @@ export function* changeContract(
   }
   if (candidate === comparison?.plan) comparison?.restart(cycle);
   else {
-    comparison?.stop();
+    comparison?.candidate.delete();
     contract.comparison = candidate && (yield* beginCandidate(contract, candidate, machine.context, old, before));
   }
   const resets = kept === undefined || kept.resets;

@@ -166,7 +166,7 @@ export class Contract extends GateHead {
     let from = this.gate.state;
     const outcome = this.#workByName(name, cycle, 0, (gate) => {
       from = gate.state;
-      return gate.move({ type: 'move', to, cycle, counts: gate.counts, input, holdCycles, by });
+      return gate.send({ type: 'move', to, cycle, counts: gate.counts, input, holdCycles, by });
     });
     if (ledger.failure !== undefined) throw ledger.failure;
     if (outcome === 'stayed') throw whyNoTransition(this.plan, from, to);
@@ -243,7 +243,7 @@ export class Contract extends GateHead {
     this.stop(contractNotFound(this.id));
     this.#context.wakes.cancel(this);
     this.keys?.stop();
-    this.comparison?.stop();
+    this.comparison?.candidate.delete();
   }
 
   makeKeys(image: ContractImage, plan: Plan, cycle: number): Keys | undefined {

@@ -16,7 +16,7 @@ import { cycleOf, startOf } from '../time/cycle.js';
 import type { IntegerRange } from './expression/integer-set.js';
 import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
-import { type ContractEvent, countAt, type MoveEvent } from './guards.js';
+import { type ContractEvent, countAt } from './guards.js';
 import { type Moves, positionAfter, transitionAt } from './moves.js';
 import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
@@ -231,10 +231,6 @@ export class Gate {
     return first;
   }
 
-  move(event: MoveEvent): 'stayed' | 'moved' | 'refused' {
-    return this.#send(event);
-  }
-
   image(): GateImage {
     const { heldUntilCycle, refusals } = this;
     return {
@@ -316,10 +312,10 @@ export class Gate {
 
   #evaluateUnlessQuiet(): void {
     if (this.#isQuiet()) return;
-    this.#send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
+    this.send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
   }
 
-  #send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
+  send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
     const transition =
       this.#moves === undefined ? transitionAt(this.plan, this, event) : this.#moves.transitionAt(event);
     const isRefused =

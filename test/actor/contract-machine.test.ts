@@ -107,7 +107,7 @@ function seenOf(
     const answer = () => {
       if ('to' in does) {
         const input = { m: does.m, a: 2 };
-        return gate.move({ ...does, type: 'move', cycle, counts: gate.counts, input });
+        return gate.send({ ...does, type: 'move', cycle, counts: gate.counts, input });
       }
       const kind = plan.kinds.findIndex(({ event }) => event === does.event);
       if (kind < 0) return 'not heard';

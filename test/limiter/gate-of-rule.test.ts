@@ -194,7 +194,7 @@ describe('a hold decides by the state; the rule is asked all the same', () => {
 
   it('limits in a held limiting state while there are tokens, and charges them', () => {
     const { gate } = begin(planOf(bucket));
-    gate.move(move('limiting', 3, gate.counts));
+    gate.send(move('limiting', 3, gate.counts));
     expect(gate.decide(1, cycle)).toBe(0);
     expect(gate.remaining).toBe(1);
     expect(retryAfterCycles(gate)).toBe(3);
@@ -204,8 +204,8 @@ describe('a hold decides by the state; the rule is asked all the same', () => {
 
   it('admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
     const { gate, moves } = begin(planOf(bucket));
-    gate.move(move('limiting', 0, gate.counts));
-    gate.move({ ...move('allowing', 2, [1]) });
+    gate.send(move('limiting', 0, gate.counts));
+    gate.send({ ...move('allowing', 2, [1]) });
     expect(gate.decide(5, cycle)).toBe(5);
     gate.advance(cycle + 2);
     expect(moves.at(-1)).toBe(`${cycle + 2} limiting`);
