@@ -20,7 +20,7 @@ import { type ContractEvent, countAt } from './guards.js';
 import { type Moves, positionAfter, transitionAt } from './moves.js';
 import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
-import { advanceTo, cycleAt, offsetOf, type WindowImage, WindowRing } from './window.js';
+import { advanceTo, cycleAt, offsetOf, restoreWindow, type WindowImage, WindowRing } from './window.js';
 
 export interface Due {
   readonly event: ContractEvent;
@@ -84,10 +84,10 @@ export class Gate {
     this.#nowMs = start.rule?.atMs ?? nowMs;
     this.gauges = plan.aggregates.map(({ within }, index) => {
       if (plan.rule !== undefined) return new RuleGauge(plan.rule, nowMs, this.#head, start.rule);
-      const window = new WindowGauge(index === 0 ? this.#head : new WindowRing(within, cycle), cycleMs);
+      const counts = index === 0 ? this.#head : new WindowRing(within, cycle);
       const held = start.windows[index];
-      if (held !== undefined) window.restore(held);
-      return window;
+      if (held !== undefined) restoreWindow(counts, held);
+      return new WindowGauge(counts, cycleMs);
     });
     const [first] = this.gauges;
     this.#rule = first instanceof RuleGauge ? first : undefined;

@@ -8,7 +8,15 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { PlannedRule } from './planned-rule.js';
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { cycleAt, RollingWindow, type WindowImage, type WindowRing } from './window.js';
+import {
+  addAt,
+  advanceTo,
+  cycleAt,
+  type WindowImage,
+  type WindowRing,
+  whileFewerLeave,
+  windowImage,
+} from './window.js';
 
 export interface RuleImage {
   readonly refused: 0 | 1;
@@ -65,63 +73,69 @@ export function isQuiet({ value, lo, hi }: Gauge): boolean {
   return value >= lo && value <= hi;
 }
 
-export class WindowGauge extends RollingWindow implements Gauge {
+export class WindowGauge implements Gauge {
   lo = 0;
   hi = Number.POSITIVE_INFINITY;
   readonly delayMs = 0;
   readonly hastens = false;
+  readonly #counts: WindowRing;
   readonly #cycleMs: number;
 
   constructor(counts: WindowRing, cycleMs: number) {
-    super(counts);
+    this.#counts = counts;
     this.#cycleMs = cycleMs;
   }
 
   get value(): number {
-    return this.count;
+    return this.#counts.inWindow;
   }
 
   get level(): number {
-    return this.count;
+    return this.#counts.inWindow;
   }
 
   get isAsNew(): boolean {
-    return this.count === 0;
+    return this.#counts.inWindow === 0;
+  }
+
+  get #cycle(): number {
+    return cycleAt(this.#counts.offset);
   }
 
   reaches(happened: number): boolean {
-    return this.cycle - happened < this.within;
+    return this.#cycle - happened < this.#counts.within;
   }
 
   reach(n: number): number {
-    const { count } = this;
-    if (count + 1 < this.lo || count + 1 > this.hi) return 1;
-    return Math.min(n, this.hi - count + 1);
+    const next = this.#counts.inWindow + 1;
+    if (next < this.lo || next > this.hi) return 1;
+    return Math.min(n, this.hi - next + 2);
   }
 
-  add(n: number, happened = this.cycle): void {
-    this.addAt(happened, n);
+  add(n: number, happened: number): void {
+    addAt(this.#counts, happened, n);
   }
 
   charge(n: number, sinceMs: number): void {
-    this.addAt(n < 0 ? cycleOf(sinceMs, this.#cycleMs) : this.cycle, n);
+    addAt(this.#counts, n < 0 ? cycleOf(sinceMs, this.#cycleMs) : this.#cycle, n);
   }
 
   goTo(cycle: number): void {
-    this.advance(cycle);
+    advanceTo(this.#counts, cycle);
   }
 
   leavesBandMs(lastMs: number): number {
     const { lo } = this;
     if (lo <= 0) return NEVER;
-    const last = lastMs === NEVER ? NEVER : cycleOf(lastMs, this.#cycleMs) - this.cycle;
-    const steps = Math.min(last, this.within);
-    const [after] = this.whileFewerLeave(this.count - lo + 1, 0, steps);
-    return after < steps ? startOf(this.cycle + after + 1, this.#cycleMs) : NEVER;
+    const { inWindow, within } = this.#counts;
+    const last = lastMs === NEVER ? NEVER : cycleOf(lastMs, this.#cycleMs) - this.#cycle;
+    const steps = Math.min(last, within);
+    const [after] = whileFewerLeave(this.#counts, inWindow - lo + 1, 0, steps);
+    return after < steps ? startOf(this.#cycle + after + 1, this.#cycleMs) : NEVER;
   }
 
   remaining(threshold: number): number {
-    return Math.max(0, threshold - this.count);
+    return Math.max(0, threshold - this.#counts.inWindow);
   }
 
   levelAt(ms: number): number {
@@ -139,24 +153,28 @@ export class WindowGauge extends RollingWindow implements Gauge {
   release(): void {}
 
   path(cost = 1): WindowPath {
-    return new WindowPath(this, this.#cycleMs, cost);
+    return new WindowPath(this.#counts, this.#cycleMs, cost);
+  }
+
+  image(): WindowImage {
+    return windowImage(this.#counts);
   }
 }
 
 class WindowPath implements GaugePath {
   value: number;
-  readonly #window: RollingWindow;
+  readonly #window: WindowRing;
   readonly #cycleMs: number;
   readonly #cost: number;
   #after = 0;
   /** Last position of `fallsTo`, in cycles from now, and the events that leave until then. */
   #seen: readonly [after: number, left: number] = [0, 0];
 
-  constructor(window: RollingWindow, cycleMs: number, cost: number) {
+  constructor(window: WindowRing, cycleMs: number, cost: number) {
     this.#cost = cost;
     this.#window = window;
     this.#cycleMs = cycleMs;
-    this.value = window.count;
+    this.value = window.inWindow;
   }
 
   get valueWithOne(): number {
@@ -166,15 +184,15 @@ class WindowPath implements GaugePath {
   fallsTo(value: number, withOne: number): number {
     const most = Math.max(value, withOne - this.#cost);
     if (most < 0 || this.value <= most) return NEVER;
-    this.#seen = this.#window.whileFewerLeave(this.value - most, this.#after, this.#window.within);
-    return startOf(this.#window.cycle + this.#seen[0] + 1, this.#cycleMs);
+    this.#seen = whileFewerLeave(this.#window, this.value - most, this.#after, this.#window.within);
+    return startOf(cycleAt(this.#window.offset) + this.#seen[0] + 1, this.#cycleMs);
   }
 
   goTo(ms: number): void {
-    const { cycle, within } = this.#window;
-    const last = ms === NEVER ? within : Math.min(within, cycleOf(ms, this.#cycleMs) - cycle);
+    const { offset, within } = this.#window;
+    const last = ms === NEVER ? within : Math.min(within, cycleOf(ms, this.#cycleMs) - cycleAt(offset));
     const [from, gone] = this.#seen[0] <= last ? this.#seen : [this.#after, 0];
-    const [after, left] = this.#window.whileFewerLeave(Number.POSITIVE_INFINITY, from, last);
+    const [after, left] = whileFewerLeave(this.#window, Number.POSITIVE_INFINITY, from, last);
     this.#after = after;
     this.#seen = [after, 0];
     this.value -= gone + left;

@@ -150,82 +150,56 @@ export function advanceToOffset(window: WindowRing, offset: number): number {
   return window.inWindow;
 }
 
-export class RollingWindow {
-  readonly #counts: WindowRing;
+/** Counts late events, unless their cycle has left the window or has not begun. */
+export function addAt(window: WindowRing, cycle: number, n: number): void {
+  const age = cycleAt(window.offset) - cycle;
+  if (age >= 0 && age < window.within) addTo(window, n, age);
+}
 
-  constructor(counts: WindowRing) {
-    this.#counts = counts;
+/** Advances to at most `last` cycles from now, while fewer than `events` have left. @returns cycles, events left */
+export function whileFewerLeave(
+  window: WindowRing,
+  events: number,
+  after: number,
+  last: number,
+): readonly [after: number, left: number] {
+  if (after >= last) return [after, 0];
+  const { ring, ringAt, stride, within } = window;
+  const end = ringAt + stride * within;
+  let cell = cellOf(window, within - after - 1);
+  let left = 0;
+  let reached = after;
+  for (; reached < last; reached += 1) {
+    const leaves = left + ring[cell]!;
+    if (leaves >= events) break;
+    left = leaves;
+    cell = cell + stride === end ? ringAt : cell + stride;
   }
+  return [reached, left];
+}
 
-  get within(): number {
-    return this.#counts.within;
-  }
-
-  get count(): number {
-    return this.#counts.inWindow;
-  }
-
-  get cycle(): number {
-    return cycleAt(this.#counts.offset);
-  }
-
-  /** Counts late events. @returns false, without counting, if that cycle has left the window or has not begun */
-  addAt(cycle: number, n: number): boolean {
-    const age = this.cycle - cycle;
-    if (age < 0 || age >= this.within) return false;
-    addTo(this.#counts, n, age);
-    return true;
-  }
-
-  advance(cycle: number): void {
-    advanceTo(this.#counts, cycle);
-  }
-
-  /** Advances to at most `last` cycles from now, while fewer than `events` have left. @returns cycles, events left */
-  whileFewerLeave(events: number, after: number, last: number): readonly [after: number, left: number] {
-    if (after >= last) return [after, 0];
-    const { ring, ringAt, stride, within } = this.#counts;
-    const end = ringAt + stride * within;
-    let cell = cellOf(this.#counts, within - after - 1);
-    let left = 0;
-    for (; after < last; after += 1) {
-      const leaves = left + ring[cell]!;
-      if (leaves >= events) break;
-      left = leaves;
-      cell = cell + stride === end ? ringAt : cell + stride;
+export function windowImage({ ring, ringAt, stride, within, slot, offset }: WindowRing): WindowImage {
+  const end = ringAt + stride * within;
+  let busy = 0;
+  for (let cell = ringAt; cell < end; cell += stride) if (ring[cell]! > 0) busy += 1;
+  // Allocated once: a growing list is copied a dozen times.
+  const counts = new Array<number>(2 * busy);
+  let to = 0;
+  let cell = slot;
+  for (let age = 0; to < counts.length; age += 1) {
+    const events = ring[cell]!;
+    if (events > 0) {
+      counts[to] = age;
+      counts[to + 1] = events;
+      to += 2;
     }
-    return [after, left];
+    cell = (cell === ringAt ? end : cell) - stride;
   }
+  return { cycle: cycleAt(offset), counts };
+}
 
-  cyclesUntilAtMost(most: number): number {
-    const [after] = this.whileFewerLeave(this.count - most, 0, this.within - 1);
-    return after + 1;
-  }
-
-  image(): WindowImage {
-    const { ring, ringAt, stride, within, slot } = this.#counts;
-    const end = ringAt + stride * within;
-    let busy = 0;
-    for (let cell = ringAt; cell < end; cell += stride) if (ring[cell]! > 0) busy += 1;
-    // Allocated once: a growing list is copied a dozen times.
-    const counts = new Array<number>(2 * busy);
-    let to = 0;
-    let cell = slot;
-    for (let age = 0; to < counts.length; age += 1) {
-      const events = ring[cell]!;
-      if (events > 0) {
-        counts[to] = age;
-        counts[to + 1] = events;
-        to += 2;
-      }
-      cell = (cell === ringAt ? end : cell) - stride;
-    }
-    return { cycle: this.cycle, counts };
-  }
-
-  restore({ cycle, counts }: WindowImage): void {
-    this.#counts.offset = offsetOf(cycle);
-    this.#counts.slot = slotOf(this.#counts, this.#counts.offset);
-    for (let at = 0; at < counts.length; at += 2) this.addAt(cycle - counts[at]!, counts[at + 1]!);
-  }
+export function restoreWindow(window: WindowRing, { cycle, counts }: WindowImage): void {
+  window.offset = offsetOf(cycle);
+  window.slot = slotOf(window, window.offset);
+  for (let at = 0; at < counts.length; at += 2) addAt(window, cycle - counts[at]!, counts[at + 1]!);
 }

@@ -45,30 +45,36 @@ export interface Decisions {
  * Rows are immutable. A cycle without a row repeats the previous state, without requests; the last cycle of a run has a row.
  * In a run without columns the columns are empty.
  */
-export interface CycleRow<Run extends RunShape = RunShape> {
-  readonly cycle: number;
-  readonly run: Run;
-  /** Indexes of the contracts that changed, ascending; the columns are parallel to it. */
-  readonly contracts: Uint32Array;
-  readonly requests: Float64Array;
-  readonly admitted: Float64Array;
-  readonly limited: Float64Array;
-  /** Window count at the end of the cycle; for a rule, the peak use of its capacity in the cycle. */
-  readonly counts: Float64Array;
-  /** Index into `run.states` at the end of the cycle. */
-  readonly states: Uint8Array;
-  readonly transitions: readonly RowTransition[];
-  /** All contracts; `limiting` counts those that do not admit at the end of the cycle. */
-  readonly totals: {
-    readonly requests: number;
-    readonly admitted: number;
-    readonly limited: number;
-    readonly limiting: number;
-    readonly delayed?: number | undefined;
-  };
-  /** Delays of admitted requests by a rule, in ms, above 0 only. */
-  readonly delaysMs: readonly number[];
-  readonly decisions?: Decisions | undefined;
+export class CycleRow<Run extends RunShape = RunShape> {
+  constructor(
+    readonly cycle: number,
+    readonly run: Run,
+    /** Indexes of the contracts that changed, ascending; the columns are parallel to it. */
+    readonly contracts: Uint32Array,
+    readonly requests: Float64Array,
+    readonly admitted: Float64Array,
+    /** Window count at the end of the cycle; for a rule, the peak use of its capacity in the cycle. */
+    readonly counts: Float64Array,
+    /** Index into `run.states` at the end of the cycle. */
+    readonly states: Uint8Array,
+    readonly transitions: readonly RowTransition[],
+    /** All contracts; `limiting` counts those that do not admit at the end of the cycle. */
+    readonly totals: {
+      readonly requests: number;
+      readonly admitted: number;
+      readonly limited: number;
+      readonly limiting: number;
+      readonly delayed?: number | undefined;
+    },
+    /** Delays of admitted requests by a rule, in ms, above 0 only. */
+    readonly delaysMs: readonly number[],
+    readonly decisions?: Decisions | undefined,
+  ) {}
+
+  /** A new column at each call. */
+  get limited(): Float64Array {
+    return this.requests.map((n, index) => n - this.admitted[index]!);
+  }
 }
 
 export function shapeOf(names: readonly string[], { states, initial, thresholds, aggregates, rule }: Plan): RunShape {
@@ -176,7 +182,7 @@ export class RowBuilder<Run extends RunShape = RunShape> {
       ...(this.run.rule === undefined ? {} : { delayed: delaysMs.length }),
     };
     const transitions = this.#transitions.length === 0 ? NO_TRANSITIONS : this.#transitions;
-    const row = new Row(
+    const row = new CycleRow(
       cycle,
       this.run,
       contracts,
@@ -226,26 +232,3 @@ export class RowBuilder<Run extends RunShape = RunShape> {
 
 const NONE: readonly number[] = [];
 const NO_TRANSITIONS: readonly RowTransition[] = [];
-
-class Row<Run extends RunShape> implements CycleRow<Run> {
-  #limited: Float64Array | undefined;
-
-  constructor(
-    readonly cycle: number,
-    readonly run: Run,
-    readonly contracts: Uint32Array,
-    readonly requests: Float64Array,
-    readonly admitted: Float64Array,
-    readonly counts: Float64Array,
-    readonly states: Uint8Array,
-    readonly transitions: readonly RowTransition[],
-    readonly totals: CycleRow['totals'],
-    readonly delaysMs: readonly number[],
-    readonly decisions: Decisions | undefined,
-  ) {}
-
-  get limited(): Float64Array {
-    this.#limited ??= this.requests.map((n, index) => n - this.admitted[index]!);
-    return this.#limited;
-  }
-}

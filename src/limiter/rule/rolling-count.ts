@@ -7,7 +7,7 @@
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, ownCells, RollingWindow, WindowRing } from '../window.js';
+import { addAt, addTo, advanceTo, cycleAt as cycleIn, ownCells, WindowRing, whileFewerLeave } from '../window.js';
 import { count, length, limit, strict, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
@@ -64,14 +64,15 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
   /** To be read only: a copy where time has passed. */
   const windowAt = (state: State, t: number) => {
     const cycle = cycleAt(state, t);
-    const now = new RollingWindow(state.window);
-    if (cycle <= now.cycle) return now;
-    const later = new RollingWindow(copyOf(state.window));
-    later.advance(cycle);
+    if (cycle <= cycleIn(state.window.offset)) return state.window;
+    const later = copyOf(state.window);
+    advanceTo(later, cycle);
     return later;
   };
-  const timeOfAtMost = (state: State, window: RollingWindow, most: number) =>
-    state.originMs + multipleOf(cycleMs, window.cycle + window.cyclesUntilAtMost(most));
+  const timeOfAtMost = ({ originMs }: State, window: WindowRing, most: number) => {
+    const [after] = whileFewerLeave(window, window.inWindow - most, 0, within - 1);
+    return originMs + multipleOf(cycleMs, cycleIn(window.offset) + after + 1);
+  };
   return {
     additive: true,
     fresh(madeMs) {
@@ -86,19 +87,18 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
     },
     charge(state, t, n, sinceMs) {
       advanceTo(state.window, cycleAt(state, t));
-      const window = new RollingWindow(state.window);
-      window.addAt(n < 0 ? cycleAt(state, sinceMs) : window.cycle, n);
+      addAt(state.window, n < 0 ? cycleAt(state, sinceMs) : cycleIn(state.window.offset), n);
     },
     nextAdmission(state, t, n) {
       if (n > limit) return NEVER;
       const window = windowAt(state, t);
-      return window.count + n <= limit ? t : timeOfAtMost(state, window, limit - n);
+      return window.inWindow + n <= limit ? t : timeOfAtMost(state, window, limit - n);
     },
     nextChange(state, t) {
       const window = windowAt(state, t);
-      return window.count === 0 ? NEVER : timeOfAtMost(state, window, window.count - 1);
+      return window.inWindow === 0 ? NEVER : timeOfAtMost(state, window, window.inWindow - 1);
     },
-    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).count),
-    forgettable: (state, t) => windowAt(state, t).count === 0,
+    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).inWindow),
+    forgettable: (state, t) => windowAt(state, t).inWindow === 0,
   };
 }
