@@ -1,7 +1,7 @@
 // A rule ready to run, with its largest burst, its memory in time, and the size of its state.
 
 import { LIMITED, NEVER, type Rule } from './rule/rule.js';
-import { checkRule, limitsFlight, type RuleDefinition, ruleOf, stateCellsOf } from './rule/rule-definition.js';
+import { limitsFlight, type RuleDefinition, stateCellsOf, uncheckedRule } from './rule/rule-definition.js';
 
 export interface PlannedRule {
   readonly definition: RuleDefinition;
@@ -21,9 +21,9 @@ const LONGEST_MS = 2 ** 36;
 
 const MOST_TRIED = 1_000;
 
-export function planRule(given: RuleDefinition): PlannedRule {
-  const definition = checkRule(given);
-  const rule = ruleOf(definition);
+/** @param definition one that `checkRule` took */
+export function planRule(definition: RuleDefinition): PlannedRule {
+  const rule = uncheckedRule(definition);
   const { hold_ms: holdMs = 0 } = definition;
   const most = rule.remaining(rule.fresh(0), LATER_MS);
   const lacksHold = holdMs === 0 && limitsFlight(definition);

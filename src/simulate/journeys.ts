@@ -13,30 +13,22 @@ export const fates = ['open', 'served', 'limited', 'failed', 'lost', 'abandoned'
 export type Fate = (typeof fates)[number];
 
 /** One entry per request, in order of decision; times in unix ms, NaN for what did not happen. */
-export interface Journeys {
-  readonly decidedMs: readonly number[];
-  readonly admittedMs: readonly number[];
-  readonly startedMs: readonly number[];
+const noJourneys = () => ({
+  decidedMs: [] as number[],
+  admittedMs: [] as number[],
+  startedMs: [] as number[],
   /** When the client gave up; the service may work on until `endedMs`. */
-  readonly abandonedMs: readonly number[];
-  readonly endedMs: readonly number[];
-  readonly fates: readonly number[];
-  readonly attempts: readonly number[];
-  readonly jobs: readonly number[];
+  abandonedMs: [] as number[],
+  endedMs: [] as number[],
+  fates: [] as number[],
+  attempts: [] as number[],
+  jobs: [] as number[],
+});
+
+export interface Journeys extends Readonly<ReturnType<typeof noJourneys>> {
   /** Requests that were not kept, because there are too many. */
   readonly left: number;
 }
-
-const noJourneys = (): { [Column in Exclude<keyof Journeys, 'left'>]: number[] } => ({
-  decidedMs: [],
-  admittedMs: [],
-  startedMs: [],
-  abandonedMs: [],
-  endedMs: [],
-  fates: [],
-  attempts: [],
-  jobs: [],
-});
 
 export class JourneyRecorder {
   readonly #columns = noJourneys();

@@ -32,7 +32,7 @@ import { type FigureCondition, readFigureCondition } from './condition.js';
 import { type Axis, type Cell, cellsOf, type Json, parseAxis, withFields, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
 import { solveRecovery } from './recovery-chain.js';
-import type { RunSweepOptions, SweepRow, SweptFigure } from './sweep.js';
+import { exactly, type RunSweepOptions, type SweepRow, type SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
   /** Axis of the load, for example `arrivals.0.rate=2/s..10/s:1/s`. */
@@ -302,8 +302,6 @@ function recoveryOf({ recoveriesMs, solved }: Point): SweptFigure | undefined {
   const { mean, low, high } = meanInterval(recoveriesMs);
   return { mean, low, high };
 }
-
-const exactly = (mean: number): SweptFigure => ({ mean, low: null, high: null });
 
 function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y: number): SweepRow {
   const isSampled = explored.sampled.has(y * explored.width + x);

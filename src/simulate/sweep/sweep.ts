@@ -104,23 +104,19 @@ export function rowOf({ cell, set }: Cell, unordered: readonly SweepRun[]): Swee
   const runs = unordered.toSorted((a, b) => a.replication - b.replication);
   const n = runs.length;
   const asks = (runs[0]?.held.length ?? 0) > 0;
-  const held = asks ? runs.filter((run) => !run.held.includes(false)).length : null;
-  return { cell, set, n, held, held_share: held === null ? null : heldShare(held, n), figures: figuresOf(runs) };
-}
-
-function heldShare(held: number, n: number): { readonly low: number; readonly high: number } {
+  const figures = figuresOf(runs);
+  if (!asks) return { cell, set, n, held: null, held_share: null, figures };
+  const held = runs.filter((run) => !run.held.includes(false)).length;
   const { low, high } = shareInterval(held, n);
-  return { low, high };
+  return { cell, set, n, held, held_share: { low, high }, figures };
 }
 
 function figuresOf(runs: readonly SweepRun[]): Readonly<Record<string, SweptFigure>> {
-  const [only] = runs;
-  if (runs.length > 1) {
-    return Object.fromEntries(
-      Object.entries(figureIntervals(runs)).map(([name, { mean, low, high }]) => [name, { mean, low, high }]),
-    );
-  }
-  return Object.fromEntries(
-    Object.entries(only?.figures ?? {}).map(([name, mean]) => [name, { mean, low: null, high: null }]),
-  );
+  const figures: [string, SweptFigure][] =
+    runs.length > 1
+      ? Object.entries(figureIntervals(runs)).map(([name, { mean, low, high }]) => [name, { mean, low, high }])
+      : Object.entries(runs[0]?.figures ?? {}).map(([name, mean]) => [name, exactly(mean)]);
+  return Object.fromEntries(figures);
 }
+
+export const exactly = (mean: number): SweptFigure => ({ mean, low: null, high: null });
