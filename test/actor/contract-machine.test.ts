@@ -19,6 +19,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { failureOf, faultsOf } from '../failures.js';
+import { move } from '../limiter/defined.js';
 
 const kinds = ['request', 'beat'] as const;
 const names = ['a', 'b', 'c', 'd'] as const;
@@ -222,27 +223,14 @@ describe('machine.config', () => {
 describe('a state of one’s own', () => {
   /** The template with `probation`: after limiting, half the threshold for as long as more than 2 requests are in the window. */
   const template = rateLimiter({ threshold: 4, within: 5 });
-  const on = (condition: string) => ({ ...template.transitions[0]!.trigger!, condition });
   const definition: ContractDefinition = {
     ...template,
     states: { ...template.states, probation: { admits: true } },
     transitions: [
       template.transitions[0]!,
-      {
-        from: 'limiting',
-        to: 'probation',
-        operator: 'KO42',
-        trigger: on('count <= 4'),
-        post_actions: [{ emit: 'on_probation' }],
-      },
-      { from: 'probation', to: 'limiting', operator: 'KO42', trigger: on('count > 4') },
-      {
-        from: 'probation',
-        to: 'allowing',
-        operator: 'KO42',
-        trigger: on('count <= 1'),
-        post_actions: [{ emit: 'rate_restored' }],
-      },
+      move('limiting', 'probation', 'count <= 4', { within: 5, post_actions: [{ emit: 'on_probation' }] }),
+      move('probation', 'limiting', 'count > 4', { within: 5 }),
+      move('probation', 'allowing', 'count <= 1', { within: 5, post_actions: [{ emit: 'rate_restored' }] }),
     ],
   };
 
@@ -411,25 +399,18 @@ describe('a machine in the form of XState, in place of a definition', () => {
 });
 
 describe('a config that somebody stored', () => {
-  const on = (from: string, to: string, condition: string) => ({
-    from,
-    to,
-    operator: 'KO42',
-    fires_when: null,
-    proof_required: false,
-    trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition },
-    post_actions: [{ emit: `now_${to}` }],
-  });
+  const told = (from: string, to: string, condition: string) =>
+    move(from, to, condition, { fires_when: null, proof_required: false, post_actions: [{ emit: `now_${to}` }] });
   // The names are fields of a config of XState, which must not be taken for them.
   const three = {
     ...rateLimiter({ threshold: 2 }),
     states: { guard: { initial: true, role: 'initial' }, actions: { admits: true }, on: {} },
     transitions: [
-      on('guard', 'actions', 'count > 2'),
-      on('actions', 'on', 'count > 5'),
-      on('on', 'guard', 'count <= 1'),
+      told('guard', 'actions', 'count > 2'),
+      told('actions', 'on', 'count > 5'),
+      told('on', 'guard', 'count <= 1'),
     ],
-  } as unknown as ContractDefinition;
+  } as ContractDefinition;
   const stored = () => JSON.parse(JSON.stringify(contractMachine(three).config));
 
   it('runs with createActor, of a definition with other states too', () => {

@@ -14,6 +14,7 @@ import { VirtualClock } from '../../src/time/virtual.js';
 import { codeOf } from '../failures.js';
 import { rules } from '../limiter/rule/every-rule.js';
 import { verifyRows } from '../record/verifying.js';
+import { restarted } from './virtual-host.js';
 
 const CYCLE_MS = 40;
 const START = 2_306_790_000;
@@ -59,9 +60,7 @@ class Bench {
   }
 
   restart(isKilled = false): void {
-    if (!isKilled) this.host.saveWindows();
-    for (const { context } of this.host.machines.values()) context.wakes.clear();
-    this.host = new Host({ clock: this.clock, store: this.store });
+    this.host = restarted(this.host, this, isKilled);
   }
 
   state(key?: string): string {

@@ -7,6 +7,7 @@ import { standardOperators } from '../../src/operator/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { Rank } from '../../src/time/rank.js';
 import { codeOf, failureOf } from '../failures.js';
+import { defined, move } from '../limiter/defined.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
 import { CYCLE_MS, virtualHost } from './virtual-host.js';
@@ -102,17 +103,12 @@ describe('the main path: events in, decisions out, transitions recorded and veri
 
   it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
     const { clock, host, seen } = virtualHost(7);
-    const on = (condition: string) => ({
-      ...{ kind: 'on_aggregate', event: 'beat', aggregate: 'count', within: 3, condition },
-    });
-    const move = (from: string, to: string, condition: string, emit: string) => ({
-      ...{ from, to, operator: 'KO42', trigger: on(condition), post_actions: [{ emit }] },
-    });
-    const beat = {
-      ...{ name: 'heartbeat', version: '1.0', states: { alive: { initial: true }, silent: {} } },
-      transitions: [move('alive', 'silent', 'count < 1', 'lost'), move('silent', 'alive', 'count >= 1', 'found')],
-    };
-    const contract = host.createContract('m', beat);
+    const says = (emit: string) => ({ event: 'beat', within: 3, post_actions: [{ emit }] });
+    const beat = [
+      move('alive', 'silent', 'count < 1', says('lost')),
+      move('silent', 'alive', 'count >= 1', says('found')),
+    ];
+    const contract = host.createContract('m', defined('heartbeat', { alive: { initial: true }, silent: {} }, beat));
     expect(contract.image.firstFireCycle).toBe(8);
     clock.agenda.at(10 * CYCLE_MS, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
     clock.run();

@@ -13,6 +13,7 @@ import { temporaryFolder } from '../left-behind.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
+import { restarted } from './virtual-host.js';
 
 const START = 2_306_790_000;
 
@@ -103,12 +104,11 @@ function check(given: Settings, script: Steps, open: () => Store, reopens: boole
       case 'restart': {
         host.saveWindows();
         host.commit();
-        for (const { context } of host.machines.values()) context.wakes.clear();
         if (reopens) {
           store.close();
           store = open();
         }
-        host = new Host({ clock, store });
+        host = restarted(host, { clock, store }, true);
         break;
       }
       case 'count': {

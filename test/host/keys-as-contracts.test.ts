@@ -7,70 +7,44 @@ import type { ContractDefinition } from '../../src/limiter/definition.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import type { Gate } from '../../src/limiter/gate.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
-import { ko42 } from '../../src/operator/ko42.js';
-import type { Operator } from '../../src/operator/operator.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { valueOrCode } from '../failures.js';
+import { defined, move } from '../limiter/defined.js';
 import { rules } from '../limiter/rule/every-rule.js';
-import { registered } from '../operator/registered.js';
+import { stubborn } from '../operator/registered.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
+import { restarted } from './virtual-host.js';
 
 const CYCLE_MS = 40;
 const START = 2_306_790_000;
 const KEYS = ['a', 'b', 'c'];
 
-/** Refuses in some cycles. */
-const stubborn: Operator = {
-  ...{ ...ko42, id: 'STUBBORN', kind: 'physics' },
-  compute: ({ cycle = 0 }) => (cycle % 7 < 4 ? Number.NaN : 1),
-  prove: () => ({ method: '', witness: {}, residual: 0, tolerance: 0 }),
-  verify: () => true,
-};
+stubborn((cycle) => cycle % 7 < 4);
 
-registered(stubborn);
-
-type When = readonly [event: string, within: number, condition: string];
-
-const move = (from: string, to: string, [event, within, condition]: When, operator = 'KO42') => ({
-  ...{ from, to, operator, post_actions: [{ emit: `to_${to}` }] },
-  trigger: { kind: 'on_aggregate' as const, event, aggregate: 'count' as const, within, condition },
-});
-
-const defined = (name: string, transitions: ReturnType<typeof move>[], others = {}): ContractDefinition => ({
-  ...{ name, version: '1.0', transitions, states: { open: { initial: true }, shut: {}, ...others } },
-});
+const told = (from: string, to: string, condition: string, within: number, other = {}) =>
+  move(from, to, condition, { within, post_actions: [{ emit: `to_${to}` }], ...other });
+const states = { open: { initial: true }, shut: {} };
 
 const definitions: readonly ContractDefinition[] = [
-  defined(
-    'two-windows',
-    [
-      move('open', 'shut', ['request', 3, 'count > 2']),
-      move('open', 'closed', ['request', 9, 'count > 4']),
-      move('shut', 'open', ['request', 3, 'count <= 2']),
-      move('closed', 'open', ['request', 9, 'count <= 3']),
-    ],
-    { closed: {} },
-  ),
-  defined(
-    'two-kinds',
-    [
-      move('open', 'slow', ['request', 4, 'count > 3']),
-      move('slow', 'shut', ['error', 6, 'count > 1']),
-      move('slow', 'open', ['request', 4, 'count <= 1']),
-      move('shut', 'open', ['error', 6, 'count == 0']),
-    ],
-    { slow: { admits: true } },
-  ),
-  defined('heartbeat', [
-    move('open', 'shut', ['request', 3, 'count < 1']),
-    move('shut', 'open', ['request', 3, 'count >= 2']),
+  defined('two-windows', { ...states, closed: {} }, [
+    told('open', 'shut', 'count > 2', 3),
+    told('open', 'closed', 'count > 4', 9),
+    told('shut', 'open', 'count <= 2', 3),
+    told('closed', 'open', 'count <= 3', 9),
   ]),
-  defined('refused', [
-    move('open', 'shut', ['request', 5, 'count > 2'], 'STUBBORN'),
-    move('open', 'shut', ['request', 5, 'count > 6']),
-    move('shut', 'open', ['request', 5, 'count < 2']),
+  defined('two-kinds', { ...states, slow: { admits: true } }, [
+    told('open', 'slow', 'count > 3', 4),
+    told('slow', 'shut', 'count > 1', 6, { event: 'error' }),
+    told('slow', 'open', 'count <= 1', 4),
+    told('shut', 'open', 'count == 0', 6, { event: 'error' }),
+  ]),
+  defined('heartbeat', states, [told('open', 'shut', 'count < 1', 3), told('shut', 'open', 'count >= 2', 3)]),
+  defined('refused', states, [
+    told('open', 'shut', 'count > 2', 5, { operator: 'STUBBORN' }),
+    told('open', 'shut', 'count > 6', 5),
+    told('shut', 'open', 'count < 2', 5),
   ]),
   ...Object.values(rules).map((rule) => ruleLimiter(rule)),
 ];
@@ -98,7 +72,7 @@ const dueAtOnce: Step[] = [
 class Arm {
   readonly store = new MemoryStore();
   readonly clock = new VirtualClock(START * CYCLE_MS, CYCLE_MS);
-  host = this.#started();
+  host = new Host({ clock: this.clock, store: this.store });
   readonly #definition: ContractDefinition;
   readonly #ids = new Map<string, string>();
 
@@ -112,9 +86,7 @@ class Arm {
   take({ key, gapMs, does }: Step, kind: number) {
     this.clock.run({ untilMs: this.clock.now() + gapMs });
     if (does === 'restart') {
-      this.host.saveWindows();
-      for (const { context } of this.host.machines.values()) context.wakes.clear();
-      this.host = this.#started();
+      this.host = restarted(this.host, this);
       return 'restarted';
     }
     const cycle = this.clock.cycle();
@@ -140,10 +112,6 @@ class Arm {
     if (name === undefined) contract.advance(cycle);
     const { stateIndex, count, gate } = contract.stateOf(name, cycle);
     return [cycle, key, answer, states[stateIndex]!.name, count, ...foreseen(gate)];
-  }
-
-  #started(): Host {
-    return new Host({ clock: this.clock, store: this.store });
   }
 
   /** The rows of each key, without what says whose they are. */

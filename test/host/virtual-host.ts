@@ -18,3 +18,14 @@ export function virtualHost<S extends Store = MemoryStore>(startCycle = 0, store
   const runTo = (cycle: number) => clock.run({ untilMs: cycle * CYCLE_MS });
   return { clock, host, store, seen, machine, runTo };
 }
+
+/** A node that begins anew from its store; one that was killed has not saved what it counted last. */
+export function restarted(
+  host: Host,
+  parts: { readonly clock: VirtualClock; readonly store: Store },
+  isKilled = false,
+): Host {
+  if (!isKilled) host.saveWindows();
+  for (const { context } of host.machines.values()) context.wakes.clear();
+  return new Host(parts);
+}

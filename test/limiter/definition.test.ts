@@ -4,6 +4,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { findOperator } from '../../src/operator/registry.js';
 import { failureOf, faultsOf } from '../failures.js';
 import { registered } from '../operator/registered.js';
+import { defined, move } from './defined.js';
 
 /** A physics operator that computes nothing. */
 const heavy = {
@@ -33,19 +34,15 @@ const withValue = (path: string, value: unknown): unknown =>
     else holder[last] = value;
   });
 
-const counted = { kind: 'on_aggregate', aggregate: 'count' };
-const on = (event: string, within: number, condition: string) => ({ ...counted, event, within, condition });
-
 /** Moves at every count from 1 to twice `bands`: to b at the odd ones, back at the even ones. */
 const toAndFro = (bands: number) => {
   const step = (from: string, to: string, first: number) =>
     Array.from({ length: Math.ceil(bands / 20) }, (_, part) => {
       const counts = Array.from({ length: Math.min(20, bands - 20 * part) }, (_, k) => first + 2 * (20 * part + k));
       const condition = counts.map((count) => `count == ${count}`).join(' || ');
-      return { from, to, operator: 'KO42', trigger: on('request', 60, condition) };
+      return move(from, to, condition, { within: 60 });
     });
-  const states = { a: { initial: true }, b: {} };
-  return { name: 'flips', version: '1.0', states, transitions: [...step('a', 'b', 1), ...step('b', 'a', 2)] };
+  return defined('flips', { a: { initial: true }, b: {} }, [...step('a', 'b', 1), ...step('b', 'a', 2)]);
 };
 
 function refusal(definition: unknown): { code: string; faults: string[] } {
@@ -86,17 +83,12 @@ describe('the template', () => {
 });
 
 describe('definitions of other forms', () => {
-  const hysteresis = {
-    name: 'hysteresis',
-    version: '2.1',
-    states: { open: { initial: true }, warm: { admits: true }, shut: {} },
-    transitions: [
-      { from: 'open', to: 'warm', operator: 'KO42', trigger: on('request', 10, 'count > 5') },
-      { from: 'warm', to: 'shut', operator: 'KO42', trigger: on('request', 10, 'count > 9') },
-      { from: 'shut', to: 'open', operator: 'KO42', trigger: on('request', 10, 'count < 3') },
-      { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
-    ],
-  };
+  const hysteresis = defined('hysteresis', { open: { initial: true }, warm: { admits: true }, shut: {} }, [
+    move('open', 'warm', 'count > 5'),
+    move('warm', 'shut', 'count > 9'),
+    move('shut', 'open', 'count < 3'),
+    { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
+  ]);
 
   it('may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
     const plan = planContract(hysteresis);
@@ -128,8 +120,8 @@ describe('definitions of other forms', () => {
       changed((d) => {
         d.states.broken = {};
         d.transitions.push(
-          { from: 'allowing', to: 'broken', operator: 'KO42', trigger: on('error', 5, 'count >= 3') },
-          { from: 'broken', to: 'allowing', operator: 'KO42', trigger: on('error', 5, 'count == 0') },
+          move('allowing', 'broken', 'count >= 3', { event: 'error', within: 5 }),
+          move('broken', 'allowing', 'count == 0', { event: 'error', within: 5 }),
         );
       }),
     );
@@ -190,12 +182,8 @@ describe('stage 1: conditions that cannot be read, with their place', () => {
   });
 
   it('a condition on the count where nothing is counted', () => {
-    const definition = {
-      name: 'a',
-      version: '1',
-      states: { x: { initial: true } },
-      transitions: [{ from: 'x', to: 'x', operator: 'KO42', fires_when: 'count > 1' }],
-    };
+    const byHand = { from: 'x', to: 'x', operator: 'KO42', fires_when: 'count > 1' };
+    const definition = defined('a', { x: { initial: true } }, [byHand]);
     expect(refusal(definition).faults).toEqual([
       '/transitions/0/fires_when cannot be read: column 1: the name "count" is not known (known here: input.<name>)',
     ]);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../src/limiter/forecast.js';
 import { planContract } from '../../src/limiter/validate.js';
+import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
@@ -277,20 +278,8 @@ describe('forecasts', () => {
   });
 
   it('a state that nothing leaves is never forecast to admit', () => {
-    const plan = planContract({
-      name: 'fuse',
-      version: '1',
-      states: { whole: { initial: true }, blown: {} },
-      transitions: [
-        {
-          from: 'whole',
-          to: 'blown',
-          operator: 'KO42',
-          trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 5, condition: 'count > 2' },
-        },
-      ],
-    });
-    const { gate } = plannedGate(plan, 0);
+    const fuse = defined('fuse', { whole: { initial: true }, blown: {} }, [move('whole', 'blown', 'count > 2')]);
+    const { gate } = plannedGate(planContract(fuse), 0);
     expect(gate.decide(10, 0)).toBe(2);
     expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
   });

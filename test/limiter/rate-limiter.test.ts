@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
+import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
 const nearPlan = (threshold: number, within: number, near_limit: number) =>
@@ -93,45 +95,21 @@ describe('a shadow', () => {
   });
 
   it('of a rule admits all, too', () => {
-    const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity: 2 } };
-    const trigger = (condition: string) => ({
-      kind: 'on_aggregate',
-      event: 'request',
-      aggregate: 'refused',
-      condition,
-    });
-    const definition = {
-      name: 'bucket',
-      version: '1.0',
-      shadow: true,
-      rule,
-      states: { allowing: { initial: true }, limiting: {} },
-      transitions: [
-        { from: 'allowing', to: 'limiting', operator: 'KO42', trigger: trigger('refused > 0') },
-        { from: 'limiting', to: 'allowing', operator: 'KO42', trigger: trigger('refused == 0') },
-      ],
-    };
-    const { gate, transitions } = plannedGate(planContract(definition), 0);
+    const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity: 2 } } as const;
+    const { gate, transitions } = plannedGate(planContract({ ...ruleLimiter(rule), shadow: true }), 0);
     expect([gate.decide(5, 0), transitions.map(({ to }) => to)]).toEqual([5, ['limiting']]);
   });
 });
 
 it('a quota leads through all states that admit', () => {
-  const trigger = (condition: string) => ({
-    ...{ kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10 },
-    condition,
-  });
-  const plan = planContract({
-    name: 'steps',
-    version: '1.0',
-    states: { calm: { initial: true }, busy: { admits: true }, full: {}, shut: {} },
-    transitions: [
-      { from: 'calm', to: 'busy', operator: 'KO42', trigger: trigger('count > 3') },
-      { from: 'busy', to: 'full', operator: 'KO42', trigger: trigger('count > 7') },
-      { from: 'full', to: 'shut', operator: 'KO42', trigger: trigger('count > 9') },
-      { from: 'shut', to: 'calm', operator: 'KO42', trigger: trigger('count == 0') },
-    ],
-  });
+  const plan = planContract(
+    defined('steps', { calm: { initial: true }, busy: { admits: true }, full: {}, shut: {} }, [
+      move('calm', 'busy', 'count > 3'),
+      move('busy', 'full', 'count > 7'),
+      move('full', 'shut', 'count > 9'),
+      move('shut', 'calm', 'count == 0'),
+    ]),
+  );
   const { gate } = plannedGate(plan, 0);
   expect([plan.thresholds, gate.decide(20, 0)]).toEqual([[7], 7]);
 });

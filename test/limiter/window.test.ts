@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planContract } from '../../src/limiter/validate.js';
 import { addAt, advanceTo, cutCells, WindowRing, windowImage } from '../../src/limiter/window.js';
+import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
 describe('rings', () => {
@@ -44,19 +45,14 @@ describe('rings', () => {
 });
 
 describe('gates that are neighbours in memory', () => {
-  const trigger = (event: string, within: number, condition: string) =>
-    ({ kind: 'on_aggregate', event, aggregate: 'count', within, condition }) as const;
   const plans = {
     'one window': limiterPlan(3, 7),
-    'two windows': planContract({
-      name: 'both',
-      version: '1',
-      states: { open: { initial: true }, shut: {}, bolted: {} },
-      transitions: [
-        { from: 'open', to: 'shut', operator: 'KO42', trigger: trigger('request', 3, 'count > 2') },
-        { from: 'shut', to: 'bolted', operator: 'KO42', trigger: trigger('request', 9, 'count > 6') },
-      ],
-    }),
+    'two windows': planContract(
+      defined('both', { open: { initial: true }, shut: {}, bolted: {} }, [
+        move('open', 'shut', 'count > 2', { within: 3 }),
+        move('shut', 'bolted', 'count > 6', { within: 9 }),
+      ]),
+    ),
   };
 
   it.each(Object.entries(plans))('do not count in each other: %s', (_, plan) => {
@@ -104,13 +100,8 @@ describe('gates that are neighbours in memory', () => {
   );
 
   it('a gate that counts nothing stands in a cycle all the same', () => {
-    const states = { on: { initial: true }, off: {} };
-    const plan = planContract({
-      name: 'switch',
-      version: '1',
-      states,
-      transitions: [{ from: 'on', to: 'off', operator: 'KO42' }],
-    });
+    const byHand = { from: 'on', to: 'off', operator: 'KO42' };
+    const plan = planContract(defined('switch', { on: { initial: true }, off: {} }, [byHand]));
     const [{ gate }, neighbour] = [plannedGate(plan, 5), plannedGate(limiterPlan(3, 7), 5)];
     neighbour.gate.decide(2, 6);
     gate.advance(2_306_790_000);

@@ -8,32 +8,15 @@ import type { Reported } from '../../src/report/reported.js';
 import { chartLines } from '../../src/report/terminal-chart.js';
 import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
 import { simulate } from '../../src/simulate/simulate.js';
+import { defined, move } from '../limiter/defined.js';
 import { replicatedRun } from './sample.js';
 
-const move = (from: string, to: string, condition: string) => ({
-  from,
-  to,
-  operator: 'KO42',
-  fires_when: null,
-  proof_required: false,
-  trigger: { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition },
-});
-
-const definition = {
-  id: 'three',
-  category: 'Test',
-  name: 'three',
-  version: '1.0',
-  audit_clock: { on: true, tick_rate: 1 },
-  states: { free: { initial: true, role: 'initial' }, busy: { role: 'intermediate', admits: true }, shut: {} },
-  transitions: [
-    move('free', 'busy', 'count > 5'),
-    move('busy', 'shut', 'count > 10'),
-    move('shut', 'busy', 'count <= 8'),
-    move('busy', 'free', 'count <= 3'),
-  ],
-  operators: [{ id: 'KO42', kind: 'substrate' }],
-};
+const definition = defined('three', { free: { initial: true }, busy: { admits: true }, shut: {} }, [
+  move('free', 'busy', 'count > 5'),
+  move('busy', 'shut', 'count > 10'),
+  move('shut', 'busy', 'count <= 8'),
+  move('busy', 'free', 'count <= 3'),
+]);
 
 const ran = (scenario: object): Promise<Reported> =>
   simulate(parseScenario({ question: 'What happens?', ...scenario } as ScenarioObject));
