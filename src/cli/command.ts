@@ -22,7 +22,7 @@ export interface Command<Known extends Options = Options> {
 }
 
 /** Describes an option beyond its type. Options are referred to by schema name: `cycleMs` is --cycle-ms. */
-interface About {
+export interface About {
   readonly default?: string | number;
   readonly required?: true;
   readonly place?: true;

@@ -6,10 +6,10 @@ import type { Investigated } from '../identify/explanations.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { command, flag, type GivenTo, several, text, value, whole } from './command.js';
+import { command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { allowed, timeout } from './live-options.js';
+import { allowed, header, requestHeaders, timeout } from './live-options.js';
 import { json, limitedStatus, NONE, outFor, port } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -26,7 +26,7 @@ const options = {
   url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true, ...OF_LIMITERS }),
   budget: whole(10, 1_000_000, 'maximum number of requests', { default: 500, ...OF_URLS }),
   for: text('maximum duration', { default: '5m', without: ['from'] }),
-  header: several(value('"Name: value"', headerIn, 'a header of every request; repeat for several', OF_URLS)),
+  header: header('a header of every request; repeat for several', OF_URLS),
   keyHeader: text(
     'the header that identifies a client: it is checked first that each client has its own count; then each probe is a new client, and no wait is needed',
     OF_URLS,
@@ -87,7 +87,7 @@ export const identify = command({
     else say(documentText(answerDocument(answer, (url ?? from)!), terminalAtHand()));
     if (given.out !== NONE && (from === undefined || given.out !== undefined)) {
       const folder = await writeFindings(given.out ?? `reports/identify/${hostIn(url)}`, url ?? from!, found, answer, {
-        headers: given.header && Object.fromEntries(given.header),
+        headers: requestHeaders(given.header),
         keyHeader: given.keyHeader,
       });
       if (!given.json) say(`\nEvidence, scenario and page are in ${folder}\n`);
@@ -100,11 +100,8 @@ const exits: Readonly<Record<Answer['verdict'] | ClientAnswer['verdict'], number
   identified: 0,
   ambiguous: 0,
   none: 3,
-  'one rule': 0,
-  several: 0,
-  'never limited': 4,
   undecided: 4,
-  'nothing fits': 3,
+  'never limited': 4,
 };
 
 interface Identified {
@@ -145,14 +142,14 @@ async function live(url: string, given: Given): Promise<Identified> {
     import('../identify/investigation.js'),
     import('../identify/key-check.js'),
   ]);
-  const { budget, keyHeader, header } = given;
+  const { budget, keyHeader } = given;
   const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
   const sends = `Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.`;
   const progress = new Progress('identify');
   const options: AskingOptions = {
     allowRemote: given.allow?.includes('remote') ?? false,
     insecure: given.allow?.includes('plain-http') ?? false,
-    headers: header && Object.fromEntries(header),
+    headers: requestHeaders(given.header),
     keyHeader,
     limitedStatus: given.limitedStatus,
     ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
@@ -167,14 +164,9 @@ async function live(url: string, given: Given): Promise<Identified> {
   }
   const found = await ask(url, investigateKeyed(limits), options);
   const answer = answerOf(found, RESOLUTION, found.harm);
-  const words = keysInWords(found.keys, keyHeader);
-  const remarks = [...answer.remarks, ...(words === undefined ? [] : [words])];
+  const words = found.keys === undefined ? [] : [keysInWords(found.keys, keyHeader)];
+  const remarks = [...answer.remarks, ...words];
   return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
-}
-
-function headerIn(line: string): readonly [name: string, value: string] | undefined {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(line) ?? [];
-  return name === undefined ? undefined : [name, value!];
 }
 
 function hostIn(url: string | undefined): string {

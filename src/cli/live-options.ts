@@ -1,6 +1,7 @@
 // Options of all commands that send requests to a live target.
 import type { LiveOptions } from '../live/load.js';
-import { type GivenTo, several, text, value, whole } from './command.js';
+import { type About, type GivenTo, several, text, value, whole } from './command.js';
+import { usageFailure } from './exit-codes.js';
 import { allow, MOST_CYCLE_MS, readMs } from './options.js';
 
 const url = text('the target (default: a node is started on a free loopback port)');
@@ -45,4 +46,22 @@ export function liveOptionsOf(
     allowRemote: given.allow?.includes('remote'),
     insecure: given.allow?.includes('plain-http'),
   };
+}
+
+export const header = <const Said extends About>(description: string, said: Said) =>
+  several(value('"Name: value"', headerIn, description, said));
+
+type Header = readonly [name: string, value: string];
+
+function headerIn(line: string): Header | undefined {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
+  return name === undefined ? undefined : [name, value!];
+}
+
+/** @throws Failure `wrong_usage` for a repeated name */
+export function requestHeaders(all: readonly Header[] | undefined): Record<string, string> | undefined {
+  const names = all?.map(([name]) => name.toLowerCase()) ?? [];
+  const again = names.findIndex((name, k) => names.indexOf(name) < k);
+  if (again >= 0) throw usageFailure(`--header ${all![again]![0]} was given more than once.`, 'Give each once.');
+  return all && Object.fromEntries(all);
 }

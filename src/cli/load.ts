@@ -6,11 +6,11 @@ import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Reported } from '../report/reported.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { readText } from '../schema/text-file.js';
-import { type CommandLine, choice, command, type GivenTo, optionName, several, text } from './command.js';
+import { type CommandLine, choice, command, type GivenTo, optionName, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
-import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
+import { header, liveOptions, liveOptionsOf, requestHeaders, severalUrls } from './live-options.js';
 import { json, limitedStatus, out, scenarios, seed, top, watch } from './options.js';
 import { CycleLines, progressOut } from './progress.js';
 import type { RunSetting } from './runs.js';
@@ -24,9 +24,10 @@ const options = {
   ),
   for: text('with a URL: the duration, for example 30s or 5m (default: 10s); a plain number is in seconds'),
   limit: text(`with a URL: the limiter that is predicted, and compared: ${LIMIT_WORDS}`),
-  header: several(
-    text("with a URL: a header of every request, as 'Name: value'; may be repeated", { letter: 'H', local: true }),
-  ),
+  header: header("with a URL: a header of every request, as 'Name: value'; may be repeated", {
+    letter: 'H',
+    local: true,
+  }),
   method: choice(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'],
     'with a URL: the method (default: GET; with a body POST)',
@@ -155,7 +156,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
     connections: given.connections ?? CLOSED_CONNECTIONS,
     duration: given.for ?? '10s',
     method: given.method,
-    headers: given.header ?? [],
+    headers: requestHeaders(given.header),
     body: given.body === undefined ? undefined : bodyIn(given.body),
     limited: given.limitedStatus,
     limiter,

@@ -3,27 +3,24 @@
 //   plan      first request of a probe |  volley |      volley |         each at its instant, whatever happens to the others
 //   ends      when all are answered; the answer that the probe waits for cancels its further volleys
 //   stops     on a status that is no decision, an unanswered request, or slow answers
-import { remainingIn } from '../client/limit-fields.js';
-import { type Connection, connectTo } from '../live/connection.js';
-import type { PoolAnswer } from '../live/http-pool.js';
+import { type Connection, type ConnectionOptions, connectTo } from '../live/connection.js';
+import { RequestsInFlight } from '../live/in-flight.js';
+import type { RequestFault } from '../live/request-log.js';
+import type { DecidedAnswer, RequestObserver, SentRequest } from '../live/request-observer.js';
 import { ForeignTarget } from '../live/target.js';
 import { Failure } from '../schema/failure.js';
 import type { Ticket } from '../time/agenda.js';
 import { Rank } from '../time/rank.js';
+import type { WallClock } from '../time/wall.js';
 import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Answered, Ask } from './investigation.js';
 
-export interface AskingOptions {
-  readonly allowRemote?: boolean | undefined;
-  readonly insecure?: boolean | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+export interface AskingOptions
+  extends Pick<ConnectionOptions, 'allowRemote' | 'insecure' | 'headers' | 'timeoutMs' | 'signal'> {
   readonly keyHeader?: string | undefined;
   /** Default: 429. */
   readonly limitedStatus?: readonly number[] | undefined;
-  /** Default: 10,000. */
-  readonly timeoutMs?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Called when the target is accepted, before the first request. */
   readonly onAccepted?: (() => void) | undefined;
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
@@ -77,10 +74,10 @@ export async function ask<Found extends Investigated>(
 }
 
 /** One probe: sends its volleys, and waits until every request is answered, broken, or late. */
-class ProbeSending {
-  readonly #connection: Connection;
+class ProbeSending implements RequestObserver {
+  readonly #clock: WallClock;
   readonly #ask: Ask;
-  readonly #target: ForeignTarget;
+  readonly #inFlight: RequestsInFlight;
   readonly #signal: AbortSignal | undefined;
   readonly #seen: Seen[] = [];
   /** Of the volleys that are not yet sent. */
@@ -91,8 +88,12 @@ class ProbeSending {
   /** Why the target is asked nothing more. */
   harm: string | undefined;
 
-  constructor(connection: Connection, ask: Ask, { headers, keyHeader, limitedStatus, signal }: AskingOptions) {
-    this.#connection = connection;
+  constructor(
+    { clock, endpoint, pool, timeoutMs }: Connection,
+    ask: Ask,
+    { headers, keyHeader, limitedStatus, signal }: AskingOptions,
+  ) {
+    this.#clock = clock;
     this.#ask = ask;
     this.#signal = signal;
     const spec = {
@@ -100,12 +101,13 @@ class ProbeSending {
       ...(keyHeader === undefined ? {} : { key_header: keyHeader }),
       ...(limitedStatus === undefined ? {} : { limited_status: [...limitedStatus] }),
     };
-    this.#target = new ForeignTarget(connection.endpoint, spec, [ask.key]);
+    const target = new ForeignTarget(endpoint, spec, [ask.key]);
+    this.#inFlight = new RequestsInFlight({ clock, pool, target, observer: this, timeoutMs, onGone: () => {} });
   }
 
   /** @param nowMs end of the probe before, in unix ms: the rest is counted from there */
   async run(nowMs: number): Promise<Answered> {
-    const { clock } = this.#connection;
+    const clock = this.#clock;
     const { probe, restMs } = this.#ask;
     const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
     await new Promise<void>((resolve) => {
@@ -131,7 +133,7 @@ class ProbeSending {
   };
 
   #cancelVolleys(): void {
-    for (const ticket of this.#tickets) this.#connection.clock.agenda.cancel(ticket);
+    for (const ticket of this.#tickets) this.#clock.agenda.cancel(ticket);
     this.#tickets.clear();
     this.#endIfDone();
   }
@@ -146,60 +148,31 @@ class ProbeSending {
   }
 
   #send(): void {
-    const { clock, pool, timeoutMs } = this.#connection;
     this.#open += 1;
-    let sentMs = clock.now();
-    let isOver = false;
-    const over = (one: Omit<Seen, 'key' | 'sentMs'>) => {
-      if (isOver) return;
-      isOver = true;
-      clock.agenda.cancel(late);
-      this.#seen.push({ key: this.#ask.key, sentMs, ...one });
+    this.#inFlight.launch(0, this.#clock.now(), undefined, () => {
       this.#open -= 1;
-      if (one.decision === this.#ask.probe.until) this.#cancelVolleys();
-      else this.#endIfDone();
-    };
-    const broken = (words: string) => {
-      this.#stopFor(words);
-      over({ answeredMs: Infinity, decision: 'unknown' });
-    };
-    const cancel = pool.fire(this.#target.request(0), {
-      started: () => {
-        sentMs = clock.now();
-      },
-      answered: (answer) => over(this.#read(answer, sentMs)),
-      broke: ({ words }) => broken(words),
-    });
-    const late = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
-      cancel();
-      broken(`A request was not answered within ${timeoutMs / 1000} s.`);
+      this.#endIfDone();
     });
   }
 
-  #read(answer: PoolAnswer, sentMs: number): Omit<Seen, 'key' | 'sentMs'> {
-    const answeredMs = this.#connection.clock.now();
-    const read = this.#target.read(answer);
-    if (read.type !== 'decided') {
-      this.#stopFor(read.words);
-      return { answeredMs, decision: 'unknown', status: answer.status };
-    }
-    if (!read.admitted && answeredMs - sentMs > SLOW_MS)
+  plan(): void {}
+
+  sent(): void {}
+
+  decided({ sentMs }: SentRequest, answeredMs: number, reading: DecidedAnswer): void {
+    const { admitted, status, retryAfterMs: announcedMs } = reading;
+    const { limit, remaining } = reading.announced?.() ?? {};
+    if (!admitted && answeredMs - sentMs > SLOW_MS)
       this.#stopFor(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
-    return {
-      answeredMs,
-      decision: read.admitted ? 'admitted' : 'limited',
-      status: answer.status,
-      announcedMs: read.retryAfterMs,
-      announcedLimit: this.#target.limit,
-      announcedRemaining: announcedRemaining(answer),
-    };
+    const decision = admitted ? 'admitted' : 'limited';
+    const announced = { announcedMs, announcedLimit: limit, announcedRemaining: remaining };
+    this.#seen.push({ key: this.#ask.key, sentMs, answeredMs, decision, status, ...announced });
+    if (decision === this.#ask.probe.until) this.#cancelVolleys();
   }
-}
 
-function announcedRemaining({ fields }: PoolAnswer): number | undefined {
-  const text = (name: string) => String(fields[name] ?? '');
-  const announced = remainingIn(fields);
-  if (announced !== undefined) return announced;
-  const found = /^(\d+)$/.exec(text('ratelimit-remaining'))?.[1] ?? /^(\d+)$/.exec(text('x-ratelimit-remaining'))?.[1];
-  return found === undefined ? undefined : Number(found);
+  broke({ sentMs }: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void {
+    this.#stopFor(words);
+    const answeredMs = kind === 'unexpected' || kind === 'overloaded' ? endedMs : Infinity;
+    this.#seen.push({ key: this.#ask.key, sentMs, answeredMs, decision: 'unknown' });
+  }
 }

@@ -7,60 +7,49 @@
 //   too uncertain        ─► run invalid      the answers fit the model, and much else
 //   stopped              ─► run invalid      the rest is unknown
 //   otherwise            ─► agrees
+import type { Plan } from '../limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
-import type { RequestFault, RequestLog } from './request-log.js';
+import { TOLERATED_MOVE } from './connection.js';
+import type { LiveSeen } from './live-run.js';
+import { isSaturated } from './pause-watch.js';
+import { isLate, type RequestFault, type RequestLog } from './request-log.js';
 
-export interface Health {
-  /** Why the evidence is incomplete or unreliable; the node is then not blamed. */
-  readonly unsound?: string | undefined;
-  readonly behind?: string | undefined;
-  readonly movedMs: number;
-  readonly streamLost: boolean;
-  readonly lagMsP90: number;
-  readonly cycleMs: number;
-  readonly isScheduled: boolean;
-  readonly isPartial: boolean;
-  readonly gone: string | undefined;
-}
-
-export interface Judged {
-  readonly names: readonly string[];
-  readonly requestLog: RequestLog;
+export interface Findings {
   readonly differences: readonly Difference[];
-  readonly health: Health;
-  readonly comparedCycles: number;
   readonly tolerance: string;
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
 }
 
-export type Findings = Pick<Judged, 'differences' | 'tolerance' | 'tooUncertain' | 'remark'>;
-
-/** This share of the requests, or this number, may arrive in another cycle than planned: the model uses the actual arrivals. */
-const TOLERATED_LATE = 0.02;
-const TOLERATED_LATE_LEAST = 2;
-/** A move by up to this share of a cycle is slewing, not setting: sends keep this distance from the edges of cycles. */
-export const TOLERATED_MOVE = 0.1;
-
-export function isLate(late: number, planned: number): boolean {
-  return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);
-}
-
-export function isSaturated(lagMsP90: number, cycleMs: number): boolean {
-  return lagMsP90 > Math.max(cycleMs / 2, 20);
-}
+/** What the verdict depends on beside the findings. */
+type Judged = Pick<
+  LiveSeen,
+  | 'asked'
+  | 'requestLog'
+  | 'clients'
+  | 'firstCycle'
+  | 'lastCycle'
+  | 'time'
+  | 'unsound'
+  | 'behind'
+  | 'movedMs'
+  | 'streamLost'
+  | 'lagMs'
+  | 'isPartial'
+  | 'gone'
+>;
 
 const MOST_LISTED = 1_000;
 
-export function comparisonOf(judged: Judged): Comparison {
-  const { requestLog, comparedCycles, tolerance } = judged;
-  const all = [...judged.differences, ...unanswered(judged), ...stamps(judged)].sort((a, b) => a.cycle - b.cycle);
-  const { verdict, reason } = verdictOn(all, judged);
+export function comparisonOf(seen: Judged, { differences, tolerance, tooUncertain, remark }: Findings): Comparison {
+  const { firstCycle, lastCycle, requestLog } = seen;
+  const all = [...differences, ...unanswered(seen), ...stamps(seen)].sort((a, b) => a.cycle - b.cycle);
+  const { verdict, reason } = verdictOn(all, seen, tooUncertain);
   return {
     verdict,
     reason,
-    ...(judged.remark === undefined ? {} : { remark: judged.remark }),
-    compared_cycles: comparedCycles,
+    ...(remark === undefined ? {} : { remark }),
+    compared_cycles: lastCycle - firstCycle + 1,
     compared_decisions: requestLog.answered,
     tolerance,
     differences_total: all.length,
@@ -68,18 +57,22 @@ export function comparisonOf(judged: Judged): Comparison {
   };
 }
 
-function verdictOn(differences: readonly Difference[], judged: Judged): Pick<Comparison, 'verdict' | 'reason'> {
-  const { requestLog, health, tooUncertain } = judged;
+function verdictOn(
+  differences: readonly Difference[],
+  seen: Judged,
+  tooUncertain: string | undefined,
+): Pick<Comparison, 'verdict' | 'reason'> {
+  const { asked, requestLog, time, movedMs, unsound, gone, behind, lagMs } = seen;
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
-  if (health.unsound !== undefined) return invalid(health.unsound);
-  if (health.movedMs > TOLERATED_MOVE * health.cycleMs) {
-    return invalid(`The clock of the target moved against ours by ${health.movedMs.toFixed(1)} ms during the run.`);
+  if (unsound !== undefined) return invalid(unsound);
+  if (movedMs > TOLERATED_MOVE * time.cycleMs) {
+    return invalid(`The clock of the target moved against ours by ${movedMs.toFixed(1)} ms during the run.`);
   }
   const [first] = differences;
   if (first !== undefined) {
     return { verdict: 'node differs', reason: `${wordsOf(first)}${more(differences.length - 1)}` };
   }
-  if (health.gone !== undefined) return invalid(`The target went away in the middle of the run. ${health.gone}`);
+  if (gone !== undefined) return invalid(`The target went away in the middle of the run. ${gone}`);
   if (requestLog.sent === 0) return invalid('Nothing was sent.');
   const lost = requestLog.failed + requestLog.timedOut;
   if (lost > 0) {
@@ -88,32 +81,37 @@ function verdictOn(differences: readonly Difference[], judged: Judged): Pick<Com
       `${lost} of ${requestLog.sent} requests had no decision, the first in cycle ${firstCycle(requestLog.faults)}. ${words}`,
     );
   }
-  if (health.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
-  if (health.behind !== undefined) return invalid(health.behind);
-  const strays = straysOf(requestLog, health.isScheduled);
+  if (seen.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
+  if (behind !== undefined) return invalid(behind);
+  const strays = straysOf(seen);
   if (isLate(strays, requestLog.planned)) {
     return invalid(
       `${requestLog.late} of ${requestLog.planned} requests were sent in a later cycle than planned, and ${requestLog.astray} arrived in ` +
         'another one though they were sent in time: the generator or the network did not keep up.',
     );
   }
-  if (isSaturated(health.lagMsP90, health.cycleMs)) {
-    return invalid(`The generator was saturated: one task in ten began ${health.lagMsP90.toFixed(0)} ms late or more.`);
+  if (isSaturated(lagMs, time.cycleMs)) {
+    return invalid(`The generator was saturated: one task in ten began ${lagMs.p90.toFixed(0)} ms late or more.`);
   }
   if (tooUncertain !== undefined) return invalid(tooUncertain);
-  if (health.isPartial)
+  if (seen.isPartial && !isUnlimited(asked.plan))
     return invalid('The run was stopped before its end. What was answered until then is as the model says.');
   return { verdict: 'agrees', reason: agreement(requestLog, strays) };
 }
 
-function straysOf({ late, astray }: RequestLog, isScheduled: boolean): number {
-  return isScheduled ? late + astray : 0;
+/** Requests in another cycle than planned, where that matters: a schedule plans them, and the limiter counts by cycles. */
+function straysOf({ clients, asked: { plan }, requestLog }: Judged): number {
+  const isByCycle = clients === undefined && (plan.rule === undefined || isUnlimited(plan));
+  return isByCycle ? requestLog.late + requestLog.astray : 0;
+}
+
+export function isUnlimited({ rule }: Plan): boolean {
+  return rule?.definition.primitive === 'none';
 }
 
 /** An unmet expectation might have been met by the planned requests: if some arrived in another cycle, the run is invalid. */
-export function whenNotHeld(comparison: Comparison, requestLog: RequestLog, isScheduled: boolean): Comparison {
-  const strays = straysOf(requestLog, isScheduled);
-  if (comparison.verdict !== 'agrees' || strays === 0) return comparison;
+export function whenNotHeld(comparison: Comparison, seen: Judged): Comparison {
+  if (comparison.verdict !== 'agrees' || straysOf(seen) === 0) return comparison;
   const reason = `${comparison.reason} What was expected does not hold, which may be for that reason alone.`;
   return { ...comparison, verdict: 'run invalid', reason };
 }
@@ -125,8 +123,9 @@ function agreement({ answered }: RequestLog, strays: number): string {
 }
 
 /** Answers that are no decision. Lost requests do not count: a proxy may have closed the connection. */
-function unanswered({ names, requestLog }: Judged): Difference[] {
-  return requestLog.faults.filter(isTargetFault).map(({ cycle, contract, words }) => ({
+function unanswered({ asked: { names }, requestLog }: Judged): Difference[] {
+  const faults = requestLog.faults.filter(({ kind }) => kind === 'unexpected');
+  return faults.map(({ cycle, contract, words }) => ({
     cycle,
     contract: names[contract]!,
     figure: 'answer',
@@ -135,13 +134,9 @@ function unanswered({ names, requestLog }: Judged): Difference[] {
   }));
 }
 
-function isTargetFault({ kind }: RequestFault): boolean {
-  return kind === 'unexpected';
-}
-
-function stamps({ names, requestLog, health }: Judged): Difference[] {
+function stamps({ asked: { names }, requestLog, movedMs }: Judged): Difference[] {
   return requestLog.impossible
-    .filter(({ byMs }) => byMs > health.movedMs)
+    .filter(({ byMs }) => byMs > movedMs)
     .map(({ cycle, contract, stamped, byMs }) => ({
       cycle,
       contract: names[contract]!,

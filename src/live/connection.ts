@@ -20,17 +20,18 @@ import { HttpPool, type PoolRequest } from './http-pool.js';
 
 export interface ConnectionOptions {
   readonly allowRemote?: boolean | undefined;
-  /** Further nodes of the same network; requests go to all in turn. */
+  /** Further nodes of the same network: requests go to all in turn; the model is still one limiter. */
   readonly alsoUrls?: readonly string[] | undefined;
   /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** At least 1. Default: 128. */
+  /** At most, and at least 1. Default: 128. */
   readonly connections?: number | undefined;
   /** Undefined for a node, which reports its own. */
   readonly cycleMs: number | undefined;
   /** Default: 5000. */
   readonly timeoutMs?: number | undefined;
+  /** Ends the run early; the result so far is marked as partial. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -137,12 +138,15 @@ function endpointOf(url: string, allowRemote = false): TargetAddress {
   };
 }
 
-export interface NodeTime {
-  readonly cycleMs: number;
-  /** The node's unix ms at the zero of our monotonic clock. */
+export interface ClockOffset {
+  /** Unix ms of the other clock at the zero of our monotonic clock. */
   readonly offsetMs: number;
   /** Largest error of `offsetMs`. */
   readonly uncertaintyMs: number;
+}
+
+export interface NodeTime extends ClockOffset {
+  readonly cycleMs: number;
 }
 
 /** A node's own clock moves in whole milliseconds, so it may settle by up to one after a reading. */
@@ -152,17 +156,31 @@ const READINGS = 12;
 
 /** @throws Failure `node_unreachable`, `answer_unreadable`; the reason of an aborted signal */
 export async function readNodeTime({ anyone }: Reached, clock: WallClock, waiting: CallOptions): Promise<NodeTime> {
-  let best: NodeTime | undefined;
-  for (let n = 0; n < READINGS; n += 1) {
-    const askedMs = clock.monotonicMs();
+  let cycleMs = 0;
+  const time = await quickestReading(clock, READINGS, async () => {
     const answer = await anyone.call(readClock, undefined, waiting);
+    cycleMs = answer.cycle_ms;
+    return startOf(answer.cycle + 1, cycleMs) - answer.next_cycle_in_ms;
+  });
+  return { ...time, cycleMs, uncertaintyMs: time.uncertaintyMs + ROUNDING_MS };
+}
+
+/** @param read gives the other clock's time, in unix ms */
+export async function quickestReading(
+  clock: Pick<WallClock, 'monotonicMs'>,
+  readings: number,
+  read: () => Promise<number>,
+): Promise<ClockOffset> {
+  let best: ClockOffset | undefined;
+  for (let n = 0; n < readings; n += 1) {
+    const askedMs = clock.monotonicMs();
+    const atMs = await read();
     const answeredMs = clock.monotonicMs();
-    const atMs = startOf(answer.cycle + 1, answer.cycle_ms) - answer.next_cycle_in_ms;
-    const uncertaintyMs = (answeredMs - askedMs) / 2 + ROUNDING_MS;
+    const uncertaintyMs = (answeredMs - askedMs) / 2;
     if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;
-    best = { cycleMs: answer.cycle_ms, offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
+    best = { offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
   }
-  return best as NodeTime;
+  return best!;
 }
 
 function ownTime(clock: WallClock, cycleMs: number): NodeTime {
@@ -175,8 +193,11 @@ export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, o
   return new WallClock(cycleMs, { ...options, source: { monotonicMs, wallMs: () => monotonicMs() + offsetMs } });
 }
 
+/** A move by up to this share of a cycle is slewing, not setting: sends keep this distance from the edges of cycles. */
+export const TOLERATED_MOVE = 0.1;
+
 /** Relative movement of the node's clock between two readings, beyond their uncertainty; ms, at least 0. */
-export function movedMs(before: Omit<NodeTime, 'cycleMs'>, after: Omit<NodeTime, 'cycleMs'>): number {
+export function movedMs(before: ClockOffset, after: ClockOffset): number {
   const apartMs = Math.abs(after.offsetMs - before.offsetMs);
   return Math.max(0, apartMs - before.uncertaintyMs - after.uncertaintyMs);
 }
@@ -193,6 +214,6 @@ export async function warmUp(
 ): Promise<void> {
   const endMs = clock.now() + LONGEST_MS;
   for (let round = 0; round < ROUNDS && clock.now() < endMs && signal?.aborted !== true; round += 1) {
-    await pool.warm(Math.min(AT_ONCE, connections), request, clock, timeoutMs);
+    await pool.warm(Math.min(AT_ONCE, connections), request, timeoutMs);
   }
 }

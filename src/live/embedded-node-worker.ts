@@ -4,11 +4,11 @@ import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { startNode } from '../node/node.js';
 import { generateSigner } from '../record/signing.js';
-import { assert, Failure } from '../schema/failure.js';
+import { assert } from '../schema/failure.js';
 import { openSqliteStore } from '../store/sqlite.js';
 import { WallClock } from '../time/wall.js';
 import { connectTo, warmUp } from './connection.js';
-import type { EmbeddedNodeMessage, EmbeddedNodeTask } from './embedded-node.js';
+import { type EmbeddedNodeMessage, type EmbeddedNodeTask, startFailure } from './embedded-node.js';
 import { WeirTarget } from './weir-target.js';
 
 const port = parentPort;
@@ -31,10 +31,8 @@ try {
   await warmUpAt(node.url);
   post({ url: node.url });
 } catch (error) {
-  if (error instanceof Failure) {
-    const { code, what, why, fix } = error;
-    post({ failure: { code, what, why, fix } });
-  } else post({ error: error instanceof Error ? error.message : String(error) });
+  const { code, what, why, fix } = startFailure(error);
+  post({ failure: { code, what, why, fix } });
 }
 
 /** Uses a gate of its own that opens and shuts all the time, so that deciding, moving and recording get compiled. */

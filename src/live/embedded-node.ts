@@ -14,13 +14,10 @@ export interface EmbeddedNodeTask {
   readonly dir: string;
 }
 
+/** A class instance cannot pass between threads; its fields can. */
 export type EmbeddedNodeMessage =
   | { readonly url: string }
-  | { readonly error: string }
-  | { readonly failure: FailureTold };
-
-/** A class instance cannot pass between threads; its fields can. */
-type FailureTold = Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
+  | { readonly failure: Pick<Failure, 'code' | 'what' | 'why' | 'fix'> };
 
 export interface EmbeddedNode {
   readonly url: string;
@@ -60,23 +57,26 @@ export async function startEmbeddedNode(cycleMs: number): Promise<EmbeddedNode> 
     removeNow();
   };
   try {
-    const started = once(worker, 'message', { signal: AbortSignal.timeout(START_MS) }).catch((error: Error) => {
-      if (error.name !== 'AbortError') throw error;
-      throw new Error(`It was not ready within ${START_MS / 1000} s: this machine is very busy`);
-    });
+    const started = once(worker, 'message', { signal: AbortSignal.timeout(START_MS) });
     const [message] = (await started) as [EmbeddedNodeMessage];
-    if ('error' in message) throw new Error(message.error);
     if ('failure' in message) throw new Failure(message.failure.code, message.failure);
     return { url: message.url, utilization: (before) => worker.performance.eventLoopUtilization(before), close };
   } catch (error) {
     await worker.terminate();
     removeNow();
-    if (error instanceof Failure) throw error;
-    throw new Failure('node_unreachable', {
-      what: 'The embedded node did not start.',
-      why: `${error instanceof Error ? error.message : String(error)}.`,
-      fix: 'Start a node with `weir serve`, and give its address with --url.',
-      cause: error,
-    });
+    throw startFailure(error);
   }
+}
+
+export function startFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const why =
+    name === 'AbortError' ? `It was not ready within ${START_MS / 1000} s: this machine is very busy` : message;
+  return new Failure('node_unreachable', {
+    what: 'The embedded node did not start.',
+    why: `${why}.`,
+    fix: 'Start a node with `weir serve`, and give its address with --url.',
+    cause: error,
+  });
 }

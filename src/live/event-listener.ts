@@ -2,7 +2,6 @@
 import type { ApiClient } from '../client/api-client.js';
 import { follow, type StreamMessage } from '../client/event-stream.js';
 import { Failure } from '../schema/failure.js';
-import { Rank } from '../time/rank.js';
 import type { WallClock } from '../time/wall.js';
 
 export interface ReceivedEvent {
@@ -14,6 +13,8 @@ export interface ReceivedEvent {
   readonly count: number | undefined;
   readonly atMs: number;
 }
+
+export type EventSeen = Pick<ReceivedEvent, 'cycle' | 'event' | 'to' | 'count'>;
 
 interface EventListenerOptions {
   readonly api: ApiClient;
@@ -33,7 +34,8 @@ const RETURN_AFTER_MS = 100;
 export class EventListener {
   readonly #options: EventListenerOptions;
   readonly #ended = new AbortController();
-  readonly #waiting: { cycle: number; wake: () => void }[] = [];
+  #wake: () => void = () => {};
+  #wakeAt = Number.POSITIVE_INFINITY;
   #returns = 0;
   /** All events of earlier cycles have arrived. */
   cycle = Number.NEGATIVE_INFINITY;
@@ -49,18 +51,13 @@ export class EventListener {
     });
   }
 
-  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
-  receivedUpTo(cycle: number, untilMs: number): Promise<void> {
-    if (this.cycle >= cycle || this.isLost) return Promise.resolve();
-    return new Promise((resolve) => {
-      const { agenda } = this.#options.clock;
-      const ticket = agenda.at(untilMs, Rank.report, () => resolve());
-      const wake = () => {
-        agenda.cancel(ticket);
-        resolve();
-      };
-      this.#waiting.push({ cycle, wake });
-    });
+  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. Call once. */
+  async receivedUpTo(cycle: number, untilMs: number): Promise<void> {
+    if (this.cycle >= cycle || this.isLost) return;
+    const received = new AbortController();
+    this.#wakeAt = cycle;
+    this.#wake = () => received.abort();
+    await this.#options.clock.sleepUntil(untilMs, received.signal);
   }
 
   close(): void {
@@ -81,7 +78,7 @@ export class EventListener {
       if (error instanceof Failure && error.code === 'key_unproved') onUnproved(error.what);
     }
     this.isLost = true;
-    for (const { wake } of this.#waiting.splice(0)) wake();
+    this.#wake();
   }
 
   #take({ event, envelope }: StreamMessage): void {
@@ -98,10 +95,7 @@ export class EventListener {
 
   #cycleBegan(cycle: number): void {
     this.cycle = Math.max(this.cycle, cycle);
-    for (const one of this.#waiting.splice(0)) {
-      if (one.cycle <= this.cycle) one.wake();
-      else this.#waiting.push(one);
-    }
+    if (this.cycle >= this.#wakeAt) this.#wake();
   }
 }
 

@@ -2,49 +2,37 @@
 import type { Plan } from '../limiter/plan.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Findings } from './comparison-verdict.js';
+import type { EventSeen } from './event-listener.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
 import { arrivedIn, type Model, type Modelled, type ModelOptions, modelOf } from './model.js';
 import type { CycleCell, SeenAnswer } from './request-log.js';
 
 export async function findingsByCycle(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Findings> {
   const { names, plan } = seen.asked;
-  const transitions = seen.streamLost ? undefined : seen.events?.map(transitionsIn);
-  const events = seen.streamLost
-    ? undefined
-    : seen.events?.map((all) => all.filter(({ event }) => event !== 'transition'));
   const lost = lostCycles(seen);
-  const unknownFrom = reportedBefore(seen);
-  const common = {
-    initial: plan.states[plan.initial]!.name,
-    emits: (from: string | undefined, to: string) => emittedBy(plan, from, to),
-    unknownFrom: () => unknownFrom,
-  };
-  const whole = cells.filter(({ contract }) => !lost.has(contract));
-  const known = <T>(all: readonly (readonly T[])[] | undefined) =>
-    all?.map((own, contract) => (lost.has(contract) ? [] : own));
-  const sure: Models = {
-    ...common,
-    model: { answers: model.answers, transitions: known(model.transitions)! },
-  };
-  const differences = compare(names, { cells: whole, transitions: known(transitions), events: known(events) }, sure);
+  const events = seen.streamLost ? undefined : seen.events;
+  const known = { plan, unknownFrom: reportedBefore(seen) };
+  const differences = compare(
+    names,
+    {
+      cells: cells.filter(({ contract }) => !lost.has(contract)),
+      events: events?.map((own, contract) => (lost.has(contract) ? undefined : own)),
+    },
+    { ...known, model },
+  );
   let isGivenUp = false;
   for (const [contract, cycles] of lost) {
-    if (model.options.costUnit !== undefined) {
-      isGivenUp = true;
-      continue;
-    }
-    const own = { cells: cells.filter((cell) => cell.contract === contract), lost: cycles };
-    const found = await explainLost(own, { ...model.options, names: [names[contract]!] }, (one) =>
-      compare(
-        [names[contract]!],
-        {
-          cells: own.cells.map((cell) => ({ ...cell, contract: 0 })),
-          transitions: transitions && [transitions[contract]!],
-          events: events && [events[contract]!],
-        },
-        { ...common, model: one },
-      ),
-    );
+    const own = {
+      cells: cells.filter((cell) => cell.contract === contract).map((cell) => ({ ...cell, contract: 0 })),
+      events: events && [events[contract]],
+    };
+    const options = { ...model.options, names: [names[contract]!] };
+    const found =
+      options.costUnit === undefined
+        ? await explainLost({ ...own, lost: cycles }, options, (one) =>
+            compare(options.names, own, { ...known, model: one }),
+          )
+        : undefined;
     if (found === undefined) isGivenUp = true;
     else differences.push(...found);
   }
@@ -69,11 +57,6 @@ function reportedBefore({ requestLog, gone, lastCycle, reportedBefore: before }:
   return Math.min(before, requestLog.faults.reduce((least, { cycle }) => Math.min(least, cycle), lastCycle) - 1);
 }
 
-function emittedBy({ states }: Plan, from: string | undefined, to: string): readonly string[] {
-  const left = states.find(({ name }) => name === from);
-  return left?.transitions.find((transition) => states[transition.to]!.name === to)?.emits ?? [];
-}
-
 function toleranceOf(lostContracts: number, isGivenUp: boolean): string {
   if (lostContracts === 0) return 'none';
   return (
@@ -91,36 +74,32 @@ function toleranceOf(lostContracts: number, isGivenUp: boolean): string {
 
 export interface ObservedRun {
   readonly cells: readonly Pick<CycleCell, 'cycle' | 'contract' | 'answers'>[];
-  readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
-  readonly events: readonly (readonly EventSeen[])[] | undefined;
+  /** By contract, transitions too; undefined if they are not known. */
+  readonly events: readonly (readonly EventSeen[] | undefined)[] | undefined;
 }
 
-export interface EventSeen {
-  readonly cycle: number;
-  readonly event: string;
-}
-
-export interface Models {
+interface Compared {
   readonly model: Modelled;
-  readonly emits: (from: string | undefined, to: string) => readonly string[];
-  /** By contract: from this cycle on transitions are not compared, because the arrivals are not known exactly. */
-  readonly unknownFrom: (contract: number) => number;
-  readonly initial: string;
+  readonly plan: Plan;
+  /** From this cycle on transitions are not compared, because the arrivals are not known exactly. */
+  readonly unknownFrom: number;
 }
 
-export function compare(names: readonly string[], seen: ObservedRun, models: Models): Difference[] {
-  const differences: Difference[] = [];
-  for (const cell of seen.cells) differences.push(...compareCell(names[cell.contract]!, cell, models));
+export function compare(
+  names: readonly string[],
+  seen: ObservedRun,
+  { model, plan, unknownFrom }: Compared,
+): Difference[] {
+  const differences = seen.cells.flatMap((cell) => compareCell(names[cell.contract]!, cell, model));
   names.forEach((name, contract) => {
-    const known = models.unknownFrom(contract);
-    const transitions = seen.transitions?.[contract];
-    if (transitions !== undefined)
-      differences.push(...compareTransitions(name, models.model.transitions[contract]!, transitions, known));
     const events = seen.events?.[contract];
-    if (events !== undefined) {
-      const expected = eventsOf(models.model.transitions[contract]!, models);
-      differences.push(...compareEvents(name, expected, events, known));
-    }
+    if (events === undefined) return;
+    const predicted = model.transitions[contract]!;
+    const others = events.filter(({ event }) => event !== 'transition');
+    differences.push(
+      ...compareTransitions(name, predicted, transitionsIn(events), unknownFrom),
+      ...compareEvents(name, eventsOf(predicted, plan), others, unknownFrom),
+    );
   });
   return differences.sort((a, b) => a.cycle - b.cycle || compareText(a.contract, b.contract));
 }
@@ -128,7 +107,7 @@ export function compare(names: readonly string[], seen: ObservedRun, models: Mod
 function compareCell(
   contract: string,
   { cycle, answers, contract: index }: ObservedRun['cells'][number],
-  { model }: Models,
+  model: Modelled,
 ): Difference[] {
   const modelled = model.answers(cycle, index);
   const spare = Math.max(0, modelled.length - answers.length);
@@ -185,10 +164,12 @@ function compareTransitions(
   });
 }
 
+type Emitted = Pick<EventSeen, 'cycle' | 'event'>;
+
 function compareEvents(
   contract: string,
-  predicted: readonly EventSeen[],
-  observed: readonly EventSeen[],
+  predicted: readonly Emitted[],
+  observed: readonly Emitted[],
   unknownFrom: number,
 ): Difference[] {
   return byCycle(predicted, observed, unknownFrom).flatMap(([cycle, expected, found]) => {
@@ -201,12 +182,12 @@ function compareEvents(
   });
 }
 
-function eventsOf(transitions: readonly TransitionSeen[], { emits, initial }: Models): EventSeen[] {
-  let from = initial;
+function eventsOf(transitions: readonly TransitionSeen[], { states, initial }: Plan): Emitted[] {
+  let from = states[initial];
   return transitions.flatMap(({ cycle, to }) => {
-    const events = emits(from, to).map((event) => ({ cycle, event }));
-    from = to;
-    return events;
+    const left = from?.transitions.find((transition) => states[transition.to]!.name === to);
+    from = states.find(({ name }) => name === to);
+    return (left?.emits ?? []).map((event) => ({ cycle, event }));
   });
 }
 
@@ -226,7 +207,7 @@ function byCycle<T extends { readonly cycle: number }>(
   return [...cycles.values()];
 }
 
-function without(all: readonly EventSeen[], taken: readonly EventSeen[]): EventSeen[] {
+function without(all: readonly Emitted[], taken: readonly Emitted[]): Emitted[] {
   const rest = taken.map(({ event }) => event);
   return all.filter(({ event }) => {
     const place = rest.indexOf(event);

@@ -22,11 +22,12 @@ import {
   keysOf,
   type LoadJob,
   type Message,
+  originOf,
   type RunState,
   readRedisTime,
   type ShareEnd,
 } from './load-job.js';
-import { pacedSending, type Schedule, scheduleOf } from './paced-sender.js';
+import { PacedSender, type Schedule, scheduleOf } from './paced-sender.js';
 import { PauseWatch } from './pause-watch.js';
 import { PackedRequests } from './request-observer.js';
 import type { Stage } from './sending.js';
@@ -64,7 +65,7 @@ function wordsOf(error: unknown): { words: string; fix?: string } {
 
 function refuseOtherTargets({ url, connect }: LoadJob, targets: readonly string[]): void {
   for (const one of [url, ...(connect.alsoUrls ?? [])]) {
-    const origin = URL.canParse(one) ? new URL(one).origin : String(one);
+    const origin = originOf(one);
     if (targets.includes(origin)) continue;
     throw new Failure('remote_not_allowed', {
       what: `Nothing was sent to ${origin}.`,
@@ -134,7 +135,7 @@ async function sendShare(
     gone ??= words;
   };
   const inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, onGone });
-  const sending = pacedSending(
+  const sending = new PacedSender(
     schedule,
     { clock, firstCycle, inFlight, observer, uncertaintyMs, warm },
     job.pacing,

@@ -11,8 +11,7 @@ import { Failure } from '../schema/failure.js';
 import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from '../simulate/run-queue.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
-import { TOLERATED_MOVE } from './comparison-verdict.js';
-import { type Connection, movedMs } from './connection.js';
+import { type ClockOffset, type Connection, movedMs, TOLERATED_MOVE } from './connection.js';
 import {
   apartMs,
   inTime,
@@ -22,8 +21,8 @@ import {
   type Merged,
   MOST_SILENT_MS,
   merged,
+  originOf,
   type ReceivedMessage,
-  type RedisTime,
   type RunState,
   readRedisTime,
   type ShareEnd,
@@ -56,7 +55,7 @@ export class Generators {
   readonly #all: Generator[] = [];
   readonly #over = new AbortController();
   #state: RunState = { state: 'wait' };
-  #redis: RedisTime | undefined;
+  #redis: ClockOffset | undefined;
   #failure: Failure | undefined;
   #stage: Stage | undefined;
   #onPoll: () => void = () => {};
@@ -242,8 +241,4 @@ export class Generators {
 
 function cannotSend(what: string, why: string, fix = 'See what the workers say, or send from this machine.'): Failure {
   return new Failure('worker_failed', { what, why, fix });
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }

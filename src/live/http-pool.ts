@@ -1,8 +1,6 @@
 // Keep-alive connections for load; reports when the bytes of each request go out and when its answer arrives.
 import { type Dispatcher, Pool } from 'undici';
 import { Failure } from '../schema/failure.js';
-import type { Clock } from '../time/clock.js';
-import { Rank } from '../time/rank.js';
 
 export interface PoolRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'HEAD' | 'DELETE';
@@ -73,9 +71,7 @@ export class HttpPool {
   /** Sends as soon as a connection is free. @returns cancels: cuts the connection, and nothing more is reported */
   fire(request: PoolRequest, listener: RequestListener): () => void {
     const exchange = new Exchange(listener);
-    const pool = this.#pools[this.#next]!;
-    this.#next = (this.#next + 1) % this.#pools.length;
-    pool.dispatch(dispatched(request), exchange);
+    this.#turn().dispatch(dispatched(request), exchange);
     return () => exchange.cancel();
   }
 
@@ -84,29 +80,22 @@ export class HttpPool {
   }
 
   /** Opens `n` connections by simultaneous requests. @throws Failure `node_unreachable` */
-  async warm(n: number, request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
-    await Promise.all(Array.from({ length: n }, () => this.#answered(request, clock, timeoutMs)));
+  async warm(n: number, request: PoolRequest, timeoutMs: number): Promise<void> {
+    const asked = Array.from({ length: n }, async () => {
+      const { body } = await this.#turn().request({ ...dispatched(request), signal: AbortSignal.timeout(timeoutMs) });
+      await body.dump();
+    });
+    await Promise.all(asked).catch((error: Error) => {
+      const isLate = error.name === 'TimeoutError';
+      const why = isLate ? `It did not answer within ${timeoutMs / 1000} s.` : breakageOf(error).words;
+      throw unreachableFailure(this.origin, why);
+    });
   }
 
-  #answered(request: PoolRequest, clock: Clock, timeoutMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const give = (why: string) => reject(unreachableFailure(this.origin, why));
-      const ticket = clock.agenda.at(clock.now() + timeoutMs, Rank.client, () => {
-        cancel();
-        give(`It did not answer within ${timeoutMs / 1000} s.`);
-      });
-      const cancel = this.fire(request, {
-        started: () => {},
-        answered: () => {
-          clock.agenda.cancel(ticket);
-          resolve();
-        },
-        broke: ({ words }) => {
-          clock.agenda.cancel(ticket);
-          give(words);
-        },
-      });
-    });
+  #turn(): Pool {
+    const pool = this.#pools[this.#next]!;
+    this.#next = (this.#next + 1) % this.#pools.length;
+    return pool;
   }
 
   async close(): Promise<void> {

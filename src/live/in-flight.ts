@@ -61,9 +61,6 @@ export class RequestsInFlight {
 
 class RequestInFlight implements SentRequest {
   readonly #options: InFlightOptions;
-  readonly contract: number;
-  readonly cost: number | undefined;
-  readonly intendedMs: number;
   readonly #onEnd: (end: End) => void;
   place = -1;
   sentMs = Number.NaN;
@@ -73,15 +70,12 @@ class RequestInFlight implements SentRequest {
 
   constructor(
     options: InFlightOptions,
-    contract: number,
-    cost: number | undefined,
-    intendedMs: number,
+    readonly contract: number,
+    readonly cost: number | undefined,
+    readonly intendedMs: number,
     onEnd: (end: End) => void,
   ) {
     this.#options = options;
-    this.contract = contract;
-    this.cost = cost;
-    this.intendedMs = intendedMs;
     this.#onEnd = onEnd;
   }
 

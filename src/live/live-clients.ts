@@ -11,19 +11,17 @@ import { unreachable } from '../schema/failure.js';
 import { arriveByAgenda } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
-import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { End, RequestsInFlight } from './in-flight.js';
+import type { End } from './in-flight.js';
 import type { Sending, Stage } from './sending.js';
 
-export class LiveClients implements Sending {
+export class LiveClients implements Sending, Transport {
   readonly isScheduled = false;
   readonly #scenario: LoadedScenario;
   readonly #traffic: Traffic;
   readonly #draws: Draws;
   readonly #stage: Stage;
-  readonly #transport: HttpTransport;
   readonly #recorder: SeriesRecorder;
   #population: Population | undefined;
   #stopped = false;
@@ -33,11 +31,9 @@ export class LiveClients implements Sending {
     this.#traffic = traffic;
     this.#draws = draws;
     this.#stage = stage;
-    const { clock, inFlight, observer, firstCycle } = stage;
+    const { clock, firstCycle } = stage;
     const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
-    // Clients have no schedule: what they send counts as planned.
-    this.#transport = new HttpTransport(clock, inFlight, (atMs) => observer.plan(cycleOf(atMs, clock.cycleMs), 1));
   }
 
   start(): void {
@@ -48,7 +44,7 @@ export class LiveClients implements Sending {
     clock.agenda.at(startMs, Rank.client, () => {
       this.#population = new Population({
         clock,
-        transport: this.#transport,
+        transport: this,
         plans,
         draws,
         contracts: traffic.names.length,
@@ -65,8 +61,22 @@ export class LiveClients implements Sending {
 
   stop(): void {
     this.#stopped = true;
-    this.#transport.stop();
   }
+
+  send(attempt: SentAttempt): void {
+    if (this.#stopped) return;
+    const { clock, inFlight, observer } = this.#stage;
+    const nowMs = clock.now();
+    // Clients have no schedule: what they send counts as planned.
+    observer.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    const { contract, cost } = attempt.job;
+    inFlight.launch(contract, nowMs, cost, (end) => {
+      if (!this.#stopped) attempt.answer(answerOf(end));
+    });
+  }
+
+  /** Nothing to do: the request is in flight and the target counts it. */
+  abandon(): void {}
 
   rateLimited(contract: number): void {
     if (!this.#stopped) this.#population?.rateLimited(contract);
@@ -84,36 +94,6 @@ export class LiveClients implements Sending {
   series(lastCycle: number): Series {
     return this.#recorder.finish(lastCycle);
   }
-}
-
-class HttpTransport implements Transport {
-  readonly #clock: Clock;
-  readonly #inFlight: RequestsInFlight;
-  readonly #onSend: (atMs: number) => void;
-  #stopped = false;
-
-  constructor(clock: Clock, inFlight: RequestsInFlight, onSend: (atMs: number) => void) {
-    this.#clock = clock;
-    this.#inFlight = inFlight;
-    this.#onSend = onSend;
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-
-  send(attempt: SentAttempt): void {
-    if (this.#stopped) return;
-    const nowMs = this.#clock.now();
-    this.#onSend(nowMs);
-    const { contract, cost } = attempt.job;
-    this.#inFlight.launch(contract, nowMs, cost, (end) => {
-      if (!this.#stopped) attempt.answer(answerOf(end));
-    });
-  }
-
-  /** Nothing to do: the request is in flight and the target counts it. */
-  abandon(): void {}
 }
 
 function answerOf(end: End): ServiceAnswer {

@@ -17,7 +17,7 @@ import { CycleTally } from '../traffic/tally.js';
 import { type LoadRun, rowsOfLive } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
 import { connected, type LiveOptions } from './load.js';
-import { FeedSchedule, pacedSending } from './paced-sender.js';
+import { feedSchedule, PacedSender } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 
 export interface LiveReplayOptions extends LiveOptions {
@@ -105,7 +105,7 @@ async function sent(
     const last = recorded.reduce((most, { cycles }) => Math.max(most, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
     const names = log.keyColumn === undefined ? ['all'] : keys;
     const cycles = last - first + 1;
-    const schedule = new FeedSchedule(recordedFeed(recorded, heldMs), cycles, first);
+    const schedule = feedSchedule(recordedFeed(recorded, heldMs), cycles, first);
     const seen = await runLive(connection, {
       ...options,
       plan,
@@ -115,7 +115,7 @@ async function sent(
       notes: [...(options.notes ?? []), ...notes],
       skippedLines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       onRow,
-      sending: (stage) => pacedSending(schedule, stage, options.pacing ?? 'spaced'),
+      sending: (stage) => new PacedSender(schedule, stage, options.pacing ?? 'spaced'),
     });
     return { ...(await resultOf(seen)), readings };
   });

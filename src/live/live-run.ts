@@ -14,7 +14,7 @@ import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { AnswerTally } from './answer-tally.js';
 import { alignedClock, type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
-import { EventListener, type ReceivedEvent } from './event-listener.js';
+import { EventListener, type EventSeen, type ReceivedEvent } from './event-listener.js';
 import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
@@ -127,21 +127,18 @@ export async function runLive(
 }
 
 /** Opens missing connections. Errors are ignored here: the requests of the run will report them. */
-export function warmer(
-  { pool, clock, timeoutMs, connections }: Connection,
-  weir: WeirTarget,
-): (wanted: number) => void {
+export function warmer({ pool, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
   return (wanted) => {
     const n = Math.min(wanted, connections);
-    if (n > pool.connected) pool.warm(n, weir.peek, clock, timeoutMs).catch(() => {});
+    if (n > pool.connected) pool.warm(n, weir.peek, timeoutMs).catch(() => {});
   };
 }
 
-export function transitionsIn(events: readonly ReceivedEvent[]): TransitionSeen[] {
+export function transitionsIn(events: readonly EventSeen[]): TransitionSeen[] {
   return events.filter(({ event }) => event === 'transition').map(seenOf);
 }
 
-function seenOf({ cycle, to, count = 0 }: ReceivedEvent): TransitionSeen {
+function seenOf({ cycle, to, count = 0 }: EventSeen): TransitionSeen {
   return { cycle, to, count };
 }
 

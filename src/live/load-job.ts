@@ -6,13 +6,12 @@
 import type { Pause } from '../explain/seen-request.js';
 import type { Seed } from '../math/seed.js';
 import { cycleOf } from '../time/cycle.js';
-import { pause } from '../time/wall.js';
-import { isLate, isSaturated, TOLERATED_MOVE } from './comparison-verdict.js';
-import type { ConnectionOptions, NodeTime } from './connection.js';
+import { pause, type WallClock } from '../time/wall.js';
+import { type ClockOffset, type ConnectionOptions, quickestReading, TOLERATED_MOVE } from './connection.js';
 import { Latency } from './latency.js';
 import type { Pacing } from './paced-sender.js';
-import type { Lag } from './pause-watch.js';
-import { RequestLog } from './request-log.js';
+import { isSaturated, type Lag } from './pause-watch.js';
+import { isLate, RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import type { MadeOnNode } from './weir-target.js';
 
@@ -66,6 +65,10 @@ export interface ShareEnd {
 
 export const keysOf = (run: string) => ({ state: `weir:load:${run}:said`, messages: `weir:load:${run}:heard` });
 
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
 export const MOST_SILENT_MS = 3_000;
 
 /** @throws Error if there is no answer in time */
@@ -80,28 +83,20 @@ export async function inTime<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-export type RedisTime = Omit<NodeTime, 'cycleMs'>;
-
 const READINGS = 16;
 
-export async function readRedisTime(
+export function readRedisTime(
   client: { sendCommand(words: string[]): Promise<unknown> },
-  clock: { monotonicMs(): number },
-): Promise<RedisTime> {
-  let best: RedisTime | undefined;
-  for (let n = 0; n < READINGS; n += 1) {
-    const askedMs = clock.monotonicMs();
+  clock: Pick<WallClock, 'monotonicMs'>,
+): Promise<ClockOffset> {
+  return quickestReading(clock, READINGS, async () => {
     const [s, us] = (await client.sendCommand(['TIME'])) as [string, string];
-    const answeredMs = clock.monotonicMs();
-    const uncertaintyMs = (answeredMs - askedMs) / 2;
-    if (best !== undefined && best.uncertaintyMs <= uncertaintyMs) continue;
-    best = { offsetMs: Number(s) * 1000 + Number(us) / 1000 - (askedMs + answeredMs) / 2, uncertaintyMs };
-  }
-  return best!;
+    return Number(s) * 1000 + Number(us) / 1000;
+  });
 }
 
 /** Largest error of a clock that continues from the first reading, up to the second, if it drifts in one direction; in ms. */
-export function apartMs(before: RedisTime, after: RedisTime): number {
+export function apartMs(before: ClockOffset, after: ClockOffset): number {
   return Math.max(before.uncertaintyMs, Math.abs(after.offsetMs - before.offsetMs) + after.uncertaintyMs);
 }
 
@@ -174,8 +169,8 @@ function unsound({ rows, end }: GeneratorShare, { cycleMs }: Whole): string | un
 }
 
 function behind({ rows, end }: GeneratorShare, { cycleMs, decidesByMs }: Whole): string | undefined {
-  const lagMs = end?.lagMs.p90 ?? 0;
-  if (isSaturated(lagMs, cycleMs)) return `fell behind: one task in ten began ${lagMs.toFixed(0)} ms late or more.`;
+  if (end !== undefined && isSaturated(end.lagMs, cycleMs))
+    return `fell behind: one task in ten began ${end.lagMs.p90.toFixed(0)} ms late or more.`;
   const sent = rows.filter((row): row is Exclude<Row, readonly [number, number]> => row.length > 2);
   const late = sent.filter(([, intendedMs, sentMs]) => cycleOf(sentMs, cycleMs) > cycleOf(intendedMs, cycleMs)).length;
   if (decidesByMs || !isLate(late, sent.length)) return undefined;

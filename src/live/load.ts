@@ -16,40 +16,29 @@ import { needing } from '../schema/optional-package.js';
 import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
-import { type Connection, connectTo } from './connection.js';
+import { type Connection, type ConnectionOptions, connectTo } from './connection.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import type { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
-import { CLOSED_LOOP, closedLoop, type Pacing, pacedSending, scheduleOf } from './paced-sender.js';
+import { CLOSED_LOOP, closedLoop, PacedSender, type Pacing, scheduleOf } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
 import { GATED, mintAt } from './weir-target.js';
 
-export interface LiveOptions {
+export interface LiveOptions extends Omit<ConnectionOptions, 'headers' | 'cycleMs'> {
   /** A Weir node, or any HTTP service with a `target` in the scenario. Default: a node is started for the run. */
   readonly url?: string | undefined;
-  /** Further nodes of the same network: requests go to all in turn; the model is still one limiter. */
-  readonly alsoUrls?: readonly string[] | undefined;
   /** Of the started node, or of a service that does not report it. Default: that of the scenario. */
   readonly cycleMs?: number | undefined;
   /** A key of the node; default: a new one is minted. */
   readonly key?: string | undefined;
-  readonly allowRemote?: boolean | undefined;
-  /** Allows credentials over plain http to another machine. Default: false. */
-  readonly insecure?: boolean | undefined;
   /** Where in its cycle a request is sent. Default: by the model of arrivals. */
   readonly pacing?: Pacing | undefined;
-  /** Default: 5000. */
-  readonly timeoutMs?: number | undefined;
-  /** At most. Default: 128. */
-  readonly connections?: number | undefined;
   /** Number of contracts listed in the outcomes. Default: 100. */
   readonly top?: number | undefined;
-  /** Ends the run early; the result so far is marked as partial. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface LoadOptions extends LiveOptions {
@@ -114,7 +103,7 @@ async function sent(
       if (generators !== undefined) return generators.sending(stage);
       if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
       if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
-      return pacedSending(scheduleOf(traffic, live), stage, pacing);
+      return new PacedSender(scheduleOf(traffic, live), stage, pacing);
     };
     const notes = [...live.notes, ...traffic.notes, ...(inFlight === undefined ? [] : [CLOSED_LOOP])];
     const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };

@@ -8,6 +8,7 @@ import type { Past } from '../outcome/interval-figures.js';
 import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { cycleOf, startOf } from '../time/cycle.js';
+import type { ReceivedEvent } from './event-listener.js';
 import type { Modelled, ModelOptions } from './model.js';
 import { type CycleCell, costsOf } from './request-log.js';
 
@@ -166,22 +167,7 @@ export function observedFold(observation: Observation): RunFold {
 //   restore   the cycle begins in which the window has room ──► rate_restored received     restore_event_ms
 //                                                           └─► first admitted answer      restore_ms (needs a request)
 
-interface EventHeard {
-  readonly event: string;
-  readonly cycle: number;
-  readonly to: string;
-  readonly atMs: number;
-}
-
-interface Reacted {
-  readonly name: string;
-  readonly transitions: readonly TransitionSeen[];
-  readonly modelled: readonly TransitionSeen[];
-  readonly cells: readonly CycleCell[];
-  readonly events: readonly EventHeard[];
-  readonly admits: (state: string) => boolean;
-  readonly cycleMs: number;
-}
+type EventHeard = Pick<ReceivedEvent, 'event' | 'cycle' | 'to' | 'atMs'>;
 
 /** @param past of the observed fold @param events by contract; undefined if there was no listener */
 export function reactionsIn(
@@ -192,63 +178,52 @@ export function reactionsIn(
 ): Reaction[] {
   const cells = names.map((): CycleCell[] => []);
   for (const cell of all) if (cell.cycle <= lastCycle) cells[cell.contract]!.push(cell);
-  const reactions = names.flatMap((name, index) =>
-    reactionsOf({
-      name,
-      transitions: transitions[index]!,
-      modelled: model.transitions[index]!,
-      cells: cells[index]!,
-      events: (events?.[index] ?? []).filter(({ event }) => event !== 'transition'),
-      admits,
-      cycleMs,
-    }),
-  );
+  const reactions = names.flatMap((contract, index) => {
+    const entries = model.transitions[index]!.filter(({ to }) => !admits(to)).map(({ cycle }) => cycle);
+    const heard = (events?.[index] ?? []).filter(({ event }) => event !== 'transition');
+    return transitions[index]!.flatMap(({ cycle, to }, k, own): Reaction[] => {
+      if (admits(to)) return [];
+      const restoreCycle = own.slice(k + 1).find((one) => admits(one.to))?.cycle;
+      const heardMs = (at: number | undefined, isOpen: boolean) =>
+        heard.find((one) => one.cycle === at && admits(one.to) === isOpen)?.atMs;
+      const entered = enteredIn(cells[index]!, cycle, restoreCycle, heardMs(cycle, false));
+      const entryCycle = entries.findLast((entry) => entry <= cycle) ?? cycle;
+      return [
+        {
+          contract,
+          entry_cycle: entryCycle,
+          reaction_cycles: Math.max(0, cycle - entryCycle),
+          ...entered,
+          restore_cycle: restoreCycle ?? null,
+          recovery_cycles: null,
+          ...(restoreCycle !== undefined &&
+            restoredIn(cells[index]!, restoreCycle, startOf(restoreCycle, cycleMs), heardMs(restoreCycle, true))),
+        },
+      ];
+    });
+  });
   return reactions.sort((a, b) => a.entry_cycle - b.entry_cycle);
 }
 
-function reactionsOf(reacted: Reacted): Reaction[] {
-  const { transitions, admits } = reacted;
-  return transitions.flatMap(({ cycle, to }, index) => {
-    if (admits(to)) return [];
-    const restore = transitions.slice(index + 1).find((one) => admits(one.to));
-    return [reactionOf(reacted, cycle, restore?.cycle)];
-  });
+const since = (fromMs: number | undefined, atMs: number | undefined) =>
+  fromMs === undefined || atMs === undefined ? null : Math.max(0, atMs - fromMs);
+
+function enteredIn(cells: readonly CycleCell[], from: number, to = Number.POSITIVE_INFINITY, heardMs?: number) {
+  const limited = cells.find(
+    ({ cycle, firstLimitedMs }) => cycle >= from && cycle <= to && firstLimitedMs !== undefined,
+  );
+  const tripMs = limited?.trip?.sentMs;
+  return { reaction_ms: since(tripMs, limited?.firstLimitedMs), event_ms: since(tripMs, heardMs) };
 }
 
-function reactionOf(reacted: Reacted, seenCycle: number, restoreCycle: number | undefined): Reaction {
-  const { name, cells, events, admits, cycleMs } = reacted;
-  const entryCycle = entryFor(reacted, seenCycle);
-  const shut = cells.filter(({ cycle }) => cycle >= seenCycle && (restoreCycle === undefined || cycle <= restoreCycle));
-  const limited = shut.find(({ firstLimitedMs }) => firstLimitedMs !== undefined);
-  const tripMs = limited?.trip?.sentMs;
-  const heardMs = events.find(({ cycle, to }) => cycle === seenCycle && !admits(to))?.atMs;
-  const since = (fromMs: number | undefined, atMs: number | undefined) =>
-    fromMs === undefined || atMs === undefined ? null : Math.max(0, atMs - fromMs);
-  const reaction: Reaction = {
-    contract: name,
-    entry_cycle: entryCycle,
-    reaction_cycles: Math.max(0, seenCycle - entryCycle),
-    reaction_ms: since(tripMs, limited?.firstLimitedMs),
-    event_ms: since(tripMs, heardMs),
-    restore_cycle: restoreCycle ?? null,
-    recovery_cycles: null,
-  };
-  if (restoreCycle === undefined) return reaction;
+function restoredIn(cells: readonly CycleCell[], restoreCycle: number, fromMs: number, heardMs: number | undefined) {
   const last = cells.findLast(({ cycle }) => cycle < restoreCycle);
-  const fromMs = startOf(restoreCycle, cycleMs);
-  const restored = events.find(({ cycle, to }) => cycle === restoreCycle && admits(to));
   const served = cells.find(({ cycle, firstAdmittedMs }) => cycle >= restoreCycle && firstAdmittedMs !== undefined);
   return {
-    ...reaction,
     recovery_cycles: last === undefined ? null : restoreCycle - last.cycle,
     restore_ms: since(fromMs, served?.firstAdmittedMs),
-    restore_event_ms: since(fromMs, restored?.atMs),
+    restore_event_ms: since(fromMs, heardMs),
   };
-}
-
-function entryFor({ modelled, admits }: Reacted, seenCycle: number): number {
-  const entry = modelled.findLast(({ cycle, to }) => !admits(to) && cycle <= seenCycle);
-  return entry?.cycle ?? seenCycle;
 }
 
 // The level of a rule at a target, cycle by cycle, derived from the observed answers.

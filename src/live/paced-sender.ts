@@ -14,27 +14,11 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { unreachable } from '../schema/failure.js';
 import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
-import type { Clock } from '../time/clock.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
-import type { RequestObserver } from './request-observer.js';
 import type { Sending, Stage } from './sending.js';
 
-interface PacedSenderOptions {
-  readonly clock: Clock;
-  readonly schedule: Schedule;
-  /** The target's cycle that corresponds to cycle 0 of the schedule. */
-  readonly firstCycle: number;
-  readonly pacing: Pacing;
-  readonly uncertaintyMs: number;
-  readonly observer: RequestObserver;
-  readonly launch: (contract: number, intendedMs: number, cost: number | undefined) => void;
-  /** Opens connections ahead of a cycle that needs many at once: opening one takes longer than using it. */
-  readonly warm?: ((connections: number) => void) | undefined;
-  /** Sends only a part of the requests, each at its instant in the whole schedule. Default: all. */
-  readonly share?: Share | undefined;
-}
-
+/** A part of the requests, each at its instant in the whole schedule. */
 export interface Share {
   readonly index: number;
   readonly of: number;
@@ -48,22 +32,14 @@ const ALL: Share = { index: 0, of: 1 };
 /** Overdue sends are made in batches, so that answers are read in between. */
 const MOST_AT_A_TIME = 32;
 
-export function pacedSending(
-  schedule: Schedule,
-  stage: SenderStage,
-  pacing: Pacing = 'arrival',
-  share?: Share,
-): Sending {
-  const { inFlight } = stage;
-  const launch: PacedSenderOptions['launch'] = (contract, atMs, cost) => inFlight.launch(contract, atMs, cost);
-  return new PacedSender({ ...stage, schedule, pacing, share, launch });
-}
-
 type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'observer' | 'uncertaintyMs' | 'warm'>;
 
-class PacedSender implements Sending {
+export class PacedSender implements Sending {
   readonly isScheduled = true;
-  readonly #options: PacedSenderOptions;
+  readonly #schedule: Schedule;
+  readonly #stage: SenderStage;
+  readonly #pacing: Pacing;
+  readonly #share: Share;
   #dues = new Float64Array(64);
   #contracts = new Uint32Array(64);
   #costs: (number | undefined)[] = [];
@@ -73,8 +49,11 @@ class PacedSender implements Sending {
   #scheduled = 0;
   #stopped = false;
 
-  constructor(options: PacedSenderOptions) {
-    this.#options = options;
+  constructor(schedule: Schedule, stage: SenderStage, pacing: Pacing = 'arrival', share = ALL) {
+    this.#schedule = schedule;
+    this.#stage = stage;
+    this.#pacing = pacing;
+    this.#share = share;
   }
 
   start(): void {
@@ -87,8 +66,8 @@ class PacedSender implements Sending {
 
   /** Plans the next cycle while the previous one runs, and waits for its first request. */
   #prepare(): void {
-    const { schedule, clock, firstCycle, warm } = this.#options;
-    if (this.#stopped || this.#cycle >= schedule.cycles) return;
+    const { clock, firstCycle, warm } = this.#stage;
+    if (this.#stopped || this.#cycle >= this.#schedule.cycles) return;
     const cycle = this.#cycle;
     this.#cycle += 1;
     this.#plan(cycle);
@@ -99,8 +78,9 @@ class PacedSender implements Sending {
   }
 
   #plan(cycle: number): void {
-    const { schedule, clock, firstCycle, pacing, uncertaintyMs, observer, share = ALL } = this.#options;
-    const { n, fractions, contracts } = schedule.at(cycle);
+    const { clock, firstCycle, uncertaintyMs, observer } = this.#stage;
+    const [share, pacing] = [this.#share, this.#pacing];
+    const { n, fractions, contracts } = this.#schedule.at(cycle);
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
     if (this.#dues.length < n) {
@@ -109,7 +89,7 @@ class PacedSender implements Sending {
     }
     let kept = 0;
     for (let k = 0; k < n; k += 1) {
-      const cost = schedule.drawCost?.();
+      const cost = this.#schedule.drawCost?.();
       if ((this.#scheduled + k) % share.of !== share.index) continue;
       this.#dues[kept] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
       this.#contracts[kept] = contracts[k]!;
@@ -133,9 +113,9 @@ class PacedSender implements Sending {
   }
 
   readonly #pump = (): void => {
-    const { clock, launch } = this.#options;
+    const { clock, inFlight } = this.#stage;
     for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
-      launch(this.#contracts[this.#place]!, this.#dues[this.#place]!, this.#costs[this.#place]);
+      inFlight.launch(this.#contracts[this.#place]!, this.#dues[this.#place]!, this.#costs[this.#place]);
       this.#place += 1;
       if (this.#place === this.#n) {
         this.#prepare();
@@ -243,29 +223,21 @@ export function evenly(contracts: Uint32Array): PlannedCycle {
 
 export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Schedule {
   const { cycles, feed, drawCost } = traffic;
-  if (feed !== undefined) return new FeedSchedule(feed, cycles, startCycle);
+  if (feed !== undefined) return feedSchedule(feed, cycles, startCycle);
   const models = new RequestsOfModels(traffic);
   return { cycles, at: (cycle) => models.at(cycle), drawCost };
 }
 
 /** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
-export class FeedSchedule implements Schedule {
-  readonly #feed: Feed;
-  readonly #firstCycle: number;
-  constructor(
-    feed: Feed,
-    readonly cycles: number,
-    firstCycle: number,
-  ) {
-    this.#feed = feed;
-    this.#firstCycle = firstCycle;
-  }
-
-  at(cycle: number): PlannedCycle {
-    const contracts: number[] = [];
-    this.#feed.arrive(this.#firstCycle + cycle, (contract, count) => {
-      for (let k = 0; k < count; k += 1) contracts.push(contract);
-    });
-    return evenly(Uint32Array.from(contracts));
-  }
+export function feedSchedule(feed: Feed, cycles: number, firstCycle: number): Schedule {
+  return {
+    cycles,
+    at(cycle) {
+      const contracts: number[] = [];
+      feed.arrive(firstCycle + cycle, (contract, count) => {
+        for (let k = 0; k < count; k += 1) contracts.push(contract);
+      });
+      return evenly(Uint32Array.from(contracts));
+    },
+  };
 }

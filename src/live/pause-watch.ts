@@ -23,6 +23,10 @@ export interface Lag {
   readonly most: number;
 }
 
+export function isSaturated({ p90 }: Lag, cycleMs: number): boolean {
+  return p90 > Math.max(cycleMs / 2, 20);
+}
+
 /** Uses a clock of its own, so that its beats are no tasks of the run. */
 export class PauseWatch {
   readonly seen: Pause[] = [];

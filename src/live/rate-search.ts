@@ -1,10 +1,9 @@
 // Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
 // first that did not.
 import type { Plan } from '../limiter/plan.js';
-import type { PlannedCycle } from '../simulate/feed.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
-import { evenly, pacedSending, type Schedule } from './paced-sender.js';
+import { evenly, PacedSender, type Schedule } from './paced-sender.js';
 
 interface Trial {
   readonly ratePerSecond: number;
@@ -62,7 +61,7 @@ async function tryRate(
   ratePerSecond: number,
 ): Promise<Trial> {
   const { cycleMs } = connection.time;
-  const schedule = new SteadySchedule((ratePerSecond * cycleMs) / 1000, Math.max(1, Math.ceil(TRIAL_MS / cycleMs)));
+  const schedule = steadySchedule((ratePerSecond * cycleMs) / 1000, Math.max(1, Math.ceil(TRIAL_MS / cycleMs)));
   const seen = await runLive(connection, {
     plan,
     key,
@@ -70,7 +69,7 @@ async function tryRate(
     cycles: schedule.cycles,
     drain: 0,
     signal,
-    sending: (stage) => pacedSending(schedule, stage, 'steady'),
+    sending: (stage) => new PacedSender(schedule, stage, 'steady'),
   });
   return judged(seen, ratePerSecond, p99Ms);
 }
@@ -84,20 +83,14 @@ function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms:
   return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
 }
 
-class SteadySchedule implements Schedule {
-  readonly #perCycle: number;
-  #carried = 0;
-
-  constructor(
-    perCycle: number,
-    readonly cycles: number,
-  ) {
-    this.#perCycle = perCycle;
-  }
-
-  at(): PlannedCycle {
-    const n = Math.floor(this.#perCycle + this.#carried);
-    this.#carried += this.#perCycle - n;
-    return evenly(new Uint32Array(n));
-  }
+function steadySchedule(perCycle: number, cycles: number): Schedule {
+  let carried = 0;
+  return {
+    cycles,
+    at() {
+      const n = Math.floor(perCycle + carried);
+      carried += perCycle - n;
+      return evenly(new Uint32Array(n));
+    },
+  };
 }

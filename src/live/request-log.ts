@@ -20,6 +20,14 @@ export function costsOf(answers: readonly SeenAnswer[]): number {
   return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
 }
 
+/** This share of the requests, or this number, may arrive in another cycle than planned: the model uses the actual arrivals. */
+const TOLERATED_LATE = 0.02;
+const TOLERATED_LATE_LEAST = 2;
+
+export function isLate(late: number, planned: number): boolean {
+  return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);
+}
+
 export interface CycleCell {
   readonly cycle: number;
   readonly contract: number;

@@ -1,12 +1,11 @@
 // The two arms of a live run: the model on the actual arrivals and the target as observed, with their comparison.
 
-import type { Plan } from '../limiter/plan.js';
 import { assembleOutcome, type RunFacts } from '../outcome/assemble.js';
 import type { Comparison, LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
 import type { Run } from '../simulate/simulate.js';
-import { comparisonOf, whenNotHeld } from './comparison-verdict.js';
+import { comparisonOf, isUnlimited, whenNotHeld } from './comparison-verdict.js';
 import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
 import { unreachableFailure } from './http-pool.js';
@@ -66,9 +65,7 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
     );
   const judged = observedWith(comparison);
   const observed =
-    judged.verdict === 'not held' && comparison !== undefined
-      ? observedWith(whenNotHeld(comparison, requestLog, isByCycle(seen)))
-      : judged;
+    judged.verdict === 'not held' && comparison !== undefined ? observedWith(whenNotHeld(comparison, seen)) : judged;
   const { fold } = model;
   const predicted = assembleOutcome(
     { kind: 'load', arm: 'predicted', ...common },
@@ -82,15 +79,6 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
     observed: { outcome: observed, timeline: seenFold.timeline, totals: seenFold.totals },
     series,
   };
-}
-
-/** Whether the cycle of arrival matters: a schedule determines it, and the limiter counts by cycles. */
-function isByCycle({ clients, asked: { plan } }: LiveSeen): boolean {
-  return clients === undefined && (plan.rule === undefined || isUnlimited(plan));
-}
-
-function isUnlimited({ rule }: Plan): boolean {
-  return rule?.definition.primitive === 'none';
 }
 
 function checkAnswered({ requestLog, target }: LiveSeen): void {
@@ -108,8 +96,7 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
 }
 
 async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Comparison | undefined> {
-  const { requestLog, lastCycle } = seen;
-  const { names, plan } = seen.asked;
+  const { plan } = seen.asked;
   const { rule } = plan;
   const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(plan, seen.time.cycleMs);
   const found = isUnlimited(plan)
@@ -117,23 +104,7 @@ async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Mode
     : rule !== undefined || seen.target instanceof ForeignTarget
       ? findingsByOrder(seen, followed)
       : await findingsByCycle(seen, cells, model);
-  const comparison = comparisonOf({
-    names,
-    requestLog,
-    comparedCycles: lastCycle - seen.firstCycle + 1,
-    ...found,
-    health: {
-      unsound: seen.unsound,
-      behind: seen.behind,
-      movedMs: seen.movedMs,
-      streamLost: seen.streamLost,
-      lagMsP90: seen.lagMs.p90,
-      cycleMs: seen.time.cycleMs,
-      isScheduled: isByCycle(seen),
-      isPartial: seen.isPartial && !isUnlimited(plan),
-      gone: seen.gone,
-    },
-  });
+  const comparison = comparisonOf(seen, found);
   return isUnlimited(plan) && comparison.verdict === 'agrees' ? undefined : comparison;
 }
 

@@ -20,10 +20,12 @@ export interface Sending {
 
 export interface Stage {
   readonly clock: WallClock;
+  /** The target's cycle that corresponds to cycle 0 of the schedule. */
   readonly firstCycle: number;
   readonly inFlight: RequestsInFlight;
   readonly observer: RequestObserver;
   readonly uncertaintyMs: number;
+  /** Opens connections ahead of a cycle that needs many at once: opening one takes longer than using it. */
   readonly warm: ((connections: number) => void) | undefined;
   /** Call when the target refuses connections, or all senders are gone. */
   readonly left: (words: string) => void;

@@ -9,7 +9,6 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
-import { Failure } from '../schema/failure.js';
 import type { Connection } from './connection.js';
 import type { EmbeddedNode } from './embedded-node.js';
 import type { PoolRequest } from './http-pool.js';
@@ -67,23 +66,19 @@ const BULK = 1_000;
 const SATURATED = 0.95;
 const CYCLE_MS = 777;
 
-/** @throws Failure `invalid_input`, and as `load` */
+/** @throws Failure as `load` */
 export async function stress(options: StressOptions): Promise<StressResult> {
   const { connections = 64, workers = 0, seconds = 3, rounds = 3, p99Ms, signal } = options;
-  check('connections', connections, 1, 10_000);
-  check('workers', workers, 0, 64);
-  check('seconds', seconds, 1, 600);
-  check('rounds', rounds, 1, 100);
   const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }));
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
     const { key } = options;
     const target = await WeirTarget.prepare(connection.nodes[0]!, { ...connection, plan, names: ['all'], key, signal });
-    const saturation = new Saturation(connection, target, node, { connections, workers, seconds, rounds, signal });
+    const saturated = { connection, target, node, connections, workers, seconds, rounds, signal };
     const routes: RouteFigures[] = [];
     for (const route of stressedRoutes) {
       if (signal?.aborted === true) break;
       options.onStep?.(`saturating ${route}`);
-      const figures = await saturation.of(route);
+      const figures = await figuresOf(route, saturated);
       if (figures !== undefined) routes.push(figures);
     }
     const gate = routes.find(({ route }) => route === 'gate');
@@ -104,7 +99,10 @@ export async function stress(options: StressOptions): Promise<StressResult> {
   });
 }
 
-interface Rounds {
+interface Saturated {
+  readonly connection: Connection;
+  readonly target: WeirTarget;
+  readonly node: EmbeddedNode | undefined;
   readonly connections: number;
   readonly workers: number;
   readonly seconds: number;
@@ -118,97 +116,82 @@ interface Round {
   readonly node: EventLoopUtilization | undefined;
 }
 
-class Saturation {
-  readonly #connection: Connection;
-  readonly #target: WeirTarget;
-  readonly #node: EmbeddedNode | undefined;
-  readonly #rounds: Rounds;
-
-  constructor(connection: Connection, target: WeirTarget, node: EmbeddedNode | undefined, rounds: Rounds) {
-    this.#connection = connection;
-    this.#target = target;
-    this.#node = node;
-    this.#rounds = rounds;
+async function figuresOf(route: StressedRoute, saturated: Saturated): Promise<RouteFigures | undefined> {
+  const { node, rounds, workers, seconds, signal } = saturated;
+  const done: Round[] = [];
+  const isStopped = () => signal?.aborted === true;
+  for (let round = 0; round <= rounds && !isStopped(); round += 1) {
+    const seen = await roundOf(route, round === 0 ? 1 : seconds, saturated);
+    if (round > 0 && !isStopped()) done.push(seen);
   }
+  if (done.length === 0) return undefined;
+  const middle = (of: (round: Round) => number) => median(done.map(of));
+  const requestsPerSecond = middle(({ results }) =>
+    sumOf(results, ({ requests, duration }) => requests.total / duration),
+  );
+  const slowest = (of: (result: autocannon.Result) => number) => middle(({ results }) => Math.max(...results.map(of)));
+  const all = done.flatMap(({ results }) => results);
+  // autocannon's threads have event loops of their own, whose utilization is unknown here.
+  const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
+  const nodeBusy = node === undefined ? null : middle((round) => round.node?.utilization ?? 0);
+  return {
+    route,
+    requestsPerSecond,
+    eventsPerSecond: requestsPerSecond * (route === 'events' ? BULK : 1),
+    latencyMsP50: slowest(({ latency }) => latency.p50),
+    latencyMsP99: slowest(({ latency }) => latency.p99),
+    errors: sumOf(all, ({ errors }) => errors),
+    unexpected: sumOf(all, unexpectedIn),
+    generatorBusy,
+    nodeBusy,
+    boundBy: boundBy(generatorBusy, nodeBusy),
+  };
+}
 
-  async of(route: StressedRoute): Promise<RouteFigures | undefined> {
-    const { rounds, workers, signal } = this.#rounds;
-    const done: Round[] = [];
-    const isStopped = () => signal?.aborted === true;
-    for (let round = 0; round <= rounds && !isStopped(); round += 1) {
-      const seen = await this.#round(route, round === 0 ? 1 : this.#rounds.seconds);
-      if (round > 0 && !isStopped()) done.push(seen);
-    }
-    if (done.length === 0) return undefined;
-    const middle = (of: (round: Round) => number) => median(done.map(of));
-    const requestsPerSecond = middle(({ results }) =>
-      sumOf(results, ({ requests, duration }) => requests.total / duration),
-    );
-    const slowest = (of: (result: autocannon.Result) => number) =>
-      middle(({ results }) => Math.max(...results.map(of)));
-    const all = done.flatMap(({ results }) => results);
-    // autocannon's threads have event loops of their own, whose utilization is unknown here.
-    const generatorBusy = workers > 0 ? null : middle(({ generator }) => generator.utilization);
-    const nodeBusy = this.#node === undefined ? null : middle(({ node }) => node?.utilization ?? 0);
+async function roundOf(route: StressedRoute, seconds: number, saturated: Saturated): Promise<Round> {
+  const { connection, node, connections, workers, signal } = saturated;
+  const { method, path, headers, body } = requestOf(route, saturated);
+  const before = performance.eventLoopUtilization();
+  const nodeBefore = node?.utilization();
+  const nodes = [connection.endpoint, ...connection.others];
+  const runs = nodes.map(({ origin }) =>
+    autocannon({
+      url: origin + path,
+      method: method as 'POST',
+      headers: { ...headers },
+      ...(body === undefined ? {} : { body }),
+      connections: Math.ceil(connections / nodes.length),
+      duration: seconds,
+      timeout: Math.max(1, Math.ceil(connection.timeoutMs / 1000)),
+      ...(workers > 0 ? { workers } : {}),
+    }),
+  );
+  const stop = () => {
+    for (const run of runs) (run as unknown as autocannon.Instance).stop();
+  };
+  signal?.addEventListener('abort', stop);
+  try {
+    const results = await Promise.all(runs);
     return {
-      route,
-      requestsPerSecond,
-      eventsPerSecond: requestsPerSecond * (route === 'events' ? BULK : 1),
-      latencyMsP50: slowest(({ latency }) => latency.p50),
-      latencyMsP99: slowest(({ latency }) => latency.p99),
-      errors: sumOf(all, ({ errors }) => errors),
-      unexpected: sumOf(all, unexpectedIn),
-      generatorBusy,
-      nodeBusy,
-      boundBy: boundBy(generatorBusy, nodeBusy),
+      results,
+      generator: performance.eventLoopUtilization(before),
+      node: nodeBefore === undefined ? undefined : node?.utilization(nodeBefore),
     };
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
+}
 
-  async #round(route: StressedRoute, seconds: number): Promise<Round> {
-    const { connections, workers, signal } = this.#rounds;
-    const { method, path, headers, body } = this.#requestOf(route);
-    const before = performance.eventLoopUtilization();
-    const nodeBefore = this.#node?.utilization();
-    const nodes = [this.#connection.endpoint, ...this.#connection.others];
-    const runs = nodes.map(({ origin }) =>
-      autocannon({
-        url: origin + path,
-        method: method as 'POST',
-        headers: { ...headers },
-        ...(body === undefined ? {} : { body }),
-        connections: Math.ceil(connections / nodes.length),
-        duration: seconds,
-        timeout: Math.max(1, Math.ceil(this.#connection.timeoutMs / 1000)),
-        ...(workers > 0 ? { workers } : {}),
-      }),
-    );
-    const stop = () => {
-      for (const run of runs) (run as unknown as autocannon.Instance).stop();
-    };
-    signal?.addEventListener('abort', stop);
-    try {
-      const results = await Promise.all(runs);
-      return {
-        results,
-        generator: performance.eventLoopUtilization(before),
-        node: nodeBefore === undefined ? undefined : this.#node?.utilization(nodeBefore),
-      };
-    } finally {
-      signal?.removeEventListener('abort', stop);
-    }
-  }
-
-  #requestOf(route: StressedRoute): PoolRequest {
-    const gate = this.#target.request(0);
-    const chain = `${this.#connection.endpoint.basePath}/api/chain/${this.#target.made.slug}`;
-    switch (route) {
-      case 'gate':
-        return gate;
-      case 'event':
-        return posted(gate, `${chain}/event`, 'application/json', EVENT);
-      case 'events':
-        return posted(gate, `${chain}/events`, 'application/x-ndjson', `${EVENT}\n`.repeat(BULK));
-    }
+function requestOf(route: StressedRoute, { connection, target }: Saturated): PoolRequest {
+  const gate = target.request(0);
+  const chain = `${connection.endpoint.basePath}/api/chain/${target.made.slug}`;
+  switch (route) {
+    case 'gate':
+      return gate;
+    case 'event':
+      return posted(gate, `${chain}/event`, 'application/json', EVENT);
+    case 'events':
+      return posted(gate, `${chain}/events`, 'application/x-ndjson', `${EVENT}\n`.repeat(BULK));
   }
 }
 
@@ -246,14 +229,4 @@ function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
-}
-
-function check(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new Failure('invalid_input', {
-    what: 'Nothing was measured.',
-    why: `${name} is ${value}, and has to be a whole number from ${least} to ${most}.`,
-    fix: 'Mend it.',
-    faults: [{ path: `/${name}`, message: `must be a whole number from ${least} to ${most}` }],
-  });
 }

@@ -1,7 +1,7 @@
 // The interface of live targets: how to send a request of a contract and read its answer; and any HTTP service as a target. weir-target.ts
 // has the Weir node.
 
-import { olderIn, policyIn, rateLimitMsIn, retryAfterMsIn } from '../client/limit-fields.js';
+import { olderIn, policyIn, rateLimitMsIn, remainingIn, retryAfterMsIn } from '../client/limit-fields.js';
 import type { TargetSpec } from '../scenario/scenario-schema.js';
 import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/target-presets.js';
 import type { TargetAddress } from './connection.js';
@@ -15,6 +15,9 @@ export type ReadAnswer =
       readonly state?: string | undefined;
       readonly count?: number | undefined;
       readonly retryAfterMs?: number | undefined;
+      readonly status?: number | undefined;
+      /** Reads the limit of a window, and what is left of it, from the headers. */
+      readonly announced?: (() => Readonly<Record<'limit' | 'remaining', number | undefined>>) | undefined;
       /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
       readonly delayMs?: number | undefined;
     }
@@ -44,7 +47,6 @@ export class ForeignTarget implements Target {
   readonly #limited: ReadonlySet<number>;
   readonly #admitted: ReadonlySet<number> | undefined;
   readonly #preset: TargetPreset | undefined;
-  readonly #quota = { limit: undefined as number | undefined };
 
   constructor(endpoint: TargetAddress, spec: TargetSpec, names: readonly string[]) {
     const { method = 'GET', path = endpoint.path, headers, body, limited_status, admitted_status, key_header } = spec;
@@ -65,21 +67,18 @@ export class ForeignTarget implements Target {
     this.description = `${method} ${endpoint.origin}${path}${as}`;
   }
 
-  /** The limit of a window as announced; undefined before the first announcement. */
-  get limit(): number | undefined {
-    return this.#quota.limit;
-  }
-
   request(contract: number): PoolRequest {
     return this.#requests[contract]!;
   }
 
   read(answer: PoolAnswer): ReadAnswer {
     const { status, fields, body } = answer;
-    this.#quota.limit ??= quotaIn(fields).limit;
-    if (this.#limited.has(status)) return { type: 'decided', admitted: false, retryAfterMs: this.#waitIn(answer) };
-    const isAdmitted = this.#admitted?.has(status) ?? (status >= 200 && status < 400);
-    if (isAdmitted) return { type: 'decided', admitted: true };
+    const isLimited = this.#limited.has(status);
+    if (isLimited || (this.#admitted?.has(status) ?? (status >= 200 && status < 400))) {
+      const announced = () => ({ limit: quotaIn(fields).limit, remaining: leftIn(fields) });
+      const retryAfterMs = isLimited ? this.#waitIn(answer) : undefined;
+      return { type: 'decided', admitted: !isLimited, status, retryAfterMs, announced };
+    }
     if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
     return { type: 'unexpected', words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.` };
   }
@@ -103,6 +102,14 @@ export function quotaIn(fields: Fields): ReturnType<typeof policyIn> {
     numberIn(fields['ratelimit-limit'], /^(\d+)/) ??
     numberIn(fields['x-ratelimit-limit'], /^(\d+)$/);
   return { limit: other, windowMs: undefined };
+}
+
+function leftIn(fields: Fields): number | undefined {
+  return (
+    remainingIn(fields) ??
+    numberIn(fields['ratelimit-remaining'], /^(\d+)$/) ??
+    numberIn(fields['x-ratelimit-remaining'], /^(\d+)$/)
+  );
 }
 
 /** From `Retry-After`, `t` of `RateLimit`, or the older fields with seconds until the reset; in ms. */

@@ -16,7 +16,7 @@ interface UrlLoad {
   /** `30s`, `5m`; a plain number is seconds. */
   readonly duration: string;
   readonly method?: PoolRequest['method'] | undefined;
-  readonly headers: readonly string[];
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
   readonly limited?: readonly number[] | undefined;
   /** As in a scenario; undefined: no prediction. */
@@ -28,7 +28,7 @@ interface UrlLoad {
 const STATUSES = Array.from({ length: 500 }, (_, k) => 100 + k);
 
 export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
-  const { url, method, body, limiter, windows, limited = [429] } = asked;
+  const { url, method, headers, body, limiter, windows, limited = [429] } = asked;
   const isClosed = asked.rate === 'max';
   const rate = /^[\d.]+$/.test(asked.rate) ? `${asked.rate}/s` : asked.rate;
   const duration = /^[\d.]+$/.test(asked.duration) ? `${asked.duration}s` : asked.duration;
@@ -40,7 +40,6 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
       () => parseRate(rate, cycleMs).requests,
     );
   checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () => parseTime(duration, cycleMs, '', 1));
-  const headers = headersIn(asked.headers);
   return {
     question: `How does ${url} answer ${isClosed ? `${asked.connections} connections` : rate} for ${duration}?`,
     name: hostIn(url),
@@ -80,20 +79,4 @@ function hostIn(url: string): string {
       .replace(/[^a-z0-9-]+/g, '-')
       .replace(/^-+|-+$/g, '') || 'url'
   );
-}
-
-/** @throws Failure `wrong_usage` for a line that is no header, and for a repeated name */
-function headersIn(lines: readonly string[]): Record<string, string> | undefined {
-  if (lines.length === 0) return undefined;
-  const headers = new Map<string, string>();
-  for (const line of lines) {
-    const [, name, value = ''] = /^([A-Za-z0-9-]{1,64})\s*:\s*(.*)$/.exec(line) ?? [];
-    const refuse = (what: string) =>
-      new Failure('wrong_usage', { what, fix: "For example --header 'Authorization: Bearer abc'." });
-    if (name === undefined) throw refuse(`--header takes "Name: value", not ${JSON.stringify(line)}.`);
-    if ([...headers.keys()].some((one) => one.toLowerCase() === name.toLowerCase()))
-      throw refuse(`--header ${name} was given more than once.`);
-    headers.set(name, value);
-  }
-  return Object.fromEntries(headers);
 }

@@ -4,7 +4,7 @@ import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
-import { evenly, pacedSending } from './paced-sender.js';
+import { evenly, PacedSender } from './paced-sender.js';
 
 const CYCLES = 12;
 const CYCLE_MS = 40;
@@ -30,7 +30,7 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
         cycles: CYCLES,
         drain: 0,
         signal,
-        sending: (stage) => pacedSending({ cycles: CYCLES, at: () => planned }, stage, 'steady'),
+        sending: (stage) => new PacedSender({ cycles: CYCLES, at: () => planned }, stage, 'steady'),
       });
     } finally {
       await connection.close();

@@ -6,7 +6,7 @@ import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { connectTo } from '../../src/live/connection.js';
 import { runLive } from '../../src/live/live-run.js';
-import { evenly, pacedSending } from '../../src/live/paced-sender.js';
+import { evenly, PacedSender } from '../../src/live/paced-sender.js';
 import { warmUpSender } from '../../src/live/warm-up.js';
 import { atMost, type BenchRow, beside } from './measure.js';
 
@@ -30,7 +30,7 @@ export async function benchSender(): Promise<BenchRow[]> {
         cycles,
         drain: 1,
         target: { method: 'GET', path: '/' },
-        sending: (stage) => pacedSending({ cycles, at: () => constant }, stage, 'spaced'),
+        sending: (stage) => new PacedSender({ cycles, at: () => constant }, stage, 'spaced'),
       });
     // The server is as cold as the sender was; it is not what is measured.
     await run(2);

@@ -1,6 +1,7 @@
 // Owns what the tests of live runs share: scenarios from a few lines, and a run of one.
 
 import { lastValueFrom, tap } from 'rxjs';
+import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../src/live/live-replay.js';
 import { type LoadRun, toResult } from '../../src/live/live-rows.js';
 import { type LoadOptions, load$ } from '../../src/live/load.js';
 import type { LoadResult } from '../../src/live/result.js';
@@ -79,6 +80,11 @@ export function run(
     onCycle?.({ elapsed: cycle - firstCycle + 1, admitted, limited }),
   );
   return lastValueFrom(load$(one, options).pipe(each, toResult()));
+}
+
+/** The result of a log that is replayed at a node. */
+export function liveReplay(paths: readonly string[], options: LiveReplayOptions): Promise<LiveReplay> {
+  return lastValueFrom(liveReplay$(paths, options).pipe(toResult()));
 }
 
 export interface Told {

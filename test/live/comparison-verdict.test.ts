@@ -1,18 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comparisonOf, type Health, whenNotHeld } from '../../src/live/comparison-verdict.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { comparisonOf, whenNotHeld } from '../../src/live/comparison-verdict.js';
+import type { LiveSeen } from '../../src/live/live-run.js';
 import { type RequestFault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 
-const well: Health = {
+const well = {
+  asked: { names: ['all'], plan: planContract(rateLimiter()) },
+  clients: undefined as LiveSeen['clients'],
+  firstCycle: 0,
+  lastCycle: 0,
+  time: { cycleMs: 777 },
+  unsound: undefined as string | undefined,
+  behind: undefined as string | undefined,
   movedMs: 0,
   streamLost: false,
-  lagMsP90: 1,
-  cycleMs: 777,
-  isScheduled: true,
+  lagMs: { p90: 1, most: 1 },
   isPartial: false,
-  gone: undefined,
+  gone: undefined as string | undefined,
 };
+const seenWith = (more: Partial<typeof well>, requestLog: RequestLog) =>
+  ({ ...well, ...more, requestLog }) as unknown as LiveSeen;
 const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
 const fault = (kind: RequestFault['kind']): RequestFault => ({
   kind,
@@ -22,7 +32,7 @@ const fault = (kind: RequestFault['kind']): RequestFault => ({
 });
 
 interface Given {
-  readonly health?: Partial<Health>;
+  readonly health?: Partial<typeof well>;
   readonly differences?: readonly Difference[];
   readonly answered?: number;
   readonly faults?: readonly RequestFault[];
@@ -32,7 +42,7 @@ interface Given {
 }
 
 function verdict(given: Given) {
-  const { health, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
+  const { health = {}, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
   const { tooUncertain } = given;
   const requestLog = new RequestLog();
   requestLog.plan(0, answered + faults.length);
@@ -42,15 +52,7 @@ function verdict(given: Given) {
   for (const one of faults) requestLog.fail(one);
   requestLog.late = late;
   if (stampedOffMs !== undefined) requestLog.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
-  const judged = {
-    names: ['all'],
-    requestLog,
-    differences,
-    comparedCycles: 1,
-    tolerance: 'none',
-    tooUncertain,
-  };
-  const comparison = comparisonOf({ ...judged, health: { ...well, ...health } });
+  const comparison = comparisonOf(seenWith(health, requestLog), { differences, tolerance: 'none', tooUncertain });
   return [comparison.verdict, comparison.differences[0]?.cycle];
 }
 
@@ -59,7 +61,7 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['all is well', {}, 'agrees', undefined],
   ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
   ['two requests are late', { late: 2 }, 'agrees', undefined],
-  ['clients sent across an edge', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
+  ['clients sent across an edge', { late: 50, health: { clients: [] } }, 'agrees', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
   ['a generator fell behind', { health: { behind: 'Generator a fell behind.' } }, 'run invalid', undefined],
   ['a decision differs, and a generator fell behind',
@@ -81,7 +83,7 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['it says that it is overloaded', { faults: [fault('overloaded')] }, 'run invalid', undefined],
   ['it is gone', { faults: [fault('refused')], health: { gone: 'So.' } }, 'run invalid', undefined],
   ['the stream is lost', { health: { streamLost: true } }, 'run invalid', undefined],
-  ['the generator is saturated', { health: { lagMsP90: 500 } }, 'run invalid', undefined],
+  ['the generator is saturated', { health: { lagMs: { p90: 500, most: 500 } } }, 'run invalid', undefined],
   ['nothing was sent', { answered: 0 }, 'run invalid', undefined],
   ['its clock was set', { health: { movedMs: 500 }, stampedOffMs: 400, differences: [difference] }, 'run invalid', 7],
 ];
@@ -122,16 +124,16 @@ describe('the requestLog', () => {
 });
 
 describe('a run in which what was expected does not hold', () => {
-  const rows: [name: string, late: number, isScheduled: boolean, verdict: string, becomes: string][] = [
-    ['every request came in its cycle', 0, true, 'agrees', 'agrees'],
-    ['one came in another: it may be for that reason alone', 1, true, 'agrees', 'run invalid'],
-    ['clients sent when they liked', 1, false, 'agrees', 'agrees'],
-    ['the node differs all the same', 1, true, 'node differs', 'node differs'],
+  const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [
+    ['every request came in its cycle', 0, undefined, 'agrees', 'agrees'],
+    ['one came in another: it may be for that reason alone', 1, undefined, 'agrees', 'run invalid'],
+    ['clients sent when they liked', 1, [], 'agrees', 'agrees'],
+    ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
   ];
-  it.each(rows)('%s', (_, late, isScheduled, verdict, becomes) => {
+  it.each(rows)('%s', (_, late, clients, verdict, becomes) => {
     const requestLog = new RequestLog();
     requestLog.late = late;
     const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
-    expect(whenNotHeld(before, requestLog, isScheduled).verdict).toBe(becomes);
+    expect(whenNotHeld(before, seenWith({ clients }, requestLog)).verdict).toBe(becomes);
   });
 });

@@ -1,17 +1,14 @@
 // No credential is sent to a program that only shows the key of a node, nor in clear to another machine.
-import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { liveReplay$ } from '../../src/live/live-replay.js';
-import { toResult } from '../../src/live/live-rows.js';
 import { type LiveOptions, mintKey } from '../../src/live/load.js';
 import { stress } from '../../src/live/stress.js';
 import { generateSigner } from '../../src/record/signing.js';
 import { closeImposters, imposter, replay } from '../client/imposter.js';
 import { temporaryFiles } from '../left-behind.js';
 import { type Running, startRunning } from '../node/running.js';
-import { burst, run, scenario, told } from './asking.js';
+import { burst, liveReplay, run, scenario, told } from './asking.js';
 import { startSmallNode } from './wrong-node.js';
 
 let node: Running;
@@ -31,7 +28,7 @@ const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [
   ['load', (options) => run(burst, options)],
   ['the key of several loads', (options) => mintKey(options)],
   ['stress', (options) => stress({ ...options, seconds: 1, rounds: 1, connections: 2 })],
-  ['replay', (options) => lastValueFrom(liveReplay$([log], { ...options, ...replayed }).pipe(toResult()))],
+  ['replay', (options) => liveReplay([log], { ...options, ...replayed })],
 ];
 
 describe.each(runs)('%s', (_name, live) => {

@@ -1,12 +1,11 @@
 // Limiters of others behind real servers: the report shows where they admit more or less than a rolling window.
 import { createServer } from 'node:http';
 import fastifyRateLimit from '@fastify/rate-limit';
-import express from 'express';
-import { rateLimit } from 'express-rate-limit';
 import fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loopback } from '../loopback.js';
 import { run, scenario, steady, told } from './asking.js';
+import { startExpress, startFastify } from './real-servers.js';
 
 const CYCLE_MS = 120;
 const LIMIT = 5;
@@ -18,44 +17,25 @@ afterEach(async () => {
 });
 
 /** Windows are fixed: each begins with the first request after the one before. */
-async function expressLimiter(): Promise<string> {
-  const app = express();
-  app.get('/warm', (_request, response) => void response.send('warm'));
-  app.use(rateLimit({ windowMs: WITHIN * CYCLE_MS, limit: LIMIT, standardHeaders: 'draft-8', legacyHeaders: true }));
-  app.get('/work', (_request, response) => void response.send('done'));
-  const { url, close } = await loopback(createServer(app));
+async function limiterOf(start: typeof startExpress): Promise<string> {
+  const { url, close } = await start(WITHIN * CYCLE_MS, LIMIT);
   closes.push(close);
-  await fetch(`${url}/warm`);
-  return `${url}/work`;
-}
-
-async function fastifyLimiter(): Promise<string> {
-  const app = fastify();
-  await app.register(fastifyRateLimit, { max: LIMIT, timeWindow: WITHIN * CYCLE_MS });
-  app.get('/work', async () => 'done');
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  closes.push(() => app.close());
-  return `${origin}/work`;
+  return url;
 }
 
 /** Five at the end of one window and five at the beginning of the next: the worst case of a fixed window. */
-const edge = scenario(`
-duration: 11
-cycle_ms: ${CYCLE_MS}
-limiter: { threshold: ${LIMIT}, within: ${WITHIN} }
-target: { method: GET }
-arrivals:
-  - { model: counts, counts: [1, 0, 0, 0, 0, 0, 4, 0, 0, 5, 0] }
-`);
+const edge = asked('1, 0, 0, 0, 0, 0, 4, 0, 0, 5, 0');
+const apart = asked('7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2');
 
-const apart = scenario(`
+function asked(counts: string) {
+  return scenario(`
 duration: 11
 cycle_ms: ${CYCLE_MS}
 limiter: { threshold: ${LIMIT}, within: ${WITHIN} }
 target: { method: GET }
-arrivals:
-  - { model: counts, counts: [7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2] }
+arrivals: [{ model: counts, counts: [${counts}] }]
 `);
+}
 
 /** The rule of a rolling window, exact, but each request waits up to 150 ms before it counts. */
 async function delayingLimiter(): Promise<string> {
@@ -81,11 +61,11 @@ it('a right limiter that counts late is not accused', async () => {
 });
 
 describe.each([
-  ['express-rate-limit', expressLimiter],
-  ['@fastify/rate-limit', fastifyLimiter],
+  ['express-rate-limit', startExpress],
+  ['@fastify/rate-limit', startFastify],
 ])('%s', (_, start) => {
   it('admits more than a rolling window across the edge of its own, and the difference says how many', async () => {
-    const { comparison, first } = told(await steady(async () => run(edge, { url: await start() })));
+    const { comparison, first } = told(await steady(async () => run(edge, { url: await limiterOf(start) })));
     expect(comparison).toMatchObject({
       verdict: 'node differs',
       tolerance: expect.stringContaining('edges of cycles'),
@@ -103,7 +83,7 @@ describe.each([
   });
 
   it('agrees where nothing comes near the edge of its window', async () => {
-    const result = await steady(async () => run(apart, { url: await start() }));
+    const result = await steady(async () => run(apart, { url: await limiterOf(start) }));
     const { comparison } = told(result);
     const { observed } = result;
     expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
@@ -130,14 +110,14 @@ it('a right limiter is not accused where its machine, and ours, stopped for a mo
   app.get('/work', async () => 'done');
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   closes.push(() => app.close());
-  const asked = scenario(`
+  const late = scenario(`
 duration: 13
 cycle_ms: 100
 limiter: { like: fastify, max: 3, timeWindow: ${WINDOW_MS} }
 target: { preset: fastify, transport_ms: 20 }
 arrivals: [{ model: counts, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3] }]
 `);
-  const result = await run(asked, { url: `${origin}/work`, pacing: 'at once' });
+  const result = await run(late, { url: `${origin}/work`, pacing: 'at once' });
   const { verdict, reason } = told(result).comparison;
   expect(result.observed.outcome.limited).toBe(1);
   expect(verdict, reason).not.toBe('node differs');

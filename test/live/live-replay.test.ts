@@ -1,11 +1,10 @@
 // A log that is replayed at a live node: what is heard before the first request.
 import { createServer } from 'node:http';
-import { lastValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { liveReplay$ } from '../../src/live/live-replay.js';
 import { loopback } from '../loopback.js';
+import { liveReplay } from './asking.js';
 
 it('a stop is heard while it connects to a node that does not answer', async () => {
   const silent = createServer(() => {});
@@ -13,15 +12,7 @@ it('a stop is heard while it connects to a node that does not answer', async () 
   const stop = new AbortController();
   silent.on('connection', () => stop.abort());
   const planAt = () => planContract(rateLimiter());
-  const rows = liveReplay$([], {
-    name: 'log',
-    url,
-    planAt,
-    log: {},
-    cycleMs: 777,
-    signal: stop.signal,
-    timeoutMs: 60_000,
-  });
-  await expect(lastValueFrom(rows)).rejects.toThrow(/abort|stopped/i);
+  const asked = { name: 'log', url, planAt, log: {}, cycleMs: 777, signal: stop.signal, timeoutMs: 60_000 };
+  await expect(liveReplay([], asked)).rejects.toThrow(/abort|stopped/i);
   await close();
 });

@@ -1,22 +1,15 @@
 // The very requests of a scenario, sent to the node of this project over HTTP: it agrees with the model, decision for decision.
-import { lastValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
-import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../src/live/live-replay.js';
-import { toResult } from '../../src/live/live-rows.js';
 import { replay } from '../../src/simulate/replay.js';
 import { simulate } from '../../src/simulate/simulate.js';
 import { temporaryFiles } from '../left-behind.js';
 import { type Running, startRunning } from '../node/running.js';
-import { burst, type Closed, decided, run, scenario, steady, told } from './asking.js';
+import { burst, type Closed, decided, liveReplay, run, scenario, steady, told } from './asking.js';
 
 const CYCLE_MS = 50;
-
-function liveReplay(paths: readonly string[], options: LiveReplayOptions): Promise<LiveReplay> {
-  return lastValueFrom(liveReplay$(paths, options).pipe(toResult()));
-}
 
 let node: Running;
 let url: string;

@@ -3,15 +3,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
+import type { EventSeen } from '../../src/live/event-listener.js';
 import { compare, explainLost } from '../../src/live/findings-by-cycle.js';
 import { type Arrived, type Model, modelOf } from '../../src/live/model.js';
 import type { CycleCell, SeenAnswer } from '../../src/live/request-log.js';
-import type { Difference } from '../../src/outcome/outcome-schema.js';
+import type { Difference, TransitionSeen } from '../../src/outcome/outcome-schema.js';
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
-const emits = (_from: string | undefined, to: string) => [to === 'limiting' ? 'rate_limited' : 'rate_restored'];
-const known = { initial: 'allowing', emits, unknownFrom: () => Number.POSITIVE_INFINITY };
+const known = { plan, unknownFrom: Number.POSITIVE_INFINITY };
+
+/** What a right target reports of each transition. */
+const reportOf = ({ cycle, to, count }: TransitionSeen): EventSeen[] => [
+  { event: 'transition', cycle, to, count },
+  { event: to === 'limiting' ? 'rate_limited' : 'rate_restored', cycle, to, count: undefined },
+];
 
 const cellOf = (cycle: number, answers: SeenAnswer[]): CycleCell => ({
   cycle,
@@ -28,7 +34,7 @@ function differencesOf(
   transitions?: Model['transitions'],
 ): Promise<readonly Difference[] | undefined> {
   return explainLost({ cells, lost }, options, (model) =>
-    compare(['a'], { cells, transitions, events: undefined }, { ...known, model }),
+    compare(['a'], { cells, events: transitions?.map((own) => own.flatMap(reportOf)) }, { ...known, model }),
   );
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pacedSending, pacings, type Share, scheduleOf, sendAt, sendWindow } from '../../src/live/paced-sender.js';
+import { PacedSender, pacings, type Share, scheduleOf, sendAt, sendWindow } from '../../src/live/paced-sender.js';
 import type { Stage } from '../../src/live/sending.js';
 import { drawsOf } from '../../src/math/random.js';
 import { ModelFeed } from '../../src/simulate/feed.js';
@@ -76,7 +76,7 @@ describe('shares', () => {
       observer: { plan: (_: number, n: number) => (all.planned += n) },
       inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
     } as unknown as Stage;
-    pacedSending(schedule, stage, 'spaced', share).start();
+    new PacedSender(schedule, stage, 'spaced', share).start();
     clock.run({ untilMs: 5_000 });
     return all;
   }

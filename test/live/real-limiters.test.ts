@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveSeen, runLive } from '../../src/live/live-run.js';
 import { connected } from '../../src/live/load.js';
-import { pacedSending, scheduleOf } from '../../src/live/paced-sender.js';
+import { PacedSender, scheduleOf } from '../../src/live/paced-sender.js';
 import { resultOf } from '../../src/live/result.js';
 import { drawsOf } from '../../src/math/random.js';
 import { trafficOf } from '../../src/simulate/scenario-traffic.js';
@@ -14,9 +14,9 @@ import {
   startExpress,
   startFastify,
   startFlexible,
+  startFlexibleOnRedis,
   startHaproxy,
   startNginx,
-  startRedis,
 } from './real-servers.js';
 
 const CYCLE_MS = 100;
@@ -52,102 +52,68 @@ const windows = {
   'nginx with burst': { ...nginx, burst: 9, nodelay: true },
 };
 
+// biome-ignore format: one limiter a line
 const inNode: Record<string, Real & { readonly start: () => Promise<Running> }> = {
-  'express-rate-limit': {
-    preset: 'express-rate-limit',
-    own: express,
-    wrong: windows,
-    start: () => startExpress(1000, 10),
-  },
-  '@fastify/rate-limit': {
-    preset: 'fastify',
-    own: { like: 'fastify', max: 10, timeWindow: 1000 },
-    wrong: windows,
-    start: () => startFastify(1000, 10),
-  },
-  'rate-limiter-flexible, memory': {
-    preset: 'rate-limiter-flexible',
-    own: { like: 'rate-limiter-flexible', points: 10, duration: 1 },
-    wrong: windows,
-    start: () => startFlexible(10, 1),
-  },
+  'express-rate-limit': { preset: 'express-rate-limit', own: express, wrong: windows, start: () => startExpress(1000, 10) },
+  '@fastify/rate-limit':
+    { preset: 'fastify', own: { like: 'fastify', max: 10, timeWindow: 1000 }, wrong: windows, start: () => startFastify(1000, 10) },
+  'rate-limiter-flexible, memory':
+    { preset: 'rate-limiter-flexible', own: { like: 'rate-limiter-flexible', points: 10, duration: 1 }, wrong: windows, start: () => startFlexible(10, 1) },
 };
 
+const preset = 'nginx';
+const nodelay = true;
+// biome-ignore format: one limiter a line
 const inNginx: Record<string, Real & { readonly limit: string; readonly rate?: string }> = {
-  'nginx without burst': {
-    preset: 'nginx',
-    limit: '',
-    own: nginx,
-    wrong: {
-      '11r/s': { ...nginx, rate: '11r/s' },
-      '9r/s': { ...nginx, rate: '9r/s' },
-      'burst=1': { ...nginx, burst: 1, nodelay: true },
-      'express-rate-limit': express,
-    },
-  },
-  'nginx burst=5': {
-    preset: 'nginx',
-    limit: 'burst=5',
-    own: { ...nginx, burst: 5 },
-    wrong: {
-      '11r/s': { ...nginx, rate: '11r/s', burst: 5 },
-      '9r/s': { ...nginx, rate: '9r/s', burst: 5 },
-      'burst=4': { ...nginx, burst: 4 },
-      'burst=6': { ...nginx, burst: 6 },
-      nodelay: { ...nginx, burst: 5, nodelay: true },
-      'express-rate-limit': express,
-    },
-  },
-  'nginx burst=5 nodelay': {
-    preset: 'nginx',
-    limit: 'burst=5 nodelay',
-    own: { ...nginx, burst: 5, nodelay: true },
-    wrong: {
-      '11r/s': { ...nginx, rate: '11r/s', burst: 5, nodelay: true },
-      '9r/s': { ...nginx, rate: '9r/s', burst: 5, nodelay: true },
-      'burst=4': { ...nginx, burst: 4, nodelay: true },
-      'burst=6': { ...nginx, burst: 6, nodelay: true },
-      'with delay': { ...nginx, burst: 5 },
-      'a log': log,
-    },
-  },
-  'nginx burst=5 delay=2': {
-    preset: 'nginx',
-    limit: 'burst=5 delay=2',
-    own: { ...nginx, burst: 5, delay: 2 },
-    wrong: {
-      'delay=1': { ...nginx, burst: 5, delay: 1 },
-      'delay=3': { ...nginx, burst: 5, delay: 3 },
-      'burst=4': { ...nginx, burst: 4, delay: 2 },
-      'burst=6': { ...nginx, burst: 6, delay: 2 },
-      '9r/s': { ...nginx, rate: '9r/s', burst: 5, delay: 2 },
-    },
-  },
+  'nginx without burst': { preset, limit: '', own: nginx, wrong: {
+    '11r/s': { ...nginx, rate: '11r/s' },
+    '9r/s': { ...nginx, rate: '9r/s' },
+    'burst=1': { ...nginx, burst: 1, nodelay },
+    'express-rate-limit': express,
+  } },
+  'nginx burst=5': { preset, limit: 'burst=5', own: { ...nginx, burst: 5 }, wrong: {
+    '11r/s': { ...nginx, rate: '11r/s', burst: 5 },
+    '9r/s': { ...nginx, rate: '9r/s', burst: 5 },
+    'burst=4': { ...nginx, burst: 4 },
+    'burst=6': { ...nginx, burst: 6 },
+    nodelay: { ...nginx, burst: 5, nodelay },
+    'express-rate-limit': express,
+  } },
+  'nginx burst=5 nodelay': { preset, limit: 'burst=5 nodelay', own: { ...nginx, burst: 5, nodelay }, wrong: {
+    '11r/s': { ...nginx, rate: '11r/s', burst: 5, nodelay },
+    '9r/s': { ...nginx, rate: '9r/s', burst: 5, nodelay },
+    'burst=4': { ...nginx, burst: 4, nodelay },
+    'burst=6': { ...nginx, burst: 6, nodelay },
+    'with delay': { ...nginx, burst: 5 },
+    'a log': log,
+  } },
+  'nginx burst=5 delay=2': { preset, limit: 'burst=5 delay=2', own: { ...nginx, burst: 5, delay: 2 }, wrong: {
+    'delay=1': { ...nginx, burst: 5, delay: 1 },
+    'delay=3': { ...nginx, burst: 5, delay: 3 },
+    'burst=4': { ...nginx, burst: 4, delay: 2 },
+    'burst=6': { ...nginx, burst: 6, delay: 2 },
+    '9r/s': { ...nginx, rate: '9r/s', burst: 5, delay: 2 },
+  } },
 };
 
-const haproxyWrong = (like: string, other: string) => ({
-  'one more': { like, period: '1s', limit: 11 },
-  'one less': { like, period: '1s', limit: 9 },
-  '10 % longer': { like, period: 1100, limit: 10 },
-  '10 % shorter': { like, period: 900, limit: 10 },
-  'refused the other way': { like: other, period: '1s', limit: 10 },
-  'express-rate-limit': express,
-  'a token bucket': bucket,
+/** A counter of HAProxy, and with the limit the other counter has. */
+const haproxy = (path: string, like: string, other: string): Real & { readonly path: string } => ({
+  path,
+  preset: 'haproxy',
+  own: { like, period: '1s', limit: 10 },
+  wrong: {
+    'one more': { like, period: '1s', limit: 11 },
+    'one less': { like, period: '1s', limit: 9 },
+    '10 % longer': { like, period: 1100, limit: 10 },
+    '10 % shorter': { like, period: 900, limit: 10 },
+    'refused the other way': { like: other, period: '1s', limit: 10 },
+    'express-rate-limit': express,
+    'a token bucket': bucket,
+  },
 });
-
-const inHaproxy: Record<string, Real & { readonly path: string }> = {
-  'HAProxy http_req_rate': {
-    path: '/rate',
-    preset: 'haproxy',
-    own: { like: 'haproxy-http-req-rate', period: '1s', limit: 10 },
-    wrong: haproxyWrong('haproxy-http-req-rate', 'haproxy-gpc0-rate'),
-  },
-  'HAProxy gpc0_rate': {
-    path: '/gpc0',
-    preset: 'haproxy',
-    own: { like: 'haproxy-gpc0-rate', period: '1s', limit: 10 },
-    wrong: haproxyWrong('haproxy-gpc0-rate', 'haproxy-http-req-rate'),
-  },
+const inHaproxy = {
+  'HAProxy http_req_rate': haproxy('/rate', 'haproxy-http-req-rate', 'haproxy-gpc0-rate'),
+  'HAProxy gpc0_rate': haproxy('/gpc0', 'haproxy-gpc0-rate', 'haproxy-http-req-rate'),
 };
 
 interface Product extends Real {
@@ -196,11 +162,7 @@ const ofHaproxy = served(hasHaproxy, () =>
     ],
   ),
 );
-const ofRedis = served(hasRedis, async () => {
-  const redis = await startRedis();
-  const server = await startFlexible(10, 1, redis.port);
-  return { url: server.url, close: async () => void (await Promise.all([server.close(), redis.close()])) };
-});
+const ofRedis = served(hasRedis, startFlexibleOnRedis);
 
 const products: readonly Product[] = [
   ...Object.entries(inNode).map(([name, { start, ...real }]) => ({
@@ -235,7 +197,7 @@ async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {
       ...{ plan: own.plan, names, cycles, drain: own.drain, target: own.target },
-      sending: (stage) => pacedSending(scheduleOf(traffic, own), stage, 'instant'),
+      sending: (stage) => new PacedSender(scheduleOf(traffic, own), stage, 'instant'),
     }),
   );
 }

@@ -105,10 +105,11 @@ frontend front
 ${tables}
 `;
 
-/** @param locations paths and what stands in each, with `key` as the one key of all requests */
+/** @param locations paths and what stands in each, with `key` as the one key of all requests @param server further lines of it */
 export async function startNginx(
   zones: readonly string[],
   locations: Readonly<Record<string, string>>,
+  server = '',
 ): Promise<Running> {
   const port = await freePort();
   return started(
@@ -117,7 +118,10 @@ export async function startNginx(
       const blocks = Object.entries(locations).map(
         ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
       );
-      writeFileSync(join(folder, 'nginx.conf'), nginxFile(zones.join('\n  '), blocks.join('\n    '))(port, folder));
+      writeFileSync(
+        join(folder, 'nginx.conf'),
+        nginxFile(zones.join('\n  '), [server, ...blocks].join('\n    '))(port, folder),
+      );
       return ['-c', join(folder, 'nginx.conf'), '-p', folder];
     },
     port,
@@ -173,6 +177,12 @@ export function startFlexible(points: number, duration: number, redisPort?: numb
       },
     );
   });
+}
+
+export async function startFlexibleOnRedis(): Promise<Running> {
+  const redis = await startRedis();
+  const { url, close } = await startFlexible(10, 1, redis.port);
+  return { url, close: async () => void (await Promise.all([close(), redis.close()])) };
 }
 
 /** Of the client of Redis the one call that the limiter makes: its script, with numbers as the answer. */
