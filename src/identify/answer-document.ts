@@ -6,18 +6,16 @@ import type { Volley } from './probe.js';
 
 const MOST_RULES = 6;
 
-const units: Readonly<Record<string, string>> = { window_ms: 'ms', token_ms: 'ms', block_ms: 'ms', phase_ms: 'ms' };
-
 export function answerDocument(answer: Answer, target: string): ReportDocument {
   const { verdict, rules, remarks, distinguishing, requests, seconds } = answer;
   const isExplained = rules.every(({ offMs }) => offMs === 0);
   const heads: Readonly<Record<Answer['verdict'], string>> = {
-    'one rule': `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
-    several:
+    identified: `One rule was found that ${isExplained ? 'explains every answer' : 'comes near the answers'}.`,
+    ambiguous:
       rules.length === 1
         ? 'One rule was found that explains every answer, and others may.'
         : `${rules.length} rules were found that explain every answer${isExplained ? '' : ', or come near'}.`,
-    'nothing fits': 'No rule was found that explains every answer.',
+    none: 'No rule was found that explains every answer.',
     'never limited': 'No limit was met.',
     undecided: 'The answers say too little.',
   };
@@ -36,7 +34,7 @@ export function answerDocument(answer: Answer, target: string): ReportDocument {
 
 function ruleBlocks({ words, parameters, limiter, products, isExact }: IdentifiedRule): Block[] {
   const rows = Object.entries(parameters).map(([name, one]) => {
-    const unit = units[name] === undefined ? '' : ` ${units[name]}`;
+    const unit = name.endsWith('_ms') ? ' ms' : '';
     const pieces = (one.pieces ?? [one]).filter(({ least, most }) => most - least >= 1e-9);
     const range = pieces.map(({ least, most }) => `between ${short(least)} and ${short(most)}`).join(', or ');
     return { label: name.replace(/_ms$/, ''), value: `${short(one.value)}${unit}`, beside: range || undefined };

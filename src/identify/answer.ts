@@ -39,7 +39,7 @@ export interface IdentifiedRule {
 }
 
 export interface Answer {
-  readonly verdict: 'one rule' | 'several' | 'nothing fits' | 'never limited' | 'undecided';
+  readonly verdict: 'identified' | 'ambiguous' | 'none' | 'undecided' | 'never limited';
   readonly rules: readonly IdentifiedRule[];
   readonly remarks: readonly string[];
   /** For several rules: a probe that would distinguish them, if one is certain to. */
@@ -59,85 +59,92 @@ const MOST_UNREST = 0.2;
 const MOST_LATE_MS = 30;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
-  const { evidence, ended, requests, elapsedMs } = investigated;
-  const common = { requests, seconds: Math.round(elapsedMs / 100) / 10 };
+  const { evidence, alive, elapsedMs } = investigated;
+  const common = { requests: evidence.seen.length, seconds: Math.round(elapsedMs / 100) / 10 };
   const stopped = harm === undefined ? [] : [`It stopped early: ${harm}`];
-  if (ended === 'never limited') {
-    return {
-      verdict: 'never limited',
-      rules: [],
-      remarks: [
-        `None of ${requests} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
-      ],
-      ...common,
-    };
+  const headers = headersInWords(investigated);
+  const unnamed = unnamedFor(investigated);
+  if (unnamed !== undefined) {
+    const [verdict, ...why] = unnamed;
+    return { verdict, rules: [], remarks: [...stopped, ...why, ...headers], ...common };
   }
-  const isLimited = evidence.seen.some(({ decision }) => decision === 'limited');
-  if (!isLimited) return { verdict: 'undecided', rules: [], remarks: stopped, ...common };
-  const { alive } = investigated;
-  const isLog = evidence.uncertaintyMs > 0;
-  const again = isLog ? '' : ' Repeat it on an idle machine.';
-  const headers = headersInWords(investigated, alive);
-  if (alive.length === 0 && (isLog || evidence.widestMs > MOST_LATE_MS)) {
-    const widestMs = Math.round(evidence.widestMs);
-    const remark = `No rule was found that explains these answers; but ${isLog ? `the log leaves open by up to ${widestMs} ms when a request was decided` : `some came up to ${widestMs} ms later than the quickest`}, and not all that this leaves open was searched.${again}`;
-    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
-  }
-  if (alive.length === 0) {
-    return {
-      verdict: 'nothing fits',
-      rules: [],
-      remarks: [...stopped, firstUnexplained(investigated), ...headers],
-      ...common,
-    };
-  }
-  const inFlight = alive.filter(({ best: { structure } }) => structure.isInFlight === true);
-  const isHeldByRule = alive.some(({ best: { structure } }) => structure.holds === true);
-  if (evidence.isHeld && !isHeldByRule && inFlight.length < alive.length) {
-    // With a limit on requests in flight, the service may cause the delays; other rules leave them unexplained.
-    const remark = 'Admitted requests were held, and no rule that holds requests was found that explains the answers.';
-    const verdict = inFlight.length === 0 ? 'nothing fits' : 'undecided';
-    return { verdict, rules: [], remarks: [...stopped, remark, ...headers], ...common };
-  }
-  const cut = cutInWords(ended);
-  const unrestMs = unrestOf(evidence);
-  const openMs = unrestMs + evidence.uncertaintyMs;
-  const timed = alive.filter(({ best }) => !best.structure.isInFlight);
-  const shortest = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
-  if (openMs > MOST_UNREST * shortest) {
-    const unknown = isLog
-      ? `The log leaves open by ${Math.round(openMs)} ms when a request was decided`
-      : `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest`;
-    const remark = `${unknown}: too long beside the ${Math.round(shortest)} ms in which the limiter gives something back.${again}`;
-    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
-  }
-  const cellMs = Math.min(...alive.map(({ best }) => best.structure.period?.(best.parameters) ?? Infinity));
-  if (!isLog && evidence.widestMs > cellMs) {
-    // Counted in another cell, the same answers could come from another rule.
-    const remark = `Some answers came up to ${Math.round(evidence.widestMs)} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again}`;
-    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...headers], ...common };
-  }
-  const families = new Set(alive.map(({ best }) => best.structure.family)).size;
-  if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES) {
-    const remark = `${alive.length} rules of ${families} families fit all answers; none fits better than the others, so none is named.`;
-    return { verdict: 'undecided', rules: [], remarks: [...stopped, remark, ...cut, ...headers], ...common };
-  }
-  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestMs + evidence.slackMs, resolution));
+  const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs, resolution));
   const remarks = [...stopped];
   const offMs = Math.max(...rules.map((rule) => rule.offMs));
   if (offMs > 0)
     remarks.push(
-      `${isLog ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again}`,
+      `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
-  remarks.push(...cut);
-  if (rules.length === 1) return { verdict: 'one rule', rules, remarks: [...remarks, ...headers], ...common };
-  const distinguishing = distinguishingProbe(alive, evidence);
-  if (distinguishing === undefined)
+  remarks.push(...cutInWords(investigated));
+  const isOne = rules.length === 1;
+  const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
+  if (!isOne && distinguishing === undefined)
     remarks.push(`${rules.length} rules fit all answers, and no available probe distinguishes them.`);
-  return { verdict: 'several', rules, remarks: [...remarks, ...headers], distinguishing, ...common };
+  const verdict = isOne ? 'identified' : 'ambiguous';
+  return { verdict, rules, remarks: [...remarks, ...headers], ...(isOne ? {} : { distinguishing }), ...common };
 }
 
-function cutInWords(ended: Investigated['ended']): string[] {
+const isLog = ({ uncertaintyMs }: Evidence) => uncertaintyMs > 0;
+const again = (evidence: Evidence) => (isLog(evidence) ? '' : ' Repeat it on an idle machine.');
+
+/** The verdict and remarks if no rule is named. */
+function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ...string[]] | undefined {
+  const { evidence, alive, ended } = investigated;
+  const { seen, isHeld, uncertaintyMs } = evidence;
+  const widestMs = Math.round(evidence.widestMs);
+  if (ended === 'never limited')
+    return [
+      'never limited',
+      `None of ${seen.length} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
+    ];
+  if (seen.every(({ decision }) => decision !== 'limited')) return ['undecided'];
+  if (alive.length === 0) {
+    if (!isLog(evidence) && evidence.widestMs <= MOST_LATE_MS) return ['none', firstUnexplained(investigated)];
+    const open = isLog(evidence)
+      ? `the log leaves open by up to ${widestMs} ms when a request was decided`
+      : `some came up to ${widestMs} ms later than the quickest`;
+    return [
+      'undecided',
+      `No rule was found that explains these answers; but ${open}, and not all that this leaves open was searched.${again(evidence)}`,
+    ];
+  }
+  const timed = alive.filter(({ best: { structure } }) => !structure.isInFlight);
+  if (isHeld && timed.length > 0 && alive.every(({ best: { structure } }) => !structure.holds))
+    // With a limit on requests in flight, the service may cause the delays; other rules leave them unexplained.
+    return [
+      timed.length === alive.length ? 'none' : 'undecided',
+      'Admitted requests were held, and no rule that holds requests was found that explains the answers.',
+    ];
+  const unrestMs = unrestOf(evidence);
+  const openMs = unrestMs + uncertaintyMs;
+  const shortestMs = Math.min(...timed.map(({ best }) => best.parameters.spanMs));
+  if (openMs > MOST_UNREST * shortestMs) {
+    const open = isLog(evidence)
+      ? `The log leaves open by ${Math.round(openMs)} ms when a request was decided`
+      : `Half of the answers took more than ${Math.round(unrestMs)} ms longer than the quickest`;
+    return [
+      'undecided',
+      `${open}: too long beside the ${Math.round(shortestMs)} ms in which the limiter gives something back.${again(evidence)}`,
+    ];
+  }
+  const cellMs = Math.min(...alive.map(({ best }) => best.structure.period?.(best.parameters) ?? Infinity));
+  if (!isLog(evidence) && evidence.widestMs > cellMs)
+    // Counted in another cell, the same answers could come from another rule.
+    return [
+      'undecided',
+      `Some answers came up to ${widestMs} ms later than the quickest: longer than the ${Math.round(cellMs)} ms of a cell in which the nearest rule would count, and not all that this leaves open was searched.${again(evidence)}`,
+    ];
+  const families = new Set(alive.map(({ best }) => best.structure.family)).size;
+  if ((families > 1 && alive.length > MOST_RULES) || families > MOST_FAMILIES)
+    return [
+      'undecided',
+      `${alive.length} rules of ${families} families fit all answers; none fits better than the others, so none is named.`,
+      ...cutInWords(investigated),
+    ];
+  return undefined;
+}
+
+function cutInWords({ ended }: Investigated): string[] {
   if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
   if (ended !== 'budget' && ended !== 'time') return [];
   const [needed, option] = ended === 'budget' ? ['more requests', '--budget'] : ['more time', '--for'];
@@ -268,7 +275,7 @@ function widened({ least, most }: Range, byMs: number): Range {
   return { least: Math.max(0, least - byMs), most: most + byMs };
 }
 
-function headersInWords({ evidence }: Investigated, alive: readonly Fitted[]): string[] {
+function headersInWords({ evidence, alive }: Investigated): string[] {
   const announced = evidence.seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
   const limits = [...new Set(alive.map(({ best }) => best.parameters.limit))];
   const words: string[] = [];

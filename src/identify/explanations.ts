@@ -1,5 +1,5 @@
 // The structures that explain the answers. Pure.
-import { type Evidence, evidenceOf, type Seen } from './evidence.js';
+import type { Evidence } from './evidence.js';
 import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
 import { orderVerdict } from './order-verdict.js';
@@ -11,50 +11,23 @@ import { TOLERANCE_MS } from './violation.js';
 export interface Investigated {
   readonly evidence: Evidence;
   readonly alive: readonly Fitted[];
-  /** Near misses of which every order of counting was searched: none explains the answers. */
-  readonly refuted: readonly Fitted[];
   readonly nearest: Fitted | undefined;
-  readonly requests: number;
   readonly elapsedMs: number;
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 
-export function identifyAtOnce(seen: readonly Seen[]): Investigated {
-  const evidence = evidenceOf(seen);
-  const all = explanationsOf(evidence, [], structures);
-  const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
-  const { revived, refuted } = recheckNearMisses(
-    all.filter((one) => !isAlive(one)),
-    evidence,
-  );
-  const alive = preferred([...all.filter(isAlive), ...revived], evidence);
-  const times = seen.map(({ sentMs }) => sentMs);
-  return {
-    evidence,
-    alive,
-    refuted,
-    nearest: all[0],
-    requests: seen.length,
-    elapsedMs:
-      times.reduce((most, ms) => Math.max(most, ms), -Infinity) -
-      times.reduce((least, ms) => Math.min(least, ms), Infinity),
-    ended: seen.some(({ decision }) => decision === 'limited') ? 'settled' : 'never limited',
-  };
+export function isAlive({ violationMs }: Fitted): boolean {
+  return violationMs <= TOLERANCE_MS;
 }
 
-/** Searches all orders of counting for near misses: structures that explain the answers after all, and refuted ones. */
-export function recheckNearMisses(
-  nearMisses: readonly Fitted[],
-  evidence: Evidence,
-): { readonly revived: Fitted[]; readonly refuted: Fitted[] } {
-  const [revived, refuted]: [Fitted[], Fitted[]] = [[], []];
-  for (const one of nearMisses) {
-    const now = fitted(one.best.structure, evidence, one);
-    if (now.violationMs > TOLERANCE_MS + evidence.widestMs) continue;
-    const isOut = now.violationMs > TOLERANCE_MS && orderVerdict(now.best, evidence) === 'refuted';
-    (isOut ? refuted : revived).push(now);
-  }
-  return { revived, refuted };
+/** Near misses that explain the answers after all, or of which not every order of counting could be searched. */
+export function revivedOf(nearMisses: readonly Fitted[], evidence: Evidence): Fitted[] {
+  return nearMisses
+    .map((one) => fitted(one.best.structure, evidence, one))
+    .filter((one) => {
+      if (isAlive(one)) return true;
+      return one.violationMs <= TOLERANCE_MS + evidence.widestMs && orderVerdict(one.best, evidence) !== 'refuted';
+    });
 }
 
 /** Best first. @param before earlier explanations, refitted first @param searched cache of global searches for the same evidence */
@@ -81,7 +54,7 @@ export function explanationsOf(
   const others = possible.filter(({ holds }) => holds === undefined);
   const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
   // If a rule explains the delays, rules that do not are excluded.
-  const isExplained = holding.some(({ violationMs }) => violationMs <= TOLERANCE_MS);
+  const isExplained = holding.some(isAlive);
   const all = isExplained ? holding : [...holding, ...fittedAll(others)];
   return all.sort((a, b) => a.violationMs - b.violationMs);
 }
@@ -100,7 +73,7 @@ export function explanationsByRun(evidence: Evidence, among: readonly Structure[
     const samples = searchByRun(structure, evidence);
     if (samples.length === 0) return [];
     const found = fittedFrom(samples, structure, evidence);
-    return found.violationMs <= TOLERANCE_MS ? [found] : [];
+    return isAlive(found) ? [found] : [];
   });
 }
 

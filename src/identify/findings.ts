@@ -51,16 +51,13 @@ export async function writeFindings(
 
 /** Undefined for another kind of file. @throws Failure `invalid_input` for a folder without it, and for unreadable lines */
 export async function readEvidence(path: string): Promise<Seen[] | undefined> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const isFolder = (await statOf(path))?.isDirectory() === true;
   const file = isFolder ? join(path, EVIDENCE) : path;
   const invalid = (
     why: string,
     fix = `Give the folder of a report of \`weir identify\`, its ${EVIDENCE}, or an access log.`,
   ) => new Failure('invalid_input', { what: `${path} holds no evidence of an identification.`, why, fix });
-  if (isFolder && (await isFile(join(path, 'outcome.json')))) {
+  if (isFolder && (await statOf(join(path, 'outcome.json')))?.isFile()) {
     throw invalid(
       `${path} is the report of a run: it counts requests by cycle, and keeps no single ones.`,
       'Let `weir identify <url>` ask the same target: its folder keeps each request. Or give the access log of what was run against.',
@@ -104,15 +101,10 @@ function withPresentNames(one: object): object {
   return Object.fromEntries(Object.entries(one).map(([name, value]) => [presentNames[name] ?? name, value]));
 }
 
-function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-}
+const statOf = (path: string) => stat(path).catch(() => undefined);
 
 async function beginsAsEvidence(path: string): Promise<boolean> {
-  if (!(await isFile(path))) return false;
+  if (!(await statOf(path))?.isFile()) return false;
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);

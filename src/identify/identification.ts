@@ -63,14 +63,6 @@ export const Identification = Type.Object({
 });
 export type Identification = Static<typeof Identification>;
 
-const verdicts: Readonly<Record<Answer['verdict'], Identification['verdict']>> = {
-  'one rule': 'identified',
-  several: 'ambiguous',
-  'nothing fits': 'none',
-  'never limited': 'undecided',
-  undecided: 'undecided',
-};
-
 export function identificationOf(answer: Answer, seen: readonly Seen[], url: string | undefined): Identification {
   const { verdict, rules, remarks, distinguishing, keys, requests, seconds } = answer;
   const of = seen.filter(({ decision }) => decision !== 'unknown').length;
@@ -81,7 +73,7 @@ export function identificationOf(answer: Answer, seen: readonly Seen[], url: str
     url: url ?? null,
     requests,
     seconds,
-    verdict: verdicts[verdict],
+    verdict: verdict === 'never limited' ? 'undecided' : verdict,
     candidates: rules.map((rule) => candidateOf(rule, of)),
     next_probe:
       distinguishing === undefined

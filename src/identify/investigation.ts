@@ -5,7 +5,7 @@
 //                                                                         └──────────────────────────────────────────────────────┘
 
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsByRun, explanationsOf, type Investigated, preferred, recheckNearMisses } from './explanations.js';
+import { explanationsByRun, explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import { type Fitted, spreadOut } from './fit.js';
 import type { Probe, Volley } from './probe.js';
 import { Choices, type InvestigationOptions, type InvestigationState } from './probe-choice.js';
@@ -48,7 +48,6 @@ class Investigation {
   #fitted: Fitted[] = [];
   #alive: Fitted[] = [];
   #evidence: Evidence = evidenceOf([]);
-  #candidates: readonly Structure[] | undefined;
   #nowMs = 0;
   #fromMs: number | undefined;
   #keys = 0;
@@ -138,7 +137,6 @@ class Investigation {
       searches += 1;
       isComplete = true;
       among = structures;
-      this.#candidates = undefined;
       this.#refit(structures, true);
       this.#revive();
     }
@@ -164,37 +162,29 @@ class Investigation {
       this.#evidence,
       structures.filter((one) => !before.has(one)),
     );
-    this.#keep(preferred([...this.#alive, ...found], this.#evidence));
+    this.#alive = preferred([...this.#alive, ...found], this.#evidence);
     return this.#alive.some(({ best }) => !before.has(best.structure));
   }
 
-  #recheckNearMisses(): ReturnType<typeof recheckNearMisses> {
+  #revived(): Fitted[] {
     const alive = new Set(this.#alive.map(({ best }) => best.structure.id));
     const nearMisses = [...this.#nearMisses.values()].filter(({ best }) => !alive.has(best.structure.id));
-    return recheckNearMisses(nearMisses, evidenceOf(this.#seen));
+    return revivedOf(nearMisses, evidenceOf(this.#seen));
   }
 
   #revive(): boolean {
-    const { revived } = this.#recheckNearMisses();
+    const revived = this.#revived();
     for (const { best } of revived) this.#nearMisses.delete(best.structure.id);
-    if (revived.length > 0) this.#keep(preferred([...this.#alive, ...revived], this.#evidence));
+    if (revived.length > 0) this.#alive = preferred([...this.#alive, ...revived], this.#evidence);
     return revived.length > 0;
-  }
-
-  #keep(alive: Fitted[]): void {
-    this.#alive = alive;
-    this.#candidates = alive.length === 0 ? undefined : alive.map(({ best }) => best.structure);
   }
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    const { revived, refuted } = this.#recheckNearMisses();
     return {
       evidence,
-      alive: preferred([...this.#alive, ...revived], evidence),
-      refuted,
+      alive: preferred([...this.#alive, ...this.#revived()], evidence),
       nearest: this.#fitted[0],
-      requests: this.#seen.length,
       elapsedMs: this.#nowMs - (this.#fromMs ?? this.#nowMs),
       ended,
     };
@@ -220,14 +210,14 @@ class Investigation {
 
   /** Refits the former explanations; all structures if none of them explains the answers now. */
   #refit(among: readonly Structure[], isAnew = false): void {
+    let candidates = isAnew ? [] : this.#alive.map(({ best }) => best.structure);
     if (this.#evidence.seen.length !== this.#seen.length) {
       const { isHeld } = this.#evidence;
       this.#evidence = evidenceOf([...this.#seen]);
       this.#searched.clear();
       // Rules that hold requests were not considered, or were given up because too few were held.
-      if (this.#evidence.isHeld && !isHeld) this.#candidates = undefined;
+      if (this.#evidence.isHeld && !isHeld) candidates = [];
     }
-    const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
     const nearMs = TOLERANCE_MS + this.#evidence.widestMs;
     const before = new Set(this.#alive.map(({ best }) => best.structure.id));
     const attempt = (structures_: readonly Structure[]) => {
@@ -238,15 +228,14 @@ class Investigation {
       }
       return preferred(this.#fitted.filter(isAlive), this.#evidence);
     };
-    const alive = this.#candidates === undefined ? [] : attempt(this.#candidates);
-    const found = alive.length > 0 ? alive : attempt(among);
-    this.#alive = found;
+    const alive = candidates.length === 0 ? [] : attempt(candidates);
+    this.#alive = alive.length > 0 ? alive : attempt(among);
     const others = among === structures ? [] : [...new Set(fine.map(({ family }) => family))];
     for (const family of others) {
       if (this.#alive.length > 0) break;
       this.#alive = attempt(fine.filter((one) => one.family === family));
     }
-    this.#keep(this.#alive.map((one) => spreadOut(one, this.#evidence)));
+    this.#alive = this.#alive.map((one) => spreadOut(one, this.#evidence));
   }
 
   get #state(): InvestigationState {

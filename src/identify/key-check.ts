@@ -65,15 +65,10 @@ function* check(key: string, before: Answered): Generator<Ask, Checked, Answered
 
 const probe: Probe = { words: 'a new key beside one at its limit', volleys: [{ atMs: 0, n: 1 }] };
 
-export function keysInWords(keys: KeyScope | undefined, header: string): string | undefined {
-  switch (keys) {
-    case 'each on its own':
-      return `It counts each key on its own: a new value of ${header} was admitted while another was refused.`;
-    case 'one count for all':
-      return `It has one count for all keys: a new value of ${header} was refused, too. No further ones were sent.`;
-    case 'not known':
-      return `Whether it counts each value of ${header} on its own did not show: what was refused was admitted again too soon.`;
-    case undefined:
-      return undefined;
-  }
+export function keysInWords(keys: KeyScope, header: string): string {
+  return {
+    'each on its own': `It counts each key on its own: a new value of ${header} was admitted while another was refused.`,
+    'one count for all': `It has one count for all keys: a new value of ${header} was refused, too. No further ones were sent.`,
+    'not known': `Whether it counts each value of ${header} on its own did not show: what was refused was admitted again too soon.`,
+  }[keys];
 }

@@ -55,7 +55,7 @@ export function answerOfLog(
   remarks.push(
     `The log leaves open by ${uncertaintyMs} ms when a request was decided, and not every order was searched: other rules may explain it, too.`,
   );
-  return { found, answer: { ...answer, verdict: 'several', remarks } };
+  return { found, answer: { ...answer, verdict: 'ambiguous', remarks } };
 }
 
 /** A queue as deep as a bucket admits the same requests, but holds them; without visible delays they are indistinguishable. */

@@ -4,27 +4,33 @@
 //   in stages       40 ─► 80 ─► 160 ─► all: explanations of the first requests are refined with each further part
 //   at last         every structure is searched near the times of those explanations
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
-import { explanationsOf, type Investigated, identifyAtOnce, preferred, recheckNearMisses } from './explanations.js';
+import { explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import type { Fitted } from './fit.js';
+import { rangeOf } from './ranges.js';
 import { structures } from './structures.js';
-import { TOLERANCE_MS } from './violation.js';
 
 const FIRST = 40;
 
 export function identifyRecorded(seen: readonly Seen[]): Investigated {
-  const all = identifyAtOnce(seen);
-  const { evidence } = all;
-  const found = all.alive.length > 0 || all.ended === 'never limited' ? all.alive : inStages(evidence);
-  if (found.length === 0) return all;
-  const near = explanationsOf(evidence, found, structures, true);
-  const { revived, refuted } = recheckNearMisses(
-    near.filter((one) => !isAlive(one)),
+  const evidence = evidenceOf(seen);
+  const isLimited = seen.some(({ decision }) => decision === 'limited');
+  const explaining = (all: readonly Fitted[]) => {
+    const nearMisses = all.filter((one) => !isAlive(one));
+    return preferred([...all.filter(isAlive), ...revivedOf(nearMisses, evidence)], evidence);
+  };
+  const all = explanationsOf(evidence);
+  const atOnce = explaining(all);
+  const found = atOnce.length > 0 || !isLimited ? atOnce : inStages(evidence);
+  const near = found.length === 0 ? all : explanationsOf(evidence, found, structures, true);
+  const { least, most } = rangeOf(seen.map(({ sentMs }) => sentMs));
+  return {
     evidence,
-  );
-  return { ...all, alive: preferred([...near.filter(isAlive), ...revived], evidence), refuted, nearest: near[0] };
+    alive: found.length === 0 ? [] : explaining(near),
+    nearest: near[0],
+    elapsedMs: most - least,
+    ended: isLimited ? 'settled' : 'never limited',
+  };
 }
-
-const isAlive = ({ violationMs }: Fitted) => violationMs <= TOLERANCE_MS;
 
 function inStages(whole: Evidence): Fitted[] {
   const { seen } = whole;

@@ -43,8 +43,8 @@ function answered(violationMs: number, of = [fixed], isHeld = false) {
     },
     samples: [],
   }));
-  const common = { requests: seen.length, elapsedMs: 1_200, ended: 'settled' } as const;
-  return answerOf({ evidence, alive, refuted: [], nearest: alive[0], ...common }, 0.1);
+  const common = { elapsedMs: 1_200, ended: 'settled' } as const;
+  return answerOf({ evidence, alive, nearest: alive[0], ...common }, 0.1);
 }
 
 it('says of what explains every answer that it does', () => {
@@ -56,8 +56,8 @@ it('says of what explains every answer that it does', () => {
 it.each([
   ['identified', answered(0)],
   ['identified', answered(14.2)],
-  ['ambiguous', { ...answered(0), verdict: 'several' as const }],
-  ['none', { ...answered(0), verdict: 'nothing fits' as const, rules: [] }],
+  ['ambiguous', { ...answered(0), verdict: 'ambiguous' as const }],
+  ['none', { ...answered(0), verdict: 'none' as const, rules: [] }],
   ['undecided', { ...answered(0), verdict: 'never limited' as const, rules: [] }],
 ])('as JSON it has the fields that are fixed: %s', (verdict, answer) => {
   const url = 'http://127.0.0.1:1/';
@@ -83,7 +83,7 @@ it('says by how much the answers are missed where not every order of counting wa
 });
 
 it.each([
-  ['a rule that holds none', [fixed], 'nothing fits'],
+  ['a rule that holds none', [fixed], 'none'],
   ['one of what is in flight beside it', [fixed, inFlight], 'undecided'],
 ] as const)('names nothing where admitted requests were held, and is left with %s', (_, of, verdict) => {
   expect(answered(0, [...of], true)).toMatchObject({ verdict, rules: [] });

@@ -2,15 +2,11 @@
 import { expect, it } from 'vitest';
 import { answerDocument } from '../../src/identify/answer-document.js';
 import { distinguishingProbe } from '../../src/identify/distinguishing-probe.js';
-import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
-import { explanationsOf } from '../../src/identify/explanations.js';
-import { structures } from '../../src/identify/structures.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { documentText } from '../../src/report/terminal-blocks.js';
-import { limiterOf } from './virtual.js';
+import { answersAt, limiterOf, settled } from './virtual.js';
 
-const WAY_MS = 1;
 const fixed: RuleDefinition = { primitive: 'fixed_window', params: { limit: 10, window_ms: 1000 } };
 const log: RuleDefinition = { primitive: 'sliding_log', params: { limit: 10, window_ms: 1000 } };
 const one: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity: 1 } };
@@ -20,14 +16,7 @@ const BURST = [...Array.from({ length: 12 }, () => 5_000), ...Array.from({ lengt
 
 function left(definition: RuleDefinition, ids: readonly string[]) {
   const decide = limiterOf(definition, 0);
-  const seen = BURST.map((sentMs): Seen => {
-    const decision = decide(sentMs + WAY_MS, 'a') === LIMITED ? 'limited' : 'admitted';
-    return { key: 'a', sentMs, answeredMs: sentMs + 2 * WAY_MS, decision };
-  });
-  const evidence = evidenceOf(seen);
-  const among = ids.map((id) => structures.find((structure) => structure.id === id)!);
-  const alive = explanationsOf(evidence, [], among).filter(({ violationMs }) => violationMs <= 1);
-  return { evidence, alive, decide };
+  return { ...settled(answersAt(decide, BURST), ids), decide };
 }
 
 it.each([
@@ -69,7 +58,7 @@ it('is said with what each rule would make of it', () => {
   } as const;
   const text = documentText(
     answerDocument(
-      { verdict: 'several', rules: [], remarks: [], distinguishing, requests: 26, seconds: 1.3 },
+      { verdict: 'ambiguous', rules: [], remarks: [], distinguishing, requests: 26, seconds: 1.3 },
       'a limiter',
     ),
     { columns: 100, color: false, unicode: true, uncut: true },

@@ -2,18 +2,16 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { answerOf, type IdentifiedRule } from '../../src/identify/answer.js';
-import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
-import { explanationsOf } from '../../src/identify/explanations.js';
+import type { Seen } from '../../src/identify/evidence.js';
 import { delaysOf, followUpScenario, nearestTo } from '../../src/identify/follow-up-scenario.js';
 import { parametersOf } from '../../src/identify/parameter-steps.js';
 import { structures } from '../../src/identify/structures.js';
-import { TOLERANCE_MS } from '../../src/identify/violation.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
 import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { planArrival } from '../../src/traffic/arrival/make.js';
-import { limiterOf } from './virtual.js';
+import { answersAt, limiterOf, settled } from './virtual.js';
 
 const WAY_MS = 1;
 /** Since 1970: so many periods that a thousandth of a ms more of each moves an edge by whole windows. */
@@ -22,13 +20,9 @@ const NOW_MS = 1_764_000_000_123;
 /** What a limiter answers to requests about 45 ms apart. */
 function answersOf(definition: RuleDefinition, n: number): Seen[] {
   const draw = new RandomStream(1, 'requests');
-  const decide = limiterOf(definition, 0);
   let sentMs = NOW_MS;
-  return Array.from({ length: n }, () => {
-    sentMs += 20 + Math.round(draw.uniform() * 50);
-    const decision = decide(sentMs + WAY_MS, 'a') === LIMITED ? 'limited' : 'admitted';
-    return { key: 'a', sentMs, answeredMs: sentMs + 2 * WAY_MS, decision };
-  });
+  const instants = Array.from({ length: n }, () => (sentMs += 20 + Math.round(draw.uniform() * 50)));
+  return answersAt(limiterOf(definition, 0), instants);
 }
 
 /** How many answers the rule gives that were not seen. */
@@ -41,28 +35,15 @@ function wrongOf(definition: RuleDefinition, seen: readonly Seen[]): number {
   }).length;
 }
 
+// biome-ignore format: one case a line
 it.each([
   ['a fixed window', 'fixed-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'fixed_window'],
-  [
-    'one of a length that divides no second',
-    'fixed-grid',
-    { limit: 5, window_ms: 777, align: 'epoch' },
-    'fixed_window',
-  ],
+  ['one of a length that divides no second', 'fixed-grid', { limit: 5, window_ms: 777, align: 'epoch' }, 'fixed_window'],
   ['one with a phase', 'fixed-grid', { limit: 8, window_ms: 1500, align: 'epoch', phase_ms: 417 }, 'fixed_window'],
   ['a sliding counter', 'counter-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'sliding_counter'],
 ] as const)('on the clock: %s', (_, id, params, primitive) => {
   const seen = answersOf({ primitive, params }, 150);
-  const evidence = evidenceOf(seen);
-  const alive = explanationsOf(
-    evidence,
-    [],
-    structures.filter((one) => one.id === id),
-  ).filter(({ violationMs }) => violationMs <= TOLERANCE_MS);
-  const elapsedMs = seen.at(-1)!.answeredMs - NOW_MS;
-  const common = { requests: seen.length, elapsedMs, ended: 'settled' } as const;
-  const found = { evidence, alive, refuted: [], nearest: alive[0], ...common };
-  const { rules } = answerOf(found, 0.01);
+  const { rules } = answerOf(settled(seen, [id]), 0.01);
   expect(rules.length).toBe(1);
   expect(wrongOf(rules[0]!.limiter, seen), JSON.stringify(rules[0]!.limiter)).toBe(0);
 });
@@ -76,17 +57,9 @@ it.each([
     ...one,
     status: one.decision === 'limited' ? limited : admitted,
   }));
-  const evidence = evidenceOf(seen);
-  const alive = explanationsOf(
-    evidence,
-    [],
-    structures.filter(({ id }) => id === 'fixed'),
-  );
-  const found = { evidence, alive, refuted: [], nearest: alive[0], requests: 60 };
-  const settled = { ...found, elapsedMs: 3_000, ended: 'settled' as const };
   const url = 'http://127.0.0.1:1/work';
   const sent = { headers: { 'X-Tenant': 'a', Authorization: 'Bearer secret' }, keyHeader: 'X-Api-Key' };
-  const text = followUpScenario(answerOf(settled, 0.01), url, seen, sent)!;
+  const text = followUpScenario(answerOf(settled(seen, ['fixed']), 0.01), url, seen, sent)!;
   const { target } = parseScenario(text, 'scenario.yaml');
   expect(target).toEqual({ url, headers: { 'X-Tenant': 'a' }, key_header: 'X-Api-Key', ...statuses });
   expect(text).not.toContain('secret');
@@ -116,7 +89,7 @@ it.each([
       offMs: 0,
       products: [],
     };
-    const answer = { verdict: 'one rule', rules: [rule], remarks: [], requests: 1, seconds: 1 } as const;
+    const answer = { verdict: 'identified', rules: [rule], remarks: [], requests: 1, seconds: 1 } as const;
     const { cycle_ms: cycleMs, duration, arrivals } = parse(followUpScenario(answer, 'a log', [])!);
     const plan = planArrival(arrivals[0], { cycleMs, within: 1 });
     const arrival = plan.make({ draws: () => new RandomStream(1, 'x'), purpose: '', cycles: duration, log: undefined });

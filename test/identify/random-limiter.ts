@@ -38,99 +38,54 @@ type Make = (
   limit?: number,
 ];
 
+const rate1000 = ({ limit, windowMs }: Drawn) => Math.max(1, Math.trunc((1e6 * limit) / windowMs));
+const cell = ({ windowMs, few }: Drawn) => Math.max(1, Math.round(windowMs / few));
+const even = ({ windowMs }: Drawn) => windowMs + (windowMs % 2);
+const window = ({ limit, windowMs }: Drawn, more: object = {}) => ({ limit, window_ms: windowMs, ...more });
+const full = ({ limit, windowMs }: Drawn, more: object = {}) => ({
+  rate: limit,
+  per_ms: windowMs,
+  capacity: limit,
+  ...more,
+});
+
 /** Families, each with its rules; a family is drawn first. */
+// biome-ignore format: one rule a line
 const families: Readonly<Record<string, readonly Make[]>> = {
   'fixed window': [
-    ({ limit, windowMs, isSo }) => ['fixed', 'fixed_window', { limit, window_ms: windowMs, count_refused: isSo }],
-    ({ limit, windowMs, isSo }) => [
-      'fixed-grid',
-      'fixed_window',
-      { limit, window_ms: windowMs, align: 'epoch', count_refused: isSo },
-    ],
-    ({ limit, windowMs }) => [
-      'fixed-restart',
-      'fixed_window',
-      { limit, window_ms: windowMs, count_refused: true, refused_restart_window: true },
-    ],
-    ({ limit, windowMs }) => [
-      'fixed-elastic',
-      'fixed_window',
-      { limit, window_ms: windowMs, count_refused: true, every_hit_restarts_window: true },
-    ],
-    ({ limit, windowMs, block_ms }) => [
-      'fixed-block',
-      'fixed_window',
-      { limit, window_ms: windowMs, count_refused: true, block_ms },
-    ],
+    (d) => ['fixed', 'fixed_window', window(d, { count_refused: d.isSo })],
+    (d) => ['fixed-grid', 'fixed_window', window(d, { align: 'epoch', count_refused: d.isSo })],
+    (d) => ['fixed-restart', 'fixed_window', window(d, { count_refused: true, refused_restart_window: true })],
+    (d) => ['fixed-elastic', 'fixed_window', window(d, { count_refused: true, every_hit_restarts_window: true })],
+    (d) => ['fixed-block', 'fixed_window', window(d, { count_refused: true, block_ms: d.block_ms })],
   ],
   'sliding log': [
-    ({ limit, windowMs }) => ['log', 'sliding_log', { limit, window_ms: windowMs }],
-    ({ limit, windowMs, block_ms }) => ['log-block', 'sliding_log_block', { limit, window_ms: windowMs, block_ms }],
+    (d) => ['log', 'sliding_log', window(d)],
+    (d) => ['log-block', 'sliding_log_block', window(d, { block_ms: d.block_ms })],
   ],
   'segmented window': [
-    ({ limit, windowMs, few }) => {
-      const part = Math.max(1, Math.round(windowMs / few));
-      return [`segments/${few}`, 'segmented_window', { limit, window_ms: part * few, segments: few }, part * few];
-    },
+    (d) => [`segments/${d.few}`, 'segmented_window', { limit: d.limit, window_ms: cell(d) * d.few, segments: d.few }, cell(d) * d.few],
   ],
   'rolling count': [
-    ({ limit, windowMs, few }) => {
-      const cycle_ms = Math.max(1, Math.round(windowMs / few));
-      return [`cycles/${few}`, 'rolling_count', { threshold: limit, within: few, cycle_ms }, cycle_ms * few];
-    },
+    (d) => [`cycles/${d.few}`, 'rolling_count', { threshold: d.limit, within: d.few, cycle_ms: cell(d) }, cell(d) * d.few],
   ],
   'sliding counter': [
-    ({ limit, windowMs }) => ['counter-floor', 'sliding_counter', { limit, window_ms: windowMs, floor_total: true }],
-    ({ limit, windowMs }) => [
-      'counter-refused',
-      'sliding_counter',
-      { limit, window_ms: windowMs + (windowMs % 2), count_refused: true, even_ms: true },
-      windowMs + (windowMs % 2),
-    ],
-    ({ limit, windowMs }) => [
-      'counter-grid-floor',
-      'sliding_counter',
-      { limit, window_ms: windowMs, align: 'epoch', floor_prev: true },
-    ],
-    ({ limit, windowMs }) => ['counter-grid', 'sliding_counter', { limit, window_ms: windowMs, align: 'epoch' }],
+    (d) => ['counter-floor', 'sliding_counter', window(d, { floor_total: true })],
+    (d) => ['counter-refused', 'sliding_counter', window(d, { window_ms: even(d), count_refused: true, even_ms: true }), even(d)],
+    (d) => ['counter-grid-floor', 'sliding_counter', window(d, { align: 'epoch', floor_prev: true })],
+    (d) => ['counter-grid', 'sliding_counter', window(d, { align: 'epoch' })],
   ],
   'token bucket': [
-    ({ limit, windowMs }) => [
-      'bucket',
-      'token_bucket',
-      { rate: limit, per_ms: windowMs, capacity: limit },
-      windowMs / limit,
-    ],
-    ({ limit, windowMs }) => [
-      'bucket',
-      'gcra',
-      { T_ms: windowMs / limit, tau_ms: windowMs - windowMs / limit },
-      windowMs / limit,
-    ],
-    ({ limit, windowMs }) => {
-      const rate_1000 = Math.max(1, Math.trunc((1e6 * limit) / windowMs));
-      return ['bucket-thousandths', 'nginx_limit_req', { rate_1000, burst: limit - 1, nodelay: true }, 1e6 / rate_1000];
+    (d) => ['bucket', 'token_bucket', full(d), d.windowMs / d.limit],
+    (d) => ['bucket', 'gcra', { T_ms: d.windowMs / d.limit, tau_ms: d.windowMs - d.windowMs / d.limit }, d.windowMs / d.limit],
+    (d) => ['bucket-thousandths', 'nginx_limit_req', { rate_1000: rate1000(d), burst: d.limit - 1, nodelay: true }, 1e6 / rate1000(d)],
+    (d) => {
+      const [rate, capacity] = [Math.min(d.few, d.limit), d.limit + d.few];
+      return [`bucket-ticks/${rate}`, 'token_bucket', full(d, { rate, capacity, refill: 'interval' }), d.windowMs, capacity];
     },
-    ({ limit, windowMs, few }) => [
-      `bucket-ticks/${Math.min(few, limit)}`,
-      'token_bucket',
-      { rate: Math.min(few, limit), per_ms: windowMs, capacity: limit + few, refill: 'interval' },
-      windowMs,
-      limit + few,
-    ],
-    ({ limit, windowMs }) => [
-      'bucket-whole',
-      'token_bucket',
-      { rate: limit, per_ms: windowMs, capacity: limit, refill: 'interval_trunc' },
-      windowMs / limit,
-    ],
+    (d) => ['bucket-whole', 'token_bucket', full(d, { refill: 'interval_trunc' }), d.windowMs / d.limit],
   ],
-  queue: [
-    ({ limit, windowMs }) => {
-      const rate_1000 = Math.max(1, Math.trunc((1e6 * limit) / windowMs));
-      return ['queue/0', 'nginx_limit_req', { rate_1000, burst: limit }, 1e6 / rate_1000, limit + 1];
-    },
-  ],
+  queue: [(d) => ['queue/0', 'nginx_limit_req', { rate_1000: rate1000(d), burst: d.limit }, 1e6 / rate1000(d), d.limit + 1]],
   concurrency: [({ few }) => ['in-flight', 'concurrency', { limit: few }, 0, few]],
 };
 

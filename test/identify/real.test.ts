@@ -34,7 +34,7 @@ async function found({ start, status, is: [structure, limit, spanMs] }: Real): P
     const [rule] = answer.rules;
     const span = rule?.parameters['window_ms'] ?? rule?.parameters['token_ms'];
     const isRight =
-      answer.verdict === 'one rule' &&
+      answer.verdict === 'identified' &&
       rule!.structure === structure &&
       rule!.parameters['limit']!.value === limit &&
       Math.abs(span!.value - spanMs) <= 0.02 * spanMs;

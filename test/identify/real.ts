@@ -10,9 +10,9 @@ import {
   started,
   startFastify,
   startFlexible,
+  startFlexibleOnRedis,
   startHaproxy,
   startNginx,
-  startRedis,
 } from '../live/real-servers.js';
 import { startRunning } from '../node/running.js';
 
@@ -45,64 +45,37 @@ const haproxy = (name: string, store: string, rules: readonly string[], is: Real
 
 const deny = 'http-request deny deny_status 429 if';
 
+// biome-ignore format: one limiter a line
 export const reals: readonly Real[] = [
-  ...(isInstalled('nginx')
-    ? [
-        nginx('10r/s', '', ['bucket', 1, 100]),
-        nginx('10r/s', 'burst=5 nodelay', ['bucket', 6, 100]),
-        nginx('10r/s', 'burst=5', ['queue/0', 6, 100]),
-        nginx('10r/s', 'burst=5 delay=2', ['queue/2', 6, 100]),
-        nginx('60r/m', 'burst=2 nodelay', ['bucket', 3, 1000]),
-        nginx('5r/s', 'burst=20 nodelay', ['bucket', 21, 200]),
-      ]
-    : []),
-  ...(isInstalled('haproxy')
-    ? [
-        haproxy(
-          'http_req_rate',
-          'expire 60s store http_req_rate(1s)',
-          [`${deny} { sc0_http_req_rate(table) gt 10 }`],
-          ['counter-refused', 10, 1000],
-        ),
-        haproxy(
-          'gpc0_rate',
-          'expire 60s store gpc0,gpc0_rate(1s)',
-          [`${deny} { sc0_gpc0_rate(table) ge 10 }`, 'http-request sc-inc-gpc0(0)'],
-          ['counter-floor', 10, 1000],
-        ),
-        haproxy(
-          'http_req_cnt',
-          'expire 1s store http_req_cnt',
-          [`${deny} { sc0_http_req_cnt(table) gt 10 }`],
-          ['fixed-elastic', 10, 1000],
-        ),
-      ]
-    : []),
+  ...when('nginx', () => [
+    nginx('10r/s', '', ['bucket', 1, 100]),
+    nginx('10r/s', 'burst=5 nodelay', ['bucket', 6, 100]),
+    nginx('10r/s', 'burst=5', ['queue/0', 6, 100]),
+    nginx('10r/s', 'burst=5 delay=2', ['queue/2', 6, 100]),
+    nginx('60r/m', 'burst=2 nodelay', ['bucket', 3, 1000]),
+    nginx('5r/s', 'burst=20 nodelay', ['bucket', 21, 200]),
+  ]),
+  ...when('haproxy', () => [
+    haproxy('http_req_rate', 'expire 60s store http_req_rate(1s)',
+      [`${deny} { sc0_http_req_rate(table) gt 10 }`], ['counter-refused', 10, 1000]),
+    haproxy('gpc0_rate', 'expire 60s store gpc0,gpc0_rate(1s)',
+      [`${deny} { sc0_gpc0_rate(table) ge 10 }`, 'http-request sc-inc-gpc0(0)'], ['counter-floor', 10, 1000]),
+    haproxy('http_req_cnt', 'expire 1s store http_req_cnt',
+      [`${deny} { sc0_http_req_cnt(table) gt 10 }`], ['fixed-elastic', 10, 1000]),
+  ]),
   { name: 'express-rate-limit', start: () => startExpress(1000, 10), is: ['fixed', 10, 1000] },
   { name: '@fastify/rate-limit', start: () => startFastify(1000, 10), is: ['fixed', 10, 1000] },
   { name: 'rate-limiter-flexible in memory', start: () => startFlexible(10, 1), is: ['fixed', 10, 1000] },
-  ...(isInstalled('redis-server')
-    ? [
-        {
-          name: 'rate-limiter-flexible on Redis',
-          start: async () => {
-            const redis = await startRedis();
-            const own = await startFlexible(10, 1, redis.port);
-            const close = async () => {
-              await own.close();
-              await redis.close();
-            };
-            return { url: own.url, close };
-          },
-          is: ['fixed', 10, 1000] as const,
-        },
-      ]
-    : []),
+  ...when('redis-server', () => [
+    { name: 'rate-limiter-flexible on Redis', start: startFlexibleOnRedis, is: ['fixed', 10, 1000] },
+  ]),
   { name: 'the gate of our own node', start: () => startGate(10, 4, 500), is: ['cycles/4', 10, 2000] },
-  ...(hasVsthrottle()
-    ? [{ name: 'Varnish vsthrottle', start: startVarnish, is: ['bucket-whole', 10, 100] as const }]
-    : []),
+  ...(hasVsthrottle() ? [{ name: 'Varnish vsthrottle', start: startVarnish, is: ['bucket-whole', 10, 100] as const }] : []),
 ];
+
+function when(program: string, limiters: () => Real[]): Real[] {
+  return isInstalled(program) ? limiters() : [];
+}
 
 /** The gate of our own node: a threshold within a rolling window of so many cycles. */
 async function startGate(threshold: number, within: number, cycleMs: number) {

@@ -1,8 +1,9 @@
 // A limiter in virtual time, behind a network with latency and jitter: what an investigation asks, it answers.
 
-import type { Seen } from '../../src/identify/evidence.js';
-import type { Investigated } from '../../src/identify/explanations.js';
+import { evidenceOf, type Seen } from '../../src/identify/evidence.js';
+import { explanationsOf, type Investigated, isAlive } from '../../src/identify/explanations.js';
 import type { Answered, Ask } from '../../src/identify/investigation.js';
+import { structures } from '../../src/identify/structures.js';
 import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
@@ -70,4 +71,21 @@ export function played<Found extends Investigated>(
     next = investigation.next(answered);
   }
   return next.value;
+}
+
+/** What a limiter answers to requests sent then by one key, each a ms on its way there and back. */
+export function answersAt(decide: Decide, instants: readonly number[]): Seen[] {
+  return instants.map((sentMs) => {
+    const decision = decide(sentMs + 1, 'a') === LIMITED ? 'limited' : 'admitted';
+    return { key: 'a', sentMs, answeredMs: sentMs + 2, decision };
+  });
+}
+
+/** An investigation that ended with these answers: those of the structures that explain them. */
+export function settled(seen: readonly Seen[], ids: readonly string[]): Investigated {
+  const evidence = evidenceOf(seen);
+  const among = ids.map((id) => structures.find((structure) => structure.id === id)!);
+  const alive = explanationsOf(evidence, [], among).filter(isAlive);
+  const elapsedMs = seen.at(-1)!.answeredMs - seen[0]!.sentMs;
+  return { evidence, alive, nearest: alive[0], elapsedMs, ended: 'settled' };
 }
