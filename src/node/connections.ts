@@ -9,18 +9,10 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
 import { Rank } from '../time/rank.js';
-import type { WallClock } from '../time/wall.js';
-import type { Limits } from './limits.js';
-import type { Counts } from './metrics.js';
+import type { NodeContext } from './node-context.js';
 import { refuseBrokenRequest } from './problem.js';
-import type { Sockets } from './sockets.js';
 
-interface ConnectionContext {
-  readonly counts: Counts;
-  readonly sockets: Sockets;
-  readonly clock: WallClock;
-  readonly limits: Limits;
-}
+type ConnectionContext = Pick<NodeContext, 'counts' | 'sockets' | 'clock' | 'limits'>;
 
 interface WatchedSocket extends Socket {
   newest?: IncomingMessage;

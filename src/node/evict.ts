@@ -1,16 +1,6 @@
 // Ends an owner, for the operator.
-import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
-import type { Credentials } from '../store/credential-store.js';
-import type { Ownership } from './ownership.js';
-import type { Registry } from './registry/registry.js';
-
-interface EvictionContext {
-  readonly host: Host;
-  readonly ownership: Ownership;
-  readonly registry: Registry;
-  readonly credentials: Pick<Credentials, 'keyById' | 'keysOf'>;
-}
+import type { NodeContext } from './node-context.js';
 
 export interface Evicted {
   readonly owner: string;
@@ -23,7 +13,7 @@ export interface Evicted {
  * Revokes an owner's keys, with sessions and streams, and deletes the owner's machines.
  * @param named the owner, or a key id or machine slug of theirs @throws Failure `owner_not_found`, `store_away`
  */
-export async function evict(context: EvictionContext, named: string): Promise<Evicted> {
+export async function evict(context: NodeContext, named: string): Promise<Evicted> {
   const { host, credentials, ownership, registry } = context;
   await registry.follow?.();
   const owner = credentials.keyById(named)?.owner ?? host.machines.get(named)?.image.owner ?? named;

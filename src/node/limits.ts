@@ -90,6 +90,17 @@ export const defaultLimits = {
 
 export type Limits = Readonly<typeof defaultLimits>;
 
+/** Rooms of owners, and rates per source; both are shown and set by `shownName`. */
+export const ROOMS = [
+  ...(['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes', 'rows', 'recordKib'] as const),
+];
+export const RATES = ['sessions', 'newMachines', 'definitionKib'] as const;
+
+/** The name of a limit in the API: `windowCycles` is `window_cycles`. */
+export function shownName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** Share of what others leave that owners of one network of addresses may have together. */
 const NETWORK_SHARE = 1 / 8;
 

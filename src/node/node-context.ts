@@ -96,9 +96,9 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
       most: limits.verifications,
     }),
     rates: {
-      machines: new SourceLimit(clock, limits.newMachines),
+      newMachines: new SourceLimit(clock, limits.newMachines),
       sessions: new SourceLimit(clock, limits.sessions),
-      definitions: new SourceLimit(clock, limits.definitionKib),
+      definitionKib: new SourceLimit(clock, limits.definitionKib),
     },
     overload: new Overload(clock, counts, limits.overload),
     metrics: new Metrics({ counts, host, clock, sockets, readers: () => streams.size, version: VERSION }),

@@ -5,15 +5,17 @@
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
 //
 // Readers lose the rows with the commit of the cut; the database frees their room later, in small steps, and after a restart too.
-import type { Host, HostChange } from '../host/host.js';
+import type { HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
-import { cutHolds, publicKeyFrom, type Signer, signCheckpoint, signCut } from '../record/signing.js';
+import { cutHolds, publicKeyFrom, signCheckpoint, signCut } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Store } from '../store/store.js';
-import type { Clock } from '../time/clock.js';
 import { instantText } from '../time/cycle.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
+import type { Durability } from './durability.js';
+import type { MachineWork } from './machine-work.js';
+import type { RegistryContext } from './registry/registry.js';
 
 /** Between two signatures, in cycles. Rows appended since are chained, but could be cut off unnoticed. */
 const SIGNED_EVERY = 4;
@@ -26,19 +28,18 @@ const REVIEWED_AT_ONCE = 500;
 /** Rows freed per turn: some ms. */
 const SWEPT_AT_ONCE = 200;
 
-interface RetentionSources {
-  readonly host: Host;
+export interface LocalContext extends RegistryContext {
   readonly store: Store;
-  readonly signer: Signer;
-  readonly clock: Clock;
+  readonly durability: Pick<Durability, 'commit'>;
   readonly queue: CallerQueue;
+  readonly work: MachineWork;
   readonly keepRows: number | undefined;
-  readonly retentionMs: number;
-  readonly onRemoved: (machine: Machine, rows: number, bytes: number) => void;
 }
 
+type Sources = Omit<LocalContext, 'durability' | 'work' | 'ownership' | 'credentials' | 'onKey'>;
+
 export class Retention {
-  readonly #sources: RetentionSources;
+  readonly #context: Sources;
   readonly #most: number;
   readonly #grown = new Set<Machine>();
   #nextSigned = 0;
@@ -50,15 +51,15 @@ export class Retention {
   readonly #removing = new Set<string>();
   #isSweeping = false;
 
-  constructor(sources: RetentionSources) {
-    this.#sources = sources;
-    const { keepRows = Number.POSITIVE_INFINITY, host } = sources;
+  constructor(context: Sources) {
+    this.#context = context;
+    const { keepRows = Number.POSITIVE_INFINITY, host, store } = context;
     this.#most = keepRows + Math.ceil(keepRows / 10);
     const machines = [...host.machines.values()];
     this.#unreviewed = machines.values();
     const deleted = machines.filter(({ deletedMs }) => deletedMs !== undefined);
     for (const machine of deleted.sort((a, b) => a.deletedMs! - b.deletedMs!)) this.#deleted.add(machine);
-    for (const slug of sources.store.unswept()) this.#unswept.add(slug);
+    for (const slug of store.unswept()) this.#unswept.add(slug);
     host.changes.subscribe((change) => this.#onChange(change));
   }
 
@@ -69,7 +70,7 @@ export class Retention {
   }
 
   take({ machine: slug, seq }: AuditRow): void {
-    const machine = this.#sources.host.machines.get(slug);
+    const machine = this.#context.host.machines.get(slug);
     if (machine === undefined) return;
     this.#grown.add(machine);
     if (seq > this.#most && seq - this.#removedOf(slug) > this.#most) this.#long.add(machine);
@@ -91,7 +92,7 @@ export class Retention {
   }
 
   #sign(machine: Machine, cycle: number): void {
-    const { store, signer } = this.#sources;
+    const { store, signer } = this.#context;
     store.putCheckpoint(signCheckpoint(signer, { machine: machine.slug, ...machine.head, cycle }));
     this.#grown.delete(machine);
   }
@@ -109,10 +110,10 @@ export class Retention {
   }
 
   #removeDeleted(): void {
-    const { host, clock, retentionMs } = this.#sources;
+    const { host, clock, limits } = this.#context;
     for (const machine of this.#deleted) {
       const { deletedMs = 0, slug, head, durableSeq } = machine;
-      if (deletedMs + retentionMs > clock.now() || durableSeq < head.seq) return;
+      if (deletedMs + limits.retentionMs > clock.now() || durableSeq < head.seq) return;
       this.#deleted.delete(machine);
       host.removeMachine(machine);
       this.#unswept.delete(slug);
@@ -123,7 +124,7 @@ export class Retention {
   /** @returns whether the record is short enough; if not, its newer rows are not durable or not signed yet */
   #cut(machine: Machine, cycle: number): boolean {
     const { slug, durableSeq, head } = machine;
-    const { store, signer, clock, keepRows = Number.POSITIVE_INFINITY, onRemoved } = this.#sources;
+    const { store, signer, clock, keepRows = Number.POSITIVE_INFINITY } = this.#context;
     // Only signed rows are removed, so the newest checkpoint never belongs to a removed row.
     const toSeq = Math.min(durableSeq - keepRows, store.checkpoint(slug)?.seq ?? 0);
     const removed = this.#removedOf(slug);
@@ -133,13 +134,13 @@ export class Retention {
     const bytes = store.recordBytes(slug);
     store.putCut(signCut(signer, { machine: slug, removed_to_seq: toSeq, removed_hash: last.hash, at, cycle }));
     this.#unswept.add(slug);
-    onRemoved(machine, toSeq - removed, bytes - store.recordBytes(slug));
+    this.#note(machine, toSeq - removed, bytes);
     return head.seq - toSeq <= this.#most;
   }
 
   /** Finds what an earlier process left: unsigned heads, long records, unswept rows, cuts by a retired key. */
   #review(cycle: number): void {
-    const { store, signer } = this.#sources;
+    const { store, signer } = this.#context;
     for (let left = REVIEWED_AT_ONCE; left > 0; left -= 1) {
       const { value: machine } = this.#unreviewed.next();
       if (machine === undefined) return;
@@ -153,7 +154,7 @@ export class Retention {
   }
 
   #sweep(): void {
-    const { queue, host } = this.#sources;
+    const { queue, host } = this.#context;
     this.#isSweeping = true;
     queue.take(NODE, () => {
       this.#isSweeping = false;
@@ -169,7 +170,7 @@ export class Retention {
   }
 
   #sweepSome(): void {
-    const { store, host, onRemoved } = this.#sources;
+    const { store, host } = this.#context;
     const [removed] = this.#removing;
     const [slug] = this.#unswept;
     if (removed !== undefined) {
@@ -177,9 +178,15 @@ export class Retention {
     } else if (slug !== undefined) {
       const bytes = store.recordBytes(slug);
       if (store.sweep(slug, SWEPT_AT_ONCE) < SWEPT_AT_ONCE) this.#unswept.delete(slug);
-      onRemoved(host.machine(slug), 0, bytes - store.recordBytes(slug));
+      this.#note(host.machine(slug), 0, bytes);
     }
     if (this.#removing.size + this.#unswept.size > 0) this.#sweep();
+  }
+
+  /** @param bytes of the record before */
+  #note(machine: Machine, rows: number, bytes: number): void {
+    const { usage, store } = this.#context;
+    usage.keep(machine, { rows: -rows, recordKib: (store.recordBytes(machine.slug) - bytes) / 1024 });
   }
 
   isRemoving(slug: string): boolean {
@@ -187,6 +194,6 @@ export class Retention {
   }
 
   #removedOf(slug: string): number {
-    return this.#sources.store.cut(slug)?.removed_to_seq ?? 0;
+    return this.#context.store.cut(slug)?.removed_to_seq ?? 0;
   }
 }

@@ -11,32 +11,19 @@ import { type Plan, windowCycles } from '../limiter/plan.js';
 import { type AuditRow, bytesOfRow } from '../record/row.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
+import type { QUOTAS } from '../store/redis/quota-functions.js';
 import type { Store } from '../store/store.js';
 import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 import { SharedRoom } from './shared-room.js';
 
-export interface QuotaAmounts {
-  machines: number;
-  contracts: number;
-  windowCycles: number;
-  /** Cells that the keys of all contracts may take. */
-  keyCells: number;
-  /** Texts of definitions; equal ones of an owner count once. */
-  definitionBytes: number;
-}
+/** Equal texts of definitions of an owner count once. */
+export type QuotaAmounts = Readonly<Record<(typeof QUOTAS)[number], number>>;
 
 /** What machines keep: the rows of their records, without removed ones, and answers under idempotency keys. */
-interface Kept {
-  rows: number;
-  recordKib: number;
-  answersKib: number;
-}
+type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
-export interface Used extends QuotaAmounts, Kept {
-  /** Machines whose records are still read. */
-  deletedMachines: number;
-}
+export type Used = Readonly<Record<keyof typeof WORDS, number>>;
 
 export interface QuotaRequest {
   readonly owner: string;
@@ -45,12 +32,7 @@ export interface QuotaRequest {
   readonly plan?: Plan;
 }
 
-export interface Freed {
-  readonly contracts: number;
-  readonly window_cycles: number;
-  readonly key_cells: number;
-  readonly definition_bytes: number;
-}
+export type Freed = ReturnType<typeof freedOf>;
 
 const NOTHING: Readonly<Kept> = { rows: 0, recordKib: 0, answersKib: 0 };
 
@@ -107,7 +89,7 @@ export class Usage {
     }
   }
 
-  of(owner: string): Readonly<Used> {
+  of(owner: string): Used {
     return usedBy((name) => this.amountOf(owner, name));
   }
 
@@ -116,7 +98,7 @@ export class Usage {
   }
 
   /** Without the node's own machines. */
-  get onNode(): Readonly<Used> {
+  get onNode(): Used {
     return usedBy((name) => this.#room(name).all);
   }
 
@@ -168,7 +150,7 @@ export class Usage {
     });
   }
 
-  leftOf(owner: string): Readonly<Used> {
+  leftOf(owner: string): Used {
     const used = this.of(owner);
     return usedBy((name) => {
       const most = Math.min(this.#limits[name].perOwner, this.freeIn(owner, name));
@@ -198,13 +180,16 @@ export class Usage {
 
   ofContract(owner: string, plan: Plan, maxKeys: number | undefined): QuotaRequest {
     const most = cellsOfKeys(plan, 1);
-    const cells = maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
     return {
       ...{ owner, plan, what: 'No contract was created.' },
       asked: [
         ['contracts', 1, 'Let several clients share one.'],
         ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
-        ['keyCells', cells, `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`],
+        [
+          'keyCells',
+          cellsOf(plan, maxKeys),
+          `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`,
+        ],
         ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
       ],
     };
@@ -271,15 +256,15 @@ type Sized = Pick<Contract, 'plans' | 'image'>;
 type Size = Pick<QuotaAmounts, 'windowCycles' | 'keyCells'>;
 
 function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
-  const size = { windowCycles: 0, keyCells: 0 };
-  for (const plan of plans) {
-    size.windowCycles += windowCycles(plan);
-    size.keyCells += maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
-  }
-  return size;
+  const sum = (sizeOfOne: (plan: Plan) => number) => plans.reduce((all, plan) => all + sizeOfOne(plan), 0);
+  return { windowCycles: sum(windowCycles), keyCells: sum((plan) => cellsOf(plan, maxKeys)) };
 }
 
-export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: Omit<QuotaAmounts, 'machines'>): Freed {
+function cellsOf(plan: Plan, maxKeys: number | undefined): number {
+  return maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
+}
+
+export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: QuotaAmounts) {
   return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
 }
 
@@ -333,6 +318,6 @@ const WORDS = {
   recordKib: 'KiB of rows',
   answersKib: 'KiB of kept answers',
   deletedMachines: 'deleted machines',
-} as const satisfies Record<keyof Used, string>;
+} as const satisfies Record<keyof QuotaAmounts | keyof Kept | 'deletedMachines', string>;
 
 const NAMES = Object.keys(WORDS) as readonly (keyof Used)[];

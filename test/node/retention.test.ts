@@ -5,11 +5,15 @@ import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
+import { defaultLimits } from '../../src/node/limits.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
+import { Ownership } from '../../src/node/ownership.js';
 import { Retention } from '../../src/node/retention.js';
+import { Usage } from '../../src/node/usage.js';
 import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
 import { MemoryStore } from '../../src/store/memory.js';
+import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { pause } from '../../src/time/wall.js';
@@ -112,16 +116,9 @@ describe('a record that is not signed up to its end', () => {
     const store = new MemoryStore();
     const host = new Host({ clock, store });
     const signer = generateSigner();
-    const retention = new Retention({
-      host,
-      store,
-      signer,
-      clock,
-      queue: new CallerQueue(clock),
-      keepRows: KEEP,
-      retentionMs: 1e9,
-      onRemoved: () => {},
-    });
+    const usage = new Usage(host, store, new MemoryCredentials(), new Ownership(host), defaultLimits);
+    const sources = { host, store, signer, clock, usage, limits: defaultLimits };
+    const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
     const machine = host.createMachine({ slug: 'm' });
     const contract = host.createContract('m', rateLimiter());
     host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));

@@ -20,30 +20,18 @@ import { asStartFailure } from '../../store/redis/store-away.js';
 import type { ContractImage, MachineImage } from '../../store/store.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { deleted } from '../ownership.js';
-import {
-  type InUse,
-  type KeyChange,
-  keyLimitReached,
-  type NodeShown,
-  type Registry,
-  type RegistryContext,
-} from '../registry/registry.js';
+import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from '../registry/registry.js';
 import { freedOf, ofMachine, type QuotaRequest, usedBy } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
 import { GateTransactions, lost } from './gate-transactions.js';
-import type { Network } from './network.js';
 import { machineItem } from './owner-quota.js';
 import { plainPlan } from './plain-plan.js';
-import { Upkeep } from './upkeep.js';
+import { type NetworkContext, Upkeep } from './upkeep.js';
 
 const CHANGE_TRIES = 10;
 
 /** Keys removed in one call: each blocks Redis for some 2 µs. */
 const SWEPT_AT_ONCE = 500;
-
-interface NetworkContext extends RegistryContext {
-  readonly network: Network;
-}
 
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
@@ -53,14 +41,10 @@ export class NetworkRegistry implements Registry {
 
   constructor(context: NetworkContext) {
     this.#context = context;
-    const { network, host, ownership, credentials, signer, limits } = context;
+    const { network, host } = context;
     this.hostEvents = network.hostEvents;
     network.directory.credentials.onKey = context.onKey;
-    this.#upkeep = new Upkeep({
-      ...{ network, ownership, credentials, registry: this },
-      retentionMs: limits.retentionMs,
-      fingerprint: signer.fingerprint,
-    });
+    this.#upkeep = new Upkeep(context, this);
     network.directory.onMachine = (machine, bytes) =>
       context.usage.keep(machine, { rows: machine.head.seq, recordKib: bytes / 1024 });
     host.changes.subscribe(({ kind, machine }) => {

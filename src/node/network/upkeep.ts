@@ -2,10 +2,8 @@
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../../host/machine.js';
-import type { Credentials } from '../../store/credential-store.js';
 import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import type { Ownership } from '../ownership.js';
-import type { Registry } from '../registry/registry.js';
+import type { Registry, RegistryContext } from '../registry/registry.js';
 import type { Network } from './network.js';
 
 /** Duration of a lease that is not renewed, in ms. */
@@ -15,21 +13,18 @@ const AT_ONCE = 20;
 
 const PLACE = `${DIRECTORY}upkeep`;
 
-interface UpkeepContext {
+export interface NetworkContext extends RegistryContext {
   readonly network: Network;
-  readonly registry: Registry;
-  readonly ownership: Ownership;
-  readonly credentials: Credentials;
-  readonly retentionMs: number;
-  readonly fingerprint: string;
 }
 
 export class Upkeep {
-  readonly #context: UpkeepContext;
+  readonly #context: NetworkContext;
+  readonly #registry: Pick<Registry, 'deleteMachine'>;
   #isBusy = false;
 
-  constructor(context: UpkeepContext) {
+  constructor(context: NetworkContext, registry: Pick<Registry, 'deleteMachine'>) {
     this.#context = context;
+    this.#registry = registry;
   }
 
   async tick(): Promise<void> {
@@ -45,8 +40,9 @@ export class Upkeep {
   }
 
   async #holdsLease(): Promise<boolean> {
-    const { network, fingerprint } = this.#context;
+    const { network, signer } = this.#context;
     const { connection } = network;
+    const { fingerprint } = signer;
     const set = ['SET', PLACE, fingerprint, 'NX', 'GET', 'PX', String(LEASE_MS)];
     const holder = await connection.command<string | null>(...set);
     if (holder === fingerprint) await connection.command('PEXPIRE', PLACE, String(LEASE_MS));
@@ -54,8 +50,8 @@ export class Upkeep {
   }
 
   async #removeRecords(): Promise<void> {
-    const { network, retentionMs } = this.#context;
-    const beforeMs = network.connection.nowMs() - retentionMs;
+    const { network, limits } = this.#context;
+    const beforeMs = network.connection.nowMs() - limits.retentionMs;
     const over = [...network.directory.deleted].filter(({ deletedMs = 0 }) => deletedMs <= beforeMs);
     for (const machine of over.slice(0, AT_ONCE)) await this.#remove(machine, beforeMs);
   }
@@ -75,13 +71,13 @@ export class Upkeep {
   }
 
   async #deleteOrphans(): Promise<void> {
-    const { network, registry, ownership, credentials } = this.#context;
+    const { network, ownership, credentials } = this.#context;
     const { connection, directory } = network;
     for (const owner of ownership.orphans(credentials, connection.nowMs())) {
       // Another node may just have made a key for the owner.
       await directory.follow();
       if (credentials.hasValidKey(owner, connection.nowMs())) continue;
-      for (const machine of ownership.machinesOf(owner)) await registry.deleteMachine(machine);
+      for (const machine of ownership.machinesOf(owner)) await this.#registry.deleteMachine(machine);
     }
   }
 }

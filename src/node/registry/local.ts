@@ -9,30 +9,11 @@ import type { Plan } from '../../limiter/plan.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
-import type { Store } from '../../store/store.js';
-import type { CallerQueue } from '../caller-queue.js';
-import type { Durability } from '../durability.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
-import type { MachineWork } from '../machine-work.js';
 import { contractOf, deleted } from '../ownership.js';
-import { Retention } from '../retention.js';
+import { type LocalContext, Retention } from '../retention.js';
 import { ofMachine } from '../usage.js';
-import {
-  type InUse,
-  type KeyChange,
-  keyLimitReached,
-  type NodeShown,
-  type Registry,
-  type RegistryContext,
-} from './registry.js';
-
-interface LocalContext extends RegistryContext {
-  readonly store: Store;
-  readonly durability: Pick<Durability, 'commit'>;
-  readonly queue: CallerQueue;
-  readonly work: MachineWork;
-  readonly keepRows: number | undefined;
-}
+import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from './registry.js';
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
@@ -42,13 +23,8 @@ export class LocalRegistry implements Registry {
 
   constructor(context: LocalContext) {
     this.#context = context;
-    const { host, usage, limits } = context;
-    this.hostEvents = host.hostEvents;
-    this.#retention = new Retention({
-      ...context,
-      retentionMs: limits.retentionMs,
-      onRemoved: (machine, rows, bytes) => usage.keep(machine, { rows: -rows, recordKib: -bytes / 1024 }),
-    });
+    this.hostEvents = context.host.hostEvents;
+    this.#retention = new Retention(context);
   }
 
   async createMachine(asked: NewMachine): Promise<Machine> {

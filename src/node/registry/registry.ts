@@ -14,7 +14,7 @@ import type { Signer } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { Credentials, Key, Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
-import type { WallClock } from '../../time/wall.js';
+import type { Clock } from '../../time/clock.js';
 import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
 import type { Freed, Usage, Used } from '../usage.js';
@@ -27,16 +27,16 @@ export interface KeyChange {
 }
 
 export interface InUse {
-  readonly all: Readonly<Used>;
+  readonly all: Used;
   /** `left`: what the owner may still have. */
-  readonly own?: { readonly used: Readonly<Used>; readonly left: Readonly<Used>; readonly keys: number };
+  readonly own?: { readonly used: Used; readonly left: Used; readonly keys: number };
 }
 
 export type NodeShown = Static<(typeof listNodes.answers)[200]['schema']>['nodes'][number];
 
 export interface RegistryContext {
   readonly host: Host;
-  readonly clock: WallClock;
+  readonly clock: Clock;
   readonly signer: Signer;
   readonly usage: Usage;
   readonly ownership: Ownership;

@@ -169,7 +169,7 @@ export function pay(
   units: number,
 ): void {
   const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
-  rates.definitions.take(asked, (name, value) => reply.header(name, value));
+  rates.definitionKib.take(asked, (name, value) => reply.header(name, value));
 }
 
 interface NewContract {

@@ -26,7 +26,7 @@ const createMachine = route({
     if (isReserved(slug)) throw reserved(slug);
     const { owner, key } = caller;
     const asked = { owner, ip, units: 1, what: 'A further machine' };
-    context.rates.machines.take(asked, (name, value) => reply.header(name, value));
+    context.rates.newMachines.take(asked, (name, value) => reply.header(name, value));
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
     });

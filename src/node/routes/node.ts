@@ -5,12 +5,11 @@ import { signProof } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
-import type { SharedRate } from '../limits.js';
+import { RATES, ROOMS, shownName } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
 import { forOwners, route } from '../route.js';
-import type { SourceLimit } from '../source-limit.js';
 
 const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
 
@@ -95,33 +94,25 @@ const listLimits = route({
     };
     const bound = (per: 'node' | 'network', most: number, used: number | undefined) =>
       used === undefined ? { per, most } : { per, most, used };
-    const rate = ({ threshold, within, onNode: on_node }: SharedRate, limit: SourceLimit) => {
+    const rate = (name: (typeof RATES)[number]) => {
+      const { threshold, within, onNode: on_node } = limits[name];
+      const limit = rates[name];
       const left = owner === undefined ? {} : { left: Math.min(limit.left(owner), limit.leftOnNode) };
       return { per: 'node', threshold, within, ...left, on_node, left_on_node: limit.leftOnNode } as const;
     };
     return {
       ok: true as const,
-      machines: room('machines'),
-      contracts: room('contracts'),
-      window_cycles: room('windowCycles'),
-      key_cells: room('keyCells'),
-      definition_bytes: room('definitionBytes'),
-      rows: room('rows'),
-      record_kib: room('recordKib'),
+      ...shown(ROOMS, room),
       sockets: {
         ...{ per: 'node', most: limits.sockets.perOwner, on_node: limits.sockets.onNode },
         free_on_node: Math.max(0, limits.sockets.onNode - sockets.size),
       } as const,
       keys: bound(shared, limits.keysPerOwner, own?.keys),
       streams: bound('node', limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
-      sessions: rate(limits.sessions, rates.sessions),
-      new_machines: rate(limits.newMachines, rates.machines),
-      definition_kib: rate(limits.definitionKib, rates.definitions),
+      ...shown(RATES, rate),
       mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
-        ...Object.fromEntries(
-          OF_NODE.map((name) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), limits[name]]),
-        ),
+        ...shown(OF_NODE, (name) => limits[name]),
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
@@ -133,6 +124,10 @@ const listLimits = route({
     };
   },
 });
+
+function shown<Name extends string>(names: readonly Name[], of: (name: Name) => unknown): object {
+  return Object.fromEntries(names.map((name) => [shownName(name), of(name)]));
+}
 
 /** Shown by their own names. */
 const OF_NODE = [
