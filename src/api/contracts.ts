@@ -59,6 +59,7 @@ const further = {
   shadow: Type.Optional(Shadow),
   when_away: Type.Optional(WhenAway),
   gate: Type.Optional(GatewayDefinition),
+  keyed: Type.Optional(Keyed),
 };
 
 const Deployed = { contract: ContractView, template_id: Type.String() };
@@ -111,7 +112,6 @@ export const deployRateLimiter = {
       rule: Type.Optional(LimiterField),
       limit: Type.Optional(LimitText),
       ...further,
-      keyed: Type.Optional(Keyed),
     }),
   },
   answers: created('The contract.', Deployed),
@@ -138,7 +138,6 @@ export const deployTemplate = {
       announces: RuleDefinition.properties.announces,
       hold_ms: RuleDefinition.properties.hold_ms,
       ...further,
-      keyed: Type.Optional(Keyed),
     }),
   },
   answers: created('The contract.', Deployed),

@@ -15,10 +15,13 @@ export interface DescribedAnswer {
   readonly schema?: TSchema;
 }
 
-export interface Endpoint {
+export interface RouteAddress {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Parameters are in braces: `/api/chain/{slug}/event`. */
   readonly path: string;
+}
+
+export interface Endpoint extends RouteAddress {
   readonly shapes?: Shapes;
   /** Whether the body may be as long as a definition or a thousand requests: see node/limits.ts. */
   readonly takesLongBody?: boolean;

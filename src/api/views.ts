@@ -5,7 +5,7 @@ import { HeadShape } from '../record/verification.js';
 import { Type } from '../schema/json-schema.js';
 import { Cycle, Keyed } from './shapes.js';
 
-const machineFields = {
+export const MachineSummary = Type.Object({
   slug: Type.String(),
   display_name: Type.String(),
   is_public: Type.Boolean({ description: 'Whether anyone may read it.' }),
@@ -17,10 +17,6 @@ const machineFields = {
     }),
   ),
   head: HeadShape,
-};
-
-export const MachineSummary = Type.Object({
-  ...machineFields,
   contract_count: Type.Integer({ description: 'Contracts on the machine.' }),
 });
 
@@ -33,8 +29,7 @@ const ContractLine = Type.Object({
 });
 
 export const MachineView = Type.Object({
-  ...machineFields,
-  contract_count: Type.Integer({ description: 'Contracts on the machine.' }),
+  ...MachineSummary.properties,
   contracts: Type.Array(ContractLine, {
     description: 'The first 100, in order of creation; GET …/contracts lists all, in pages.',
   }),
@@ -62,7 +57,7 @@ export const ComparedKey = Type.Object({
   ...differences,
 });
 
-const contractFields = {
+export const ContractView = Type.Object({
   id: Type.String(),
   currentState: Type.String({ description: 'Name of its current state.' }),
   machine: Type.String({ description: 'Slug of its machine.' }),
@@ -105,12 +100,10 @@ const contractFields = {
   ),
   created_cycle: Cycle,
   first_fire_cycle: Cycle,
-};
-
-export const ContractView = Type.Object(contractFields);
+});
 
 export const ContractStatus = Type.Object({
-  ...contractFields,
+  ...ContractView.properties,
   key: Type.Optional(Type.String({ description: 'The key that was asked for, or its keyed hash.' })),
   count: Type.Integer({ description: 'Events in the window.' }),
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),

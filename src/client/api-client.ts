@@ -11,7 +11,7 @@
 // The random part is full jitter: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. No retry if Retry-After >
 // `longestWaitMs`.
 import type { Static, TSchema } from 'typebox';
-import type { Endpoint, Shapes } from '../api/endpoint.js';
+import type { Endpoint, RouteAddress, Shapes } from '../api/endpoint.js';
 import { pause } from '../time/wall.js';
 import {
   type FetchOptions,
@@ -63,8 +63,6 @@ export interface AnyAsk {
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
-
-export type RouteAddress = Pick<Endpoint, 'method' | 'path'>;
 
 export interface Answering {
   /** Returns the body if the endpoint declares the status, otherwise throws. */

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { proveKey, publicKey } from '../api/node.js';
 import type { Succession } from '../record/row.js';
-import { fingerprintOf, isRawKey, proofHolds, publicKeyFrom } from '../record/signing.js';
+import { fingerprintOf, isRawKey, publicKeyFrom, textHolds } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { ApiClient, CallOptions, CredentialHeaders } from './api-client.js';
 import { baseUrlFrom, insecure, isReadable } from './base-url.js';
@@ -69,7 +69,7 @@ async function prove(anyone: ApiClient, key: string, url: string): Promise<void>
     if (error instanceof Failure && error.code === 'route_not_found') return undefined;
     throw error;
   });
-  if (answer !== undefined && proofHolds(key, nonce, answer.signature)) return;
+  if (answer !== undefined && textHolds(key, 'node-proof', nonce, answer.signature)) return;
   throw new Failure('key_unproved', {
     what: `The node at ${url} did not prove that it has the key that it shows; nothing was sent to it.`,
     why:

@@ -4,9 +4,10 @@
 //
 // One row can be several messages, and the connection may break between them. So the stream resumes one row earlier.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { RouteAddress } from '../api/endpoint.js';
 import type { openStream } from '../api/events.js';
 import { pause } from '../time/wall.js';
-import type { ApiClient, RouteAddress } from './api-client.js';
+import type { ApiClient } from './api-client.js';
 
 export interface CountsOption {
   /** Up to 24 ids. */

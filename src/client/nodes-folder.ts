@@ -89,9 +89,9 @@ class KeptFile<S extends TSchema> {
   }
 
   read(): Static<S> | undefined {
-    const text = readPrivate(this.path);
-    if (text === undefined) return undefined;
-    const read = reader(this.#shape)(parsed(text));
+    const file = readPrivate(this.path);
+    if (file === undefined) return undefined;
+    const read = reader(this.#shape)(file.value);
     if ('value' in read) return read.value;
     throw new Failure('unreadable_file', {
       what: `The file ${this.path} cannot be read.`,
@@ -101,7 +101,7 @@ class KeptFile<S extends TSchema> {
   }
 
   write(value: Static<S>): void {
-    writePrivate(this.path, `${JSON.stringify(value, undefined, 2)}\n`);
+    writePrivate(this.path, value);
   }
 
   remove(): void {
@@ -114,12 +114,4 @@ export function configFolderFrom(env: NodeJS.ProcessEnv): string {
   const { WEIR_CONFIG: own, XDG_CONFIG_HOME: xdg } = env;
   if (own !== undefined && own !== '') return own;
   return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'weir');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

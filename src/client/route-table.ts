@@ -1,5 +1,5 @@
 // Method and path of every endpoint without its schemas, which WeirClient does not need. The compiler checks them against src/api.
-import type { RouteAddress } from './api-client.js';
+import type { RouteAddress } from '../api/endpoint.js';
 import type * as endpoints from './endpoints.js';
 
 export type Endpoints = typeof endpoints;

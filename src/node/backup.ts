@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { backupHolds, signBackup, signCheckpoint } from '../record/signing.js';
+import { signCheckpoint, signText, textHolds } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import { HeadMark, type MissingRows } from '../store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
@@ -93,7 +93,7 @@ export function keepCopy(
       store.close();
     }
     const copy = join(folder, 'weir.db');
-    seal(copy, folder, (contents) => signBackup(identity.signer, contents));
+    seal(copy, folder, (contents) => signText(identity.signer, 'backup', contents));
     const { size: bytes } = fs.statSync(copy);
     moved(copy, file);
     if (withKey) copied(join(dir, 'node.json'), keyFileOf(file));
@@ -167,7 +167,7 @@ export function restore(
 function checkWhole(dir: string, { signer, successions }: Identity, allowUnsigned: boolean): boolean {
   const keys = [signer.publicKey, ...successions.map(({ previous }) => previous)];
   const why = unseal(join(dir, 'weir.db'), dir, (contents, signature) =>
-    keys.some((key) => backupHolds(key, contents, signature)),
+    keys.some((key) => textHolds(key, 'backup', contents, signature)),
   );
   if (why === undefined) return true;
   if (why === 'unsealed' && allowUnsigned) return false;

@@ -57,17 +57,11 @@ export class Durability {
 
   /** For an answer to events: as `ofRows`, and by the mode for the counts. @param cycle in which they are counted */
   ofCounts(machine: Machine, cycle: number): Promise<void> | undefined {
-    switch (this.#mode) {
-      case 'cycle': {
-        // An event that had to wait is counted in the cycle of its arrival, whose counts may be written already.
-        if (cycle !== this.#savedCycle) return this.#counts(machine);
-        const saving = this.#saving.get(machine);
-        if (saving === undefined) return this.ofRows(machine);
-        return machine.durableSeq === machine.head.seq ? this.#earlier(machine, saving) : this.#counts(machine);
-      }
-      case 'strict':
-        return this.#counts(machine);
-    }
+    // An event that had to wait is counted in the cycle of its arrival, whose counts may be written already.
+    if (this.#mode === 'strict' || cycle !== this.#savedCycle) return this.#counts(machine);
+    const saving = this.#saving.get(machine);
+    if (saving === undefined) return this.ofRows(machine);
+    return machine.durableSeq === machine.head.seq ? this.#earlier(machine, saving) : this.#counts(machine);
   }
 
   commit(): Promise<void> {

@@ -71,9 +71,9 @@ export function rotateKey(dir: string, identity: Identity, cycleNow: number): Id
 
 function load(dir: string): Identity | undefined {
   const path = pathIn(dir);
-  const text = readPrivate(path);
-  if (text === undefined) return undefined;
-  const read = readIdentity(parsed(text));
+  const file = readPrivate(path);
+  if (file === undefined) return undefined;
+  const read = readIdentity(file.value);
   if ('fault' in read) throw unreadable(path, `It does not look like one: ${read.fault}.`);
   const { checksum, ...content } = read.value;
   if (checksum !== undefined && checksum !== digestOf(content)) {
@@ -90,20 +90,11 @@ function load(dir: string): Identity | undefined {
 
 function save(dir: string, pem: string, { cycleMs, successions }: Pick<Identity, 'cycleMs' | 'successions'>): void {
   const content = { cycle_ms: cycleMs, private_key: pem, successions };
-  const file = { ...content, checksum: digestOf(content) };
-  writePrivate(pathIn(dir), `${JSON.stringify(file, undefined, 2)}\n`);
+  writePrivate(pathIn(dir), { ...content, checksum: digestOf(content) });
 }
 
 function pathIn(dir: string): string {
   return join(dir, 'node.json');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function unreadable(path: string, why: string, cause?: unknown): Failure {

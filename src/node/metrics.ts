@@ -1,6 +1,7 @@
 // Metrics as plain numbers, cheap to count, shown on demand. The node's are for its operator and name no machine; a machine's for its owner.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Metric, Registry } from 'prom-client';
+import type { RouteAddress } from '../api/endpoint.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Keys } from '../host/keys.js';
@@ -9,11 +10,6 @@ import type { WallClock } from '../time/wall.js';
 import type { Decision, Uncounted } from './counting/decision.js';
 import { type Labelled, LatencyHistogram } from './latency-histogram.js';
 import type { Sockets } from './sockets.js';
-
-interface RouteName {
-  readonly method: string;
-  readonly path: string;
-}
 
 const STATUSES = 600;
 
@@ -34,7 +30,7 @@ export class Counts {
   readonly commitSeconds = new LatencyHistogram();
   readonly gateSeconds = new LatencyHistogram();
   readonly #gateSecondsOf = new Map<string, LatencyHistogram>();
-  readonly #requests = new Map<RouteName | undefined, Float64Array>();
+  readonly #requests = new Map<RouteAddress | undefined, Float64Array>();
 
   /** @param admitted how many of `n` requests @param isShadow whether a shadow would have limited those */
   decided(n: number, admitted: number, isShadow = false): void {
@@ -64,7 +60,7 @@ export class Counts {
   }
 
   /** Answers of a route by status; undefined: requests without a route. */
-  answersOf(route: RouteName | undefined): Float64Array {
+  answersOf(route: RouteAddress | undefined): Float64Array {
     let answers = this.#requests.get(route);
     if (answers === undefined) {
       answers = new Float64Array(STATUSES);

@@ -59,7 +59,7 @@ export interface RunningNode {
 
 const quiet: NodeLogOptions = { level: 'silent', requests: false };
 
-const withoutMetrics = routes.filter((route) => route !== showMetrics);
+const withoutMetrics = routes.filter(({ path }) => path !== showMetrics.path);
 
 const SWEEP_MS = 50;
 

@@ -86,15 +86,13 @@ function operationOf(route: Route): object {
 
 function parametersOf(place: 'path' | 'query', shape: TObject | undefined): object[] {
   const required = new Set<string>(shape?.required ?? []);
-  return Object.entries(shape?.properties ?? {}).map(([name, { description, ...schema }]: [string, Described]) => ({
-    ...{ name, in: place, required: place === 'path' || required.has(name) },
-    ...(description === undefined ? {} : { description }),
-    schema,
-  }));
-}
-
-interface Described {
-  readonly description?: string;
+  return Object.entries(shape?.properties ?? {}).map(
+    ([name, { description, ...schema }]: [string, { readonly description?: string }]) => ({
+      ...{ name, in: place, required: place === 'path' || required.has(name) },
+      ...(description === undefined ? {} : { description }),
+      schema,
+    }),
+  );
 }
 
 function bodyOf(schema: TSchema, example: unknown, isStream: boolean): object {

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
-import { Failure, type FailureCode } from '../schema/failure.js';
+import { Failure } from '../schema/failure.js';
 import type { SqliteStore } from '../store/sqlite.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 import type { Evicted } from './evict.js';
@@ -23,12 +23,7 @@ interface OperatorReply {
   readonly all?: number;
   readonly folder?: string;
   readonly evicted?: Evicted;
-  readonly failure?: {
-    readonly code: FailureCode;
-    readonly what: string;
-    readonly why?: string;
-    readonly fix?: string;
-  };
+  readonly failure?: Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
 }
 
 interface OperatorSocket {
@@ -104,9 +99,10 @@ export async function openOperatorSocket(
 }
 
 function replyOfFailure(error: Error): NonNullable<OperatorReply['failure']> {
-  if (!(error instanceof Failure)) return { code: 'unwritable_folder', what: `${error.message}.` };
+  const reply = { why: undefined, fix: undefined };
+  if (!(error instanceof Failure)) return { ...reply, code: 'unwritable_folder', what: `${error.message}.` };
   const { code, what, why, fix } = error;
-  return { code, what, ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
+  return { code, what, why, fix };
 }
 
 function busy(): Failure {

@@ -1,20 +1,29 @@
 // All routes. Routing, validation, GET /api/endpoints, the OpenAPI document and the authorization tests derive from this list.
-import type { Route } from './route.js';
+import { inDomain, type Route } from './route.js';
 import { changeRoutes } from './routes/changes.js';
 import { contractRoutes } from './routes/contracts.js';
 import { countMany } from './routes/count-many.js';
 import { eventRoutes } from './routes/events.js';
 import { gateRoutes } from './routes/gate.js';
-import { keyedRoutes } from './routes/keyed.js';
+import { gates, listContractKeys } from './routes/keyed.js';
 import { keyRoutes } from './routes/keys.js';
 import { machineRoutes } from './routes/machines.js';
-import { nodeRoutes } from './routes/node.js';
-import { operatorRoutes } from './routes/operators.js';
+import { nodeRoutes, proveKey, publicKey } from './routes/node.js';
+import { getOperator, listOperators, shift } from './routes/operators.js';
 import { pages } from './routes/pages.js';
 import { recordRoutes } from './routes/record.js';
 import { templateRoutes } from './routes/templates.js';
 
 export const routes: readonly Route[] = [
-  ...[...keyRoutes, ...machineRoutes, ...templateRoutes, ...contractRoutes, ...changeRoutes, ...keyedRoutes],
-  ...[...eventRoutes, countMany, ...gateRoutes, ...recordRoutes, ...operatorRoutes, ...nodeRoutes, ...pages],
+  ...inDomain('keys and sessions', keyRoutes),
+  ...inDomain('state machines', machineRoutes),
+  ...inDomain('contract templates', templateRoutes),
+  ...inDomain('contracts', [...contractRoutes, ...changeRoutes, listContractKeys]),
+  ...inDomain('events', [gates, ...eventRoutes, countMany, ...gateRoutes]),
+  ...inDomain('record', recordRoutes),
+  ...inDomain('operators', [listOperators, getOperator]),
+  ...inDomain('compute, wizard surface', [shift]),
+  ...inDomain('node', nodeRoutes),
+  ...inDomain('updates', [publicKey, proveKey]),
+  ...inDomain('home', pages),
 ];

@@ -50,7 +50,6 @@ export type Declaration<S extends Shapes, A extends Auth = Auth> = Served<S, A> 
 interface Served<S extends Shapes, A extends Auth> extends Endpoint {
   readonly auth: A;
   readonly tier: Tier;
-  readonly domain: RouteDomain;
   readonly summary: string;
   readonly shapes?: S;
   /** The route's own codes; `errorsOf` adds those of its path, credentials, body and store. */
@@ -71,10 +70,14 @@ interface Served<S extends Shapes, A extends Auth> extends Endpoint {
   readonly handle: (context: NodeContext, request: RouteRequest<S, A>, reply: FastifyReply) => unknown;
 }
 
-export type Route = Declaration<Shapes>;
+export type Route = Declaration<Shapes> & { readonly domain: RouteDomain };
 
-export function route<const S extends Shapes, const A extends Auth>(declared: Declaration<S, A>): Route {
-  return declared as unknown as Route;
+export function route<const S extends Shapes, const A extends Auth>(declared: Declaration<S, A>): Declaration<Shapes> {
+  return declared as unknown as Declaration<Shapes>;
+}
+
+export function inDomain(domain: RouteDomain, routes: readonly Declaration<Shapes>[]): Route[] {
+  return routes.map((one) => ({ ...one, domain }));
 }
 
 export const forAnyone = { auth: 'public', tier: 'public' } as const;

@@ -32,14 +32,10 @@ export function machineSummary({ image, contracts, deletedMs, head }: Machine, c
     is_public,
     is_own: image.owner === caller?.owner,
     created_cycle,
-    ...deletion(deletedMs),
+    ...(deletedMs === undefined ? {} : { deleted_at: new Date(deletedMs).toISOString() }),
     head,
     contract_count: contracts.length,
   };
-}
-
-function deletion(deletedMs: number | undefined) {
-  return deletedMs === undefined ? {} : { deleted_at: new Date(deletedMs).toISOString() };
 }
 
 export function contractView(contract: Contract) {

@@ -35,10 +35,6 @@ export class KeyRing {
     this.#keys = keys;
   }
 
-  static pinning(publicKey: KeyObject): KeyRing {
-    return new KeyRing([trustedKey(publicKey, 0, Number.MAX_SAFE_INTEGER)], true);
-  }
-
   static ofNodes(publicKeys: readonly KeyObject[], pinned: boolean): KeyRing {
     return new KeyRing(
       publicKeys.map((key) => trustedKey(key, 0, Number.MAX_SAFE_INTEGER)),

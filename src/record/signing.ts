@@ -86,32 +86,24 @@ export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
   return signatureHolds(canonicalJson(cutBody(cut)), cut.signature, publicKey);
 }
 
-/** The hash covers the content with `signed_by`. */
-export function signRow(signer: Signer, hash: string): string {
-  return signer.sign(rowText(hash));
+/**
+ * The hash of a row, which covers its content with `signed_by`; the contents of a backup (store/sqlite-seal.ts); the nonce of a
+ * party that wants a proof of possession of the key. A signature is valid for its text and purpose only.
+ */
+type Purpose = 'row' | 'backup' | 'node-proof';
+
+export function signText(signer: Signer, purpose: Purpose, text: string): string {
+  return signer.sign(textFor(purpose, text));
 }
 
-export function rowSignatureHolds(publicKey: string, hash: string, signature: string): boolean {
-  return isRawKey(publicKey) && signatureHolds(rowText(hash), signature, publicKeyFrom(publicKey));
+/** @param publicKey 32 bytes in base64 */
+export function textHolds(publicKey: string, purpose: Purpose, text: string, signature: string): boolean {
+  return isRawKey(publicKey) && signatureHolds(textFor(purpose, text), signature, publicKeyFrom(publicKey));
 }
 
-// As with proofs: no JSON begins like this.
-function rowText(hash: string): string {
-  return `weir-row/1 ${hash}`;
-}
-
-/** See store/sqlite-seal.ts. */
-export function signBackup(signer: Signer, contents: string): string {
-  return signer.sign(backupText(contents));
-}
-
-export function backupHolds(publicKey: string, contents: string, signature: string): boolean {
-  return isRawKey(publicKey) && signatureHolds(backupText(contents), signature, publicKeyFrom(publicKey));
-}
-
-// As with rows: no JSON begins like this.
-function backupText(contents: string): string {
-  return `weir-backup/1 ${contents}`;
+// Checkpoints, cuts and successions are JSON objects: none begins like this, whatever the text is.
+function textFor(purpose: Purpose, text: string): string {
+  return `weir-${purpose}/1 ${text}`;
 }
 
 /** @param next the 32 bytes of the next public key in base64, as `Signer.publicKey` */
@@ -124,21 +116,6 @@ export function signSuccession(previous: Signer, next: string, cycle: number): S
 export function successionHolds({ previous, next, cycle, signature }: Succession): boolean {
   if (!isRawKey(previous) || !isRawKey(next)) return false;
   return signatureHolds(canonicalJson({ previous, next, cycle }), signature, publicKeyFrom(previous));
-}
-
-/** Proves possession of the key to the party that chose the nonce; valid for this nonce only. */
-export function signProof(signer: Signer, nonce: string): string {
-  return signer.sign(proofText(nonce));
-}
-
-/** @param publicKey 32 bytes in base64 */
-export function proofHolds(publicKey: string, nonce: string, signature: string): boolean {
-  return isRawKey(publicKey) && signatureHolds(proofText(nonce), signature, publicKeyFrom(publicKey));
-}
-
-// Checkpoints and successions are JSON objects: neither begins like this text, whatever the nonce is.
-function proofText(nonce: string): string {
-  return `weir-node-proof/1 ${nonce}`;
 }
 
 // The fields of succession, checkpoint and cut have different names: a signature of one is never valid for another.

@@ -179,7 +179,7 @@ export class ExportVerifier {
   }
 
   #ringOf({ public_key: named, successions = [] }: ParsedClosing): ReturnType<typeof KeyRing.read> {
-    if (this.#isNode(named)) return { ring: KeyRing.pinning(publicKeyFrom(named)) };
+    if (this.#isNode(named)) return { ring: KeyRing.ofNodes([publicKeyFrom(named)], true) };
     const pinned = pinnedIn({ pinned: this.#pinned, fingerprint: this.#fingerprint }, named, successions);
     if (this.#nodes.length > 0)
       return { fault: `The record is signed by ${nameOf(named)}, which is none of the trusted keys.` };

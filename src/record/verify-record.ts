@@ -6,7 +6,7 @@ import { recheck } from './recheck.js';
 import type { AuditRow, Cut } from './row.js';
 import { SeenStates } from './seen-states.js';
 import { readCheckpoint, readCut, readRow } from './shape.js';
-import { fingerprintOf, publicKeyFrom, rowSignatureHolds } from './signing.js';
+import { fingerprintOf, publicKeyFrom, textHolds } from './signing.js';
 import type { Broken, Check, SignedCut, SignedHead, Verification } from './verification.js';
 
 export interface VerifyOptions {
@@ -217,7 +217,7 @@ export class RecordVerifier {
   /** Signed by the key that it names; whether to trust that key is for `trusting`. */
   #signatureFault({ signed_by: key, signature, hash, seq }: AuditRow): string | undefined {
     if (key === undefined) return signature === undefined ? undefined : 'It has a signature, and names no key.';
-    if (signature === undefined || !rowSignatureHolds(key, hash, signature))
+    if (signature === undefined || !textHolds(key, 'row', hash, signature))
       return 'It is not signed by the key it names.';
     if (!this.#signers.has(key)) this.#signers.set(key, seq);
     return undefined;

@@ -8,11 +8,12 @@ import { makeFolder } from './make-folder.js';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Undefined if there is no file. @throws Failure `unreadable_file` */
-export function readPrivate(path: string): string | undefined {
+/** Undefined if there is no file; the value of one that is not JSON is undefined. @throws Failure `unreadable_file` */
+export function readPrivate(path: string): { readonly value: unknown } | undefined {
   try {
-    return fs.readFileSync(path, 'utf8');
+    return { value: JSON.parse(fs.readFileSync(path, 'utf8')) };
   } catch (error) {
+    if (error instanceof SyntaxError) return { value: undefined };
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new Failure('unreadable_file', {
@@ -47,19 +48,13 @@ export function makePrivate(path: string): string | undefined {
   return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
 }
 
-/** Writes a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
-export function writePrivate(path: string, text: string): void {
+/** Writes JSON to a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
+export function writePrivate(path: string, value: unknown): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;
   try {
     makeFolder(folder, FOLDER_MODE);
-    const file = fs.openSync(draft, 'wx', FILE_MODE);
-    try {
-      fs.writeFileSync(file, text);
-      fs.fsyncSync(file);
-    } finally {
-      fs.closeSync(file);
-    }
+    fs.writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx', flush: true });
     fs.renameSync(draft, path);
   } catch (error) {
     fs.rmSync(draft, { force: true });

@@ -30,7 +30,7 @@ const cycles = [0, 99, 100, 101, 249, 250, 251, 2_345_678_901];
 describe('the keys that may sign', () => {
   // biome-ignore format: one case a line
   it.each([
-    ['a pinned key alone: it, always', KeyRing.pinning(keyOf(first)), '1 1 1 1 1 1 1 1'],
+    ['a pinned key alone: it, always', KeyRing.ofNodes([keyOf(first)], true), '1 1 1 1 1 1 1 1'],
     ['a key the record names: it, always', { named: first.publicKey }, '1 1 1 1 1 1 1 1'],
     ['one succession: each up to the change, both in its cycle', { pinned: keyOf(first), successions: [toSecond] }, '1 1 12 2 2 2 2 2'],
     [

@@ -7,14 +7,14 @@ import {
   generateSigner,
   isRawKey,
   newPrivateKeyPem,
-  proofHolds,
   publicKeyFrom,
   rawOf,
   signCheckpoint,
   signerFromPem,
-  signProof,
   signSuccession,
+  signText,
   successionHolds,
+  textHolds,
 } from '../../src/record/signing.js';
 import { codeOf } from '../failures.js';
 import { first, second, signerFromSecret } from './sample-record.js';
@@ -189,10 +189,10 @@ describe('the proof of a node that it has its key', () => {
   it('holds for the key and the nonce that it was made for, and for no other', () => {
     fc.assert(
       fc.property(nonces, nonces, (nonce, other) => {
-        const proof = signProof(first, nonce);
-        expect(proofHolds(first.publicKey, nonce, proof)).toBe(true);
-        expect(proofHolds(second.publicKey, nonce, proof)).toBe(false);
-        expect(proofHolds(first.publicKey, other, proof)).toBe(nonce === other);
+        const proof = signText(first, 'node-proof', nonce);
+        expect(textHolds(first.publicKey, 'node-proof', nonce, proof)).toBe(true);
+        expect(textHolds(second.publicKey, 'node-proof', nonce, proof)).toBe(false);
+        expect(textHolds(first.publicKey, 'node-proof', other, proof)).toBe(nonce === other);
       }),
     );
   });
@@ -208,11 +208,11 @@ describe('the proof of a node that it has its key', () => {
     );
     fc.assert(
       fc.property(hostile, (nonce) => {
-        const signature = signProof(first, nonce);
+        const signature = signText(first, 'node-proof', nonce);
         expect(checkpointHolds({ ...checkpoint, signature }, first.publicKey)).toBe(false);
         expect(successionHolds({ ...succession, signature })).toBe(false);
-        expect(proofHolds(first.publicKey, nonce, checkpoint.signature)).toBe(false);
-        expect(proofHolds(first.publicKey, nonce, succession.signature)).toBe(false);
+        expect(textHolds(first.publicKey, 'node-proof', nonce, checkpoint.signature)).toBe(false);
+        expect(textHolds(first.publicKey, 'node-proof', nonce, succession.signature)).toBe(false);
       }),
     );
   });

@@ -24,7 +24,7 @@ import { verdictOf, verifyRows } from './verifying.js';
 
 const rows = recordOf(drafts);
 const others = recordOf(drafts, 'another');
-const keys = KeyRing.pinning(publicKeyFrom(first.publicKey));
+const keys = KeyRing.ofNodes([publicKeyFrom(first.publicKey)], true);
 
 const checkpointOf = ({ machine, seq, hash, cycle }: AuditRow, signer = first) =>
   signCheckpoint(signer, { machine, seq, hash, cycle });

@@ -191,15 +191,10 @@ class Service {
 }
 
 function statusOf({ code, status: http }: Failure): status {
-  switch (code) {
-    case 'limit_reached':
-      return status.RESOURCE_EXHAUSTED;
-    default:
-      if (http === 401) return status.UNAUTHENTICATED;
-      if (http === 403 || http === 404) return status.PERMISSION_DENIED;
-      if (http === 429) return status.RESOURCE_EXHAUSTED;
-      return http >= 500 ? status.UNAVAILABLE : status.INVALID_ARGUMENT;
-  }
+  if (code === 'limit_reached' || http === 429) return status.RESOURCE_EXHAUSTED;
+  if (http === 401) return status.UNAUTHENTICATED;
+  if (http === 403 || http === 404) return status.PERMISSION_DENIED;
+  return http >= 500 ? status.UNAVAILABLE : status.INVALID_ARGUMENT;
 }
 
 function cannotListen(host: string, port: number, cause: Error): Failure {

@@ -11,7 +11,7 @@ import type { AdminNote } from '../../host/ledger.js';
 import { fireOperators } from '../../host/transition-row.js';
 import { link } from '../../record/chain.js';
 import type { AuditEntry, AuditRow } from '../../record/row.js';
-import { type Signer, signCheckpoint, signRow } from '../../record/signing.js';
+import { type Signer, signCheckpoint, signText } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
@@ -176,7 +176,7 @@ export class Entries {
     for (const text of entries) {
       const entry = await this.#entryOf(slug, JSON.parse(text.slice(text.indexOf('{'))), head);
       const linked = link(head, { ...entry, signed_by: this.#context.signer.publicKey });
-      const row = { ...linked, signature: signRow(this.#context.signer, linked.hash) };
+      const row = { ...linked, signature: signText(this.#context.signer, 'row', linked.hash) };
       rows.push(row);
       head = row;
     }

@@ -1,7 +1,7 @@
 // Routes that change a contract in place, and those of its candidate.
 import type { Static } from 'typebox';
 import * as api from '../../api/changes.js';
-import type { CandidateComparison, Compared } from '../../host/candidate-comparison.js';
+import type { Compared } from '../../host/candidate-comparison.js';
 import type { Contract } from '../../host/contract.js';
 import { type ContractChange, noCandidate } from '../../host/contract-change.js';
 import { candidateOf } from '../../host/contract-values.js';
@@ -20,11 +20,6 @@ import { forAdmins, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
 import { notBoth, pay, refusals, refuseWithoutHold } from './contracts.js';
 
-const changing = {
-  ...forAdmins,
-  domain: 'contracts',
-} as const;
-
 const errors = [
   ...refusals,
   'contract_failed',
@@ -36,7 +31,7 @@ const errors = [
 
 const changeContract = route({
   ...api.changeContract,
-  ...changing,
+  ...forAdmins,
   summary:
     'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
   errors,
@@ -58,7 +53,7 @@ const changeContract = route({
 
 const promoteCandidate = route({
   ...api.promoteCandidate,
-  ...changing,
+  ...forAdmins,
   summary: 'Makes the candidate of a contract its limiter, with its counts, and the limiter the candidate.',
   errors,
   handle(context, { params, caller }) {
@@ -72,7 +67,7 @@ type Row = readonly [key: string, compared: Readonly<Compared>];
 
 const showCandidate = route({
   ...api.showCandidate,
-  ...changing,
+  ...forAdmins,
   scope: 'read',
   summary: 'Says what a contract and its candidate decided differently, and for which keys.',
   errors: ['no_candidate'],
@@ -85,13 +80,15 @@ const showCandidate = route({
     const by_key = keys.slice(0, limit).map(([key, { both, only_limiter, only_candidate }]) => {
       return { key, both, only_limiter, only_candidate };
     });
-    return { ok: true, limiter: limiterOf(comparison), ...comparedView(comparison), keys: keys.length, by_key };
+    return {
+      ok: true,
+      limiter: candidateOf(comparison.plan.definition),
+      ...comparedView(comparison),
+      keys: keys.length,
+      by_key,
+    };
   },
 });
-
-function limiterOf({ plan }: CandidateComparison): object {
-  return candidateOf(plan.definition);
-}
 
 async function change(
   { registry, memory }: NodeContext,

@@ -32,7 +32,6 @@ export const refusals = [
 const createContract = route({
   ...api.createContract,
   ...forAdmins,
-  domain: 'contracts',
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
   checksBody: true,
@@ -49,7 +48,6 @@ const createContract = route({
 const listContracts = route({
   ...api.listContracts,
   ...forReaders,
-  domain: 'contracts',
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['contract_not_found'],
   example: { query: { limit: '10' } },
@@ -93,7 +91,6 @@ function has(name: string, text: string): boolean {
 const getContract = route({
   ...api.getContract,
   ...forReaders,
-  domain: 'contracts',
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['invalid_input', 'too_many_keys'],
   async handle({ host, record, ownership, counting }, { params, query: { key }, caller }) {
@@ -112,7 +109,6 @@ const getContract = route({
 const deleteContract = route({
   ...api.deleteContract,
   ...forAdmins,
-  domain: 'contracts',
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
   errors: ['machine_deleted'],
   async handle({ host, ownership, registry }, { params, caller }) {
@@ -126,7 +122,6 @@ const deleteContract = route({
 const showStateMachine = route({
   ...api.showStateMachine,
   ...forReaders,
-  domain: 'contracts',
   summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
   async handle({ host, ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
@@ -142,7 +137,6 @@ const showStateMachine = route({
 const driveTransition = route({
   ...api.driveTransition,
   ...forAdmins,
-  domain: 'contracts',
   summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
   errors: [
     ...(['no_transition', 'condition_failed', 'compute_failed', 'prove_failed', 'verify_failed'] as const),

@@ -9,14 +9,12 @@ import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
-import { forReaders, type RouteRequest, route } from '../route.js';
+import { forOwners, forReaders, type RouteRequest, route } from '../route.js';
 
 const countOne = route({
   ...api.countOne,
-  auth: 'key_or_session',
+  ...forOwners,
   scope: 'event',
-  tier: 'machine',
-  domain: 'events',
   summary:
     'Counts an event in every contract of the machine that listens to its kind, or in one of them, and answers with the decisions.',
   errors: [
@@ -65,7 +63,6 @@ function answerWith(
 const openStream = route({
   ...api.openStream,
   ...forReaders,
-  domain: 'events',
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle, counts; each a CloudEvents envelope.',
   errors: ['contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],

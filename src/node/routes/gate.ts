@@ -23,7 +23,6 @@ const declaration = {
   auth: 'key_or_session',
   scope: 'gate',
   tier: 'machine',
-  domain: 'events',
   errors: [
     'unknown_event_type',
     'contract_failed',

@@ -10,10 +10,9 @@ import type { Counts } from '../metrics.js';
 import { contractOf } from '../ownership.js';
 import { forOwners, route } from '../route.js';
 
-const listContractKeys = route({
+export const listContractKeys = route({
   ...api.listContractKeys,
   ...forOwners,
-  domain: 'contracts',
   summary:
     'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
   example: { query: { limit: '10' } },
@@ -27,12 +26,10 @@ const listContractKeys = route({
   },
 });
 
-const gates = route({
+export const gates = route({
   ...api.gates,
-  auth: 'key_or_session',
+  ...forOwners,
   scope: 'gate',
-  tier: 'machine',
-  domain: 'events',
   summary: 'Counts and decides many requests at once, in order, each as a gate does.',
   errors: ['contract_not_found', 'unknown_event_type', 'invalid_input', 'key_missing'],
   example: {
@@ -88,5 +85,3 @@ function atRequest({ code, what, why, fix }: Failure, index: number): Failure {
     faults: [{ path: `/requests/${index}`, message: what }],
   });
 }
-
-export const keyedRoutes = [listContractKeys, gates];

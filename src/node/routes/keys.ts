@@ -19,7 +19,6 @@ const mintKey = route({
   ...api.mintKey,
   auth: 'public',
   tier: 'account',
-  domain: 'keys and sessions',
   summary:
     'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
   errors: ['mint_off', 'too_many_requests'],
@@ -64,7 +63,6 @@ const common = {
   scope: 'admin',
   ofOwner: true,
   tier: 'account',
-  domain: 'keys and sessions',
 } as const;
 
 const makeKey = route({
@@ -206,7 +204,6 @@ const openSession = route({
   auth: 'key',
   scope: 'any',
   tier: 'account',
-  domain: 'keys and sessions',
   summary:
     'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
   errors: ['too_many_requests'],
@@ -229,7 +226,6 @@ const endSession = route({
   auth: 'session',
   scope: 'any',
   tier: 'account',
-  domain: 'keys and sessions',
   summary: 'Ends the session whose cookie is sent.',
   async handle({ registry }, request, reply) {
     const hash = request.caller?.sessionHash;

@@ -10,11 +10,9 @@ import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../view
 
 const createMachine = route({
   ...api.createMachine,
-  auth: 'key_or_session',
-  scope: 'admin',
+  ...forAdmins,
   ofOwner: true,
   tier: 'account',
-  domain: 'state machines',
   summary: 'Creates a machine. Its record begins with the row of its creation.',
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' } },
@@ -41,7 +39,6 @@ const MACHINES_PER_STEP = 500;
 const listMachines = route({
   ...api.listMachines,
   ...forReaders,
-  domain: 'state machines',
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' } },
   async handle({ ownership, registry, queue }, request) {
@@ -82,7 +79,6 @@ function isCalled({ slug, image }: Machine, text: string): boolean {
 const deleteMachine = route({
   ...api.deleteMachine,
   ...forAdmins,
-  domain: 'state machines',
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
   errors: ['machine_deleted'],
   async handle({ ownership, registry, limits }, { params, caller }) {
@@ -97,7 +93,6 @@ const deleteMachine = route({
 const getMachine = route({
   ...api.getMachine,
   ...forReaders,
-  domain: 'state machines',
   summary: 'Tells about a machine, its contracts and the end of its record.',
   async handle({ ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
@@ -119,7 +114,6 @@ const listActive = route({
   ...api.listActive,
   auth: 'public',
   tier: 'computation (public)',
-  domain: 'state machines',
   summary: 'Ranks the public machines by their transitions within the last cycles. Private machines never appear.',
   example: { query: { cycles: '60', limit: '10' } },
   handle({ active, clock }, { query }) {

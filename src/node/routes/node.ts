@@ -1,7 +1,7 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
 import * as api from '../../api/node.js';
 import { Cycle, OfMachine, Ok } from '../../api/shapes.js';
-import { signProof } from '../../record/signing.js';
+import { signText } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
@@ -11,7 +11,7 @@ import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
 import { forOwners, route } from '../route.js';
 
-const common = { method: 'GET', auth: 'public', domain: 'node' } as const;
+const common = { method: 'GET', auth: 'public' } as const;
 
 const listEndpoints = route({
   ...api.listEndpoints,
@@ -77,7 +77,6 @@ const listLimits = route({
   ...api.listLimits,
   auth: 'public_or_owner',
   scope: 'any',
-  domain: 'node',
   tier: 'public',
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   errors: ['store_away'],
@@ -201,7 +200,6 @@ const showMachineMetrics = route({
   method: 'GET',
   path: '/api/chain/{slug}/metrics',
   ...forOwners,
-  domain: 'node',
   summary:
     'Shows the figures of a machine for Prometheus, for its owner: decisions, latency of its gates, size of its record.',
   shapes: { params: OfMachine },
@@ -212,11 +210,10 @@ const showMachineMetrics = route({
   },
 });
 
-const publicKey = route({
+export const publicKey = route({
   ...api.publicKey,
   auth: 'public',
   tier: 'computation (public)',
-  domain: 'updates',
   summary: 'Shows the public key that signs the records of this node, and its version: to be pinned on first use.',
   handle({ identity: { signer, version, successions } }) {
     const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
@@ -224,15 +221,14 @@ const publicKey = route({
   },
 });
 
-const proveKey = route({
+export const proveKey = route({
   ...api.proveKey,
   auth: 'public',
   tier: 'computation (public)',
-  domain: 'updates',
   summary: 'Signs a nonce of the client, so that it knows who it is talking to before it sends a credential.',
   example: { query: { nonce: 'A'.repeat(43) } },
   handle({ identity: { signer } }, { query }) {
-    return { ok: true, public_key: signer.publicKey, signature: signProof(signer, query.nonce) };
+    return { ok: true, public_key: signer.publicKey, signature: signText(signer, 'node-proof', query.nonce) };
   },
 });
 
@@ -246,6 +242,4 @@ export const nodeRoutes = [
   ready,
   showMetrics,
   showMachineMetrics,
-  publicKey,
-  proveKey,
 ];

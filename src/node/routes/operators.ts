@@ -11,10 +11,9 @@ import { CYCLE_MS } from '../../time/cycle.js';
 import { sourceOf } from '../request-source.js';
 import { forAnyone, route } from '../route.js';
 
-const listOperators = route({
+export const listOperators = route({
   ...api.listOperators,
   ...forAnyone,
-  domain: 'operators',
   summary: 'Lists the operators that transitions can fire: equations, inputs with units and ranges, reference cases.',
   handle() {
     const views = [...standardOperators().values()].map(operatorView);
@@ -22,10 +21,9 @@ const listOperators = route({
   },
 });
 
-const getOperator = route({
+export const getOperator = route({
   ...api.getOperator,
   ...forAnyone,
-  domain: 'operators',
   summary: 'Shows one operator.',
   errors: ['operator_not_found'],
   example: { params: { id: 'KO42' } },
@@ -51,12 +49,11 @@ function notFound(id: string): Failure {
 
 const STEPS_AT_ONCE = 16;
 
-const shift = route({
+export const shift = route({
   ...api.shift,
   auth: 'key_and_session',
   scope: 'read',
   tier: 'computation (public)',
-  domain: 'compute, wizard surface',
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } } },
@@ -143,5 +140,3 @@ function summaryOf(steps: readonly { readonly result: number }[]): Static<typeof
   const mean = results.reduce((sum, result) => sum + result / results.length, 0);
   return { min: Math.min(...results), max: Math.max(...results), mean };
 }
-
-export const operatorRoutes = [listOperators, getOperator, shift];

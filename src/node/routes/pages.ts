@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { OfMachine } from '../../api/shapes.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
-import { forAnyone, type Route, route } from '../route.js';
+import { forAnyone, route } from '../route.js';
 
 /** Only what this node serves, and no inline script or style. */
 const policy = [
@@ -20,7 +20,7 @@ const policy = [
 const [HTML, SCRIPT] = ['text/html; charset=utf-8', 'text/javascript; charset=utf-8'];
 const STYLE = 'text/css; charset=utf-8';
 
-export const pages: readonly Route[] = [
+export const pages = [
   file('/', HTML, 'node/home.html', 'Shows the most active machines, and the health of this node.'),
   // The same for every slug: the page fetches what it shows.
   file('/m/{slug}', HTML, 'node/machine.html', 'Shows a machine as it moves: counts, transitions, record.', OfMachine),
@@ -31,12 +31,11 @@ export const pages: readonly Route[] = [
   file('/icon.svg', 'image/svg+xml', 'icon.svg', 'The icon of the pages of the node.'),
 ];
 
-function file(path: string, type: string, name: BundledFile, summary: string, params?: TObject): Route {
+function file(path: string, type: string, name: BundledFile, summary: string, params?: TObject) {
   return route({
     method: 'GET',
     path,
     ...forAnyone,
-    domain: 'home',
     summary,
     ...(params === undefined ? {} : { shapes: { params } }),
     answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },

@@ -18,7 +18,6 @@ const NDJSON = 'application/x-ndjson';
 const readRecord = route({
   ...api.readRecord,
   ...forReaders,
-  domain: 'record',
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
   example: { query: { kind: 'transition', limit: '10' } },
   async handle(context, request, reply) {
@@ -58,7 +57,6 @@ const ROWS_SEARCHED = 5_000;
 const verifyRecord = route({
   ...api.verifyRecord,
   ...forReaders,
-  domain: 'record',
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
   errors: ['node_overloaded'],
   async handle({ ownership, verifications, counting }, { params, caller, ip }) {

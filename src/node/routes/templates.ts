@@ -17,7 +17,6 @@ import { create, notBoth, pay, refusals } from './contracts.js';
 const listTemplates = route({
   ...api.listTemplates,
   ...forAnyone,
-  domain: 'contract templates',
   summary: 'Lists the templates that can be deployed, in pages.',
   errors: ['template_not_found'],
   example: { query: { limit: '10' } },
@@ -37,7 +36,6 @@ const listTemplates = route({
 const inspectRateLimiter = route({
   ...api.inspectRateLimiter,
   ...forAnyone,
-  domain: 'contract templates',
   summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
   handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
 });
@@ -45,7 +43,6 @@ const inspectRateLimiter = route({
 const inspectTemplate = route({
   ...api.inspectTemplate,
   ...forAnyone,
-  domain: 'contract templates',
   summary: 'Shows the full definition of a template.',
   errors: ['template_not_found'],
   example: { params: { template_id: 'gcra' } },
@@ -55,7 +52,6 @@ const inspectTemplate = route({
 const deployRateLimiter = route({
   ...api.deployRateLimiter,
   ...forAdmins,
-  domain: 'contract templates',
   summary:
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
   errors: refusals,
@@ -73,7 +69,6 @@ const deployRateLimiter = route({
 const deployTemplate = route({
   ...api.deployTemplate,
   ...forAdmins,
-  domain: 'contract templates',
   summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
   errors: [...refusals, 'template_not_found'],
   example: {
