@@ -5,6 +5,7 @@ import { Series } from './outcome/series.js';
 import { Scenario } from './scenario/scenario-schema.js';
 
 export { commandsPage } from './cli/help.js';
+export * as endpoints from './client/endpoints.js';
 export { escaped, hashed, htmlDocument, scriptJson } from './report/page/html.js';
 export { fieldPage, fieldPaths } from './schema/field-reference.js';
 export { topics } from './topics/topics.js';

@@ -32,7 +32,9 @@ await build({
   format: 'esm',
   packages: 'external',
 });
-const { hashed, schemas, scriptJson, themeStyle, topics } = await import(pathToFileURL('build/build-time.js').href);
+const { endpoints, hashed, schemas, scriptJson, themeStyle, topics } = await import(
+  pathToFileURL('build/build-time.js').href
+);
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const forBrowsers = {
@@ -44,6 +46,20 @@ const forBrowsers = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   metafile: true,
+};
+
+/** WeirClient needs no schemas of its endpoints. */
+const withoutSchemas = {
+  name: 'without-schemas',
+  setup({ onLoad }) {
+    const routes = Object.entries(endpoints).map(([name, { method, path }]) => [name, `${method} ${path}`]);
+    const contents = `const routes = ${JSON.stringify(Object.fromEntries(routes))};
+export function routeOf(name) {
+  const [method, path] = routes[name].split(' ');
+  return { method, path };
+}`;
+    onLoad({ filter: /client.route-table\.ts$/ }, () => ({ contents }));
+  },
 };
 
 /** Keeps TypeBox from probing `Function`, which the page's policy forbids with an error message. */
@@ -64,6 +80,7 @@ const pages = await build({
   ].map((name) => `src/web/${name}`),
   outdir: 'dist/web',
   loader: { '.html': 'copy', '.svg': 'copy' },
+  plugins: [withoutSchemas],
 });
 
 // All pages share one style and the chart palette.
@@ -198,6 +215,7 @@ const client = await build({
   entryPoints: { 'lib/client': 'src/client/weir-client.ts' },
   platform: 'neutral',
   mainFields: ['module', 'main'],
+  plugins: [withoutSchemas],
 });
 
 const asksForModules = 'var __require=';

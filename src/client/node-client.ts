@@ -29,7 +29,10 @@ export async function connectFromFolder({
 }): Promise<NodeClient> {
   const folder = new NodeFolder(baseUrlFrom(givenUrl));
   const notes = folder.makePrivate();
-  const clock = new WallClock(CYCLE_MS, { onError: rethrow });
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  const clock = new WallClock(CYCLE_MS, { onError });
   const credentials = credentialsFrom(key, folder);
   const { shown, as, ...node } = await reach(givenUrl, insecure);
   try {
@@ -65,8 +68,4 @@ function credentialsFrom(given: string | undefined, folder: NodeFolder): Credent
 function sessionFrom(folder: NodeFolder): CredentialHeaders {
   const session = folder.session.read();
   return session === undefined ? {} : { cookie: session.cookie };
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

@@ -32,7 +32,10 @@ export class ActiveMachines {
     this.#host = host;
     this.#knowsStates = knowsStates;
     host.changes.subscribe(({ kind, machine }) => {
-      if (kind === 'machine_deleted') this.#remove(machine);
+      if (kind !== 'machine_deleted') return;
+      this.#activity.delete(machine);
+      this.#limiting.delete(machine);
+      this.#rankedCycle = Number.NaN;
     });
   }
 
@@ -96,12 +99,6 @@ export class ActiveMachines {
       this.#activity.set(machine, activity);
     }
     activity.add(row.cycle);
-    this.#rankedCycle = Number.NaN;
-  }
-
-  #remove(machine: Machine): void {
-    this.#activity.delete(machine);
-    this.#limiting.delete(machine);
     this.#rankedCycle = Number.NaN;
   }
 

@@ -25,29 +25,16 @@ export class Ownership {
   }
 
   #take({ kind, machine }: HostChange): void {
-    if (kind === 'machine_added') this.#add(machine);
-    else if (kind === 'machine_deleted') this.#disown(machine);
-    else if (kind === 'machine_removed') this.#drop(machine);
-  }
-
-  #add(machine: Machine): void {
-    this.#slugs.splice(this.#placeOf(machine.slug), 0, machine.slug);
-    this.#own(machine);
-  }
-
-  #disown(machine: Machine): void {
-    const left = this.machinesOf(machine.image.owner).filter((one) => one !== machine);
-    if (left.length > 0) this.#byOwner.set(machine.image.owner, left);
-    else this.#byOwner.delete(machine.image.owner);
-  }
-
-  #placeOf(slug: string): number {
-    return firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
-  }
-
-  #drop({ slug }: Machine): void {
-    const index = this.#placeOf(slug);
-    if (this.#slugs[index] === slug) this.#slugs.splice(index, 1);
+    const { slug, image } = machine;
+    const place = firstIndex(this.#slugs.length, (index) => this.#slugs[index]! >= slug);
+    if (kind === 'machine_added') {
+      this.#slugs.splice(place, 0, slug);
+      this.#own(machine);
+    } else if (kind === 'machine_deleted') {
+      const left = this.machinesOf(image.owner).filter((one) => one !== machine);
+      if (left.length > 0) this.#byOwner.set(image.owner, left);
+      else this.#byOwner.delete(image.owner);
+    } else if (kind === 'machine_removed' && this.#slugs[place] === slug) this.#slugs.splice(place, 1);
   }
 
   /** Looks at some owners, in turn. @returns minted ones without a valid key: what they left can no longer be used */

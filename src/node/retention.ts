@@ -5,7 +5,6 @@
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
 //
 // Readers lose the rows with the commit of the cut; the database frees their room later, in small steps, and after a restart too.
-import type { HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { AuditRow } from '../record/row.js';
 import { cutHolds, publicKeyFrom, signCheckpoint, signCut } from '../record/signing.js';
@@ -60,13 +59,11 @@ export class Retention {
     const deleted = machines.filter(({ deletedMs }) => deletedMs !== undefined);
     for (const machine of deleted.sort((a, b) => a.deletedMs! - b.deletedMs!)) this.#deleted.add(machine);
     for (const slug of store.unswept()) this.#unswept.add(slug);
-    host.changes.subscribe((change) => this.#onChange(change));
-  }
-
-  #onChange({ kind, machine }: HostChange): void {
-    if (kind === 'machine_deleted') this.#deleted.add(machine);
-    if (kind === 'machine_deleted' || kind === 'contract_removed' || kind === 'contract_changed')
-      this.#unswept.add(machine.slug);
+    host.changes.subscribe(({ kind, machine }) => {
+      if (kind === 'machine_deleted') this.#deleted.add(machine);
+      if (kind === 'machine_deleted' || kind === 'contract_removed' || kind === 'contract_changed')
+        this.#unswept.add(machine.slug);
+    });
   }
 
   take({ machine: slug, seq }: AuditRow): void {

@@ -38,7 +38,8 @@ export class Sockets {
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
     // A closed socket has none.
     const { remoteAddress = '' } = socket;
-    const isOfMany = remoteAddress !== '' && this.#isOfMany(remoteAddress);
+    const isOfMany =
+      remoteAddress !== '' && this.#ofMany.check(remoteAddress.split('%')[0]!, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
     const [address, network] = isOfMany ? [MANY, MANY] : [networkOf(remoteAddress), addressNetworkOf(remoteAddress)];
     const hasRoom = this.size < this.#most && (isOfMany || this.#room.hasRoom(address, network));
     if (remoteAddress === '' || !hasRoom) {
@@ -50,9 +51,5 @@ export class Sockets {
     this.#room.add(address, network, 1);
     socket.once('close', () => this.#room.add(address, network, -1));
     return true;
-  }
-
-  #isOfMany(address: string): boolean {
-    return this.#ofMany.check(address.split('%')[0]!, isIPv6(address) ? 'ipv6' : 'ipv4');
   }
 }

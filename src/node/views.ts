@@ -39,7 +39,7 @@ export function machineSummary({ image, contracts, deletedMs, head }: Machine, c
 }
 
 export function contractView(contract: Contract) {
-  const { id, state: currentState, image, plan } = contract;
+  const { id, state: currentState, image, plan, keys } = contract;
   const { machine, templateId, createdCycle: created_cycle, firstFireCycle: first_fire_cycle } = image;
   const { name: definition_name, version } = plan.definition;
   const [aggregate] = plan.aggregates;
@@ -57,7 +57,7 @@ export function contractView(contract: Contract) {
     ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
     ...(plan.isShadow ? { shadow: true } : {}),
     ...(plan.definition.when_away === undefined ? {} : { when_away: plan.definition.when_away }),
-    ...keyedView(contract),
+    ...(keys && { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } }),
     ...candidateView(contract),
     created_cycle,
     first_fire_cycle,
@@ -73,11 +73,6 @@ function candidateView({ comparison }: Contract) {
 
 export function comparedView({ since, requests, compared }: CandidateComparison) {
   return { since, requests, ...compared };
-}
-
-function keyedView({ keys, image }: Contract) {
-  if (keys === undefined) return {};
-  return { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } };
 }
 
 export function contractStatus(contract: Contract, { gate }: Pick<KeyState, 'gate'>, name?: string) {

@@ -5,17 +5,7 @@ import type { Inputs } from '../operator/operator.js';
 import { findOperator } from '../operator/registry.js';
 import type { AuditEntry } from './row.js';
 
-export type FiredRow = Pick<
-  AuditEntry,
-  | 'cycle'
-  | 'operator'
-  | 'operator_version'
-  | 'inputs'
-  | 'result'
-  | 'master_equation_block'
-  | 'proof_digest'
-  | 'substrate'
->;
+export type FiredRow = Pick<AuditEntry, 'cycle'> & Partial<AuditEntry>;
 
 /** Repeats the operators, and the proof if the row has its digest, to the last bit. Returns the first fault in words. */
 export function recheck(row: FiredRow): string | undefined {

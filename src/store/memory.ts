@@ -52,7 +52,8 @@ export class MemoryStore implements Store {
       const { machine, contracts, rows } = this.#shelf(slug);
       const last = rows.at(-1);
       const { seq, hash } = last ?? EMPTY;
-      return { machine, contracts: contracts.map(storedOf), head: { seq, hash }, last };
+      const stored = contracts.map(({ image, state }) => ({ image, state: decoded({ id: image.id }, state) }));
+      return { machine, contracts: stored, head: { seq, hash }, last };
     });
   }
 
@@ -247,10 +248,6 @@ function removeFirst(shelf: Shelf, rows: number): number {
   const removed = shelf.rows.splice(0, rows);
   for (const row of removed) shelf.bytes -= bytesOfRow(row);
   return removed.length;
-}
-
-function storedOf({ image, state }: Contract) {
-  return { image, state: decoded({ id: image.id }, state) };
 }
 
 function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns): ContractState {

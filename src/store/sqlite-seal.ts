@@ -17,7 +17,8 @@ interface Contents {
 /** Signs a copy; nothing may write to it afterwards. @throws Failure `store_damaged`, `unwritable_folder` */
 export function seal(path: string, dir: string, sign: (text: string) => string): void {
   opened(path, dir, false, (database) => {
-    const text = canonicalJson(contentsOf(database));
+    const contents: Contents = { weir_backup: 1, schema: schemaOf(database), tables: tablesOf(database) };
+    const text = canonicalJson(contents);
     database.exec('CREATE TABLE seal (contents TEXT NOT NULL, signature TEXT NOT NULL) STRICT');
     database.prepare('INSERT INTO seal VALUES (?, ?)').run(text, sign(text));
   });
@@ -60,10 +61,6 @@ function opened<T>(path: string, dir: string, isUntrusted: boolean, work: (datab
   } catch (error) {
     throw openingFailure(error, dir);
   }
-}
-
-function contentsOf(database: Database): Contents {
-  return { weir_backup: 1, schema: schemaOf(database), tables: tablesOf(database) };
 }
 
 const OURS = "name <> 'seal' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";

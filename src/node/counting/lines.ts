@@ -101,7 +101,11 @@ export abstract class Lines implements LineReader {
   end(): void {}
 
   refuse(number: number): void {
-    this.#read.push({ number, failure: tooLong() });
+    const failure = new Failure('body_too_large', {
+      what: 'The line was not counted.',
+      why: 'It is longer than any event.',
+    });
+    this.#read.push({ number, failure });
   }
 
   stop(before: number): void {
@@ -121,13 +125,10 @@ export abstract class Lines implements LineReader {
       else contracts.push(this.decisionOn(contract, sum));
       yield;
     }
-    return { ...this.#figures(cycle), outcomes: this.outcomes, contracts };
-  }
-
-  #figures(cycle: number) {
-    const { stoppedBefore: next_line, lines, counted, refused, admitted, limited } = this;
+    const { stoppedBefore: next_line, lines, counted, refused, admitted, limited, outcomes } = this;
     const complete = next_line === undefined;
-    return { ok: true, cycle, lines, counted, refused, admitted, limited, complete, ...(!complete && { next_line }) };
+    const end = { complete, ...(!complete && { next_line }), outcomes, contracts };
+    return { ok: true, cycle, lines, counted, refused, admitted, limited, ...end };
   }
 
   protected takeRead(): readonly Read[] {
@@ -192,8 +193,4 @@ export abstract class Lines implements LineReader {
       this.outcomes.push({ ...place, outcome: 'refused', admitted: 0, limited: 0, code, detail });
     }
   }
-}
-
-function tooLong(): Failure {
-  return new Failure('body_too_large', { what: 'The line was not counted.', why: 'It is longer than any event.' });
 }

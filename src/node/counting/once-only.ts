@@ -1,5 +1,7 @@
 // The idempotency key of a request (draft-ietf-httpapi-idempotency-key-header), and the replayed answer.
 import type { FastifyReply } from 'fastify';
+import type { Contract } from '../../host/contract.js';
+import { spanCycles } from '../../limiter/plan.js';
 import { canonicalJson, sha256Hex } from '../../schema/canonical.js';
 import { Failure } from '../../schema/failure.js';
 import { JSON_TYPE } from '../long-answer.js';
@@ -38,6 +40,11 @@ export function onceOnly(header: unknown, content: readonly unknown[]): OnceOnly
     });
   const request = sha256Hex(content.map((part) => (typeof part === 'string' ? part : canonicalJson(part))).join('\n'));
   return { key: sha256Hex(key[1] ?? key[2]!).slice(0, 32), request: request.slice(0, 32) };
+}
+
+/** Cycles after which a repetition could not change any decision. */
+export function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
+  return [...contracts].reduce((most, { plan }) => Math.max(most, spanCycles(plan, cycleMs)), 1);
 }
 
 export function reused(): Failure {

@@ -3,11 +3,10 @@
 //   first     mark set where there is none ─► counted ─► answer kept in place of the mark
 //   repeated  answer there ─► the same answer        mark alone ─► 503: pending, or its node ended before it knew. Never counted twice
 import type { Machine } from '../../host/machine.js';
-import { spanCycles } from '../../limiter/plan.js';
 import { Failure } from '../../schema/failure.js';
 import { prefixOf } from '../../store/redis/buckets.js';
 import type { RedisConnection } from '../../store/redis/connection.js';
-import { type OnceOnly, Replayed, reused } from '../counting/once-only.js';
+import { type OnceOnly, Replayed, reachOf, reused } from '../counting/once-only.js';
 
 /** An answer is kept for the longest window of the machine, within these bounds in ms. */
 const SHORTEST_MS = 60_000;
@@ -48,6 +47,5 @@ export async function doOnce<T extends object>(
 }
 
 function keptFor({ contracts, context: { clock } }: Machine): number {
-  const cycles = contracts.reduce((most, { plan }) => Math.max(most, spanCycles(plan, clock.cycleMs)), 1);
-  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (cycles + 1) * clock.cycleMs));
+  return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (reachOf(contracts, clock.cycleMs) + 1) * clock.cycleMs));
 }

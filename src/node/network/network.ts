@@ -11,7 +11,6 @@ import type { Host } from '../../host/host.js';
 import type { HostEvent } from '../../host/ledger.js';
 import type { Machine } from '../../host/machine.js';
 import { KeyRing } from '../../record/key-ring.js';
-import type { AuditRow } from '../../record/row.js';
 import { publicKeyFrom, type Signer } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { HeadMark } from '../../store/head-mark.js';
@@ -143,17 +142,13 @@ export class Network {
       return 0;
     }
     for (const row of rows) {
-      this.#reach(machine, row);
+      const { seq, hash, kind } = row;
+      machine.head = { seq, hash };
+      machine.durableSeq = seq;
+      if (kind === 'machine_deleted' && machine.deletedMs !== undefined) machine.end = row;
       this.hostEvents.next({ kind: 'row', row });
     }
     return rows.length;
-  }
-
-  #reach(machine: Machine, row: AuditRow): void {
-    const { seq, hash, kind } = row;
-    machine.head = { seq, hash };
-    machine.durableSeq = seq;
-    if (kind === 'machine_deleted' && machine.deletedMs !== undefined) machine.end = row;
   }
 
   async #moveDue(prefix: string): Promise<void> {

@@ -42,7 +42,9 @@ export class PlainCounting {
     const keys = keysOf(contract, name);
     const isLate = happened !== undefined && happened !== cycleOf(this.#connection.nowMs(), this.#connection.cycleMs);
     const counted = isLate
-      ? await this.#countLate(prefix, [gate, n, keys, happened])
+      ? await this.#connection
+          .call<number[]>('late', prefix, [gate, n, keys, happened].map(String))
+          .then(([nowMs, reply]) => gateReplyIn(reply, 0, nowMs))
       : await this.#batch.count(prefix, gate, peek ? 0 : n, keys);
     if (counted.admitted < 0) return whyNot(contract, happened, plain, counted);
     const after = await this.#retryAfter(prefix, gate, plain, counted, isOne ? n : 1);
@@ -69,11 +71,6 @@ export class PlainCounting {
     if (number === -2) throw tooManyKeys(contract.image);
     // About the state that Redis found, which may have changed since.
     throw whyNoTransition(contract.plan, target, to);
-  }
-
-  async #countLate(prefix: string, args: readonly (string | number)[]): Promise<GateReply> {
-    const [nowMs, reply] = await this.#connection.call<number[]>('late', prefix, args.map(String));
-    return gateReplyIn(reply, 0, nowMs);
   }
 
   /** As `retryAfterCycles` of the forecast, for n requests at once. */

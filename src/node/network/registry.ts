@@ -303,15 +303,11 @@ export class NetworkRegistry implements Registry {
   }
 
   async #gone(slug: string, number: number): Promise<void> {
-    const { directory, entries } = this.#context.network;
+    const { connection, directory, entries } = this.#context.network;
     await directory.announceGone(slug);
     await entries.linked(slug, number);
-    while (await this.#sweep(prefixOf(slug)));
-  }
-
-  async #sweep(prefix: string): Promise<boolean> {
-    const [, hasMore] = await this.#context.network.connection.call('sweep', prefix, [String(SWEPT_AT_ONCE)]);
-    return hasMore === 1;
+    for (let hasMore: unknown = 1; hasMore === 1; )
+      [, hasMore] = await connection.call('sweep', prefixOf(slug), [String(SWEPT_AT_ONCE)]);
   }
 
   async #whyNot(slug: string, otherwise: Failure): Promise<Failure> {

@@ -72,20 +72,13 @@ async function listed(
   { search, sort }: { readonly search?: string; readonly sort?: 'limiting' },
 ): Promise<readonly Contract[]> {
   const text = search?.toLowerCase();
-  const found =
-    text === undefined ? contracts : contracts.filter((one) => namesOf(one).some((name) => has(name, text)));
+  const isCalled = ({ id, image: { name = '', definition } }: Contract) =>
+    text === undefined || [id, name, definition.name].some((one) => one.toLowerCase().includes(text));
+  const found = contracts.filter(isCalled);
   if (sort === undefined) return found;
   const limiting = new Set<string>();
   for (const one of await counting.states(found.slice(0, MOST_SORTED))) if (one.limiting > 0) limiting.add(one.id);
   return [...found.filter(({ id }) => limiting.has(id)), ...found.filter(({ id }) => !limiting.has(id))];
-}
-
-function namesOf({ id, image: { name = '', definition } }: Contract): string[] {
-  return [id, name, definition.name];
-}
-
-function has(name: string, text: string): boolean {
-  return name.toLowerCase().includes(text);
 }
 
 const getContract = route({

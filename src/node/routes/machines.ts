@@ -49,10 +49,12 @@ const listMachines = route({
     // Limiting machines come first, so each page of a sorted list looks at all.
     let from: string | undefined = sort === undefined ? after : '';
     const most = sort === undefined ? limit : MOST_SORTED;
+    const isAsked = ({ slug, image }: Machine) =>
+      (!own || image.owner === caller?.owner) &&
+      (slug.includes(text) || image.displayName.toLowerCase().includes(text));
     const scanNext = () => {
       const { seen, last } = ownership.scan(caller, from!, MACHINES_PER_STEP);
-      for (const machine of seen)
-        if ((!own || machine.image.owner === caller?.owner) && isCalled(machine, text)) found.push(machine);
+      found.push(...seen.filter(isAsked));
       from = last;
       return from !== undefined && found.length <= most;
     };
@@ -70,10 +72,6 @@ const listMachines = route({
 function limitingFirst(machines: readonly Machine[]): readonly Machine[] {
   const isLimiting = ({ contracts }: Machine) => contracts.some(({ limiting }) => limiting > 0);
   return [...machines.filter(isLimiting), ...machines.filter((machine) => !isLimiting(machine))];
-}
-
-function isCalled({ slug, image }: Machine, text: string): boolean {
-  return slug.includes(text) || image.displayName.toLowerCase().includes(text);
 }
 
 const deleteMachine = route({

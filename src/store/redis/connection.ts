@@ -164,7 +164,7 @@ export class RedisConnection {
     try {
       return await this.#inTime(this.#replicated(key, args, isBinary));
     } catch (error) {
-      if (!isMissingFunction(error)) throw this.#failed(error);
+      if (!(error as Error).message.includes('Function not found')) throw this.#failed(error);
     }
     // A new server, or one that lost its functions: nothing has been executed yet.
     try {
@@ -280,8 +280,4 @@ function unreached({ kind, nodes }: RedisPlace, error: unknown): Failure {
 
 function isRefusal(message: string): boolean {
   return /^(ERR|WRONGTYPE|NOAUTH|NOPERM|user_script)/.test(message);
-}
-
-function isMissingFunction(error: unknown): boolean {
-  return (error as Error).message.includes('Function not found');
 }

@@ -11,12 +11,11 @@ import type { Contract } from '../../../host/contract.js';
 import type { Host } from '../../../host/host.js';
 import type { Machine } from '../../../host/machine.js';
 import type { Steps } from '../../../limiter/plan.js';
-import { spanCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import type { KeptAnswers } from '../../../store/kept-answers.js';
 import type { Limits } from '../../limits.js';
 import type { Usage } from '../../usage.js';
-import { type OnceOnly, Replayed, reused } from '../once-only.js';
+import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 
 /** Steps and rows per turn of the loop, for a request with a key: some ten ms. */
 const MOST_STEPS = 1_024;
@@ -69,7 +68,7 @@ export class Idempotency {
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const answer = yield* inOneTurn(machine, count());
-    const untilCycle = cycle + reachOf(windows(), machine.context.clock.cycleMs);
+    const untilCycle = cycle + Math.min(LONGEST_CYCLES, reachOf(windows(), machine.context.clock.cycleMs));
     const text = textOf(answer);
     if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
     this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
@@ -99,12 +98,6 @@ export class Idempotency {
       fix: 'Wait until the windows that they are kept for have passed, or send fewer requests with more events each.',
     });
   }
-}
-
-function reachOf(contracts: Iterable<Contract>, cycleMs: number): number {
-  let reach = 1;
-  for (const { plan } of contracts) reach = Math.max(reach, spanCycles(plan, cycleMs));
-  return Math.min(LONGEST_CYCLES, reach);
 }
 
 function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
