@@ -2,7 +2,7 @@
 import { ContractDefinition, Shadow } from '../limiter/definition.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
-import type { Endpoint } from './endpoint.js';
+import { get, patch, post } from './endpoint.js';
 import { ContractName, closed, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
@@ -16,9 +16,7 @@ const Changed = {
   forgotten: Type.Optional(Type.String({ description: 'What of its counts could not be kept; absent for nothing.' })),
 };
 
-export const changeContract = {
-  method: 'PATCH',
-  path: '/api/chain/{slug}/contracts/{contract_id}',
+export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}', {
   takesLongBody: true,
   shapes: {
     params: OfContract,
@@ -48,18 +46,14 @@ export const changeContract = {
     ),
   },
   answers: ok('The contract as it is now.', Changed),
-} as const satisfies Endpoint;
+});
 
-export const promoteCandidate = {
-  method: 'POST',
-  path: '/api/chain/{slug}/contracts/{contract_id}/promote',
+export const promoteCandidate = post('/api/chain/{slug}/contracts/{contract_id}/promote', {
   shapes: { params: OfContract },
   answers: ok('The contract as it is now.', Changed),
-} as const satisfies Endpoint;
+});
 
-export const showCandidate = {
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts/{contract_id}/candidate',
+export const showCandidate = get('/api/chain/{slug}/contracts/{contract_id}/candidate', {
   shapes: { params: OfContract, querystring: exact({ limit: limitOf('Keys', 1_000) }) },
   answers: ok('What contract and candidate decided differently, and for whom.', {
     limiter: LimiterShown,
@@ -67,4 +61,4 @@ export const showCandidate = {
     keys: Type.Integer({ description: 'Keys that they treated differently, of the first 10,000.' }),
     by_key: Type.Array(ComparedKey, { description: 'Those with most differences first.' }),
   }),
-} as const satisfies Endpoint;
+});

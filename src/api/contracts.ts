@@ -5,7 +5,7 @@ import { GatewayDefinition } from '../limiter/gateway-definition.js';
 import { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { RowShape } from '../record/row.js';
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { get, post, remove } from './endpoint.js';
 import {
   ContractName,
   Cycle,
@@ -64,9 +64,7 @@ const further = {
 
 const Deployed = { contract: ContractView, template_id: Type.String() };
 
-export const listTemplates = {
-  method: 'GET',
-  path: '/api/contracts/templates',
+export const listTemplates = get('/api/contracts/templates', {
   shapes: {
     querystring: exact(pageOf('Templates', 'Only those behind this id: `next` of the previous page.')),
   },
@@ -77,24 +75,18 @@ export const listTemplates = {
     ),
     next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
   }),
-} as const satisfies Endpoint;
+});
 
-export const inspectRateLimiter = {
-  method: 'GET',
-  path: '/api/contracts/templates/rate-limiter',
+export const inspectRateLimiter = get('/api/contracts/templates/rate-limiter', {
   answers: ok('The template.', { template: ContractDefinition }),
-} as const satisfies Endpoint;
+});
 
-export const inspectTemplate = {
-  method: 'GET',
-  path: '/api/contracts/templates/{template_id}',
+export const inspectTemplate = get('/api/contracts/templates/{template_id}', {
   shapes: { params: OfTemplate },
   answers: ok('The template.', { template: ContractDefinition }),
-} as const satisfies Endpoint;
+});
 
-export const deployRateLimiter = {
-  method: 'POST',
-  path: '/api/contracts/templates/rate-limiter/deploy',
+export const deployRateLimiter = post('/api/contracts/templates/rate-limiter/deploy', {
   takesLongBody: true,
   shapes: {
     body: exact({
@@ -115,11 +107,9 @@ export const deployRateLimiter = {
     }),
   },
   answers: created('The contract.', Deployed),
-} as const satisfies Endpoint;
+});
 
-export const deployTemplate = {
-  method: 'POST',
-  path: '/api/contracts/templates/{template_id}/deploy',
+export const deployTemplate = post('/api/contracts/templates/{template_id}/deploy', {
   shapes: {
     params: OfTemplate,
     body: exact({
@@ -141,11 +131,9 @@ export const deployTemplate = {
     }),
   },
   answers: created('The contract.', Deployed),
-} as const satisfies Endpoint;
+});
 
-export const createContract = {
-  method: 'POST',
-  path: '/api/chain/{slug}/contracts',
+export const createContract = post('/api/chain/{slug}/contracts', {
   takesLongBody: true,
   shapes: {
     params: OfMachine,
@@ -155,11 +143,9 @@ export const createContract = {
     ]),
   },
   answers: created('The contract.', { contract: ContractView }),
-} as const satisfies Endpoint;
+});
 
-export const listContracts = {
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts',
+export const listContracts = get('/api/chain/{slug}/contracts', {
   shapes: {
     params: OfMachine,
     querystring: exact({
@@ -172,11 +158,9 @@ export const listContracts = {
     contracts: Type.Array(ContractView),
     next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
   }),
-} as const satisfies Endpoint;
+});
 
-export const getContract = {
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts/{contract_id}',
+export const getContract = get('/api/chain/{slug}/contracts/{contract_id}', {
   shapes: { params: OfContract, querystring: exact({ key: Type.Optional(Key) }) },
   answers: ok('The contract; with `key`, state and count are those of the key.', {
     contract: Type.Object({
@@ -187,20 +171,16 @@ export const getContract = {
       }),
     }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const deleteContract = {
-  method: 'DELETE',
-  path: '/api/chain/{slug}/contracts/{contract_id}',
+export const deleteContract = remove('/api/chain/{slug}/contracts/{contract_id}', {
   shapes: { params: OfContract },
   answers: ok('The contract is gone, and its room is free.', {
     freed: Type.Object(freed, { description: 'What the owner may have anew.' }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const showStateMachine = {
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts/{contract_id}/state-machine',
+export const showStateMachine = get('/api/chain/{slug}/contracts/{contract_id}/state-machine', {
   shapes: { params: OfContract },
   answers: ok(
     'The machine as a config of XState, whole as JSON. Its guards and actions are in the package: see its field meta.needs.',
@@ -216,11 +196,9 @@ export const showStateMachine = {
       ),
     },
   ),
-} as const satisfies Endpoint;
+});
 
-export const driveTransition = {
-  method: 'POST',
-  path: '/api/chain/{slug}/contracts/{contract_id}/transition',
+export const driveTransition = post('/api/chain/{slug}/contracts/{contract_id}/transition', {
   shapes: {
     params: OfContract,
     body: exact({
@@ -251,4 +229,4 @@ export const driveTransition = {
     proof_digest: Type.Union([Hash, Type.Null()], { description: 'null where no proof is required.' }),
     emitted: Type.Array(Type.String()),
   }),
-} as const satisfies Endpoint;
+});

@@ -28,3 +28,14 @@ export interface Endpoint extends RouteAddress {
   /** By status. Problems are not listed. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
 }
+
+type Rest = Omit<Endpoint, keyof RouteAddress>;
+
+function endpointsBy<const M extends Endpoint['method']>(method: M) {
+  return <const P extends string, const R extends Rest>(path: P, rest: R) => ({ method, path, ...rest });
+}
+
+export const get = endpointsBy('GET');
+export const post = endpointsBy('POST');
+export const patch = endpointsBy('PATCH');
+export const remove = endpointsBy('DELETE');

@@ -1,6 +1,6 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { type Endpoint, get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, EventType, exact, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';
 
@@ -72,22 +72,18 @@ const Limited = Type.Object({
   'violated-policies': Type.Array(Type.String()),
 });
 
-export const countOne = {
-  method: 'POST',
-  path: '/api/chain/{slug}/event',
+export const countOne = post('/api/chain/{slug}/event', {
   shapes: { params: OfMachine, body: EventShape },
   answers: ok('The decision of every contract that counted it.', {
     cycle: Cycle,
     contracts: Type.Array(DecisionShape),
   }),
-} as const satisfies Endpoint;
+});
 
-export const countMany = {
-  method: 'POST',
-  path: '/api/chain/{slug}/events',
+export const countMany = post('/api/chain/{slug}/events', {
   shapes: { params: OfMachine, body: Type.Array(EventShape) },
   answers: ok('An outcome for every line.', BulkAnswer),
-} as const satisfies Endpoint;
+});
 
 const gateParts = {
   path: '/api/chain/{slug}/contracts/{contract_id}/gate',
@@ -124,9 +120,7 @@ export const gateByPost = { ...gateParts, method: 'POST' } as const satisfies En
 
 const MOST_COUNTS = 24;
 
-export const openStream = {
-  method: 'GET',
-  path: '/api/chain/{slug}/stream',
+export const openStream = get('/api/chain/{slug}/stream', {
   shapes: {
     params: OfMachine,
     querystring: exact({
@@ -149,4 +143,4 @@ export const openStream = {
   answers: {
     200: { description: 'The stream. It ends when the node stops or the client closes it.', type: 'text/event-stream' },
   },
-} as const satisfies Endpoint;
+});

@@ -1,14 +1,12 @@
 // The endpoints of contracts with keys: list the keys, and decide many requests at once.
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, exact, Key, limitOf, OfContract, OfMachine, ok, Search } from './shapes.js';
 import { Counted, DecisionShape, State } from './views.js';
 
 const { state, remaining, retry_after_cycles, admitted, limited, away } = DecisionShape.properties;
 
-export const listContractKeys = {
-  method: 'GET',
-  path: '/api/chain/{slug}/contracts/{contract_id}/keys',
+export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/keys', {
   shapes: {
     params: OfContract,
     querystring: exact({
@@ -33,13 +31,11 @@ export const listContractKeys = {
     ),
     next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
   }),
-} as const satisfies Endpoint;
+});
 
 const MOST_REQUESTS = 1_000;
 
-export const gates = {
-  method: 'POST',
-  path: '/api/chain/{slug}/gates',
+export const gates = post('/api/chain/{slug}/gates', {
   takesLongBody: true,
   shapes: {
     params: OfMachine,
@@ -69,4 +65,4 @@ export const gates = {
       }),
     ),
   }),
-} as const satisfies Endpoint;
+});

@@ -1,6 +1,6 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { get, post, remove } from './endpoint.js';
 import { created, exact, ok, pageOf, Slug } from './shapes.js';
 
 const Secret = Type.String({
@@ -34,18 +34,14 @@ const made = {
   expires_at: Instant('When the key expires.'),
 };
 
-export const makeKey = {
-  method: 'POST',
-  path: '/api/keys',
+export const makeKey = post('/api/keys', {
   shapes: {
     body: exact({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }),
   },
   answers: created('The key. It is not shown again.', made),
-} as const satisfies Endpoint;
+});
 
-export const listKeys = {
-  method: 'GET',
-  path: '/api/keys',
+export const listKeys = get('/api/keys', {
   shapes: {
     querystring: exact(pageOf('Keys', 'Only ids after this one: `next` of the previous page.')),
   },
@@ -69,13 +65,11 @@ export const listKeys = {
       }),
     ),
   }),
-} as const satisfies Endpoint;
+});
 
 const OfKey = Type.Object({ key_id: KeyId });
 
-export const rotateKey = {
-  method: 'POST',
-  path: '/api/keys/{key_id}/rotate',
+export const rotateKey = post('/api/keys/{key_id}/rotate', {
   shapes: {
     params: OfKey,
     body: exact({
@@ -93,34 +87,26 @@ export const rotateKey = {
     ...made,
     previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const revokeKey = {
-  method: 'DELETE',
-  path: '/api/keys/{key_id}',
+export const revokeKey = remove('/api/keys/{key_id}', {
   shapes: { params: OfKey },
   answers: { 204: { description: 'The key, its sessions and its streams have ended.' } },
-} as const satisfies Endpoint;
+});
 
 const Session = {
   owner: Type.String(),
   expires_at: Type.String({ description: 'ISO 8601; not after the key itself.' }),
 };
 
-export const mintKey = {
-  method: 'POST',
-  path: '/api/demo-key/mint',
+export const mintKey = post('/api/demo-key/mint', {
   answers: created('The key. It is not shown again.', made),
-} as const satisfies Endpoint;
+});
 
-export const openSession = {
-  method: 'POST',
-  path: '/api/session',
+export const openSession = post('/api/session', {
   answers: created('The cookie is set.', Session),
-} as const satisfies Endpoint;
+});
 
-export const endSession = {
-  method: 'DELETE',
-  path: '/api/session',
+export const endSession = remove('/api/session', {
   answers: { 204: { description: 'The session is over.' } },
-} as const satisfies Endpoint;
+});

@@ -1,15 +1,13 @@
 // The endpoints of machines: create, list, show, rank the most active.
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { get, post, remove } from './endpoint.js';
 import { Cycle, created, exact, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 
 export const STRETCHES = 30;
 
-export const createMachine = {
-  method: 'POST',
-  path: '/api/chain/state-machines',
+export const createMachine = post('/api/chain/state-machines', {
   shapes: {
     body: exact({
       slug: Slug,
@@ -25,11 +23,9 @@ export const createMachine = {
     }),
   },
   answers: created('The machine.', { machine: MachineView }),
-} as const satisfies Endpoint;
+});
 
-export const listMachines = {
-  method: 'GET',
-  path: '/api/chain/state-machines',
+export const listMachines = get('/api/chain/state-machines', {
   shapes: {
     querystring: exact({
       ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
@@ -44,28 +40,22 @@ export const listMachines = {
     machines: Type.Array(MachineSummary),
     next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
   }),
-} as const satisfies Endpoint;
+});
 
-export const getMachine = {
-  method: 'GET',
-  path: '/api/chain/state-machines/{slug}',
+export const getMachine = get('/api/chain/state-machines/{slug}', {
   shapes: { params: OfMachine },
   answers: ok('The machine.', { machine: MachineView }),
-} as const satisfies Endpoint;
+});
 
-export const deleteMachine = {
-  method: 'DELETE',
-  path: '/api/chain/{slug}',
+export const deleteMachine = remove('/api/chain/{slug}', {
   shapes: { params: OfMachine },
   answers: ok('The machine and its contracts are gone, and their room is free.', {
     freed: Type.Object({ machines: Type.Integer(), ...freed }, { description: 'What the owner may have anew.' }),
     readable_until: Type.String({ description: 'When its record is removed, and its slug is free. ISO 8601.' }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const listActive = {
-  method: 'GET',
-  path: '/api/chain/active',
+export const listActive = get('/api/chain/active', {
   shapes: {
     querystring: exact({
       cycles: Type.Optional(
@@ -104,4 +94,4 @@ export const listActive = {
       ),
     },
   ),
-} as const satisfies Endpoint;
+});

@@ -1,12 +1,10 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
 import { SuccessionShape } from '../record/row.js';
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
-import { Cycle, exact, ok } from './shapes.js';
+import { get } from './endpoint.js';
+import { Cycle, exact, OfMachine, ok } from './shapes.js';
 
-export const publicKey = {
-  method: 'GET',
-  path: '/api/updates/pubkey',
+export const publicKey = get('/api/updates/pubkey', {
   answers: ok('The key.', {
     algorithm: Type.Literal('Ed25519'),
     public_key: Type.String({ description: 'The 32 bytes of the key, base64.' }),
@@ -17,11 +15,9 @@ export const publicKey = {
       description: 'Signed successions of earlier keys, oldest first; empty for the first key.',
     }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const proveKey = {
-  method: 'GET',
-  path: '/api/updates/proof',
+export const proveKey = get('/api/updates/proof', {
   shapes: {
     querystring: exact({
       nonce: Type.String({
@@ -37,11 +33,9 @@ export const proveKey = {
         'Ed25519 over the text `weir-node-proof/1 ` and the nonce, base64. Nothing else is signed in this form.',
     }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const listEndpoints = {
-  method: 'GET',
-  path: '/api/endpoints',
+export const listEndpoints = get('/api/endpoints', {
   answers: ok('The registry.', {
     count: Type.Integer(),
     endpoints: Type.Array(
@@ -59,21 +53,17 @@ export const listEndpoints = {
       }),
     ),
   }),
-} as const satisfies Endpoint;
+});
 
-export const readClock = {
-  method: 'GET',
-  path: '/api/clock',
+export const readClock = get('/api/clock', {
   answers: ok('The running cycle, and when the next begins.', {
     cycle: Cycle,
     cycle_ms: Type.Integer({ description: 'Length of a cycle.' }),
     next_cycle_in_ms: Type.Number({ description: 'From the moment of the answer.' }),
   }),
-} as const satisfies Endpoint;
+});
 
-export const listNodes = {
-  method: 'GET',
-  path: '/api/nodes',
+export const listNodes = get('/api/nodes', {
   answers: ok('The nodes of the network that this one is part of.', {
     cycle: Cycle,
     nodes: Type.Array(
@@ -94,7 +84,7 @@ export const listNodes = {
       { description: 'At most 100, those that are up first; none for a single node.' },
     ),
   }),
-} as const satisfies Endpoint;
+});
 
 const used = Type.Optional(Type.Integer({ description: 'What the caller uses of it; absent without a credential.' }));
 const per = Type.Enum(['node', 'network'], {
@@ -128,9 +118,7 @@ const Rate = (description: string) =>
     { description },
   );
 
-export const listLimits = {
-  method: 'GET',
-  path: '/api/limits',
+export const listLimits = get('/api/limits', {
   answers: ok('Every bound of the node, and what the caller uses of those that are counted by owner.', {
     machines: Shared,
     contracts: Shared,
@@ -165,4 +153,34 @@ export const listLimits = {
       description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',
     }),
   }),
-} as const satisfies Endpoint;
+});
+
+export const openApi = get('/api/openapi.json', {
+  answers: {
+    200: {
+      description: 'The document.',
+      schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+    },
+  },
+});
+
+export const live = get('/healthz', {
+  answers: ok('A restart would not help.', {
+    status: Type.Union([Type.Literal('live'), Type.Literal('disk_full'), Type.Literal('draining')], {
+      description:
+        '`disk_full`: it decides nothing until the disk has room, and then goes on by itself. `draining`: it ends soon.',
+    }),
+    cycle: Cycle,
+  }),
+});
+
+export const ready = get('/readyz', { answers: ok('It does.', { status: Type.Literal('ready') }) });
+
+const prometheus = { 200: { description: 'Prometheus text.', type: 'text/plain' } } as const;
+
+export const metrics = get('/metrics', { answers: prometheus });
+
+export const machineMetrics = get('/api/chain/{slug}/metrics', {
+  shapes: { params: OfMachine },
+  answers: prometheus,
+});

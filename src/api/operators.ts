@@ -2,7 +2,7 @@
 import { SUBSTRATE } from '../operator/ko42.js';
 import { Type } from '../schema/json-schema.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import type { Endpoint } from './endpoint.js';
+import { get, post } from './endpoint.js';
 import { Cycle, exact, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
@@ -67,22 +67,16 @@ export const Step = Type.Object({
   proof_digest: Hash,
 });
 
-export const listOperators = {
-  method: 'GET',
-  path: '/api/operators',
+export const listOperators = get('/api/operators', {
   answers: ok('The registry.', { count: Type.Integer(), operators: Type.Array(OperatorView) }),
-} as const satisfies Endpoint;
+});
 
-export const getOperator = {
-  method: 'GET',
-  path: '/api/operators/{id}',
+export const getOperator = get('/api/operators/{id}', {
   shapes: { params: Type.Object({ id: Type.String({ description: 'Id of the operator.' }) }) },
   answers: ok('The operator.', { operator: OperatorView }),
-} as const satisfies Endpoint;
+});
 
-export const shift = {
-  method: 'POST',
-  path: '/api/core/shift',
+export const shift = post('/api/core/shift', {
   shapes: { body: Body },
   answers: ok('The projection, cycle by cycle.', {
     base_cycle: Cycle,
@@ -94,4 +88,4 @@ export const shift = {
       { description: 'Of all results, and for each operator.' },
     ),
   }),
-} as const satisfies Endpoint;
+});

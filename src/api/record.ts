@@ -2,7 +2,7 @@
 import { CutShape, ROW_KINDS, RowShape } from '../record/row.js';
 import { HeadShape, VerificationShape } from '../record/verification.js';
 import { Type } from '../schema/json-schema.js';
-import type { Endpoint } from './endpoint.js';
+import { get } from './endpoint.js';
 import { ContractId, Cycle, exact, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
@@ -21,9 +21,7 @@ const Query = exact({
 });
 const shapes = { params: OfMachine, querystring: Query } as const;
 
-export const readRecord = {
-  method: 'GET',
-  path: '/api/chain/{slug}/state',
+export const readRecord = get('/api/chain/{slug}/state', {
   shapes,
   answers: ok('A page of rows.', {
     machine: Type.String(),
@@ -34,11 +32,9 @@ export const readRecord = {
       Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
     ),
   }),
-} as const satisfies Endpoint;
+});
 
-export const verifyRecord = {
-  method: 'GET',
-  path: '/api/chain/{slug}/state/verify',
+export const verifyRecord = get('/api/chain/{slug}/state/verify', {
   shapes: { params: OfMachine },
   answers: ok('Whether the record is valid, and if not, the first broken place.', VerificationShape.properties),
-} as const satisfies Endpoint;
+});

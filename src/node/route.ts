@@ -45,13 +45,10 @@ export type RouteRequest<S extends Shapes, A extends Auth> = FastifyRequest<
   TypeBoxTypeProvider
 > & { readonly caller: A extends 'public' | 'public_or_owner' ? Caller | undefined : Caller };
 
-export type Declaration<S extends Shapes, A extends Auth = Auth> = Served<S, A> & Permission;
+type Access = Permission & { readonly tier: Tier };
 
-interface Served<S extends Shapes, A extends Auth> extends Endpoint {
-  readonly auth: A;
-  readonly tier: Tier;
+export interface Served<S extends Shapes, A extends Auth> {
   readonly summary: string;
-  readonly shapes?: S;
   /** The route's own codes; `errorsOf` adds those of its path, credentials, body and store. */
   readonly errors?: readonly FailureCode[];
   readonly example?: Example;
@@ -70,19 +67,30 @@ interface Served<S extends Shapes, A extends Auth> extends Endpoint {
   readonly handle: (context: NodeContext, request: RouteRequest<S, A>, reply: FastifyReply) => unknown;
 }
 
-export type Route = Declaration<Shapes> & { readonly domain: RouteDomain };
+type Declared = Endpoint & Access & Served<Shapes, Auth>;
+export type Route = Declared & { readonly domain: RouteDomain };
 
-export function route<const S extends Shapes, const A extends Auth>(declared: Declaration<S, A>): Declaration<Shapes> {
-  return declared as unknown as Declaration<Shapes>;
+type ShapesOf<E extends Endpoint> = E extends { readonly shapes: infer S extends Shapes } ? S : Shapes;
+
+export function route<const E extends Endpoint, const A extends Access>(
+  endpoint: E,
+  access: A,
+  served: Served<ShapesOf<E>, A['auth']>,
+): Declared {
+  return { ...endpoint, ...access, ...served } as unknown as Declared;
 }
 
-export function inDomain(domain: RouteDomain, routes: readonly Declaration<Shapes>[]): Route[] {
+export function inDomain(domain: RouteDomain, routes: readonly Declared[]): Route[] {
   return routes.map((one) => ({ ...one, domain }));
 }
 
 export const forAnyone = { auth: 'public', tier: 'public' } as const;
+export const forComputation = { auth: 'public', tier: 'computation (public)' } as const;
+export const forSupervisors = { auth: 'public', tier: 'operations (public)' } as const;
 export const forReaders = { auth: 'public_or_owner', scope: 'read', tier: 'public' } as const;
 export const forOwners = { auth: 'key_or_session', scope: 'read', tier: 'machine' } as const;
+export const forEvents = { ...forOwners, scope: 'event' } as const;
+export const forGates = { ...forOwners, scope: 'gate' } as const;
 export const forAdmins = { auth: 'key_or_session', scope: 'admin', tier: 'machine' } as const;
 
 /** If so, another site must not make a browser send it. */

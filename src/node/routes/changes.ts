@@ -16,7 +16,7 @@ import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { forAdmins, route } from '../route.js';
+import { forAdmins, forOwners, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
 import { notBoth, pay, refusals, refuseWithoutHold } from './contracts.js';
 
@@ -29,9 +29,7 @@ const errors = [
   'not_on_network',
 ] as const satisfies readonly FailureCode[];
 
-const changeContract = route({
-  ...api.changeContract,
-  ...forAdmins,
+const changeContract = route(api.changeContract, forAdmins, {
   summary:
     'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
   errors,
@@ -51,9 +49,7 @@ const changeContract = route({
   },
 });
 
-const promoteCandidate = route({
-  ...api.promoteCandidate,
-  ...forAdmins,
+const promoteCandidate = route(api.promoteCandidate, forAdmins, {
   summary: 'Makes the candidate of a contract its limiter, with its counts, and the limiter the candidate.',
   errors,
   handle(context, { params, caller }) {
@@ -65,10 +61,7 @@ const promoteCandidate = route({
 const differing = ([, a]: Row, [, b]: Row) => b.only_limiter + b.only_candidate - (a.only_limiter + a.only_candidate);
 type Row = readonly [key: string, compared: Readonly<Compared>];
 
-const showCandidate = route({
-  ...api.showCandidate,
-  ...forAdmins,
-  scope: 'read',
+const showCandidate = route(api.showCandidate, forOwners, {
   summary: 'Says what a contract and its candidate decided differently, and for which keys.',
   errors: ['no_candidate'],
   handle({ ownership, host }, { params, query: { limit = 100 }, caller }) {

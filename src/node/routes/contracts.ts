@@ -29,9 +29,7 @@ export const refusals = [
   'name_taken',
 ] as const satisfies readonly FailureCode[];
 
-const createContract = route({
-  ...api.createContract,
-  ...forAdmins,
+const createContract = route(api.createContract, forAdmins, {
   summary:
     'Creates a contract from a definition of your own: parsed by its schema, then checked against the live operator registry.',
   checksBody: true,
@@ -45,9 +43,7 @@ const createContract = route({
   },
 });
 
-const listContracts = route({
-  ...api.listContracts,
-  ...forReaders,
+const listContracts = route(api.listContracts, forReaders, {
   summary: 'Lists the contracts of a machine in order of creation, in pages.',
   errors: ['contract_not_found'],
   example: { query: { limit: '10' } },
@@ -81,9 +77,7 @@ async function listed(
   return [...found.filter(({ id }) => limiting.has(id)), ...found.filter(({ id }) => !limiting.has(id))];
 }
 
-const getContract = route({
-  ...api.getContract,
-  ...forReaders,
+const getContract = route(api.getContract, forReaders, {
   summary: 'Tells about a contract: its state, its window, when to come again, its last transitions.',
   errors: ['invalid_input', 'too_many_keys'],
   async handle({ host, record, ownership, counting }, { params, query: { key }, caller }) {
@@ -99,9 +93,7 @@ const getContract = route({
   },
 });
 
-const deleteContract = route({
-  ...api.deleteContract,
-  ...forAdmins,
+const deleteContract = route(api.deleteContract, forAdmins, {
   summary: 'Deletes a contract: a row of the record says so, and what it took is free.',
   errors: ['machine_deleted'],
   async handle({ host, ownership, registry }, { params, caller }) {
@@ -112,9 +104,7 @@ const deleteContract = route({
   },
 });
 
-const showStateMachine = route({
-  ...api.showStateMachine,
-  ...forReaders,
+const showStateMachine = route(api.showStateMachine, forReaders, {
   summary: 'Shows the XState machine that a contract runs, and the state in which it is.',
   async handle({ host, ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
@@ -127,9 +117,7 @@ const showStateMachine = route({
   },
 });
 
-const driveTransition = route({
-  ...api.driveTransition,
-  ...forAdmins,
+const driveTransition = route(api.driveTransition, forAdmins, {
   summary: 'Moves a contract to another state, whatever its counts are; the next evaluation applies the rules again.',
   errors: [
     ...(['no_transition', 'condition_failed', 'compute_failed', 'prove_failed', 'verify_failed'] as const),

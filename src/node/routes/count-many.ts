@@ -11,12 +11,9 @@ import type { Limits } from '../limits.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { failureFrom } from '../problem.js';
 import { sourceOf } from '../request-source.js';
-import { forOwners, route } from '../route.js';
+import { forEvents, route } from '../route.js';
 
-export const countMany = route({
-  ...api.countMany,
-  ...forOwners,
-  scope: 'event',
+export const countMany = route(api.countMany, forEvents, {
   summary:
     'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
   errors: ['invalid_json', 'invalid_input', 'idempotency_key_reused', 'too_many_requests'],

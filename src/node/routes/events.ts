@@ -9,12 +9,9 @@ import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
-import { forOwners, forReaders, type RouteRequest, route } from '../route.js';
+import { forEvents, forReaders, type RouteRequest, route } from '../route.js';
 
-const countOne = route({
-  ...api.countOne,
-  ...forOwners,
-  scope: 'event',
+const countOne = route(api.countOne, forEvents, {
   summary:
     'Counts an event in every contract of the machine that listens to its kind, or in one of them, and answers with the decisions.',
   errors: [
@@ -60,9 +57,7 @@ function answerWith(
   return queue.steps(sourceOf(request), jsonInSteps(answer));
 }
 
-const openStream = route({
-  ...api.openStream,
-  ...forReaders,
+const openStream = route(api.openStream, forReaders, {
   summary:
     'Streams what happens on a machine as server-sent events: transition, rate_limited, rate_restored, cycle, counts; each a CloudEvents envelope.',
   errors: ['contract_not_found', 'invalid_input', 'too_many_requests', 'node_overloaded'],

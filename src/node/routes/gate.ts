@@ -14,15 +14,12 @@ import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { type Caller, refuseBeyondScope } from '../permission.js';
 import { problemOf, retryAfterSeconds, sendProblem } from '../problem.js';
-import { type Declaration, type RouteRequest, route } from '../route.js';
+import { forGates, type RouteRequest, route, type Served } from '../route.js';
 
 type Shapes = typeof api.gate.shapes;
 type Query = Static<Shapes['querystring']>;
 
-const declaration = {
-  auth: 'key_or_session',
-  scope: 'gate',
-  tier: 'machine',
+const served = {
   errors: [
     'unknown_event_type',
     'contract_failed',
@@ -35,24 +32,21 @@ const declaration = {
   isGate: true,
   gatewayOf,
   handle: decide,
-} as const satisfies Partial<Declaration<Shapes, 'key_or_session'>>;
+} as const satisfies Partial<Served<Shapes, 'key_or_session'>>;
 
-const gate = route({
-  ...api.gate,
-  ...declaration,
+const gate = route(api.gate, forGates, {
+  ...served,
   summary:
     'Counts one request, by any method, and decides it: 200 admitted, 429 limited. With ?peek=1 it counts nothing.',
 });
 
-const gateByPost = route({
-  ...api.gateByPost,
-  ...declaration,
+const gateByPost = route(api.gateByPost, forGates, {
+  ...served,
   summary: 'The same for clients that change nothing by GET.',
 });
 
-const gateBelow = route({
-  ...api.gateBelow,
-  ...declaration,
+const gateBelow = route(api.gateBelow, forGates, {
+  ...served,
   handle: (context, request, reply) =>
     decide(context, request as unknown as RouteRequest<Shapes, 'key_or_session'>, reply),
   example: { params: { path: 'orders' } },
@@ -71,7 +65,7 @@ function gatewayOf({ host, access, clock }: NodeContext, request: FastifyRequest
   const named = credential && access.gatewayOf(headerIn(headers, credential.header), nowMs);
   const isOwn = named?.owner === machine?.image.owner && (named?.key.machine ?? slug) === slug;
   const caller = named !== undefined && isOwn ? named : access.gatewayOf(headers.authorization, nowMs);
-  if (caller !== undefined) refuseBeyondScope(caller, declaration);
+  if (caller !== undefined) refuseBeyondScope(caller, forGates);
   return caller;
 }
 

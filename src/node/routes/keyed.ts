@@ -8,11 +8,9 @@ import { askedOfGate } from '../counting/listeners.js';
 import { markAway } from '../gate-answer.js';
 import type { Counts } from '../metrics.js';
 import { contractOf } from '../ownership.js';
-import { forOwners, route } from '../route.js';
+import { forGates, forOwners, route } from '../route.js';
 
-export const listContractKeys = route({
-  ...api.listContractKeys,
-  ...forOwners,
+export const listContractKeys = route(api.listContractKeys, forOwners, {
   summary:
     'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
   example: { query: { limit: '10' } },
@@ -26,10 +24,7 @@ export const listContractKeys = route({
   },
 });
 
-export const gates = route({
-  ...api.gates,
-  ...forOwners,
-  scope: 'gate',
+export const gates = route(api.gates, forGates, {
   summary: 'Counts and decides many requests at once, in order, each as a gate does.',
   errors: ['contract_not_found', 'unknown_event_type', 'invalid_input', 'key_missing'],
   example: {

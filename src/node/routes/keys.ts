@@ -15,10 +15,9 @@ import { setSessionCookie } from '../session-cookie.js';
 
 const DAY_MS = 86_400_000;
 
-const mintKey = route({
-  ...api.mintKey,
-  auth: 'public',
-  tier: 'account',
+const forNewcomers = { auth: 'public', tier: 'account' } as const;
+
+const mintKey = route(api.mintKey, forNewcomers, {
   summary:
     'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
   errors: ['mint_off', 'too_many_requests'],
@@ -65,9 +64,7 @@ const common = {
   tier: 'account',
 } as const;
 
-const makeKey = route({
-  ...api.makeKey,
-  ...common,
+const makeKey = route(api.makeKey, common, {
   summary:
     'Makes a key for what its scopes name, on every machine of the owner or on one. Leaves a row in the record of the owner.',
   errors: ['machine_not_found', 'not_owner', 'limit_reached'],
@@ -86,9 +83,7 @@ const makeKey = route({
   },
 });
 
-const listKeys = route({
-  ...api.listKeys,
-  ...common,
+const listKeys = route(api.listKeys, common, {
   summary: 'Lists the keys of the owner, by id, without their secrets.',
   example: { query: { limit: '10' } },
   handle({ credentials, clock, host }, { query, caller }) {
@@ -117,9 +112,7 @@ const listKeys = route({
   },
 });
 
-const rotateKey = route({
-  ...api.rotateKey,
-  ...common,
+const rotateKey = route(api.rotateKey, common, {
   summary:
     'Rotates a key: makes a new one with the same owner, scopes and machine; both are valid during the overlap. Leaves a row.',
   errors: ['key_not_found', 'limit_reached'],
@@ -141,9 +134,7 @@ const rotateKey = route({
   },
 });
 
-const revokeKey = route({
-  ...api.revokeKey,
-  ...common,
+const revokeKey = route(api.revokeKey, common, {
   summary:
     'Ends a key at once, with its sessions and streams. Leaves a row. An owner without an admin key cannot make another: rotate the last one.',
   errors: ['key_not_found'],
@@ -199,11 +190,10 @@ function instant(ms: number): string {
 
 // A session: a cookie in exchange for a key, with its scopes and at most its lifetime.
 
-const openSession = route({
-  ...api.openSession,
-  auth: 'key',
-  scope: 'any',
-  tier: 'account',
+const withKey = { auth: 'key', scope: 'any', tier: 'account' } as const;
+const withSession = { auth: 'session', scope: 'any', tier: 'account' } as const;
+
+const openSession = route(api.openSession, withKey, {
   summary:
     'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
   errors: ['too_many_requests'],
@@ -221,11 +211,7 @@ const openSession = route({
   },
 });
 
-const endSession = route({
-  ...api.endSession,
-  auth: 'session',
-  scope: 'any',
-  tier: 'account',
+const endSession = route(api.endSession, withSession, {
   summary: 'Ends the session whose cookie is sent.',
   async handle({ registry }, request, reply) {
     const hash = request.caller?.sessionHash;

@@ -5,14 +5,12 @@ import type { Machine } from '../../host/machine.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
-import { forAdmins, forReaders, route } from '../route.js';
+import { forAdmins, forComputation, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
 
-const createMachine = route({
-  ...api.createMachine,
-  ...forAdmins,
-  ofOwner: true,
-  tier: 'account',
+const forAccounts = { ...forAdmins, ofOwner: true, tier: 'account' } as const;
+
+const createMachine = route(api.createMachine, forAccounts, {
   summary: 'Creates a machine. Its record begins with the row of its creation.',
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' } },
@@ -36,9 +34,7 @@ const createMachine = route({
 /** Machines per step: most may be private ones of others. */
 const MACHINES_PER_STEP = 500;
 
-const listMachines = route({
-  ...api.listMachines,
-  ...forReaders,
+const listMachines = route(api.listMachines, forReaders, {
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' } },
   async handle({ ownership, registry, queue }, request) {
@@ -74,9 +70,7 @@ function limitingFirst(machines: readonly Machine[]): readonly Machine[] {
   return [...machines.filter(isLimiting), ...machines.filter((machine) => !isLimiting(machine))];
 }
 
-const deleteMachine = route({
-  ...api.deleteMachine,
-  ...forAdmins,
+const deleteMachine = route(api.deleteMachine, forAdmins, {
   summary: 'Deletes a machine with its contracts: a last row ends its record, which is still read for some days.',
   errors: ['machine_deleted'],
   async handle({ ownership, registry, limits }, { params, caller }) {
@@ -88,9 +82,7 @@ const deleteMachine = route({
   },
 });
 
-const getMachine = route({
-  ...api.getMachine,
-  ...forReaders,
+const getMachine = route(api.getMachine, forReaders, {
   summary: 'Tells about a machine, its contracts and the end of its record.',
   async handle({ ownership, counting }, { params, caller }) {
     const machine = ownership.visible(params.slug, caller);
@@ -108,10 +100,7 @@ function reserved(slug: string): Failure {
   });
 }
 
-const listActive = route({
-  ...api.listActive,
-  auth: 'public',
-  tier: 'computation (public)',
+const listActive = route(api.listActive, forComputation, {
   summary: 'Ranks the public machines by their transitions within the last cycles. Private machines never appear.',
   example: { query: { cycles: '60', limit: '10' } },
   handle({ active, clock }, { query }) {

@@ -1,22 +1,15 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
 import * as api from '../../api/node.js';
-import { Cycle, OfMachine, Ok } from '../../api/shapes.js';
 import { signText } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
 import { startOf } from '../../time/cycle.js';
 import { RATES, ROOMS, shownName } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
-import { forOwners, route } from '../route.js';
+import { forAnyone, forComputation, forOwners, forSupervisors, route } from '../route.js';
 
-const common = { method: 'GET', auth: 'public' } as const;
-
-const listEndpoints = route({
-  ...api.listEndpoints,
-  ...common,
-  tier: 'public',
+const listEndpoints = route(api.listEndpoints, forAnyone, {
   summary: 'Lists every route of this node.',
   handle({ routes }) {
     const endpoints = routes.map(({ method, path, auth, scope = 'none', tier, domain, summary }) => ({
@@ -32,27 +25,15 @@ const listEndpoints = route({
   },
 });
 
-const showOpenApi = route({
-  ...common,
-  path: '/api/openapi.json',
-  tier: 'public',
+const showOpenApi = route(api.openApi, forAnyone, {
   summary: 'Describes every route of this node as an OpenAPI 3.1 document.',
-  answers: {
-    200: {
-      description: 'The document.',
-      schema: Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
-    },
-  },
   handle({ openApi }, _, reply) {
     reply.header('content-type', JSON_TYPE);
     return openApi();
   },
 });
 
-const readClock = route({
-  ...api.readClock,
-  ...common,
-  tier: 'public',
+const readClock = route(api.readClock, forAnyone, {
   summary: 'Answers with the running cycle and when the next one begins.',
   handle({ clock }) {
     const { cycleMs: cycle_ms } = clock;
@@ -62,10 +43,7 @@ const readClock = route({
   },
 });
 
-const listNodes = route({
-  ...api.listNodes,
-  ...common,
-  tier: 'public',
+const listNodes = route(api.listNodes, forAnyone, {
   summary: 'Lists the nodes of a network: their keys, which are up, and since when.',
   errors: ['store_away'],
   async handle({ clock, registry }) {
@@ -73,11 +51,9 @@ const listNodes = route({
   },
 });
 
-const listLimits = route({
-  ...api.listLimits,
-  auth: 'public_or_owner',
-  scope: 'any',
-  tier: 'public',
+const forAnyKey = { auth: 'public_or_owner', scope: 'any', tier: 'public' } as const;
+
+const listLimits = route(api.listLimits, forAnyKey, {
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   errors: ['store_away'],
   async handle(context, { caller }) {
@@ -135,22 +111,9 @@ const OF_NODE = [
   ...(['waitingPerCaller', 'watchedContracts', 'verifications', 'keyLifetimeMs', 'sessionLifetimeMs'] as const),
 ];
 
-const Health = Type.Object({
-  ok: Ok,
-  status: Type.Union([Type.Literal('live'), Type.Literal('disk_full'), Type.Literal('draining')], {
-    description:
-      '`disk_full`: it decides nothing until the disk has room, and then goes on by itself. `draining`: it ends soon.',
-  }),
-  cycle: Cycle,
-});
-
-const live = route({
-  ...common,
-  path: '/healthz',
-  tier: 'operations (public)',
+const live = route(api.live, forSupervisors, {
   summary:
     'Says whether the process has to be restarted: 503 `store_failed` once its store is lost, no answer if it hangs. 200 while it lives, also where it cannot decide now.',
-  answers: { 200: { description: 'A restart would not help.', schema: Health } },
   errors: ['store_failed'],
   handle({ host, clock, isDraining }) {
     const { failure } = host;
@@ -160,13 +123,9 @@ const live = route({
   },
 });
 
-const ready = route({
-  ...common,
-  path: '/readyz',
-  tier: 'operations (public)',
+const ready = route(api.ready, forSupervisors, {
   summary:
     'Says whether the node takes requests now. Not while it drains, is overloaded, or its disk is full, and never again once its store is lost. While it starts nothing listens.',
-  answers: { 200: { description: 'It does.', schema: Type.Object({ ok: Ok, status: Type.Literal('ready') }) } },
   errors: [
     ...(['node_draining', 'node_overloaded', 'disk_full', 'store_failed', 'store_away', 'store_unfit'] as const),
     'rows_missing',
@@ -183,37 +142,23 @@ const ready = route({
   },
 });
 
-const prometheus = { 200: { description: 'Prometheus text.', type: 'text/plain' } } as const;
-
-export const showMetrics = route({
-  ...common,
-  path: '/metrics',
-  tier: 'operations (public)',
+export const showMetrics = route(api.metrics, forSupervisors, {
   summary: 'Shows the figures of the node for Prometheus.',
-  answers: prometheus,
   async handle({ metrics }, _request, reply) {
     return reply.header('content-type', metrics.contentType).send(await metrics.text());
   },
 });
 
-const showMachineMetrics = route({
-  method: 'GET',
-  path: '/api/chain/{slug}/metrics',
-  ...forOwners,
+const showMachineMetrics = route(api.machineMetrics, forOwners, {
   summary:
     'Shows the figures of a machine for Prometheus, for its owner: decisions, latency of its gates, size of its record.',
-  shapes: { params: OfMachine },
-  answers: prometheus,
   async handle({ ownership, counts, metrics }, { params, caller }, reply) {
     const text = await metricsOfMachine(ownership.owned(params.slug, caller), counts);
     return reply.header('content-type', metrics.contentType).send(text);
   },
 });
 
-export const publicKey = route({
-  ...api.publicKey,
-  auth: 'public',
-  tier: 'computation (public)',
+export const publicKey = route(api.publicKey, forComputation, {
   summary: 'Shows the public key that signs the records of this node, and its version: to be pinned on first use.',
   handle({ identity: { signer, version, successions } }) {
     const { publicKey: public_key, publicKeyPem: public_key_pem, fingerprint } = signer;
@@ -221,10 +166,7 @@ export const publicKey = route({
   },
 });
 
-export const proveKey = route({
-  ...api.proveKey,
-  auth: 'public',
-  tier: 'computation (public)',
+export const proveKey = route(api.proveKey, forComputation, {
   summary: 'Signs a nonce of the client, so that it knows who it is talking to before it sends a credential.',
   example: { query: { nonce: 'A'.repeat(43) } },
   handle({ identity: { signer } }, { query }) {

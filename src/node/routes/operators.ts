@@ -11,9 +11,7 @@ import { CYCLE_MS } from '../../time/cycle.js';
 import { sourceOf } from '../request-source.js';
 import { forAnyone, route } from '../route.js';
 
-export const listOperators = route({
-  ...api.listOperators,
-  ...forAnyone,
+export const listOperators = route(api.listOperators, forAnyone, {
   summary: 'Lists the operators that transitions can fire: equations, inputs with units and ranges, reference cases.',
   handle() {
     const views = [...standardOperators().values()].map(operatorView);
@@ -21,9 +19,7 @@ export const listOperators = route({
   },
 });
 
-export const getOperator = route({
-  ...api.getOperator,
-  ...forAnyone,
+export const getOperator = route(api.getOperator, forAnyone, {
   summary: 'Shows one operator.',
   errors: ['operator_not_found'],
   example: { params: { id: 'KO42' } },
@@ -49,11 +45,9 @@ function notFound(id: string): Failure {
 
 const STEPS_AT_ONCE = 16;
 
-export const shift = route({
-  ...api.shift,
-  auth: 'key_and_session',
-  scope: 'read',
-  tier: 'computation (public)',
+const forProjections = { auth: 'key_and_session', scope: 'read', tier: 'computation (public)' } as const;
+
+export const shift = route(api.shift, forProjections, {
   summary: 'Projects operators over cycles: computed, proved, verified, step by step.',
   errors: ['operator_not_registered', 'invalid_input', 'compute_failed', 'prove_failed', 'verify_failed'],
   example: { body: { steps: 3, base_cycle: 2_345_678_901, operators: [SUBSTRATE], inputs: { S: 100 } } },

@@ -1,5 +1,6 @@
 // The pages of the node, and the files that they are made of: src/web/node.
 import type { TObject } from 'typebox';
+import { get } from '../../api/endpoint.js';
 import { OfMachine } from '../../api/shapes.js';
 import { type BundledFile, bundled } from '../../web/bundled.js';
 import { forAnyone, route } from '../route.js';
@@ -32,13 +33,10 @@ export const pages = [
 ];
 
 function file(path: string, type: string, name: BundledFile, summary: string, params?: TObject) {
-  return route({
-    method: 'GET',
-    path,
-    ...forAnyone,
+  const answers = { 200: { description: 'The file.', type: type.split(';', 1)[0]! } };
+  const endpoint = get(path, { answers, ...(params === undefined ? {} : { shapes: { params } }) });
+  return route(endpoint, forAnyone, {
     summary,
-    ...(params === undefined ? {} : { shapes: { params } }),
-    answers: { 200: { description: 'The file.', type: type.split(';', 1)[0]! } },
     handle(_parts, _request, reply) {
       return reply
         .header('content-type', type)

@@ -15,9 +15,7 @@ import { forReaders, type RouteRequest, route } from '../route.js';
 
 const NDJSON = 'application/x-ndjson';
 
-const readRecord = route({
-  ...api.readRecord,
-  ...forReaders,
+const readRecord = route(api.readRecord, forReaders, {
   summary: 'Reads the record of a machine: audit rows by seq, in pages, or all of it as NDJSON for `weir verify`.',
   example: { query: { kind: 'transition', limit: '10' } },
   async handle(context, request, reply) {
@@ -54,9 +52,7 @@ const readRecord = route({
 
 const ROWS_SEARCHED = 5_000;
 
-const verifyRecord = route({
-  ...api.verifyRecord,
-  ...forReaders,
+const verifyRecord = route(api.verifyRecord, forReaders, {
   summary: 'Walks the record: every hash, link, transition, proof, and the newest signed checkpoint.',
   errors: ['node_overloaded'],
   async handle({ ownership, verifications, counting }, { params, caller, ip }) {

@@ -14,9 +14,7 @@ import type { Caller } from '../permission.js';
 import { forAdmins, forAnyone, route } from '../route.js';
 import { create, notBoth, pay, refusals } from './contracts.js';
 
-const listTemplates = route({
-  ...api.listTemplates,
-  ...forAnyone,
+const listTemplates = route(api.listTemplates, forAnyone, {
   summary: 'Lists the templates that can be deployed, in pages.',
   errors: ['template_not_found'],
   example: { query: { limit: '10' } },
@@ -33,25 +31,19 @@ const listTemplates = route({
   },
 });
 
-const inspectRateLimiter = route({
-  ...api.inspectRateLimiter,
-  ...forAnyone,
+const inspectRateLimiter = route(api.inspectRateLimiter, forAnyone, {
   summary: 'Shows the full definition of the windowed rate limiter: states, transitions, operators, parameters.',
   handle: () => ({ ok: true, template: templateNamed(TEMPLATE_ID) }),
 });
 
-const inspectTemplate = route({
-  ...api.inspectTemplate,
-  ...forAnyone,
+const inspectTemplate = route(api.inspectTemplate, forAnyone, {
   summary: 'Shows the full definition of a template.',
   errors: ['template_not_found'],
   example: { params: { template_id: 'gcra' } },
   handle: (_parts, { params }) => ({ ok: true, template: templateNamed(params.template_id) }),
 });
 
-const deployRateLimiter = route({
-  ...api.deployRateLimiter,
-  ...forAdmins,
+const deployRateLimiter = route(api.deployRateLimiter, forAdmins, {
   summary:
     'Deploys the windowed rate limiter onto a machine: the contract starts allowing, and fires first in the next cycle.',
   errors: refusals,
@@ -66,9 +58,7 @@ const deployRateLimiter = route({
   },
 });
 
-const deployTemplate = route({
-  ...api.deployTemplate,
-  ...forAdmins,
+const deployTemplate = route(api.deployTemplate, forAdmins, {
   summary: 'Deploys the template of a family of rules onto a machine, with its parameters or with others.',
   errors: [...refusals, 'template_not_found'],
   example: {
