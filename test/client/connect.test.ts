@@ -1,15 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { reach } from '../../src/client/connect.js';
 import { follow } from '../../src/client/event-stream.js';
 import { generateSigner } from '../../src/record/signing.js';
-import { type Running, startRunning } from '../node/running.js';
+import { startRunning } from '../node/running.js';
 import { closeImposters, imposter, replay } from './imposter.js';
 
-let node: Running;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 50 });
-});
+const node = await startRunning({ cycleMs: 50 });
 afterAll(() => node.close());
 
 afterAll(closeImposters);

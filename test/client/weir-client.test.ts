@@ -1,16 +1,11 @@
 // The client on `fetch`, against a real node; where a node cannot be made to fail on request, against a `fetch` that does.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { WeirClient, type WeirClientOptions, WeirError } from '../../src/client/weir-client.js';
-import { type Running, startRunning } from '../node/running.js';
+import { startRunning } from '../node/running.js';
 
-let node: Running;
-let key: string;
-let weir: WeirClient;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 50 });
-  key = node.keyOf('owner');
-  weir = new WeirClient({ url: `${node.url}/`, key });
-});
+const node = await startRunning({ cycleMs: 50 });
+const key = node.keyOf('owner');
+const weir = new WeirClient({ url: `${node.url}/`, key });
 afterAll(() => node.close());
 
 /** A machine with one contract. */

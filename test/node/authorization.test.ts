@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
-import { type Caller, inTurn, statusAndCode } from './caller.js';
+import { inTurn, statusAndCode } from './caller.js';
 import { type About, bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
-import { type Ask, type Running, startRunning } from './running.js';
+import { type Ask, startRunning } from './running.js';
 
 /** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
 type Place = 'none' | 'private' | 'public' | 'key';
@@ -60,25 +60,21 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
   },
 };
 
-let node: Running;
-let owner: Caller;
-let ended: string;
-let machines: Record<'private' | 'public', About>;
-
-beforeAll(async () => {
-  node = await startRunning({
-    limits: {
-      mint: { threshold: 1_000, within: 60, addresses: 10 },
-      // The matrix opens one for each of its cells.
-      sessions: { threshold: 10_000, within: 60, onNode: 100_000 },
-      newMachines: { threshold: 10_000, within: 60, onNode: 100_000 },
-    },
-  });
-  owner = node.owner();
-  ended = await node.sessionOf(owner.key);
-  await node.ask('DELETE', '/api/session', { session: ended });
-  machines = { private: await newMachine('private-gateway', false), public: await newMachine('public-gateway', true) };
+const node = await startRunning({
+  limits: {
+    mint: { threshold: 1_000, within: 60, addresses: 10 },
+    // The matrix opens one for each of its cells.
+    sessions: { threshold: 10_000, within: 60, onNode: 100_000 },
+    newMachines: { threshold: 10_000, within: 60, onNode: 100_000 },
+  },
 });
+const owner = node.owner();
+const ended = await node.sessionOf(owner.key);
+await node.ask('DELETE', '/api/session', { session: ended });
+const machines = {
+  private: await newMachine('private-gateway', false),
+  public: await newMachine('public-gateway', true),
+};
 afterAll(() => node.close());
 
 /** What is answered by every method is asked by one that no route declares, too. */

@@ -2,35 +2,38 @@
 import { openSync, readSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { TObject, TSchema } from 'typebox';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { bodyLimitOf, type Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
-import type { Caller } from './caller.js';
 import { pathOf } from './route-request.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 /** What one request may take, at the best of its tries: everything else on the machine adds to it. */
 const MOST_MS = { turn: 20, all: 60 };
 const TRIES = 4;
 
-let node: Running;
-let sender: Worker;
-let about: { slug: string; contractId: string };
-let owner: Caller;
-let session: string;
-
-beforeAll(async () => {
-  // Nothing is refused for how often it comes: what is looked at is what it costs.
-  const endless = { threshold: 1e9, within: 60, onNode: 1e9 };
-  node = await startRunning({
-    limits: { newMachines: endless, sessions: endless, definitionKib: endless, mint: { ...endless, addresses: 10 } },
+const SENDER = `
+const { parentPort } = require('node:worker_threads');
+const { request } = require('node:http');
+parentPort.on('message', ({ url, method, headers, body }) => {
+  const asked = request(url, { method, headers, agent: false }, (answer) => {
+    answer.resume().on('end', () => parentPort.postMessage(answer.statusCode));
   });
-  owner = node.owner('alice');
-  about = { slug: 'gateway', contractId: await owner.contractOn('gateway', { keyed: { max_keys: 10 } }) };
-  session = await node.sessionOf(owner.key);
-  sender = new Worker(SENDER, { eval: true });
+  asked.on('error', () => parentPort.postMessage(0));
+  asked.end(body);
 });
+`;
+
+// Nothing is refused for how often it comes: what is looked at is what it costs.
+const endless = { threshold: 1e9, within: 60, onNode: 1e9 };
+const node = await startRunning({
+  limits: { newMachines: endless, sessions: endless, definitionKib: endless, mint: { ...endless, addresses: 10 } },
+});
+const owner = node.owner('alice');
+const about = { slug: 'gateway', contractId: await owner.contractOn('gateway', { keyed: { max_keys: 10 } }) };
+const session = await node.sessionOf(owner.key);
+const sender = new Worker(SENDER, { eval: true });
 
 afterAll(async () => {
   await sender.terminate();
@@ -164,18 +167,6 @@ function threadMs(): number {
   process.cpuUsage();
   return Number.parseInt(text.toString('latin1', 0, readSync(SCHEDULED, text, 0, 64, 0)), 10) / 1e6;
 }
-
-const SENDER = `
-const { parentPort } = require('node:worker_threads');
-const { request } = require('node:http');
-parentPort.on('message', ({ url, method, headers, body }) => {
-  const asked = request(url, { method, headers, agent: false }, (answer) => {
-    answer.resume().on('end', () => parentPort.postMessage(answer.statusCode));
-  });
-  asked.on('error', () => parentPort.postMessage(0));
-  asked.end(body);
-});
-`;
 
 it('refuses a longer body before it is read, whoever sends it', async () => {
   const refused = await Promise.all(

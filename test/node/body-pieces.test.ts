@@ -1,22 +1,16 @@
 // A body is read the same however it comes: with its head, in pieces, announced or in chunks, behind other requests.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { figureIn, metricsOf } from './asking.js';
-import { type Caller, gateOf } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { gateOf } from './caller.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
-let gate: string;
-
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 3_600_000 });
-  owner = node.owner();
-  const id = await owner.contractOn('m', { threshold: 1_000, keyed: { max_keys: 1 } });
-  gate = `${gateOf('m', id)}?peek=1&key=${encodeURIComponent('ключ €')}`;
-});
+const node = await startRunning({ cycleMs: 3_600_000 });
+const owner = node.owner();
+const id = await owner.contractOn('m', { threshold: 1_000, keyed: { max_keys: 1 } });
+const gate = `${gateOf('m', id)}?peek=1&key=${encodeURIComponent('ключ €')}`;
 afterAll(() => node.close());
 
 const EVENT = '{"type":"request","key":"ключ €"}';

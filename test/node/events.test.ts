@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { type Caller, inTurn, NDJSON } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { inTurn, NDJSON } from './caller.js';
+import { startRunning } from './running.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENT = '{"type":"request"}';
 
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
-  owner = node.owner();
-});
+const node = await startRunning({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
+const owner = node.owner();
 afterAll(() => node.close());
 
 /** A machine with one contract for each threshold. */

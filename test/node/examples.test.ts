@@ -1,22 +1,17 @@
 import { Compile } from 'typebox/compile';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
-import type { Caller } from './caller.js';
 import { bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
-import { type Ask, type Running, startRunning } from './running.js';
+import { type Ask, startRunning } from './running.js';
 
 const slug = 'edge-gateway';
-let node: Running;
-let owner: Caller;
 let session: string;
 let contractId: string;
 
-beforeAll(async () => {
-  node = await startRunning();
-  owner = node.owner();
-  await owner.createMachine(slug);
-});
+const node = await startRunning();
+const owner = node.owner();
+await owner.createMachine(slug);
 afterAll(() => node.close());
 
 // Every example finds a contract with a candidate, which no other one has moved.

@@ -1,20 +1,17 @@
 // The way of a person with nothing but an HTTP client, from nothing to a record that anyone can verify.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/record/signing.js';
 import { verifyExport } from '../record/verifying.js';
 import { Holder } from './caller.js';
 import { Listening } from './listening.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const CYCLE_MS = 777;
 /** Moved by hand: on a busy machine two requests may be further apart than a window. */
 let nowMs = Date.now();
 const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
-let node: Running;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: CYCLE_MS, source });
-});
+const node = await startRunning({ cycleMs: CYCLE_MS, source });
 afterAll(() => node.close());
 
 it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, export, verify', async () => {

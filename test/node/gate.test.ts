@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, gateOf, inTurn, statusAndCode, type Told } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gateOf, inTurn, statusAndCode, type Told } from './caller.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  // A cycle longer than the test: counts are those of one cycle.
-  node = await startRunning({ cycleMs: 3_600_000 });
-  owner = node.owner();
-  await owner.createMachine('gate');
-});
+// A cycle longer than the test: counts are those of one cycle.
+const node = await startRunning({ cycleMs: 3_600_000 });
+const owner = node.owner();
+await owner.createMachine('gate');
 afterAll(() => node.close());
 
 async function newGate(parameters: object = {}): Promise<string> {

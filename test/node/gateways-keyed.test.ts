@@ -1,14 +1,9 @@
 // A contract with keys behind a gateway: whose request it is, by a header that the deploy names.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, gateOf, inTurn } from './caller.js';
+import { afterAll, expect, it } from 'vitest';
+import { gateOf, inTurn } from './caller.js';
 import { startEdge } from './edge.js';
-import type { Running } from './running.js';
 
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  ({ node, owner } = await startEdge());
-});
+const { node, owner } = await startEdge();
 afterAll(() => node.close());
 
 const keyed = { max_keys: 3, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };

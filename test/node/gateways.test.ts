@@ -2,16 +2,12 @@
 import { METHODS, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, gateOf, inTurn, type Told } from './caller.js';
+import { gateOf, inTurn, type Told } from './caller.js';
 import { startEdge } from './edge.js';
 import { Listening } from './listening.js';
-import type { Ask, Running } from './running.js';
+import type { Ask } from './running.js';
 
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  ({ node, owner } = await startEdge());
-});
+const { node, owner } = await startEdge();
 afterAll(() => node.close());
 
 const newGate = async (parameters: object = {}) =>

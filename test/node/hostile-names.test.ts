@@ -1,18 +1,12 @@
 // A name in a path, a query or a body is taken as an ordinary name or refused in words; never with a status of 500 and above.
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import type { Caller } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
-let contract: string;
-beforeAll(async () => {
-  node = await startRunning();
-  owner = node.owner();
-  contract = await owner.contractOn('names', { within: 10 });
-});
+const node = await startRunning();
+const owner = node.owner();
+const contract = await owner.contractOn('names', { within: 10 });
 afterAll(async () => {
   expect(node.errors).toEqual([]);
   await node.close();

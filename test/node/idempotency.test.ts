@@ -1,14 +1,10 @@
 import { Agent, request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, inTurn, statusAndCode, type Told } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { inTurn, statusAndCode, type Told } from './caller.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: 50 });
-  owner = node.owner();
-});
+const node = await startRunning({ cycleMs: 50 });
+const owner = node.owner();
 afterAll(async () => {
   expect(node.errors).toEqual([]);
   await node.close();

@@ -1,19 +1,15 @@
 // Contracts with keys over real HTTP: deploy, event, events, gate, gates, the keys that are there, and what is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { verifyRows } from '../record/verifying.js';
 import { figureIn } from './asking.js';
-import { type Caller, inTurn, NDJSON, statusAndCode } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { inTurn, NDJSON, statusAndCode } from './caller.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
 let machines = 0;
 
-beforeAll(async () => {
-  // Cycles so long that no test sees the end of one.
-  node = await startRunning({ cycleMs: 10_000_000 });
-  owner = node.owner('ann');
-});
+// Cycles so long that no test sees the end of one.
+const node = await startRunning({ cycleMs: 10_000_000 });
+const owner = node.owner('ann');
 afterAll(async () => {
   await node.close();
   expect(node.errors).toEqual([]);

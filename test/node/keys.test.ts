@@ -1,18 +1,15 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { verifyRecord } from '../../src/record/verify-export.js';
 import { gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
-import { type Ask, type Running, startRunning } from './running.js';
+import { type Ask, startRunning } from './running.js';
 
 const HOUR_MS = 3_600_000;
 let setMs = 0;
-let node: Running;
-beforeAll(async () => {
-  // A machine whose clock is set by hand.
-  const source = { wallMs: () => Date.now() + setMs, monotonicMs: () => performance.now() };
-  node = await startRunning({ source, trustProxy: ['127.0.0.1'], limits: { keysPerOwner: 20 } });
-});
+// A machine whose clock is set by hand.
+const source = { wallMs: () => Date.now() + setMs, monotonicMs: () => performance.now() };
+const node = await startRunning({ source, trustProxy: ['127.0.0.1'], limits: { keysPerOwner: 20 } });
 afterAll(() => node.close());
 
 let minted = 0;

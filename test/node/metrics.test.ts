@@ -1,24 +1,19 @@
 // The figures for operators and owners: latency of gates, the dashboard that is shipped, the log of admins.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { figureIn, metricsOf, seriesIn } from './asking.js';
 import { Caller, gateOf } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const lines: string[] = [];
-let node: Running;
-let owner: Caller;
-let gate: string;
-beforeAll(async () => {
-  node = await startRunning({
-    cycleMs: 3_600_000,
-    log: { level: 'info', requests: false, destination: { write: (line) => lines.push(line) } },
-  });
-  owner = node.owner();
-  await owner.createMachine('quiet', true);
-  gate = gateOf('edge', await owner.contractOn('edge', { threshold: 2, within: 60 }));
-  for (let asked = 0; asked < 5; asked += 1) await owner.get(gate);
+const node = await startRunning({
+  cycleMs: 3_600_000,
+  log: { level: 'info', requests: false, destination: { write: (line) => lines.push(line) } },
 });
+const owner = node.owner();
+await owner.createMachine('quiet', true);
+const gate = gateOf('edge', await owner.contractOn('edge', { threshold: 2, within: 60 }));
+for (let asked = 0; asked < 5; asked += 1) await owner.get(gate);
 afterAll(() => node.close());
 
 describe('the latency of gates', () => {

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import * as endpoints from '../../src/client/endpoints.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/route-list.js';
 import { catalogue } from '../../src/schema/failure.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 interface Operation {
   readonly operationId: string;
@@ -12,18 +12,13 @@ interface Operation {
   readonly [field: string]: unknown;
 }
 
-let node: Running;
 /** The OpenAPI document. */
-let body: any;
 /** All that it describes: method, path, operation. */
-let operations: readonly (readonly [name: string, path: string, operation: Operation])[];
-beforeAll(async () => {
-  node = await startRunning();
-  ({ body } = await node.ask('GET', '/api/openapi.json'));
-  operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, path, one] as const),
-  );
-});
+const node = await startRunning();
+const { body } = await node.ask('GET', '/api/openapi.json');
+const operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, path, one] as const),
+);
 afterAll(() => node.close());
 
 describe('the OpenAPI document', () => {

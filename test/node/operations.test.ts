@@ -1,22 +1,19 @@
 // What who runs a node relies on: figures, logs without secrets, limits.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { seriesIn } from './asking.js';
-import { type Caller, gateOf, inTurn } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { gateOf, inTurn } from './caller.js';
+import { startRunning } from './running.js';
 
 const lines: string[] = [];
-let node: Running;
-let owner: Caller;
 /** Of the contract of the first of two machines. */
-let gate: string | undefined;
-beforeAll(async () => {
-  node = await startRunning({
-    cycleMs: 3_600_000,
-    log: { level: 'debug', requests: true, destination: { write: (line) => lines.push(line) } },
-  });
-  owner = node.owner();
-  [gate] = await inTurn(['one', 'two'], async (slug) => gateOf(slug, await owner.contractOn(slug, { threshold: 2 })));
+const node = await startRunning({
+  cycleMs: 3_600_000,
+  log: { level: 'debug', requests: true, destination: { write: (line) => lines.push(line) } },
 });
+const owner = node.owner();
+const [gate] = await inTurn(['one', 'two'], async (slug) =>
+  gateOf(slug, await owner.contractOn(slug, { threshold: 2 })),
+);
 afterAll(() => node.close());
 
 describe('figures', () => {

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Caller, inTurn, statusAndCode } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { afterAll, expect, it } from 'vitest';
+import { inTurn, statusAndCode } from './caller.js';
+import { startRunning } from './running.js';
 
 const LIST = '/api/chain/many/contracts';
-let node: Running;
-let owner: Caller;
-let ids: string[];
 
-beforeAll(async () => {
-  const sessions = { threshold: 2, within: 1_000, onNode: 100 };
-  const definitionKib = { threshold: 106, within: 1_000, onNode: 1_000 };
-  const contracts = { perOwner: 1_000, onNode: 205 };
-  node = await startRunning({ limits: { sessions, definitionKib, contracts } });
-  owner = node.owner();
-  await owner.createMachine('many', true);
-  ids = await inTurn(Array(102).keys(), () => owner.deploy('many'));
-});
+const sessions = { threshold: 2, within: 1_000, onNode: 100 };
+const definitionKib = { threshold: 106, within: 1_000, onNode: 1_000 };
+const contracts = { perOwner: 1_000, onNode: 205 };
+const node = await startRunning({ limits: { sessions, definitionKib, contracts } });
+const owner = node.owner();
+await owner.createMachine('many', true);
+const ids = await inTurn(Array(102).keys(), () => owner.deploy('many'));
 afterAll(() => node.close());
 
 it('contracts are listed in pages, 100 when nothing is said', async () => {

@@ -1,26 +1,20 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, statusAndCode } from './caller.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { statusAndCode } from './caller.js';
 import { rawAnswer } from './raw.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
-let node: Running;
-let owner: Caller;
-let contract: string;
-
-beforeAll(async () => {
-  node = await startRunning({
-    limits: {
-      shortBodyBytes: 1_000,
-      headersTimeoutMs: 1_000,
-      requestTimeoutMs: 2_000,
-      connectionsCheckMs: 50,
-      idleTimeoutMs: 6_000,
-    },
-  });
-  owner = node.owner();
-  contract = await owner.contractOn('gate', { within: 10 });
+const node = await startRunning({
+  limits: {
+    shortBodyBytes: 1_000,
+    headersTimeoutMs: 1_000,
+    requestTimeoutMs: 2_000,
+    connectionsCheckMs: 50,
+    idleTimeoutMs: 6_000,
+  },
 });
+const owner = node.owner();
+const contract = await owner.contractOn('gate', { within: 10 });
 afterAll(() => node.close());
 
 const EVENT = '/api/chain/gate/event';

@@ -1,11 +1,10 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { nearestRank } from '../../src/math/nearest-rank.js';
 import { pause } from '../../src/time/wall.js';
 import { figureIn, metricsOf } from './asking.js';
-import type { Caller } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const EACH = 100;
 /** Each of these is sent as much as fits between the two: some megabytes. */
@@ -14,27 +13,22 @@ const DRIP_MS = 40;
 /** More than all buffers between two programs of one machine hold. */
 const ROWS = 12_000;
 
-let node: Running;
-let owner: Caller;
-
-beforeAll(async () => {
-  node = await startRunning({
-    limits: {
-      headersTimeoutMs: 1_500,
-      requestTimeoutMs: 2_400,
-      connectionsCheckMs: 50,
-      // Longer than a busy machine takes to the first byte of an export: who is cut must have been answered before.
-      idleTimeoutMs: 6_000,
-      keepAliveTimeoutMs: 900,
-    },
-  });
-  owner = node.owner();
-  await owner.contractOn('long', {}, true);
-  const [contract] = node.host.machines.get('long')?.contracts ?? [];
-  for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
-    node.host.transition(contract, { to: row % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
-  }
+const node = await startRunning({
+  limits: {
+    headersTimeoutMs: 1_500,
+    requestTimeoutMs: 2_400,
+    connectionsCheckMs: 50,
+    // Longer than a busy machine takes to the first byte of an export: who is cut must have been answered before.
+    idleTimeoutMs: 6_000,
+    keepAliveTimeoutMs: 900,
+  },
 });
+const owner = node.owner();
+await owner.contractOn('long', {}, true);
+const [contract] = node.host.machines.get('long')?.contracts ?? [];
+for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
+  node.host.transition(contract, { to: row % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
+}
 afterAll(() => node.close());
 
 const EVENT =

@@ -1,17 +1,15 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { figureIn, metricsOf } from './asking.js';
-import type { Caller } from './caller.js';
 import { Listening } from './listening.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
 const CYCLE_MS = 25;
-let node: Running;
-let owner: Caller;
-beforeAll(async () => {
-  node = await startRunning({ cycleMs: CYCLE_MS, limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 } });
-  owner = node.owner();
+const node = await startRunning({
+  cycleMs: CYCLE_MS,
+  limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 },
 });
+const owner = node.owner();
 afterAll(() => node.close());
 
 /** A machine whose contract moves when it is told to, and by itself only after a thousand cycles. */
