@@ -94,10 +94,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     log.info('closing');
     await clock.sleep(limits.noticeMs);
     streams.close();
-    await registry.leave();
+    await registry.leave?.();
     await ports.drain();
     try {
-      await registry.save();
+      await registry.save?.();
     } finally {
       end();
       log.info('closed');
@@ -155,9 +155,9 @@ async function openPorts(
   let service: RateLimitService | undefined;
   try {
     // What was loaded or made is durable before anyone can ask for it.
-    await registry.settled();
+    await registry.settled?.();
     const url = await app.listen({ host, port });
-    await registry.join(isLoopback(host) ? url : undefined);
+    await registry.join?.(isLoopback(host) ? url : undefined);
     if (grpc !== undefined) {
       const { startRateLimitService } = await needing('grpc', import('./envoy/rate-limit-service.js'));
       service = await startRateLimitService(context, { host, ...grpc }, log);

@@ -96,16 +96,6 @@ describe('many events at once', () => {
     expect(array.body).toMatchObject({ lines: 5, counted: 3, refused: 2, admitted: 3, limited: 1 });
   });
 
-  it('go to every contract that listens; an event that one of them limits is limited', async () => {
-    const ids = await newMachine('several', 4, 2);
-    const { body } = await send('several', `${EVENT}\n`.repeat(5));
-    expect(body.outcomes).toEqual([of('admitted', 1, 2, 2, 0), of('limited', 3, 5, 0, 3)]);
-    expect(body.contracts).toMatchObject([
-      { id: ids[0], admitted: 4, limited: 1, count: 5 },
-      { id: ids[1], admitted: 2, limited: 3, count: 5 },
-    ]);
-  });
-
   it('may be more than the answer could hold: reading stops, and the answer says where', async () => {
     await newMachine('refused', 1_000_000);
     const { body } = await send('refused', `${EVENT}\nx\n`.repeat(12_000));

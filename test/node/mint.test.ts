@@ -6,7 +6,6 @@ import { MINT_MACHINE, Mint } from '../../src/node/mint.js';
 import type { Registry } from '../../src/node/registry/registry.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
-import { networkOf } from '../../src/traffic/network.js';
 import { Caller, inTurn, statusAndCode } from './caller.js';
 import { startRunning } from './running.js';
 
@@ -84,19 +83,6 @@ describe('an address mints so many keys', () => {
     restart();
     expect([...(await asks(D, A, A)), contracts()]).toEqual([false, true, false, 2]);
   });
-});
-
-describe('an address stands for', () => {
-  it.each([
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['::1', '0:0:0:0::/64'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:0DB8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['', ''],
-  ])('%s: %s', (address, network) => expect(networkOf(address)).toBe(network));
 });
 
 describe('POST /api/demo-key/mint', () => {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { sqlite } from '../../src/store/sqlite-library.js';
 import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCredentials } from '../suite/credentials.js';
+import { storesOfFile } from './opened.js';
 
 const KEY: Key = {
   id: 'k',
@@ -22,26 +22,18 @@ const KEY: Key = {
 };
 const SESSION = { hash: 'cd'.repeat(32), keyId: 'k', expiresAtMs: 3 };
 
-const open: SqliteStore[] = [];
-function openStore(dir: string, failCommits?: () => boolean): SqliteStore {
-  const store = openSqliteStore({ dir, failCommits });
-  open.push(store);
-  return store;
-}
-afterEach(() => {
-  for (const store of open.splice(0)) store.close();
-});
+const openStore = storesOfFile();
 
 describeCredentials('credentials in memory', () => new MemoryCredentials());
-describeCredentials('credentials on disk', () => openStore(temporaryFolder()).credentials);
+describeCredentials('credentials on disk', () => openStore().credentials);
 
 it('credentials on disk outlive the process, once the store has committed', () => {
   const dir = temporaryFolder();
-  const store = openStore(dir);
+  const store = openStore({ dir });
   store.credentials.putKey(KEY);
   store.credentials.putSession(SESSION);
   store.close();
-  const { credentials } = openStore(dir);
+  const { credentials } = openStore({ dir });
   expect([credentials.keyByHash(KEY.hash), credentials.sessionByHash(SESSION.hash)]).toEqual([
     KEY,
     { session: SESSION, key: KEY },
@@ -49,7 +41,7 @@ it('credentials on disk outlive the process, once the store has committed', () =
 });
 
 it('credentials are durable with the other writes of a commit, or not at all', () => {
-  const store = openStore(temporaryFolder(), () => true);
+  const store = openStore({ failCommits: () => true });
   const told: (Failure | undefined)[] = [];
   store.credentials.putKey(KEY);
   store.commit((failure) => told.push(failure));
@@ -66,5 +58,5 @@ it('a key from before there were scopes is an admin key of its owner, for every 
   migrate(database, path, steps.slice(0, 1));
   database.prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)').run('k', KEY.hash, 'o', 1, 2, 0);
   database.close();
-  expect(openStore(dir).credentials.keyByHash(KEY.hash)).toEqual({ ...KEY, scopes: ['admin'], machine: undefined });
+  expect(openStore({ dir }).credentials.keyByHash(KEY.hash)).toEqual({ ...KEY, scopes: ['admin'], machine: undefined });
 });

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { checkIntact } from '../../src/store/sqlite-damage.js';
@@ -10,20 +10,12 @@ import { sqlite } from '../../src/store/sqlite-library.js';
 import { migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { codeOf, failureOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
+import { storesOfFile } from './opened.js';
 import { startProcess } from './process.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-const open: SqliteStore[] = [];
-
-function openStore(dir: string): SqliteStore {
-  const store = openSqliteStore({ dir, lockWaitMs: 0 });
-  open.push(store);
-  return store;
-}
-
-afterEach(() => {
-  for (const store of open.splice(0)) store.close();
-});
+const opened = storesOfFile();
+const openStore = (dir: string) => opened({ dir });
 
 describe('the data folder', () => {
   it('is made with all that leads to it, and nobody else can look into it', () => {

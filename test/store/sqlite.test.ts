@@ -1,25 +1,15 @@
 import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import type { AuditEntry } from '../../src/record/row.js';
 import type { Failure } from '../../src/schema/failure.js';
-import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeStore } from '../suite/store.js';
+import { storesOfFile } from './opened.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-const open: SqliteStore[] = [];
-
-function openStore(options: Partial<SqliteStoreOptions> = {}): SqliteStore {
-  const store = openSqliteStore({ dir: temporaryFolder(), lockWaitMs: 0, ...options });
-  open.push(store);
-  return store;
-}
-
-afterEach(() => {
-  for (const store of open.splice(0)) store.close();
-});
+const openStore = storesOfFile();
 
 for (const [when, defer] of [
   ['at once', (flush: () => void) => flush()],

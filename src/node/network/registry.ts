@@ -276,9 +276,6 @@ export class NetworkRegistry implements Registry {
     }
   }
 
-  /** Changes resolve only once they are in Redis. */
-  async settled(): Promise<void> {}
-
   join(address: string | undefined): Promise<void> {
     return this.#context.network.presence.join(address);
   }
@@ -287,8 +284,6 @@ export class NetworkRegistry implements Registry {
   leave(): Promise<void> {
     return this.#context.network.presence.leave().catch(() => {});
   }
-
-  async save(): Promise<void> {}
 
   close(): void {
     this.#context.network.heads.close();

@@ -160,10 +160,6 @@ export class LocalRegistry implements Registry {
     return this.#context.durability.commit();
   }
 
-  async join(): Promise<void> {}
-
-  async leave(): Promise<void> {}
-
   async save(): Promise<void> {
     const { host, clock, durability } = this.#context;
     if (host.failure !== undefined) return;

@@ -88,16 +88,10 @@ async function change(
   caller: Caller,
   contract: Contract,
   asked: ContractChange,
-): Promise<{ ok: true; contract: object; changes: object[]; forgotten?: string }> {
+): Promise<object> {
   memory.refuse('The contract was not changed.');
   const { changes, forgotten } = await registry.changeContract(contract, { ...asked, by: caller.key.id });
-  const shown = changes.map((one) => ({ ...one }));
-  return {
-    ok: true,
-    contract: contractView(contract),
-    changes: shown,
-    ...(forgotten === undefined ? {} : { forgotten }),
-  };
+  return { ok: true, contract: contractView(contract), changes, forgotten };
 }
 
 async function planOf({ queue }: NodeContext, caller: Caller, contract: Contract, definition: unknown): Promise<Plan> {

@@ -55,10 +55,10 @@ const listContracts = route(api.listContracts, forReaders, {
     const all = await listed(counting, machine.contracts, query);
     const from = after === undefined ? 0 : all.indexOf(contractOf(host, machine, after)) + 1;
     const page = all.slice(from, from + limit);
-    const next = from + limit < all.length ? { next: page.at(-1)!.id } : {};
+    const next = from + limit < all.length ? page.at(-1)!.id : undefined;
     const contracts = (await counting.states(page)).map(contractView);
     await counting.durable(machine);
-    return { ok: true, ...next, contracts };
+    return { ok: true, next, contracts };
   },
 });
 

@@ -76,7 +76,7 @@ function atRequest({ code, what, why, fix }: Failure, index: number): Failure {
   return new Failure(code, {
     what: 'No request was counted.',
     why: reason,
-    ...(fix === undefined ? {} : { fix }),
+    fix,
     faults: [{ path: `/requests/${index}`, message: what }],
   });
 }

@@ -96,19 +96,14 @@ const listKeys = route(api.listKeys, common, {
       .map(({ id, scopes, machine, createdAtMs, expiresAtMs, isRevoked }) => ({
         key_id: id,
         scopes,
-        ...(machine === undefined ? {} : { machine }),
+        machine,
         created_at: instant(createdAtMs),
         expires_at: instant(expiresAtMs),
         revoked: isRevoked,
         is_own: id === caller.key.id,
       }));
     const record = host.machines.get(keySlugOf(caller.owner))?.slug;
-    return {
-      ok: true,
-      keys,
-      ...(found.length > limit ? { next: page.at(-1)!.id } : {}),
-      ...(record === undefined ? {} : { record }),
-    };
+    return { ok: true, keys, next: found.length > limit ? page.at(-1)!.id : undefined, record };
   },
 });
 
@@ -173,15 +168,7 @@ function rights({ scopes, machine, expiresAtMs }: Key) {
 }
 
 function madeView({ id, owner, scopes, machine, expiresAtMs }: Key, secret: string) {
-  return {
-    ok: true,
-    key: secret,
-    key_id: id,
-    owner,
-    scopes,
-    ...(machine === undefined ? {} : { machine }),
-    expires_at: instant(expiresAtMs),
-  };
+  return { ok: true, key: secret, key_id: id, owner, scopes, machine, expires_at: instant(expiresAtMs) };
 }
 
 function instant(ms: number): string {

@@ -58,10 +58,10 @@ const listMachines = route(api.listMachines, forReaders, {
     const sorted = sort === undefined ? found : limitingFirst(found);
     const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
     const page = sorted.slice(first, first + limit);
-    const head = { ok: true, ...(sorted.length > first + limit ? { next: page.at(-1)!.slug } : {}) };
+    const next = sorted.length > first + limit ? page.at(-1)!.slug : undefined;
     const machines = page.map((machine) => machineSummary(machine, caller));
-    await registry.settled();
-    return { ...head, machines };
+    await registry.settled?.();
+    return { ok: true, next, machines };
   },
 });
 

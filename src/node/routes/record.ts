@@ -38,15 +38,8 @@ const readRecord = route(api.readRecord, forReaders, {
     };
     while (await queue.of(source, searchNext));
     const rows = found.slice(0, limit);
-    const cut = record.cut(machine.slug);
-    return {
-      ok: true,
-      machine: machine.slug,
-      head,
-      ...(cut === undefined ? {} : { cut }),
-      ...(found.length > limit ? { next_after_seq: rows.at(-1)!.seq } : {}),
-      rows,
-    };
+    const next_after_seq = found.length > limit ? rows.at(-1)!.seq : undefined;
+    return { ok: true, machine: machine.slug, head, cut: record.cut(machine.slug), next_after_seq, rows };
   },
 });
 

@@ -26,8 +26,8 @@ const listTemplates = route(api.listTemplates, forAnyone, {
       const { category = '', name, version } = templates.get(id)!;
       return { id, category, name, version };
     });
-    const next = from + limit < ids.length ? { next: page.at(-1)!.id } : {};
-    return { ok: true, count: ids.length, templates: page, ...next };
+    const next = from + limit < ids.length ? page.at(-1)!.id : undefined;
+    return { ok: true, count: ids.length, templates: page, next };
   },
 });
 
@@ -84,12 +84,7 @@ async function deploy(
 ): Promise<object> {
   const { slug, name, shadow, when_away, gate, keyed } = request.body;
   pay(context, request, reply, 1);
-  const definition = {
-    ...limiter,
-    ...(shadow && { shadow }),
-    ...(when_away && { when_away }),
-    ...(gate && { gate }),
-  };
+  const definition = { ...limiter, ...(shadow && { shadow }), ...(when_away && { when_away }), ...(gate && { gate }) };
   const contract = await create(context, request, reply, { slug, definition, templateId, keyed, name });
   return { ok: true, contract, template_id: templateId };
 }
