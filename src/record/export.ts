@@ -39,17 +39,19 @@ type Opening = Static<typeof OpeningShape>;
 export type ParsedClosing = Static<typeof ClosingShape>;
 export type Closing = Omit<ParsedClosing, 'successions'> & { readonly successions?: readonly Succession[] };
 
-/** `close` signs the last row; a machine has at least one row. `cut`: the first rows were removed. */
-export function* exportRecord(
-  rows: Iterable<AuditRow>,
+/** Page by page. `close` signs the last row; a machine has at least one row. `cut`: the first rows were removed. */
+export async function* exportRecord(
+  pageAfter: (seq: number) => Promise<readonly AuditRow[]>,
   close: (last: AuditRow) => Closing,
   cut?: Cut,
-): Generator<string> {
-  let last: AuditRow | undefined;
+): AsyncGenerator<string> {
   if (cut !== undefined) yield exportLine({ format: FORMAT, cut });
-  for (const row of rows) {
-    yield exportLine(row);
-    last = row;
+  let last: AuditRow | undefined;
+  for (;;) {
+    const rows = await pageAfter(last?.seq ?? cut?.removed_to_seq ?? 0);
+    if (rows.length === 0) break;
+    last = rows.at(-1)!;
+    yield rows.map(exportLine).join('');
   }
   if (last !== undefined) yield exportLine(close(last));
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { exportRecord } from '../../src/record/export.js';
+import { exportLine } from '../../src/record/export.js';
 import { KeyRing } from '../../src/record/key-ring.js';
 import type { AuditRow, Cut } from '../../src/record/row.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signCut, signSuccession } from '../../src/record/signing.js';
@@ -24,9 +24,10 @@ function bodyAt(seq: number, of: readonly AuditRow[] = rows): Omit<Cut, 'signatu
 
 const cutAt = (seq: number, signer = first, of: readonly AuditRow[] = rows) => signCut(signer, bodyAt(seq, of));
 
-const linesOf = (cut: Cut | undefined, left: readonly AuditRow[], end = closing(left)) => [
-  ...exportRecord(left, () => end, cut),
-];
+const linesOf = (cut: Cut | undefined, left: readonly AuditRow[], end = closing(left)) => {
+  const opening = cut === undefined ? [] : [{ format: 'weir-record/1', cut } as const];
+  return [...opening, ...left, end].map(exportLine);
+};
 
 const withCut = (seq: number, signer?: Signer) => linesOf(cutAt(seq, signer), rows.slice(seq));
 

@@ -3,12 +3,11 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/record.js';
 import type { Machine } from '../../host/machine.js';
-import { type Closing, closingOf, exportLine, exportRecord } from '../../record/export.js';
-import type { AuditRow, Cut } from '../../record/row.js';
+import { closingOf, exportRecord } from '../../record/export.js';
+import type { AuditRow } from '../../record/row.js';
 import { signCheckpoint } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import type { RowQuery } from '../../store/store.js';
-import type { CallerQueue } from '../caller-queue.js';
 import type { NodeContext } from '../node-context.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
@@ -68,15 +67,17 @@ function sendExport(context: NodeContext, reply: FastifyReply, machine: Machine,
     return closingOf(checkpoint, signer, successions);
   };
   const cut = record.cut(machine.slug);
-  const page = async (afterSeq: number) => {
-    const rows = await record.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
-    if (rows.length > 0 && rows[0]!.seq !== afterSeq + 1) throw removedMeanwhile();
-    return rows;
-  };
+  // One page per turn.
+  const pageAfter = (afterSeq: number) =>
+    queue.of(source, async () => {
+      const rows = await record.rows(machine.slug, { afterSeq, limit: Math.min(PAGE, toSeq - afterSeq) });
+      if (rows.length > 0 && rows[0]!.seq !== afterSeq + 1) throw removedMeanwhile();
+      return rows;
+    });
   return reply
     .header('content-type', NDJSON)
     .header('content-disposition', `attachment; filename="${machine.slug}.ndjson"`)
-    .send(Readable.from(exported(page, close, cut, queue, source), { objectMode: false }));
+    .send(Readable.from(exportRecord(pageAfter, close, cut), { objectMode: false }));
 }
 
 /** Rows per piece: some 32 KB. */
@@ -89,28 +90,6 @@ function removedMeanwhile(): Failure {
     why: 'Rows were removed that its reader had not taken yet.',
     fix: 'Export the record again.',
   });
-}
-
-/** One page per turn. A machine has at least the row of its creation. */
-async function* exported(
-  page: (afterSeq: number) => Promise<readonly AuditRow[]>,
-  close: (last: AuditRow) => Closing,
-  cut: Cut | undefined,
-  queue: CallerQueue,
-  source: string,
-): AsyncGenerator<string> {
-  let last: AuditRow | undefined;
-  const textOf = (rows: readonly AuditRow[]) => {
-    last = rows.at(-1) ?? last;
-    return rows.map(exportLine).join('');
-  };
-  yield* exportRecord([], close, cut);
-  for (;;) {
-    const text = await queue.of(source, () => page(last?.seq ?? cut?.removed_to_seq ?? 0).then(textOf));
-    if (text === '') break;
-    yield text;
-  }
-  if (last !== undefined) yield exportLine(close(last));
 }
 
 export const recordRoutes = [readRecord, verifyRecord];
