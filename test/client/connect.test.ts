@@ -3,11 +3,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { reach } from '../../src/client/connect.js';
 import { follow } from '../../src/client/event-stream.js';
 import { generateSigner } from '../../src/record/signing.js';
-import { startRunning } from '../node/running.js';
+import { nodeOfFile } from '../node/node-of-file.js';
 import { closeImposters, imposter, replay } from './imposter.js';
 
-const node = await startRunning({ cycleMs: 50 });
-afterAll(() => node.close());
+const node = await nodeOfFile({ cycleMs: 50 });
 
 afterAll(closeImposters);
 

@@ -1,12 +1,11 @@
 // The client on `fetch`, against a real node; where a node cannot be made to fail on request, against a `fetch` that does.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WeirClient, type WeirClientOptions, WeirError } from '../../src/client/weir-client.js';
-import { startRunning } from '../node/running.js';
+import { nodeOfFile } from '../node/node-of-file.js';
 
-const node = await startRunning({ cycleMs: 50 });
+const node = await nodeOfFile({ cycleMs: 50 });
 const key = node.keyOf('owner');
 const weir = new WeirClient({ url: `${node.url}/`, key });
-afterAll(() => node.close());
 
 /** A machine with one contract. */
 async function contractOn(slug: string, threshold: number, within = 2_000): Promise<string> {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
 import { inTurn, statusAndCode } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { type About, bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
-import { type Ask, startRunning } from './running.js';
+import type { Ask } from './running.js';
 
 /** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
 type Place = 'none' | 'private' | 'public' | 'key';
@@ -60,7 +61,7 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
   },
 };
 
-const node = await startRunning({
+const node = await nodeOfFile({
   limits: {
     mint: { threshold: 1_000, within: 60, addresses: 10 },
     // The matrix opens one for each of its cells.
@@ -75,7 +76,6 @@ const machines = {
   private: await newMachine('private-gateway', false),
   public: await newMachine('public-gateway', true),
 };
-afterAll(() => node.close());
 
 /** What is answered by every method is asked by one that no route declares, too. */
 const anyMethod = routes.flatMap((route) =>

@@ -1,17 +1,16 @@
 // A body is read the same however it comes: with its head, in pieces, announced or in chunks, behind other requests.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defaultLimits } from '../../src/node/limits.js';
 import { figureIn, metricsOf } from './asking.js';
 import { gateOf } from './caller.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
-const node = await startRunning({ cycleMs: 3_600_000 });
+const node = await nodeOfFile({ cycleMs: 3_600_000 });
 const owner = node.owner();
 const id = await owner.contractOn('m', { threshold: 1_000, keyed: { max_keys: 1 } });
 const gate = `${gateOf('m', id)}?peek=1&key=${encodeURIComponent('ключ €')}`;
-afterAll(() => node.close());
 
 const EVENT = '{"type":"request","key":"ключ €"}';
 

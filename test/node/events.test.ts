@@ -1,14 +1,14 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { inTurn, NDJSON } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENT = '{"type":"request"}';
 
-const node = await startRunning({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
+const node = await nodeOfFile({ cycleMs: 3_600_000, limits: { longBodyBytes: 2_000, eventsBytes: 400_000 } });
 const owner = node.owner();
-afterAll(() => node.close());
 
 /** A machine with one contract for each threshold. */
 async function newMachine(slug: string, ...thresholds: number[]): Promise<string[]> {

@@ -1,18 +1,18 @@
 import { Compile } from 'typebox/compile';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
+import { nodeOfFile } from './node-of-file.js';
 import { bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
-import { type Ask, startRunning } from './running.js';
+import type { Ask } from './running.js';
 
 const slug = 'edge-gateway';
 let session: string;
 let contractId: string;
 
-const node = await startRunning();
+const node = await nodeOfFile();
 const owner = node.owner();
 await owner.createMachine(slug);
-afterAll(() => node.close());
 
 // Every example finds a contract with a candidate, which no other one has moved.
 beforeEach(async () => {

@@ -1,18 +1,17 @@
 // The way of a person with nothing but an HTTP client, from nothing to a record that anyone can verify.
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/record/signing.js';
 import { verifyExport } from '../record/verifying.js';
 import { Holder } from './caller.js';
 import { Listening } from './listening.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 const CYCLE_MS = 777;
 /** Moved by hand: on a busy machine two requests may be further apart than a window. */
 let nowMs = Date.now();
 const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
-const node = await startRunning({ cycleMs: CYCLE_MS, source });
-afterAll(() => node.close());
+const node = await nodeOfFile({ cycleMs: CYCLE_MS, source });
 
 it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, export, verify', async () => {
   const owner = await Holder.minted(node.url);

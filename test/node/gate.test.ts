@@ -1,12 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gateOf, inTurn, statusAndCode, type Told } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
 
 // A cycle longer than the test: counts are those of one cycle.
-const node = await startRunning({ cycleMs: 3_600_000 });
+const node = await nodeOfFile({ cycleMs: 3_600_000 });
 const owner = node.owner();
 await owner.createMachine('gate');
-afterAll(() => node.close());
 
 async function newGate(parameters: object = {}): Promise<string> {
   return gateOf('gate', await owner.deploy('gate', parameters));

@@ -1,16 +1,12 @@
 // A name in a path, a query or a body is taken as an ordinary name or refused in words; never with a status of 500 and above.
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
-const node = await startRunning();
+const node = await nodeOfFile();
 const owner = node.owner();
 const contract = await owner.contractOn('names', { within: 10 });
-afterAll(async () => {
-  expect(node.errors).toEqual([]);
-  await node.close();
-});
 
 const inherited = Object.getOwnPropertyNames(Object.prototype);
 const names = fc.oneof(fc.constantFrom(...inherited, 'prototype', 'then', 'toJSON'), fc.string({ minLength: 1 }));

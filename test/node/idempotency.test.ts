@@ -1,14 +1,11 @@
 import { Agent, request } from 'node:http';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inTurn, statusAndCode, type Told } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
 
-const node = await startRunning({ cycleMs: 50 });
+const node = await nodeOfFile({ cycleMs: 50 });
 const owner = node.owner();
-afterAll(async () => {
-  expect(node.errors).toEqual([]);
-  await node.close();
-});
 
 const contractOn = (slug: string, within = 1_000, threshold = 100) => owner.contractOn(slug, { threshold, within });
 

@@ -1,19 +1,15 @@
 // Contracts with keys over real HTTP: deploy, event, events, gate, gates, the keys that are there, and what is refused.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyRows } from '../record/verifying.js';
 import { figureIn } from './asking.js';
 import { inTurn, NDJSON, statusAndCode } from './caller.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 let machines = 0;
 
 // Cycles so long that no test sees the end of one.
-const node = await startRunning({ cycleMs: 10_000_000 });
+const node = await nodeOfFile({ cycleMs: 10_000_000 });
 const owner = node.owner('ann');
-afterAll(async () => {
-  await node.close();
-  expect(node.errors).toEqual([]);
-});
 
 const KEYED = { max_keys: 100, idle_cycles: 10, overflow: 'refuse', store_keys: 'plain' };
 

@@ -1,16 +1,16 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyRecord } from '../../src/record/verify-export.js';
 import { gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
-import { type Ask, startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
+import type { Ask } from './running.js';
 
 const HOUR_MS = 3_600_000;
 let setMs = 0;
 // A machine whose clock is set by hand.
 const source = { wallMs: () => Date.now() + setMs, monotonicMs: () => performance.now() };
-const node = await startRunning({ source, trustProxy: ['127.0.0.1'], limits: { keysPerOwner: 20 } });
-afterAll(() => node.close());
+const node = await nodeOfFile({ source, trustProxy: ['127.0.0.1'], limits: { keysPerOwner: 20 } });
 
 let minted = 0;
 

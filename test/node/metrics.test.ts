@@ -1,12 +1,13 @@
 // The figures for operators and owners: latency of gates, the dashboard that is shipped, the log of admins.
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { figureIn, metricsOf, seriesIn } from './asking.js';
 import { Caller, gateOf } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
 
 const lines: string[] = [];
-const node = await startRunning({
+const node = await nodeOfFile({
   cycleMs: 3_600_000,
   log: { level: 'info', requests: false, destination: { write: (line) => lines.push(line) } },
 });
@@ -14,7 +15,6 @@ const owner = node.owner();
 await owner.createMachine('quiet', true);
 const gate = gateOf('edge', await owner.contractOn('edge', { threshold: 2, within: 60 }));
 for (let asked = 0; asked < 5; asked += 1) await owner.get(gate);
-afterAll(() => node.close());
 
 describe('the latency of gates', () => {
   it('is a histogram of all decisions, without the name of a machine', async () => {

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as endpoints from '../../src/client/endpoints.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/route-list.js';
 import { catalogue } from '../../src/schema/failure.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 interface Operation {
   readonly operationId: string;
@@ -14,12 +14,11 @@ interface Operation {
 
 /** The OpenAPI document. */
 /** All that it describes: method, path, operation. */
-const node = await startRunning();
+const node = await nodeOfFile();
 const { body } = await node.ask('GET', '/api/openapi.json');
 const operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, path, one] as const),
 );
-afterAll(() => node.close());
 
 describe('the OpenAPI document', () => {
   it('has no error for a validator of OpenAPI', async () => {

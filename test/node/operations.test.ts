@@ -1,12 +1,12 @@
 // What who runs a node relies on: figures, logs without secrets, limits.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seriesIn } from './asking.js';
 import { gateOf, inTurn } from './caller.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 const lines: string[] = [];
 /** Of the contract of the first of two machines. */
-const node = await startRunning({
+const node = await nodeOfFile({
   cycleMs: 3_600_000,
   log: { level: 'debug', requests: true, destination: { write: (line) => lines.push(line) } },
 });
@@ -14,7 +14,6 @@ const owner = node.owner();
 const [gate] = await inTurn(['one', 'two'], async (slug) =>
   gateOf(slug, await owner.contractOn(slug, { threshold: 2 })),
 );
-afterAll(() => node.close());
 
 describe('figures', () => {
   it('count answers, decisions and transitions', async () => {

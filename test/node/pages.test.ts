@@ -1,17 +1,16 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { inTurn, statusAndCode } from './caller.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 const LIST = '/api/chain/many/contracts';
 
 const sessions = { threshold: 2, within: 1_000, onNode: 100 };
 const definitionKib = { threshold: 106, within: 1_000, onNode: 1_000 };
 const contracts = { perOwner: 1_000, onNode: 205 };
-const node = await startRunning({ limits: { sessions, definitionKib, contracts } });
+const node = await nodeOfFile({ limits: { sessions, definitionKib, contracts } });
 const owner = node.owner();
 await owner.createMachine('many', true);
 const ids = await inTurn(Array(102).keys(), () => owner.deploy('many'));
-afterAll(() => node.close());
 
 it('contracts are listed in pages, 100 when nothing is said', async () => {
   const first = await node.ask('GET', LIST);

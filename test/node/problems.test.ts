@@ -1,10 +1,10 @@
 import { request } from 'node:http';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { statusAndCode } from './caller.js';
+import { nodeOfFile } from './node-of-file.js';
 import { rawAnswer } from './raw.js';
-import { startRunning } from './running.js';
 
-const node = await startRunning({
+const node = await nodeOfFile({
   limits: {
     shortBodyBytes: 1_000,
     headersTimeoutMs: 1_000,
@@ -15,7 +15,6 @@ const node = await startRunning({
 });
 const owner = node.owner();
 const contract = await owner.contractOn('gate', { within: 10 });
-afterAll(() => node.close());
 
 const EVENT = '/api/chain/gate/event';
 const MACHINES = '/api/chain/state-machines';
@@ -157,8 +156,6 @@ describe('what is no HTTP, or does not come, is refused on its socket', () => {
     expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
   });
 });
-
-it('the clock met no error', () => expect(node.errors).toEqual([]));
 
 function statusOf(method: string, path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {

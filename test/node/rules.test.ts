@@ -1,20 +1,19 @@
 // Contracts that follow a rule, on a node whose clock the test moves.
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../cli/command-line.js';
 import { verifyRows } from '../record/verifying.js';
 import { NDJSON } from './caller.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 const START_MS = 1_699_999_200_000;
 let nowMs = START_MS;
 const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
-const node = await startRunning({ cycleMs: 777, source });
+const node = await nodeOfFile({ cycleMs: 777, source });
 const owner = node.owner();
 await owner.createMachine('m', true);
-afterAll(() => node.close());
 
 const templates = '/api/contracts/templates';
 const deploy = (rule: unknown) => owner.post(`${templates}/rate-limiter/deploy`, { slug: 'm', rule });

@@ -1,10 +1,10 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nearestRank } from '../../src/math/nearest-rank.js';
 import { pause } from '../../src/time/wall.js';
 import { figureIn, metricsOf } from './asking.js';
-import { startRunning } from './running.js';
+import { nodeOfFile } from './node-of-file.js';
 
 const EACH = 100;
 /** Each of these is sent as much as fits between the two: some megabytes. */
@@ -13,7 +13,7 @@ const DRIP_MS = 40;
 /** More than all buffers between two programs of one machine hold. */
 const ROWS = 12_000;
 
-const node = await startRunning({
+const node = await nodeOfFile({
   limits: {
     headersTimeoutMs: 1_500,
     requestTimeoutMs: 2_400,
@@ -29,7 +29,6 @@ const [contract] = node.host.machines.get('long')?.contracts ?? [];
 for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
   node.host.transition(contract, { to: row % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
 }
-afterAll(() => node.close());
 
 const EVENT =
   'POST /api/chain/long/event HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer KEY\r\n';

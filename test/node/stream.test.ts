@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { figureIn, metricsOf } from './asking.js';
 import { Listening } from './listening.js';
+import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
 
 const CYCLE_MS = 25;
-const node = await startRunning({
+const node = await nodeOfFile({
   cycleMs: CYCLE_MS,
   limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 },
 });
 const owner = node.owner();
-afterAll(() => node.close());
 
 /** A machine whose contract moves when it is told to, and by itself only after a thousand cycles. */
 async function newMachine(slug: string, is_public = true): Promise<(to: string) => Promise<number>> {
