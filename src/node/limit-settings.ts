@@ -1,11 +1,11 @@
 // Operator settings for the bounds of GET /api/limits, by the same names: `rows=20000000` per owner, `rows.on_node=200000000` for all.
 import { nearest } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
-import { defaultLimits, type Limits, RATES, ROOMS, shownName } from './limits.js';
+import { defaultLimits, type Limits, nameOfLimit, RATES, ROOMS } from './limits.js';
 
 const rooms = [...ROOMS, 'sockets' as const];
 
-const names = ['mint', ...[...rooms, ...RATES].map(shownName).flatMap((name) => [name, `${name}.on_node`])];
+const names = ['mint', ...[...rooms, ...RATES].map(nameOfLimit).flatMap((name) => [name, `${name}.on_node`])];
 
 /** The greatest value; as rows, some TB. */
 const MOST = 1_000_000_000;
@@ -19,7 +19,7 @@ export function limitsFrom(settings: readonly string[]): Partial<Limits> {
   const values = new Map(settings.map(read));
   const limits: { -readonly [name in keyof Limits]?: Limits[name] } = {};
   for (const key of rooms) {
-    const name = shownName(key);
+    const name = nameOfLimit(key);
     const { perOwner, onNode } = defaultLimits[key];
     const room = { perOwner: values.get(name) ?? perOwner, onNode: values.get(`${name}.on_node`) ?? onNode };
     // An owner may have at most what is still free, so never more than half.
@@ -27,7 +27,7 @@ export function limitsFrom(settings: readonly string[]): Partial<Limits> {
     limits[key] = room;
   }
   for (const key of RATES) {
-    const name = shownName(key);
+    const name = nameOfLimit(key);
     const { threshold, within, onNode } = defaultLimits[key];
     const rate = { threshold: values.get(name) ?? threshold, within, onNode: values.get(`${name}.on_node`) ?? onNode };
     if (rate.threshold > rate.onNode) throw tooMuch(name, rate.threshold, rate.threshold, rate.onNode);

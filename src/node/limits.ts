@@ -90,14 +90,14 @@ export const defaultLimits = {
 
 export type Limits = Readonly<typeof defaultLimits>;
 
-/** Rooms of owners, and rates per source; both are shown and set by `shownName`. */
+/** Rooms of owners, and rates per source; both are shown and set by `nameOfLimit`. */
 export const ROOMS = [
   ...(['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes', 'rows', 'recordKib'] as const),
 ];
 export const RATES = ['sessions', 'newMachines', 'definitionKib'] as const;
 
 /** The name of a limit in the API: `windowCycles` is `window_cycles`. */
-export function shownName(name: string): string {
+export function nameOfLimit(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -27,7 +27,7 @@ const REVIEWED_AT_ONCE = 500;
 /** Rows freed per turn: some ms. */
 const SWEPT_AT_ONCE = 200;
 
-export interface LocalContext extends RegistryContext {
+export interface LocalRegistryContext extends RegistryContext {
   readonly store: Store;
   readonly durability: Pick<Durability, 'commit'>;
   readonly queue: CallerQueue;
@@ -35,7 +35,7 @@ export interface LocalContext extends RegistryContext {
   readonly keepRows: number | undefined;
 }
 
-type Sources = Omit<LocalContext, 'durability' | 'work' | 'ownership' | 'credentials' | 'onKey'>;
+type Sources = Omit<LocalRegistryContext, 'durability' | 'work' | 'ownership' | 'credentials' | 'onKey'>;
 
 export class Retention {
   readonly #context: Sources;

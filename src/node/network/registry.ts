@@ -26,7 +26,7 @@ import { asStored, changedElsewhere, type KeptChange, plannedChange } from './co
 import { GateTransactions, lost } from './gate-transactions.js';
 import { machineItem } from './owner-quota.js';
 import { plainPlan } from './plain-plan.js';
-import { type NetworkContext, Upkeep } from './upkeep.js';
+import { type NetworkRegistryContext, Upkeep } from './upkeep.js';
 
 const CHANGE_TRIES = 10;
 
@@ -36,10 +36,10 @@ const SWEPT_AT_ONCE = 500;
 export class NetworkRegistry implements Registry {
   readonly place = 'network';
   readonly hostEvents: Observable<HostEvent>;
-  readonly #context: NetworkContext;
+  readonly #context: NetworkRegistryContext;
   readonly #upkeep: Upkeep;
 
-  constructor(context: NetworkContext) {
+  constructor(context: NetworkRegistryContext) {
     this.#context = context;
     const { network, host } = context;
     this.hostEvents = network.hostEvents;

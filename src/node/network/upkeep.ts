@@ -13,16 +13,16 @@ const AT_ONCE = 20;
 
 const PLACE = `${DIRECTORY}upkeep`;
 
-export interface NetworkContext extends RegistryContext {
+export interface NetworkRegistryContext extends RegistryContext {
   readonly network: Network;
 }
 
 export class Upkeep {
-  readonly #context: NetworkContext;
+  readonly #context: NetworkRegistryContext;
   readonly #registry: Pick<Registry, 'deleteMachine'>;
   #isBusy = false;
 
-  constructor(context: NetworkContext, registry: Pick<Registry, 'deleteMachine'>) {
+  constructor(context: NetworkRegistryContext, registry: Pick<Registry, 'deleteMachine'>) {
     this.#context = context;
     this.#registry = registry;
   }

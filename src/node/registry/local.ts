@@ -11,17 +11,17 @@ import type { Session } from '../../store/credential-store.js';
 import type { MissingRows } from '../../store/head-mark.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { contractOf, deleted } from '../ownership.js';
-import { type LocalContext, Retention } from '../retention.js';
+import { type LocalRegistryContext, Retention } from '../retention.js';
 import { ofMachine } from '../usage.js';
 import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from './registry.js';
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
   readonly hostEvents: Observable<HostEvent>;
-  readonly #context: LocalContext;
+  readonly #context: LocalRegistryContext;
   readonly #retention: Retention;
 
-  constructor(context: LocalContext) {
+  constructor(context: LocalRegistryContext) {
     this.#context = context;
     this.hostEvents = context.host.hostEvents;
     this.#retention = new Retention(context);

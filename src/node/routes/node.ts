@@ -3,7 +3,7 @@ import * as api from '../../api/node.js';
 import { signText } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';
 import { startOf } from '../../time/cycle.js';
-import { RATES, ROOMS, shownName } from '../limits.js';
+import { nameOfLimit, RATES, ROOMS } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
@@ -101,7 +101,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
 });
 
 function shown<Name extends string>(names: readonly Name[], of: (name: Name) => unknown): object {
-  return Object.fromEntries(names.map((name) => [shownName(name), of(name)]));
+  return Object.fromEntries(names.map((name) => [nameOfLimit(name), of(name)]));
 }
 
 /** Shown by their own names. */
