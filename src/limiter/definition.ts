@@ -31,6 +31,12 @@ const TriggerDefinition = Type.Object(
 );
 
 const Counted = Name('The kind of event that is counted, for example request.');
+const Condition = (of: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: `When the transition fires: comparisons of \`${of}\`, for example \`${of} ${example}\`.`,
+  });
 
 export const OnCount = Type.Object(
   {
@@ -38,11 +44,7 @@ export const OnCount = Type.Object(
     event: Counted,
     aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
     within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
-    condition: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      description: 'When the transition fires: comparisons of `count`, for example `count > 100`.',
-    }),
+    condition: Condition('count', '> 100'),
   },
   { additionalProperties: false },
 );
@@ -53,11 +55,7 @@ export const OnRefused = Type.Object(
     kind: Type.Literal('on_aggregate'),
     event: Counted,
     aggregate: Type.Literal('refused', { description: 'Whether the rule refuses.' }),
-    condition: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      description: 'When the transition fires: comparisons of `refused`, for example `refused > 0`.',
-    }),
+    condition: Condition('refused', '> 0'),
   },
   { additionalProperties: false },
 );

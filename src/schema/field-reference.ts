@@ -9,23 +9,7 @@
 import { stringify } from 'yaml';
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
-
-interface Schema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly const?: string | number | boolean;
-  readonly enum?: readonly (string | number)[];
-  readonly examples?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-}
+import type { Schema } from './json-schema.js';
 
 interface Entry {
   readonly name: string;

@@ -50,6 +50,27 @@ const builders: { readonly [Kind in Kinds]: (...given: never[]) => Plain } = {
 /** Builds typed JSON Schemas: `Type.Object({ n: Type.Integer() })`. See the documentation of TypeBox. */
 export const Type = builders as unknown as Pick<typeof TypeBox, Kinds>;
 
+/** What is read of a schema, whichever it is. */
+export interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly const?: string | number | boolean;
+  readonly enum?: readonly (string | number)[];
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: unknown;
+  readonly maxProperties?: number;
+  readonly required?: readonly string[];
+}
+
 export type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

@@ -5,18 +5,8 @@
 import type { TSchema } from 'typebox';
 import { MOST_FAULTS } from './failure.js';
 import { pointerTo } from './json-pointer.js';
+import type { Schema } from './json-schema.js';
 import type { SchemaError } from './schema-faults.js';
-
-interface Shape {
-  readonly anyOf?: readonly TSchema[];
-  readonly items?: TSchema;
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly patternProperties?: Readonly<Record<string, TSchema>>;
-  readonly additionalProperties?: unknown;
-  readonly maxItems?: number;
-  readonly maxLength?: number;
-  readonly maxProperties?: number;
-}
 
 /** Up to MOST_FAULTS errors. The work is bounded by the longest value that the schema allows. */
 export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
@@ -33,7 +23,7 @@ function collect(
   errors: SchemaError[],
 ): void {
   if (errors.length >= MOST_FAULTS || schema === null || typeof schema !== 'object') return;
-  const { anyOf, items, maxItems, maxLength } = schema as Shape;
+  const { anyOf, items, maxItems, maxLength } = schema as Schema;
   const add = (keyword: string, params: object, message: string) =>
     errors.push({ keyword, schemaPath, instancePath, params, message });
   if (typeof value === 'string') {
@@ -50,7 +40,14 @@ function collect(
     return;
   }
   if (!Array.isArray(value)) {
-    collectInObject(schema as Shape, value as Readonly<Record<string, unknown>>, schemaPath, instancePath, errors, add);
+    collectInObject(
+      schema as Schema,
+      value as Readonly<Record<string, unknown>>,
+      schemaPath,
+      instancePath,
+      errors,
+      add,
+    );
     return;
   }
   if (maxItems !== undefined && value.length > maxItems)
@@ -61,7 +58,7 @@ function collect(
 }
 
 function collectInObject(
-  { properties = {}, patternProperties, additionalProperties, maxProperties }: Shape,
+  { properties = {}, patternProperties, additionalProperties, maxProperties }: Schema,
   value: Readonly<Record<string, unknown>>,
   schemaPath: string,
   instancePath: string,

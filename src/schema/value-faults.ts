@@ -8,22 +8,12 @@ import { fitsSchema, schemaErrors } from './compile-schema.js';
 import { nearest } from './did-you-mean.js';
 import { type Fault, placed } from './failure.js';
 import { pointerTo } from './json-pointer.js';
-import { Type } from './json-schema.js';
+import { type Schema, Type } from './json-schema.js';
 import { faultsOf } from './schema-faults.js';
-
-/** The parts of a schema that the walk knows: objects, arrays, records and unions. Everything else is a leaf. */
-interface Shape {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly anyOf?: readonly TSchema[];
-  readonly items?: TSchema;
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly patternProperties?: Readonly<Record<string, TSchema>>;
-}
 
 /** Every fault of a value, with JSON pointers that start with `place`; empty if the value fits. */
 export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[] {
-  const { anyOf, items, properties, patternProperties } = schema as Shape;
+  const { anyOf, items, properties, patternProperties } = schema as Schema;
   if (anyOf !== undefined) return unionFaults(anyOf, value, place);
   if (items !== undefined && Array.isArray(value)) {
     return [
@@ -70,12 +60,12 @@ function unionFaults(members: readonly TSchema[], value: unknown, place: string)
 /** The property that has a different constant in each member of a union. */
 function tagOf(members: readonly TSchema[]): string | undefined {
   if (members.length < 2) return undefined;
-  const names = Object.keys((members[0] as Shape).properties ?? {});
+  const names = Object.keys((members[0] as Schema).properties ?? {});
   return names.find((name) => members.every((member) => literalAt(member, name) !== undefined));
 }
 
 function literalAt(member: TSchema, name: string): unknown {
-  return ((member as Shape).properties?.[name] as Shape | undefined)?.const;
+  return ((member as Schema).properties?.[name] as Schema | undefined)?.const;
 }
 
 function tagMessage(allowed: readonly string[], given: unknown): string {
@@ -90,7 +80,7 @@ function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
 }
 
 function shallow(schema: TSchema): TSchema {
-  const { properties, patternProperties } = schema as Shape;
+  const { properties, patternProperties } = schema as Schema;
   return {
     ...schema,
     ...(properties === undefined ? {} : { properties: anyIn(properties) }),
@@ -102,13 +92,13 @@ function anyIn(schemas: Readonly<Record<string, TSchema>>): Record<string, TSche
   return Object.fromEntries(Object.keys(schemas).map((name) => [name, Type.Unknown()]));
 }
 
-function byPattern(patterns: Shape['patternProperties'] = {}, name: string): TSchema | undefined {
+function byPattern(patterns: Schema['patternProperties'] = {}, name: string): TSchema | undefined {
   const found = Object.keys(patterns).find((pattern) => new RegExp(pattern, 'u').test(name));
   return found === undefined ? undefined : patterns[found];
 }
 
 function typeIn(schema: TSchema): string[] {
-  const { type, anyOf } = schema as Shape;
+  const { type, anyOf } = schema as Schema;
   if (anyOf !== undefined) return anyOf.flatMap(typeIn);
   return type === undefined ? [] : [type === 'integer' ? 'number' : type];
 }
