@@ -7,7 +7,6 @@ import { ActorSystem } from '../../src/actor/actor-system.js';
 import { contractMachine, contractSetup } from '../../src/actor/contract-machine.js';
 import { interpretedMoves } from '../../src/actor/interpreted-moves.js';
 import { contractDiagram } from '../../src/actor/state-diagram.js';
-import { Host } from '../../src/host/host.js';
 import { Chain, type HostEvent, Ledger } from '../../src/host/ledger.js';
 import { recordTransition } from '../../src/host/transition-row.js';
 import type { ContractDefinition } from '../../src/limiter/definition.js';
@@ -19,6 +18,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { failureOf, faultsOf } from '../failures.js';
+import { virtualHost } from '../host/virtual-host.js';
 import { move } from '../limiter/defined.js';
 
 const kinds = ['request', 'beat'] as const;
@@ -313,9 +313,7 @@ describe('a machine in the form of XState, in place of a definition', () => {
   }
 
   it('drawn by hand, with a third state: it runs', () => {
-    const clock = new VirtualClock(0, 777);
-    const host = new Host({ clock, store: new MemoryStore() });
-    host.createMachine({ slug: 'm' });
+    const { clock, host } = virtualHost();
     const contract = host.createContract('m', drawn);
     const states = [4, 0, 1, 2, 0, 0].map((n, cycle) => {
       clock.run({ untilMs: cycle * 777 });

@@ -1,19 +1,17 @@
 // A contract with keys against a map of single limiters, each as naive as can be; over every store, with restarts in between.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { openSqliteStore } from '../../src/store/sqlite.js';
 import type { KeyedImage, Store } from '../../src/store/store.js';
-import { VirtualClock } from '../../src/time/virtual.js';
 import { valueOrCode } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
 import { NaiveLimiter } from '../limiter/naive-limiter.js';
 import { verifyRows } from '../record/verifying.js';
 import { decideAt } from './decide-at.js';
-import { restarted } from './virtual-host.js';
+import { restarted, virtualHost } from './virtual-host.js';
 
 const START = 2_306_790_000;
 
@@ -88,10 +86,9 @@ class Model {
 function check(given: Settings, script: Steps, open: () => Store, reopens: boolean): void {
   const { threshold, within, maxKeys, idleCycles, overflow, secret } = given;
   const keyed: KeyedImage = { maxKeys, idleCycles, overflow, secret };
-  const clock = new VirtualClock(START * 777, 777);
   let store = open();
-  let host = new Host({ clock, store });
-  host.createMachine({ slug: 'm' });
+  const { clock, ...first } = virtualHost(START, store);
+  let { host } = first;
   const { id } = host.createContract('m', rateLimiter({ threshold, within }), undefined, keyed);
   const model = new Model(given);
   const contract = () => host.contract(id);
@@ -150,9 +147,7 @@ it('a key without a place is told the first cycle in which there may be one, and
   });
   fc.assert(
     fc.property(arrivals, fc.integer({ min: 1, max: 9 }), (script, within) => {
-      const clock = new VirtualClock(START * 777, 777);
-      const host = new Host({ clock, store: new MemoryStore() });
-      host.createMachine({ slug: 'm' });
+      const { clock, host } = virtualHost(START);
       const keyed = { maxKeys: 3, idleCycles: 1_000, overflow: 'refuse' } as const;
       const contract = host.createContract('m', rateLimiter({ threshold: 100, within }), undefined, keyed);
       const isRefused = (cycle: number) => {

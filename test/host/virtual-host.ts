@@ -8,14 +8,18 @@ import { VirtualClock } from '../../src/time/virtual.js';
 export const CYCLE_MS = 777;
 
 /** With the machine `m`, unless the store has it already. `seen`: what the host says from then on. */
-export function virtualHost<S extends Store = MemoryStore>(startCycle = 0, store = new MemoryStore() as Store as S) {
-  const clock = new VirtualClock(startCycle * CYCLE_MS, CYCLE_MS);
+export function virtualHost<S extends Store = MemoryStore>(
+  startCycle = 0,
+  store = new MemoryStore() as Store as S,
+  cycleMs = CYCLE_MS,
+) {
+  const clock = new VirtualClock(startCycle * cycleMs, cycleMs);
   const host = new Host({ clock, store });
   const seen: HostEvent[] = [];
   host.hostEvents.subscribe((hostEvent) => seen.push(hostEvent));
   const machine = host.machines.get('m') ?? host.createMachine({ slug: 'm' });
   /** Lets time pass up to a cycle, with all that is due. */
-  const runTo = (cycle: number) => clock.run({ untilMs: cycle * CYCLE_MS });
+  const runTo = (cycle: number) => clock.run({ untilMs: cycle * cycleMs });
   return { clock, host, store, seen, machine, runTo };
 }
 

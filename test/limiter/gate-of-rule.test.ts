@@ -18,7 +18,20 @@ import { rules } from './rule/every-rule.js';
 const CYCLE_MS = 40;
 const START_MS = 1_699_999_200_000;
 
-function begin(plan: Plan, hearsAll = false, image?: GateImage) {
+/** Ms since the one before, how many at once, how long each is in flight. */
+interface Step {
+  readonly gap: number;
+  readonly n: number;
+  readonly hold: number;
+}
+
+interface Begun {
+  readonly hearsAll?: boolean;
+  readonly ms?: number;
+  readonly image?: GateImage;
+}
+
+function begin(plan: Plan, { hearsAll = false, ms = START_MS, image }: Begun = {}) {
   const moves: string[] = [];
   const cycle = cycleOf(START_MS, CYCLE_MS);
   const gate = new Gate(plan, {
@@ -38,16 +51,27 @@ function begin(plan: Plan, hearsAll = false, image?: GateImage) {
       windows: [],
     },
   });
-  return { gate, moves };
+  return {
+    gate,
+    moves,
+    get ms() {
+      return ms;
+    },
+    ask({ gap, n, hold }: Step): number {
+      ms += gap;
+      return gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
+    },
+    again: () => begin(plan, { image: structuredClone(gate.image()), ms }),
+  };
 }
 
 const stateOf = ({ plan, state }: Gate) => plan.states[state]!.name;
 
 const planOf = (rule: RuleDefinition) => planContract(ruleLimiter(rule));
 
-/** Requests and silences: ms since the one before, how many at once, how long each is in flight. */
+/** Requests and silences. */
 const steps = fc.array(
-  fc.record({
+  fc.record<Step>({
     gap: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 30 }) }, fc.integer({ min: 0, max: 600 })),
     n: fc.integer({ min: 0, max: 4 }),
     hold: fc.integer({ min: 0, max: 60 }),
@@ -71,16 +95,13 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
       fc.property(steps, (asked) => {
         const rule = ruleOf(definition);
         const state = rule.fresh(START_MS);
-        const [cached, heard] = [begin(plan), begin(plan, true)];
-        let ms = START_MS;
-        for (const { gap, n, hold } of asked) {
-          ms += gap;
-          const delays = Array.from({ length: n }, () => rule.decide(state, ms, 1, hold));
-          const admitted = delays.filter((delay) => delay !== LIMITED).length;
-          const cycle = cycleOf(ms, CYCLE_MS);
-          expect(cached.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
+        const [cached, heard] = [begin(plan), begin(plan, { hearsAll: true })];
+        for (const step of asked) {
+          const admitted = cached.ask(step);
+          const delays = Array.from({ length: step.n }, () => rule.decide(state, cached.ms, 1, step.hold));
+          expect(admitted).toBe(delays.filter((delay) => delay !== LIMITED).length);
           expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
-          expect(heard.gate.decide(n, cycle, 0, ms, hold)).toBe(admitted);
+          expect(heard.ask(step)).toBe(admitted);
           expect(stateOf(cached.gate)).toBe(stateOf(heard.gate));
         }
         expect(cached.moves).toEqual(heard.moves);
@@ -95,17 +116,16 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
     () => {
       fc.assert(
         fc.property(steps, (asked) => {
-          const { gate } = begin(plan);
-          let ms = START_MS;
-          for (const { gap, n, hold } of asked) {
-            ms += gap;
-            const admitted = gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
-            if (n > 0) expect(gate.admits).toBe(admitted === n);
+          const contract = begin(plan);
+          const { gate } = contract;
+          for (const step of asked) {
+            const admitted = contract.ask(step);
+            if (step.n > 0) expect(gate.admits).toBe(admitted === step.n);
             if (gate.admits) continue;
             const wakeMs = restoresMs(gate) ?? Number.POSITIVE_INFINITY;
             expect(gate.wakeMs()).toBeLessThanOrEqual(wakeMs);
-            if (wakeMs > ms + 10_000) continue;
-            const ahead = begin(plan, false, structuredClone(gate.image())).gate;
+            if (wakeMs > contract.ms + 10_000) continue;
+            const ahead = contract.again().gate;
             ahead.reach(wakeMs - 0.01);
             expect(ahead.admits).toBe(false);
             ahead.reach(wakeMs);
@@ -120,21 +140,13 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   it('goes on from an image as if nothing had been', () => {
     fc.assert(
       fc.property(steps, steps, (before, after) => {
-        const { gate, moves } = begin(plan);
-        let ms = START_MS;
-        for (const { gap, n, hold } of before) {
-          ms += gap;
-          gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
-        }
-        const again = begin(plan, false, structuredClone(gate.image()));
-        const earlier = moves.length;
-        for (const { gap, n, hold } of after) {
-          ms += gap;
-          const cycle = cycleOf(ms, CYCLE_MS);
-          expect(again.gate.decide(n, cycle, 0, ms, hold)).toBe(gate.decide(n, cycle, 0, ms, hold));
-        }
-        expect(again.moves).toEqual(moves.slice(earlier));
-        expect(stateOf(again.gate)).toBe(stateOf(gate));
+        const one = begin(plan);
+        for (const step of before) one.ask(step);
+        const again = one.again();
+        const earlier = one.moves.length;
+        for (const step of after) expect(again.ask(step)).toBe(one.ask(step));
+        expect(again.moves).toEqual(one.moves.slice(earlier));
+        expect(stateOf(again.gate)).toBe(stateOf(one.gate));
       }),
       { numRuns: 20 },
     );
@@ -143,17 +155,13 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   it.skipIf(isInTurns)('forecasts the cycle in which a lone request is admitted', () => {
     fc.assert(
       fc.property(steps, (asked) => {
-        const { gate } = begin(plan);
-        let ms = START_MS;
-        for (const { gap, n, hold } of asked) {
-          ms += gap;
-          gate.decide(n, cycleOf(ms, CYCLE_MS), 0, ms, hold);
-        }
-        const wait = retryAfterCycles(gate);
+        const contract = begin(plan);
+        for (const step of asked) contract.ask(step);
+        const wait = retryAfterCycles(contract.gate);
         if (wait === undefined || wait > 1_000) return;
         const askIn = (cycles: number) => {
-          const then = begin(plan, false, structuredClone(gate.image())).gate;
-          return then.decide(1, gate.cycle + cycles, 0, cycles === 0 ? ms : undefined);
+          const { gate, ms } = contract.again();
+          return gate.decide(1, gate.cycle + cycles, 0, cycles === 0 ? ms : undefined);
         };
         expect(askIn(wait)).toBe(1);
         if (wait > 1) expect(askIn(wait - 1)).toBe(0);

@@ -1,27 +1,21 @@
 // Devices before a real gate: what they do when it emits, while it is still moving.
 import { describe, expect, it } from 'vitest';
-import { planClients } from '../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../src/actor/client/client-schema.js';
-import { Population } from '../../src/actor/client/population.js';
-import { Host } from '../../src/host/host.js';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { drawsOf } from '../../src/math/random.js';
 import { parseScenario } from '../../src/scenario/load-scenario.js';
 import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { simulate } from '../../src/simulate/simulate.js';
-import { MemoryStore } from '../../src/store/memory.js';
 import { secondsUntil } from '../../src/time/cycle.js';
 import { Rank } from '../../src/time/rank.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { populationOf } from '../actor/client/scripted.js';
+import { virtualHost } from '../host/virtual-host.js';
 
 const CYCLE_MS = 1000;
 
 /** Devices that make an item at each of the given instants, before a limiter of 10 in 10 cycles of a second. */
 function run(spec: ClientSpec, instants: readonly number[]) {
-  const clock = new VirtualClock(0, CYCLE_MS);
-  const host = new Host({ clock, store: new MemoryStore() });
-  host.createMachine({ slug: 'm' });
+  const { clock, host } = virtualHost(0, undefined, CYCLE_MS);
   const contract = host.createContract('m', rateLimiter({ threshold: 10, within: 10 }));
   const told: string[] = [];
   const transport = new ModelledTransport({
@@ -32,13 +26,7 @@ function run(spec: ClientSpec, instants: readonly number[]) {
       return { type: 'limited', retryAfterMs: 1000 * secondsUntil(clock.cycle() + k, clock.now(), CYCLE_MS) };
     },
   });
-  const population = new Population({
-    clock,
-    transport,
-    plans: planClients([spec], CYCLE_MS),
-    draws: drawsOf(1),
-    contracts: 1,
-  });
+  const population = populationOf([spec], transport, clock);
   host.hostEvents.subscribe((hostEvent) => {
     if (hostEvent.kind !== 'row') return;
     for (const event of hostEvent.row.emitted) {

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import type { ServiceAnswer } from '../../src/actor/client/behaviour.js';
 import type { SentAttempt } from '../../src/actor/client/client.js';
-import { planClients } from '../../src/actor/client/client-plan.js';
-import { Population } from '../../src/actor/client/population.js';
-import { drawsOf, RandomStream } from '../../src/math/random.js';
+import { RandomStream } from '../../src/math/random.js';
 import { constant } from '../../src/math/time-law.js';
 import { ModelledTransport, type ModelledTransportParts } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { populationOf } from '../actor/client/scripted.js';
 
 type Parts = Omit<ModelledTransportParts, 'clock' | 'service'>;
 type Options = { readonly jobs?: number; readonly timeout?: string; readonly served?: boolean };
@@ -25,8 +24,8 @@ function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) 
     onServed: (attempt) => transport.served(attempt),
   });
   const transport = new ModelledTransport({ ...parts, clock, ...(served ? { service } : {}) });
-  const plans = planClients([{ kind: 'open', ...(timeout === undefined ? {} : { timeout }) }], 777);
-  const population = new Population({ clock, transport, plans, draws: drawsOf(1), contracts: 1 });
+  const client = { kind: 'open', ...(timeout === undefined ? {} : { timeout }) } as const;
+  const population = populationOf([client], transport, clock);
   for (let n = 0; n < jobs; n += 1) population.arrive(0);
   clock.run();
   return { counts: population.counts, endMs: clock.now(), service: service.counts };

@@ -1,15 +1,13 @@
 // Keys that do not all have a place: the model of a scenario beside the keyed contract of a node, and what a run says of it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { RunFold } from '../../src/outcome/run-fold.js';
 import { Failure } from '../../src/schema/failure.js';
 import { World } from '../../src/simulate/world.js';
-import { MemoryStore } from '../../src/store/memory.js';
 import { lastInstantOf, startOf } from '../../src/time/cycle.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { virtualHost } from '../host/virtual-host.js';
 import { run } from './running.js';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
@@ -33,10 +31,7 @@ it('decides, moves and says when to come again as the keyed contract of a node',
     fc.property(settings, requests, (given, script) => {
       const { threshold, within, maxKeys, idleCycles, overflow, byContract } = given;
       const definition = rateLimiter({ threshold, within });
-      const clock = new VirtualClock(startOf(FIRST, 10), 10);
-      const store = new MemoryStore();
-      const host = new Host({ clock, store });
-      host.createMachine({ slug: 'm' });
+      const { clock, store, host } = virtualHost(FIRST, undefined, 10);
       const keyed = { maxKeys, idleCycles, overflow };
       const contract = host.createContract('m', definition, undefined, keyed);
       const world = new World({

@@ -244,31 +244,16 @@ describe('whatever happens', () => {
 describe('figures', () => {
   it('leave out what arrived in the warm-up, and measure queue and servers from its end', () => {
     const { service } = new Stage({ time: constant(20) }, 30).offerAt(0, 10, 30, 50).run(100);
-    const taken = (what: string) => `${what}; HDR histogram of microseconds, 3 significant digits; mean and max exact`;
+    const both = (ms: number, what: string) => ({
+      ...{ n: 2, mean: ms, p50: ms, p90: ms, p99: ms, p999: ms, max: ms },
+      taken: `${what}; HDR histogram of microseconds, 3 significant digits; mean and max exact`,
+    });
     expect(service.figures()).toEqual({
       ...{ arrived: 2, served: 2, refused: 0, dropped: 0, wasted: 0 },
       // Waiting: r30 from 30 to 40, r50 from 50 to 60. Busy: from 30 to 80.
       ...{ queue_mean: 20 / 70, queue_max: 1, busy_share: 50 / 70 },
-      wait_ms: {
-        n: 2,
-        mean: 10,
-        p50: 10,
-        p90: 10,
-        p99: 10,
-        p999: 10,
-        max: 10,
-        taken: taken('from arrival at the service to the beginning of its work'),
-      },
-      response_ms: {
-        n: 2,
-        mean: 30,
-        p50: 30,
-        p90: 30,
-        p99: 30,
-        p999: 30,
-        max: 30,
-        taken: taken('from arrival at the service to the end of its work'),
-      },
+      wait_ms: both(10, 'from arrival at the service to the beginning of its work'),
+      response_ms: both(30, 'from arrival at the service to the end of its work'),
     });
   });
 

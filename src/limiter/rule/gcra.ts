@@ -20,18 +20,18 @@ export const GcraParams = Type.Object(
   strict,
 );
 
-/** TAT is `fromMs` + `turns` T: near 2^41 ms a running sum would be rounded each time, and drift for a fractional T. */
-interface State {
+/** An instant, `fromMs` + `turns` T: near 2^41 ms a running sum would be rounded each time, and drift for a fractional T. */
+export interface Turns {
   fromMs: number;
   turns: number;
 }
 
-export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<State> {
+export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<Turns> {
   const most = Math.floor((tau + T + GRAIN_MS) / T);
-  const ahead = ({ fromMs, turns }: State, t: number) => Math.max(fromMs - t + turns * T, 0);
-  const excess = (state: State, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
-  const roomAt = (state: State, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);
-  const charge = (state: State, t: number, n: number) => {
+  const ahead = ({ fromMs, turns }: Turns, t: number) => Math.max(fromMs - t + turns * T, 0);
+  const excess = (state: Turns, t: number, n: number) => ahead(state, t) + n * T - (tau + T);
+  const roomAt = (state: Turns, t: number) => Math.floor((tau + T + GRAIN_MS - ahead(state, t)) / T);
+  const charge = (state: Turns, t: number, n: number) => {
     if (ahead(state, t) === 0) {
       state.fromMs = t;
       state.turns = 0;

@@ -11,6 +11,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
 import { count, length, strict, wait } from './fields.js';
+import type { Turns } from './gcra.js';
 import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 const spacing = length('Time between two starts, in ms.');
@@ -31,18 +32,12 @@ export const UberSlackParams = Type.Object(
   strict,
 );
 
-/** The earliest next start is `fromMs` + `turns` T, which does not drift for a fractional T. */
-interface Queue {
-  fromMs: number;
-  turns: number;
-}
-
-export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Queue> {
+export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns> {
   const { spacing_ms: T, max_queue: most, registered = 0, max_wait_ms = NEVER } = params;
   const longest = Math.min(max_wait_ms, most === undefined ? NEVER : (most + registered) * T);
-  const ahead = ({ fromMs, turns }: Queue, t: number) => Math.max(0, fromMs - t + turns * T);
-  const delayOf = (state: Queue, t: number, n: number) => ahead(state, t) + (n - 1) * T;
-  const roomAt = (state: Queue, t: number) => {
+  const ahead = ({ fromMs, turns }: Turns, t: number) => Math.max(0, fromMs - t + turns * T);
+  const delayOf = (state: Turns, t: number, n: number) => ahead(state, t) + (n - 1) * T;
+  const roomAt = (state: Turns, t: number) => {
     const room = Math.floor((longest + GRAIN_MS - delayOf(state, t, 1)) / T) + 1;
     return Math.max(0, room);
   };
@@ -72,13 +67,8 @@ export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Queue>
   };
 }
 
-interface Slack {
-  fromMs: number;
-  turns: number;
-}
-
-export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlackParams>): Rule<Slack> {
-  const ahead = ({ fromMs, turns }: Slack, t: number) => fromMs - t + turns * T;
+export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlackParams>): Rule<Turns> {
+  const ahead = ({ fromMs, turns }: Turns, t: number) => fromMs - t + turns * T;
   return {
     fresh: () => ({ fromMs: -1, turns: 0 }),
     upgrade: ({ lastMs }: { readonly lastMs: number }) => ({ fromMs: lastMs, turns: 0 }),

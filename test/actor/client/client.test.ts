@@ -3,14 +3,12 @@ import type { InspectionEvent } from 'xstate';
 import { ActorSystem } from '../../../src/actor/actor-system.js';
 import type { ServiceAnswer } from '../../../src/actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
-import { planClients } from '../../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
-import { Population } from '../../../src/actor/client/population.js';
-import { drawsOf } from '../../../src/math/random.js';
 import { Bug } from '../../../src/schema/failure.js';
 import { isMessage } from '../../../src/simulate/trace.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
+import { populationOf } from './scripted.js';
 
 /** A transport that answers when told to, and remembers what it was asked. */
 class ScriptedTransport implements Transport {
@@ -33,16 +31,7 @@ class ScriptedTransport implements Transport {
 
 function stage(spec: ClientSpec, transport: ScriptedTransport, inspect?: (event: InspectionEvent) => void) {
   const clock = new VirtualClock(0, 777);
-  const plans = planClients([spec], 777);
-  const population = new Population({
-    clock,
-    transport,
-    plans,
-    draws: drawsOf(1),
-    contracts: 1,
-    actors: inspect && new ActorSystem(inspect),
-  });
-  return { clock, population };
+  return { clock, population: populationOf([spec], transport, clock, { actors: inspect && new ActorSystem(inspect) }) };
 }
 
 const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SentAttempt, Transport } from '../../../src/actor/client/client.js';
-import { planClients } from '../../../src/actor/client/client-plan.js';
 import type { ClientSpec } from '../../../src/actor/client/client-schema.js';
-import { Population } from '../../../src/actor/client/population.js';
+import type { Population } from '../../../src/actor/client/population.js';
 import { drawsOf, RandomStream } from '../../../src/math/random.js';
 import { Failure } from '../../../src/schema/failure.js';
 import { Rank } from '../../../src/time/rank.js';
 import { VirtualClock } from '../../../src/time/virtual.js';
+import { populationOf } from './scripted.js';
 
 /** Serves every attempt after a fixed time; a negative one never. */
 class SlowTransport implements Transport {
@@ -31,14 +31,7 @@ class SlowTransport implements Transport {
 function stage(specs: readonly ClientSpec[], { ms = 10, contracts = 1, seed = 1, fromMs = 0 } = {}) {
   const clock = new VirtualClock(0, 777);
   const transport = new SlowTransport(clock, ms);
-  const population = new Population({
-    clock,
-    transport,
-    plans: planClients(specs, 777),
-    draws: drawsOf(seed),
-    contracts,
-    fromMs,
-  });
+  const population = populationOf(specs, transport, clock, { draws: drawsOf(seed), contracts, fromMs });
   return { clock, transport, population };
 }
 
@@ -220,13 +213,7 @@ describe('figures', () => {
           },
           abandon() {},
         };
-        const population = new Population({
-          clock,
-          transport,
-          plans: planClients(kinds, 777),
-          draws: drawsOf(seed),
-          contracts: 1,
-        });
+        const population = populationOf(kinds, transport, clock, { draws: drawsOf(seed) });
         population.begin();
         for (let ms = 0; ms < 1000; ms += 3) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
         for (let ms = 100; ms < 1000; ms += 200) {

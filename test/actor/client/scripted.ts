@@ -11,6 +11,17 @@ import { VirtualClock } from '../../../src/time/virtual.js';
 /** Undefined: no answer ever. Answers come at once unless `latencyMs` says otherwise. */
 export type Script = (attempt: SentAttempt, nowMs: number) => ServiceAnswer | undefined;
 
+/** One contract, with draws of the seed 1, if nothing else is said. */
+export function populationOf(
+  clients: readonly ClientSpec[],
+  transport: Transport,
+  clock: VirtualClock,
+  other: Partial<ConstructorParameters<typeof Population>[0]> = {},
+): Population {
+  const plans = planClients(clients, clock.cycleMs);
+  return new Population({ clock, transport, plans, draws: drawsOf(1), contracts: 1, ...other });
+}
+
 export interface Given {
   /** When jobs are wanted. Default: one at 0. */
   readonly jobsMs?: readonly number[];
@@ -41,9 +52,8 @@ export function against(script: Script, spec: ClientSpec, given: Given = {}) {
     },
     abandon() {},
   };
-  const plans = planClients([spec], 777);
   const draws: Draws = uniform === undefined ? drawsOf(seed) : () => ({ uniform: () => uniform }) as RandomStream;
-  const population = new Population({ clock, transport, plans, draws, contracts: 1 });
+  const population = populationOf([spec], transport, clock, { draws });
   for (const ms of jobsMs) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
   clock.run({ untilMs });
   return { sent, counts: population.counts, endMs: clock.now() };
