@@ -45,7 +45,7 @@ export async function openRunner(
   const left = runs - before.size;
   const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
   const make = async (cell: Cell, seed: Seed, branches?: ReplicationTask['branches']) => {
-    if (pool === undefined) return runReplication(scenarioOf(plan, cell), seed, { branches });
+    if (pool === undefined) return runReplication(scenarioOf(plan, cell.set), seed, { branches });
     const value = withFields(scenario, cell.set);
     try {
       return await pool.run({ path, scenario: value, seed, withPeaks: false, branches });
@@ -53,7 +53,7 @@ export async function openRunner(
       if (signal?.aborted === true) return undefined;
       if (error instanceof Failure) throw error;
       // An error loses its class between threads: parsing again gives the Failure of a refused scenario.
-      scenarioOf(plan, cell);
+      scenarioOf(plan, cell.set);
       throw error;
     }
   };

@@ -104,38 +104,35 @@ export async function mapCollapse(
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
-  if (
-    question.budget !== undefined &&
-    scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...least } }).senders.length === 0
-  )
+  if (question.budget !== undefined && scenarioOf(plan, { ...plan.cells[0]?.set, ...least }).senders.length === 0)
     throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --budget out.');
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
   try {
-    const mapping = new Mapping(plan, { across, up, budget: question.budget }, condition, runner, signal);
+    const mapping = new Mapping({ plan, across, up, budget: question.budget, condition, runner, signal });
     for (const { set } of plan.cells) {
       await mapping.mapPolicy(set);
       if (signal?.aborted === true) return undefined;
     }
-    const cures = await findCures(question.cures ?? [], up, mapping.most, (...asked) => mapping.add(...asked));
+    const cures = await mapping.findCures(question.cures ?? []);
     return signal?.aborted === true ? undefined : mapping.result(cures);
   } finally {
     await runner.close();
   }
 }
 
-interface MapAxes {
+interface Asked {
+  readonly plan: SweepPlan;
   readonly across: Stepped;
   readonly up: Stepped;
   readonly budget: number | undefined;
+  readonly condition: FigureCondition;
+  readonly runner: Runner;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The map so far: one policy after the other. */
 class Mapping {
-  readonly #plan: SweepPlan;
-  readonly #axes: MapAxes;
-  readonly #condition: FigureCondition;
-  readonly #runner: Runner;
-  readonly #signal: AbortSignal | undefined;
+  readonly #asked: Asked;
   readonly #cells = new Map<string, Cell>();
   readonly #rows: SweepRow[] = [];
   readonly #columns: MapColumn[] = [];
@@ -143,28 +140,18 @@ class Mapping {
   #unsplit = 0;
   #unsolved: string | undefined;
   /** Runs of a point at the border. */
-  readonly most: number;
+  readonly #most: number;
 
-  constructor(
-    plan: SweepPlan,
-    axes: MapAxes,
-    condition: FigureCondition,
-    runner: Runner,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#plan = plan;
-    this.#axes = axes;
-    this.#condition = condition;
-    this.#runner = runner;
-    this.#signal = signal;
-    this.most = Math.max(plan.replications, FIRST_RUNS);
+  constructor(asked: Asked) {
+    this.#asked = asked;
+    this.#most = Math.max(asked.plan.replications, FIRST_RUNS);
   }
 
   async mapPolicy(set: Cell['set']): Promise<void> {
-    const { across, up, budget } = this.#axes;
+    const { across, up, budget } = this.#asked;
     const [width, height] = [across.values.length, up.values.length];
     const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
-    const points = await explore(width, height, this.most, (point, x, y, n) => this.add(point, setAt(x, y), n));
+    const points = await explore(width, height, this.#most, (point, x, y, n) => this.#add(point, setAt(x, y), n));
     for (const [x, load] of across.values.entries()) {
       const column = await this.#columnOf(points, x, (y) => setAt(x, y));
       this.#columns.push({ set: { ...set, [across.path]: load }, ...column });
@@ -178,29 +165,54 @@ class Mapping {
       for (let x = 0; x < width; x += 1) this.#rows.push(rowOf(this.#rows.length, setAt(x, y), points, x, y));
   }
 
+  async findCures(cures: readonly string[]): Promise<Cure[]> {
+    const { up } = this.#asked;
+    const goodputOf = async (set: Cell['set']) => {
+      const quiet = newPoint();
+      await this.#add(quiet, { ...set, [up.path]: up.values[0]! }, this.#most);
+      return quiet.goodput;
+    };
+    const without = cures.length === 0 ? 0 : await goodputOf({});
+    const found: Cure[] = [];
+    for (const cure of cures) {
+      const axis = parseAxis(cure);
+      const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
+      for (const value of values) {
+        const set = { [axis.path]: value };
+        const point = newPoint();
+        await this.#add(point, set, this.#most);
+        if (point.stuck > CURED * point.n) continue;
+        const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;
+        found.push({ set, stuck: point.stuck, n: point.n, goodput });
+        break;
+      }
+    }
+    return found.sort((a, b) => b.goodput - a.goodput);
+  }
+
   result(cures: readonly Cure[]): CollapseMap {
-    const { across, up } = this.#axes;
+    const { plan, across, up } = this.#asked;
     return {
-      axes: [...this.#plan.axes, up, across],
+      axes: [...plan.axes, up, across],
       cells: [...this.#cells.values()],
       rows: this.#rows,
       columns: this.#columns,
       cures,
       runs: this.#runs,
-      runsOfAll: this.#rows.length * this.most,
+      runsOfAll: this.#rows.length * this.#most,
       unsolved: this.#unsolved,
       unsplit: this.#unsplit,
     };
   }
 
   /** Makes the runs that a point lacks. */
-  async add(point: Point, set: Cell['set'], n: number): Promise<void> {
+  async #add(point: Point, set: Cell['set'], n: number): Promise<void> {
     const cell = this.#cellOf(set);
     const lacking = Array.from({ length: Math.max(0, n - point.n) }, (_, index) => point.n + index);
-    for (const run of await Promise.all(lacking.map((replication) => this.#runner.run(cell, replication)))) {
+    for (const run of await Promise.all(lacking.map((replication) => this.#asked.runner.run(cell, replication)))) {
       if (run === undefined) return;
       point.n += 1;
-      point.stuck += this.#condition.holds(run.figures) ? 1 : 0;
+      point.stuck += this.#asked.condition.holds(run.figures) ? 1 : 0;
       if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
       point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       this.#runs += 1;
@@ -208,13 +220,14 @@ class Mapping {
   }
 
   async #columnOf(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<Omit<MapColumn, 'set'>> {
-    const { values } = this.#axes.up;
+    const { values } = this.#asked.up;
     const { upTo, times } = await this.#drained(points, x, setAt);
     const first = values.findIndex((_, y) => shareAt(points, x, y) >= 0.5);
     const y = recoveringAt(points, x, values.length);
     const point = points.sampled.get(y * points.width + x);
     // Prolonged runs are few.
-    if (point !== undefined && point.recoveriesMs.length > 0 && times === 1) await this.add(point, setAt(y), this.most);
+    if (point !== undefined && point.recoveriesMs.length > 0 && times === 1)
+      await this.#add(point, setAt(y), this.#most);
     if (point !== undefined) await this.#solve(point, setAt(y));
     const ms = point && recoveryOf(point);
     return {
@@ -228,13 +241,13 @@ class Mapping {
 
   /** The largest trigger that only drains slowly at a load. It and smaller ones no longer count as stuck. */
   async #drained(points: Explored, x: number, setAt: (y: number) => Cell['set']): Promise<typeof notProlonged> {
-    const { duration, warmUp } = scenarioOf(this.#plan, { cell: 0, set: setAt(0) });
-    const stuck = [...this.#axes.up.values.keys()].filter((y) => shareAt(points, x, y) >= 0.5);
+    const { duration, warmUp } = scenarioOf(this.#asked.plan, setAt(0));
+    const stuck = [...this.#asked.up.values.keys()].filter((y) => shareAt(points, x, y) >= 0.5);
     if (duration === undefined || warmUp === 0 || stuck.length === 0) return notProlonged;
     const longer = { duration: PROLONGED * duration, warm_up: warmUp + (PROLONGED - 1) * duration };
     const remains = async (y: number): Promise<boolean> => {
       const point = newPoint();
-      await this.add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, this.most));
+      await this.#add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, this.#most));
       if (2 * point.stuck >= point.n) return true;
       point.isProlonged = true;
       points.sampled.set(y * points.width + x, point);
@@ -259,10 +272,10 @@ class Mapping {
   }
 
   async #solve(point: Point, set: Cell['set']): Promise<void> {
-    if (point.isProlonged === true || point.solved !== undefined || this.#signal?.aborted === true) return;
+    if (point.isProlonged === true || point.solved !== undefined || this.#asked.signal?.aborted === true) return;
     await nextTurn();
-    const scenario = withFields(this.#plan.scenario, set) as ScenarioObject;
-    point.solved = solveRecovery(scenario, scenarioOf(this.#plan, { cell: 0, set }));
+    const scenario = withFields(this.#asked.plan.scenario, set) as ScenarioObject;
+    point.solved = solveRecovery(scenario, scenarioOf(this.#asked.plan, set));
     if (typeof point.solved === 'string') this.#unsolved ??= point.solved;
   }
 
@@ -270,10 +283,10 @@ class Mapping {
     if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
     const cell = this.#cellOf(set);
     const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
-      const made = await this.#runner.split(cell, run);
-      return made && { records: made.records ?? [], hasEvent: this.#condition.holds(made.figures) };
+      const made = await this.#asked.runner.split(cell, run);
+      return made && { records: made.records ?? [], hasEvent: this.#asked.condition.holds(made.figures) };
     };
-    const found = await rareEvent(make, `${this.#plan.seed}/rare`, budget);
+    const found = await rareEvent(make, `${this.#asked.plan.seed}/rare`, budget);
     if (found === undefined) this.#unsplit += 1;
     else point.rare = found;
   }
@@ -322,33 +335,4 @@ function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y:
     ...(rare && { split_runs: exactly(rare.runs) }),
   };
   return { cell, set, n: runs, held: null, held_share: null, figures };
-}
-
-async function findCures(
-  cures: readonly string[],
-  up: Stepped,
-  n: number,
-  add: (point: Point, set: Cell['set'], n: number) => Promise<void>,
-): Promise<Cure[]> {
-  const goodputOf = async (set: Cell['set']) => {
-    const quiet = newPoint();
-    await add(quiet, { ...set, [up.path]: up.values[0]! }, n);
-    return quiet.goodput;
-  };
-  const without = cures.length === 0 ? 0 : await goodputOf({});
-  const found: Cure[] = [];
-  for (const cure of cures) {
-    const axis = parseAxis(cure);
-    const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
-    for (const value of values) {
-      const set = { [axis.path]: value };
-      const point = newPoint();
-      await add(point, set, n);
-      if (point.stuck > CURED * point.n) continue;
-      const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;
-      found.push({ set, stuck: point.stuck, n: point.n, goodput });
-      break;
-    }
-  }
-  return found.sort((a, b) => b.goodput - a.goodput);
 }

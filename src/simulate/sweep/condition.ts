@@ -12,7 +12,7 @@ export interface FigureCondition {
 
 /** A percentage is of all requests. @param set fields of a cell: clients may be named. @throws Failure `wrong_usage` */
 export function readFigureCondition(text: string, plan: SweepPlan, set: Cell['set']): FigureCondition {
-  const { clients } = scenarioOf(plan, { cell: 0, set: { ...plan.cells[0]?.set, ...set } });
+  const { clients } = scenarioOf(plan, { ...plan.cells[0]?.set, ...set });
   const written = text.replace(/(\d+(?:\.\d+)?)\s*%/g, '($1 / 100 * requests)');
   const kinds = clients.map(({ name }) => name);
   const condition = parsed(text, written, kinds);

@@ -79,7 +79,7 @@ export async function* findValues(
       const answer = await search(values.length - 1, (index) => tryAt(index, values[index]!));
       if (answer === undefined) return;
       const { side, at } = answer;
-      const isTaken = (value: Json) => isTakenBy(plan, { cell: 0, set: { ...set, [axis.path]: value } });
+      const isTaken = (value: Json) => isTakenBy(plan, { ...set, [axis.path]: value });
       const gap = at === undefined ? undefined : gapOf(axis, side === 'smallest' ? at - 1 : at, isTaken, resolution);
       if (gap !== undefined && !(await narrow(gap, tryAt))) return;
       const ordered = [...tried].sort(([a], [b]) => a - b).map(([, one]) => one);
@@ -186,9 +186,9 @@ function distance({ unit }: Axis, [low, high]: readonly Json[]): Json | undefine
   return withUnit(Number((numberOf(high) - numberOf(low)).toPrecision(6)), unit);
 }
 
-function isTakenBy(plan: SweepPlan, cell: Cell): boolean {
+function isTakenBy(plan: SweepPlan, set: Cell['set']): boolean {
   try {
-    scenarioOf(plan, cell);
+    scenarioOf(plan, set);
     return true;
   } catch (error) {
     if (error instanceof Failure) return false;

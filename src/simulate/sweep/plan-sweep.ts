@@ -49,8 +49,8 @@ export async function planSweep(
   const axes = axesOf(grid);
   const first = seed ?? base.seed;
   const cells = cellsOf(axes, grid, first);
-  const checked = cells.length <= MOST_CHECKED ? cells : cornersOf(axes);
-  const notes = new Set(checked.flatMap((cell) => scenarioOf({ scenario, path }, cell).notes));
+  const checked = cells.length <= MOST_CHECKED ? cells.map(({ set }) => set) : cornersOf(axes);
+  const notes = new Set(checked.flatMap((set) => scenarioOf({ scenario, path }, set).notes));
   const determined = { scenario: described(scenario), seed: String(first), replications, cells };
   return {
     name: base.name,
@@ -65,10 +65,10 @@ export async function planSweep(
   };
 }
 
-function cornersOf(axes: readonly Axis[]): Cell[] {
+function cornersOf(axes: readonly Axis[]): Cell['set'][] {
   const first = Object.fromEntries(axes.map(({ path, at }) => [path, at(0)]));
   return axes.flatMap(({ path, values, at }) =>
-    (values ?? [at(0), at(1 - 2 ** -53)]).map((value) => ({ cell: 0, set: { ...first, [path]: value } })),
+    (values ?? [at(0), at(1 - 2 ** -53)]).map((value) => ({ ...first, [path]: value })),
   );
 }
 
@@ -81,7 +81,7 @@ function described(value: unknown): unknown {
   );
 }
 
-export function scenarioOf({ scenario, path }: Pick<SweepPlan, 'scenario' | 'path'>, { set }: Cell): LoadedScenario {
+export function scenarioOf({ scenario, path }: Pick<SweepPlan, 'scenario' | 'path'>, set: Cell['set']): LoadedScenario {
   try {
     return parseScenario(withFields(scenario, set) as ScenarioObject, path);
   } catch (error) {
