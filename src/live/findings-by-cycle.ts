@@ -1,6 +1,8 @@
 // Compares a node with the model cycle by cycle: its answers state in which cycle each request was counted, and at which count.
+
 import type { Plan } from '../limiter/plan.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
+import { compareText } from '../outcome/run-fold.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
@@ -226,11 +228,6 @@ function between(least: number, most: number): number | string {
 
 function wordOf(isAdmitted: boolean): string {
   return isAdmitted ? 'admitted' : 'limited';
-}
-
-/** By code unit: the same order on every machine. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 // A request without an answer was counted in some cycle from its sending on, or never. A contract differs from the model only if it does

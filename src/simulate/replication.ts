@@ -71,7 +71,8 @@ export async function runReplication(
   const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0, ...split });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
   const held = outcome.expectations.map((expectation) => expectation.held);
-  const figures = { ...figureList(outcome), ...drainFigure(series && drainMs(scenario, series)) };
+  const drained = series && drainMs(scenario, series);
+  const figures = { ...figureList(outcome), ...(drained !== undefined && { 'clients.drain_ms': drained }) };
   const kept = { seed, held, figures, span, contracts: outcome.contracts, ...(split && series && { records }) };
   if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
   return { ...kept, peaks: stretchPeaks(timeline, span) };
@@ -87,23 +88,16 @@ const TOTALS = [
   'limiting_cycles',
   'peak_count',
 ] as const;
-const PARTS = ['service', 'clients'] as const;
 
 function figureList(outcome: Outcome): FigureList {
   const list: Record<string, number> = Object.fromEntries(TOTALS.map((name) => [name, outcome[name]]));
   const recoveries = (outcome.reactions ?? []).flatMap(({ recovery_cycles }) => recovery_cycles ?? []);
   if (recoveries.length > 0) list['recovery_cycles'] = Math.max(...recoveries);
-  for (const part of PARTS) {
-    const figures = part === 'clients' ? outcome.clients?.[0] : outcome[part];
-    if (figures !== undefined) collect(list, part, figures);
-  }
+  collect(list, 'service', outcome.service ?? {});
+  collect(list, 'clients', outcome.clients?.[0] ?? {});
   const { attempts = 0, succeeded = 0 } = outcome.clients?.[0] ?? {};
   if (succeeded > 0) list['clients.attempts_per_success'] = attempts / succeeded;
   return list;
-}
-
-function drainFigure(ms: number | undefined): FigureList {
-  return ms === undefined ? {} : { 'clients.drain_ms': ms };
 }
 
 function collect(list: Record<string, number>, prefix: string, value: object): void {

@@ -158,7 +158,10 @@ async function prepare(
     costUnit: costs?.unit,
     withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
     onMove: (contract, admits) => clients?.moved(contract, admits),
-    onRow: journeys === undefined || senders.length > 0 ? onRow : (row) => onRow(recorded(row, journeys, cycleMs)),
+    onRow(row) {
+      if (senders.length === 0) journeys?.row(row, cycleMs);
+      onRow(row);
+    },
     about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
   });
   // Before all else of its cycle: arrivals are drawn as it begins.
@@ -173,11 +176,6 @@ async function prepare(
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);
   const feed = traffic.feed ?? models;
   return { world, lastCycle, feed: drawCost === undefined ? feed : withCosts(feed, drawCost) };
-}
-
-function recorded<Row extends CycleRow>(row: Row, journeys: JourneyRecorder, cycleMs: number): Row {
-  journeys.row(row, cycleMs);
-  return row;
 }
 
 /** For rows without columns. Requests refused for lack of a place do not pass a gate. */
