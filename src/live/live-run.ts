@@ -111,7 +111,8 @@ export async function runLive(
   clock.start();
   const watch = new PauseWatch(base, time);
   const warm = weir && warmer(connection, weir);
-  const session = new LiveSession(clock, options, connection, target, generators !== undefined, warm);
+  const isElsewhere = generators !== undefined;
+  const session = new LiveSession({ clock, asked: options, connection, target, isElsewhere, warm });
   try {
     await session.listen(weir);
     await session.run();
@@ -142,12 +143,17 @@ function seenOf({ cycle, to, count = 0 }: EventSeen): TransitionSeen {
   return { cycle, to, count };
 }
 
+interface SessionGiven {
+  readonly clock: WallClock;
+  readonly asked: LiveRunOptions;
+  readonly connection: Connection;
+  readonly target: Target;
+  readonly isElsewhere: boolean;
+  readonly warm: Stage['warm'];
+}
+
 class LiveSession {
-  readonly #clock: WallClock;
-  readonly #options: LiveRunOptions;
-  readonly #connection: Connection;
-  readonly #target: Target;
-  readonly #isElsewhere: boolean;
+  readonly #given: SessionGiven;
   #gone: string | undefined;
   readonly #requestLog = new RequestLog();
   readonly #latency = new Latency();
@@ -163,20 +169,10 @@ class LiveSession {
   #isPartial = false;
   #stop: () => void = () => {};
 
-  constructor(
-    clock: WallClock,
-    options: LiveRunOptions,
-    connection: Connection,
-    target: Target,
-    isElsewhere: boolean,
-    warm: Stage['warm'],
-  ) {
-    this.#clock = clock;
-    this.#options = options;
-    this.#connection = connection;
-    this.#target = target;
-    this.#isElsewhere = isElsewhere;
-    const { plan, names, phases = {}, cycles, drain, sending, answers } = options;
+  constructor(given: SessionGiven) {
+    this.#given = given;
+    const { clock, connection, target, isElsewhere, warm } = given;
+    const { plan, names, phases = {}, cycles, drain, sending, answers } = given.asked;
     const { uncertaintyMs } = connection.time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
@@ -217,23 +213,24 @@ class LiveSession {
   }
 
   async listen(weir: WeirTarget | undefined): Promise<void> {
-    const [node] = this.#connection.nodes;
+    const { clock, connection } = this.#given;
+    const [node] = connection.nodes;
     if (weir === undefined || node === undefined) return;
     this.#listener = new EventListener({
       api: node.as(bearer(weir.made.key)),
       slug: weir.made.slug,
-      clock: this.#clock,
+      clock,
       onEvent: (event) => this.#receive(weir.indexOf(event.contractId, event.key), event),
-      prove: () => this.#connection.prove(),
+      prove: () => connection.prove(),
       onUnproved: (words) => this.left(words),
     });
     const opened = this.#listener.open();
-    await Promise.race([opened, this.#clock.sleepUntil(startOf(this.#firstCycle, this.#clock.cycleMs))]);
+    await Promise.race([opened, clock.sleepUntil(startOf(this.#firstCycle, clock.cycleMs))]);
   }
 
   async run(): Promise<void> {
-    const clock = this.#clock;
-    const { signal } = this.#options;
+    const { clock, isElsewhere, asked } = this.#given;
+    const { signal } = asked;
     const stopped = new AbortController();
     const stop = () => {
       this.#isPartial = true;
@@ -242,7 +239,7 @@ class LiveSession {
     this.#stop = () => stopped.abort();
     if (signal?.aborted === true || this.#gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
-    const behind = this.#isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
+    const behind = isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
     const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#rowsTo(cycle - behind));
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
     ticks.unsubscribe();
@@ -252,13 +249,12 @@ class LiveSession {
   }
 
   async settle(): Promise<void> {
-    const clock = this.#clock;
-    const connection = this.#connection;
+    const { clock, connection, isElsewhere } = this.#given;
     const isShort = this.#isPartial || this.#gone !== undefined;
     const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
     const waited = new AbortController();
     // Timeouts of requests end this wait; a little more for their handlers.
-    const elsewhereMs = this.#isElsewhere ? 2 * ELSEWHERE_MS : 0;
+    const elsewhereMs = isElsewhere ? 2 * ELSEWHERE_MS : 0;
     const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
@@ -278,11 +274,11 @@ class LiveSession {
   }
 
   get #diskCycles(): number {
-    return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
+    return 1 + Math.ceil(DISK_MS / this.#given.clock.cycleMs);
   }
 
   async timeAfter(node: Reached | undefined): Promise<NodeTime> {
-    const { clock, timeoutMs, time } = this.#connection;
+    const { clock, timeoutMs, time } = this.#given.connection;
     if (node === undefined || this.#gone !== undefined) return time;
     try {
       return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
@@ -293,16 +289,17 @@ class LiveSession {
   }
 
   seen(measured: Pick<LiveSeen, 'lagMs' | 'pauses' | 'movedMs'>): Omit<LiveSeen, 'bug'> {
+    const { asked, connection, target } = this.#given;
     const last = this.#lastCycle;
     return {
       ...measured,
-      asked: this.#options,
-      time: this.#connection.time,
+      asked,
+      time: connection.time,
       apartMs: 0,
       sentBy: [],
       unsound: undefined,
       behind: undefined,
-      target: this.#target,
+      target,
       firstCycle: this.#firstCycle,
       lastCycle: last,
       requestLog: this.#requestLog,
@@ -312,7 +309,7 @@ class LiveSession {
         this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
       reportedBefore: this.#reportedBefore,
       streamLost: this.#listener?.isLost ?? false,
-      connections: this.#connection.pool.mostConnected,
+      connections: connection.pool.mostConnected,
       gone: this.#gone,
       isPartial: this.#isPartial,
       timedFrom: this.#sending.isScheduled ? 'from the intended instant' : 'from sending',
@@ -343,7 +340,7 @@ class LiveSession {
   #rowsTo(cycle: number): void {
     for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
       const row = this.#rows.close(this.#rowOfCycle, this.#requestLog.cellsIn(this.#rowOfCycle));
-      this.#options.onRow?.(row);
+      this.#given.asked.onRow?.(row);
     }
   }
 }

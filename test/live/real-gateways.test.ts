@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { loopback } from '../loopback.js';
 import { startEdge } from '../node/edge.js';
 import type { Running as Node } from '../node/running.js';
-import { type App, gateways, recipe, startApp } from './gateway-servers.js';
+import { type App, gateways, type Places, recipe, startApp } from './gateway-servers.js';
 import { isInstalled, type Running } from './real-servers.js';
 
 const MANY = 2_000;
@@ -23,15 +23,13 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
     let node: Node;
     let app: App;
     let gateway: Running;
-    let key: string;
     let contractId: string;
     beforeAll(async () => {
       const edge = await startEdge();
       node = edge.node;
-      key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
       contractId = await edge.owner.deploy('edge', { within: 1, threshold: LIMIT });
       app = await startApp();
-      gateway = await start({ node: hostOf(node.url), contractId, key, app: hostOf(app.url) });
+      gateway = await start({ node: hostOf(node.url), contractId, key: edge.key, app: hostOf(app.url) });
     });
     afterAll(async () => {
       await gateway?.close();
@@ -153,9 +151,8 @@ describe.each(Object.entries(gateways))('%s', (name, { program, start }) => {
   });
 
   it.skipIf(!isInstalled(program))('gives one count to all spellings of a path, and none to a second key', async () => {
-    const { node, owner } = await startEdge();
+    const { node, owner, key } = await startEdge();
     const app = await startApp();
-    const key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
     const keyed = { max_keys: 100, idle_cycles: 0, overflow: 'refuse', store_keys: 'plain' };
     const statuses = async (source: object, requests: readonly string[]) => {
       const contractId = await owner.deploy('edge', { within: 1, threshold: 2, keyed, gate: { key: source } });
@@ -235,20 +232,18 @@ function statusOf(url: string, request: string): Promise<number> {
  */
 describe('what gateways send that are not here', () => {
   let node: Node;
-  let key: string;
-  let contractId: string;
+  let places: Places;
   beforeAll(async () => {
-    const edge = await startEdge();
+    const { owner, key, ...edge } = await startEdge();
     node = edge.node;
-    key = node.keyOf('owner', 3_600_000, { scopes: ['gate'], machine: 'edge' });
     const gate = { credential: { header: 'X-Weir-Key' } };
-    contractId = await edge.owner.deploy('edge', { within: 1, threshold: 4, gate });
+    const contractId = await owner.deploy('edge', { within: 1, threshold: 4, gate });
+    places = { node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' };
   });
   afterAll(() => node.close());
-  const places = () => ({ node: hostOf(node.url), contractId, key, app: '127.0.0.1:1' });
 
   it('Traefik: a GET with the key as Basic, the client in X-Forwarded-*, and no header of the client that is not named', async () => {
-    const { http } = parse(recipe('traefik.yaml', places()));
+    const { http } = parse(recipe('traefik.yaml', places));
     const { address, authRequestHeaders } = http.middlewares.weir.forwardAuth;
     const { username, password, host, pathname } = new URL(address);
     // Go sends the user of a URL as Basic where there is no Authorization, and that of the client is not among the headers named.
@@ -267,7 +262,7 @@ describe('what gateways send that are not here', () => {
   });
 
   it('Envoy: method, host, path and query of the client behind the prefix, and an empty body; limited when the quota is used up', async () => {
-    const config = parse(recipe('envoy.yaml', places()));
+    const config = parse(recipe('envoy.yaml', places));
     const [chain] = config.static_resources.listeners[0].filter_chains;
     const [filter] = chain.filters[0].typed_config.http_filters;
     const { path_prefix, authorization_request } = filter.typed_config.http_service;
@@ -298,7 +293,7 @@ describe('what gateways send that are not here', () => {
       [429, expect.stringMatching(/^\d+$/)],
       [429, expect.anything()],
     ]);
-    expect(node.host.contracts.get(contractId)!.gate.count).toBe(6);
+    expect(node.host.contracts.get(places.contractId)!.gate.count).toBe(6);
   });
 });
 

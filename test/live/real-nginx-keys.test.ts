@@ -6,7 +6,8 @@ import { makeGate } from '../../src/actor/create-limiter.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { startOf } from '../../src/time/cycle.js';
-import { type Running as Node, startRunning } from '../node/running.js';
+import { startEdge } from '../node/edge.js';
+import type { Running as Node } from '../node/running.js';
 import { type App, gateways, startApp } from './gateway-servers.js';
 import { isInstalled, type Running } from './real-servers.js';
 
@@ -27,20 +28,12 @@ describe.skipIf(!isInstalled('nginx'))(`${KEYS} keys over nginx`, () => {
   beforeAll(async () => {
     // On a busy machine, too, the node answers each: the recipe is open while it does not.
     const overload = { afterMs: HOUR_MS, gateTurnMs: HOUR_MS, otherTurnMs: HOUR_MS };
-    node = await startRunning({ cycleMs: HOUR_MS, source, limits: { overload } });
-    const owner = node.keyOf('owner', 100 * HOUR_MS);
-    const key = node.keyOf('owner', 100 * HOUR_MS, { scopes: ['gate'], machine: 'edge' });
-    await node.ask('POST', '/api/chain/state-machines', { key: owner, body: { slug: 'edge' } });
+    const { owner, key, ...edge } = await startEdge({ source, limits: { overload } });
+    node = edge.node;
     const keyed = { max_keys: KEYS, idle_cycles: 10, overflow: 'refuse', store_keys: 'plain' };
-    const body = { slug: 'edge', ...LIMIT, keyed, gate: { key: { header: 'X-Api-Key' } } };
-    const deployed = await node.ask('POST', '/api/contracts/templates/rate-limiter/deploy', { key: owner, body });
+    const contractId = await owner.deploy('edge', { ...LIMIT, keyed, gate: { key: { header: 'X-Api-Key' } } });
     app = await startApp();
-    const places = {
-      node: new URL(node.url).host,
-      contractId: deployed.body.contract.id,
-      key,
-      app: new URL(app.url).host,
-    };
+    const places = { node: new URL(node.url).host, contractId, key, app: new URL(app.url).host };
     gateway = await gateways.nginx.start(places);
     pool = new Pool(gateway.url, { connections: AT_A_TIME });
   });

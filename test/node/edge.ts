@@ -1,11 +1,14 @@
 // A node with the machine `edge`, as gateways find it.
-import type { Caller } from './caller.js';
-import { type Running, startRunning } from './running.js';
+import { startRunning } from './running.js';
 
-export async function startEdge(): Promise<{ readonly node: Running; readonly owner: Caller }> {
-  // A cycle longer than the test: counts are those of one cycle.
-  const node = await startRunning({ cycleMs: 3_600_000 });
+const HOUR_MS = 3_600_000;
+
+/** @param options of the node; a cycle is longer than the test: counts are those of one cycle */
+export async function startEdge(options: Parameters<typeof startRunning>[0] = {}) {
+  const node = await startRunning({ cycleMs: HOUR_MS, ...options });
   const owner = node.owner();
   await owner.createMachine('edge');
-  return { node, owner };
+  /** Of a gateway: asks the gates of this machine, and nothing else. */
+  const key = node.keyOf('owner', 100 * HOUR_MS, { scopes: ['gate'], machine: 'edge' });
+  return { node, owner, key };
 }
