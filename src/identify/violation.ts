@@ -74,7 +74,6 @@ class Replay {
   readonly #holds: boolean;
   readonly #countedAt: number;
   readonly #grainMs: number;
-  readonly #isPutOff: boolean;
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
@@ -94,7 +93,6 @@ class Replay {
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;
     this.#countedAt = parameters.countedAt;
-    this.#isPutOff = structure.isPutOff === true && structure.family === 'fixed window';
     this.#grainMs = structure.grainMs?.(parameters) ?? 0;
     this.#state = rule.fresh(0);
   }
@@ -119,8 +117,7 @@ class Replay {
         else {
           const at = this.#nextAdmission(t);
           const limitedAt = Math.max(t, nominalLimited);
-          const isBefore = this.#isPutOff && at - STEP_MS <= admitted.last[i]!;
-          if (j < nR && limitedAt < at && limited.first[j]! <= admitted.last[i]! && !isBefore) {
+          if (j < nR && limitedAt < at && limited.first[j]! <= admitted.last[i]!) {
             j += 1;
             this.#limit(limitedAt);
           } else {
@@ -132,11 +129,7 @@ class Replay {
       } else {
         const t = Math.max(now, nominalLimited);
         const early = Math.max(now, limited.first[j]!);
-        const before = this.#isPutOff && i < nA ? this.#admissionBefore(t, i, j) : undefined;
-        if (before !== undefined) {
-          this.#violates(before - admitted.last[i]!, admitted.sent[i]!);
-          this.#admit(before, i++);
-        } else if (!this.#admits(t)) {
+        if (!this.#admits(t)) {
           j += 1;
           this.#limit(t);
         } else if (early < t && this.#room < 2 && !this.#admittedAt(early)) {
@@ -153,14 +146,6 @@ class Replay {
       }
     }
     return { ms: this.#ms, sentMs: this.#sentMs, state: this.#state };
-  }
-
-  /** If a refused request delays admissions by a whole window, admissions that can precede it do. */
-  #admissionBefore(t: number, i: number, j: number): number | undefined {
-    const { admitted, limited } = this.#one;
-    if (admitted.first[i]! - STEP_MS > limited.last[j]!) return undefined;
-    const at = Math.max(this.#nowMs, admitted.first[i]!, this.#nextAdmission(t));
-    return at - STEP_MS <= Math.min(admitted.last[i]!, limited.last[j]!) ? at : undefined;
   }
 
   /** Asks the rule only if its last answer leaves it open: room never shrinks by itself, and refusals hasten nothing. */
@@ -259,8 +244,6 @@ class Replay {
 
 const HELD_SLACK_MS = 10;
 const HELD_PART = 0.3;
-/** Many limiters' clocks tick in steps of this. */
-const STEP_MS = 1;
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
 /** The fixed share applies to at most this part of the bounds. */
