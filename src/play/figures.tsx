@@ -1,18 +1,13 @@
 // Figures of a run as tiles, and its expectations.
+import { ShownCount } from '../web/node/parts.js';
 
 export type Tile = readonly [name: string, value: string, note?: string];
 
 export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
   return (
     <dl class="figures">
-      {tiles.map(([name, value, note = '']) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {value}
-            {note === '' ? null : <small>{note}</small>}
-          </dd>
-        </div>
+      {tiles.map(([name, value, beside]) => (
+        <ShownCount key={name} name={name} value={value} beside={beside || undefined} />
       ))}
     </dl>
   );

@@ -3,30 +3,23 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { plainNumber } from '../web/chart/axis-text.js';
 import type { ChartSpec, Line, Tone } from '../web/chart/spec.js';
+import { followScreens } from '../web/follow-screens.js';
 import { element } from '../web/page-element.js';
 import type { RunScreen, WatchedArm } from '../web/watched.js';
 import { Charts } from './charts.js';
 import { Expectations, Tiles } from './figures.js';
 import { useTheme } from './theme.js';
 
-const REPORT_AFTER_MS = 600;
-
 function WatchPage() {
   const [run, setRun] = useState<RunScreen>();
   const [isLost, setLost] = useState(false);
   const [theme, setTheme] = useTheme();
   useEffect(() => {
-    const source = new EventSource('events');
-    source.onmessage = ({ data }) => {
-      const watched = JSON.parse(data as string) as RunScreen;
-      setRun(watched);
+    const show = (next: RunScreen) => {
+      setRun(next);
       setLost(false);
-      if (watched.ended === undefined) return;
-      source.close();
-      if (watched.ended.hasReport) setTimeout(() => location.replace('report'), REPORT_AFTER_MS);
     };
-    source.onerror = () => setLost(true);
-    return () => source.close();
+    return followScreens<RunScreen>(show, () => setLost(true));
   }, []);
   if (run === undefined)
     return (

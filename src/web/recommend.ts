@@ -4,7 +4,7 @@ import { plainNumber } from './chart/axis-text.js';
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 import { drawOnScreen } from './draw-on-screen.js';
-import { element } from './page-element.js';
+import { cell, element } from './page-element.js';
 import { barChart, curveChart } from './sizing-charts.js';
 import type { SizedWindow, SizingData } from './sizing-data.js';
 
@@ -54,14 +54,6 @@ function chartsNow(): ChartSpec[] {
   return [curve, barChart('timeline', labels, over), barChart('hours', names, hours)];
 }
 
-function cell(text: string, title: string, isNumber: boolean): HTMLElement {
-  const td = document.createElement('td');
-  td.textContent = text;
-  td.dataset['title'] = title;
-  if (isNumber) td.className = 'n';
-  return td;
-}
-
 const MOST_CLIENTS = 25;
 
 function listClients(): void {
@@ -97,11 +89,11 @@ function listClients(): void {
     ...hit.slice(0, MOST_CLIENTS).map(({ key, requests, limited, note }) => {
       const tr = document.createElement('tr');
       tr.append(
-        cell(key, 'key', false),
-        cell(plainNumber(limited), 'limited', true),
-        cell(plainNumber(requests), 'of requests', true),
-        cell(percent(limited, requests), 'share', true),
-        cell(note, 'note', false),
+        cell(key, false, 'key'),
+        cell(plainNumber(limited), true, 'limited'),
+        cell(plainNumber(requests), true, 'of requests'),
+        cell(percent(limited, requests), true, 'share'),
+        cell(note, false, 'note'),
       );
       return tr;
     }),

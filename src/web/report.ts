@@ -2,7 +2,7 @@
 // only text content, never HTML.
 import { plainNumber, stopwatchText } from './chart/axis-text.js';
 import { drawOnScreen } from './draw-on-screen.js';
-import { element } from './page-element.js';
+import { cell, element } from './page-element.js';
 import type { ReportData, TransitionRow } from './report-data.js';
 
 const data = JSON.parse(element('data').textContent) as ReportData;
@@ -37,14 +37,6 @@ function filtered(): TransitionRow[] {
   });
 }
 
-function cell(text: string, isNumber = false, ...below: readonly HTMLElement[]): HTMLElement {
-  const td = document.createElement('td');
-  td.textContent = text;
-  if (isNumber) td.className = 'n';
-  td.append(...below);
-  return td;
-}
-
 function timesOf(cycle: number): HTMLElement[] {
   return stopwatchText(data, cycle)
     .split(', ')
@@ -57,7 +49,7 @@ function tableRow([contract, cycle, to, count, lasted]: TransitionRow): HTMLElem
   const tr = document.createElement('tr');
   tr.append(
     cell(contracts[contract]!),
-    cell(plainNumber(cycle), true, ...timesOf(cycle)),
+    cell(plainNumber(cycle), true, '', timesOf(cycle)),
     cell(states[to]!),
     cell(count === null ? '–' : plainNumber(count), true),
     cell(lasted === null ? 'to the end' : `${plainNumber(lasted)} ${lasted === 1 ? 'cycle' : 'cycles'}`, true),

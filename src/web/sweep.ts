@@ -4,6 +4,7 @@ import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
 import { drawOnScreen } from './draw-on-screen.js';
+import { followScreens } from './follow-screens.js';
 import { element } from './page-element.js';
 import type { SweepScreen } from './watched.js';
 
@@ -109,25 +110,16 @@ figure.addEventListener('input', () => {
 for (const select of [figure, across, by, kind]) select.addEventListener('input', redraw);
 element('choice').addEventListener('submit', (event) => event.preventDefault());
 
-const REPORT_AFTER_MS = 600;
-
-function listen(): void {
-  const source = new EventSource('events');
-  source.onmessage = ({ data }) => {
-    const { sweep: next, share, words, ended } = JSON.parse(data as string) as SweepScreen;
-    element('share', HTMLProgressElement).value = share;
-    element('far').textContent = words;
-    if (next !== undefined) {
+if (whole === undefined)
+  followScreens<SweepScreen>(
+    ({ sweep: next, share, words }) => {
+      element('share', HTMLProgressElement).value = share;
+      element('far').textContent = words;
+      if (next === undefined) return;
       take(next);
       redraw();
-    }
-    if (ended === undefined) return;
-    source.close();
-    if (ended.hasReport) setTimeout(() => location.replace('report'), REPORT_AFTER_MS);
-  };
-  source.onerror = () => {
-    element('far').textContent = 'The sweep does not answer.';
-  };
-}
-
-if (whole === undefined) listen();
+    },
+    () => {
+      element('far').textContent = 'The sweep does not answer.';
+    },
+  );

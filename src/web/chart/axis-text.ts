@@ -31,15 +31,16 @@ function axisInstant({ firstCycle, cycleMs }: CalendarAxis, cycle: number): stri
   return `${new Date((firstCycle + cycle) * cycleMs).toISOString().slice(0, 19)}Z`;
 }
 
-export function startInstant(x: CycleAxis): string | undefined {
-  return isCalendar(x) ? axisInstant(x, 0) : undefined;
+/** In UTC, to the second; undefined for a run without a date. @param cycle from the first */
+export function instantOn(at: CalendarAxis, cycle: number): string | undefined {
+  return isCalendar(at) ? axisInstant(at, cycle) : undefined;
 }
 
 /** 10:00:00, 01-31 10:00 or 2026-01-31, by the axis length. Undefined for a run without a date. */
 function clockTime(cycle: number, x: CycleAxis): string | undefined {
-  if (!isCalendar(x)) return undefined;
+  const text = instantOn(x, Math.floor(cycle));
+  if (text === undefined) return undefined;
   const hours = ((x.to - x.from) * x.cycleMs) / 3_600_000;
-  const text = axisInstant(x, Math.floor(cycle));
   return hours < 24 ? text.slice(11, 19) : hours < 24 * 60 ? text.slice(5, 16).replace('T', ' ') : text.slice(0, 10);
 }
 

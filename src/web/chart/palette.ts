@@ -22,7 +22,32 @@ export interface Palette {
 
 export type Theme = 'light' | 'dark';
 
-const solid: readonly number[] = [];
+const looks: Readonly<Record<Tone, readonly [light: string, dark: string, dash?: readonly number[]]>> = {
+  count: ['#0072b2', '#56b4e9'],
+  admitted: ['#0072b2', '#56b4e9'],
+  limited: ['#d55e00', '#f0823c'],
+  threshold: ['#1c2128', '#e8ebef', [7, 4]],
+  planned: ['#1c2128', '#e8ebef', [2, 3]],
+  // A broad light line under a thin dark one: both are visible whether they agree or differ.
+  predicted: ['#2aa37c', '#17805f'],
+  observed: ['#1c2128', '#e8ebef'],
+  difference: ['#b0407f', '#e08cbc'],
+  queue: ['#0072b2', '#56b4e9'],
+  jobs: ['#0072b2', '#56b4e9', [9, 3, 2, 3]],
+  retries: ['#d55e00', '#f0823c'],
+  median: ['#00875f', '#1fb68a'],
+  tail: ['#b0407f', '#e08cbc'],
+  response: ['#0072b2', '#56b4e9', [2, 3]],
+  band: ['#56a5d8', '#2f7fb5'],
+};
+
+function tonesOf(theme: Theme): Palette['tones'] {
+  const tones = Object.entries(looks).map(([tone, [light, dark, dash = []]]) => [
+    tone,
+    { color: theme === 'light' ? light : dark, dash },
+  ]);
+  return Object.fromEntries(tones);
+}
 
 export const palettes: Readonly<Record<Theme, Palette>> = {
   light: {
@@ -37,24 +62,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       [120, 178, 222],
       [8, 64, 129],
     ],
-    tones: {
-      count: { color: '#0072b2', dash: solid },
-      admitted: { color: '#0072b2', dash: solid },
-      limited: { color: '#d55e00', dash: solid },
-      threshold: { color: '#1c2128', dash: [7, 4] },
-      planned: { color: '#1c2128', dash: [2, 3] },
-      // A broad light line under a thin dark one: both are visible whether they agree or differ.
-      predicted: { color: '#2aa37c', dash: solid },
-      observed: { color: '#1c2128', dash: solid },
-      difference: { color: '#b0407f', dash: solid },
-      queue: { color: '#0072b2', dash: solid },
-      jobs: { color: '#0072b2', dash: [9, 3, 2, 3] },
-      retries: { color: '#d55e00', dash: solid },
-      median: { color: '#00875f', dash: solid },
-      tail: { color: '#b0407f', dash: solid },
-      response: { color: '#0072b2', dash: [2, 3] },
-      band: { color: '#56a5d8', dash: solid },
-    },
+    tones: tonesOf('light'),
     states: {
       admits: ['#00875f', '#6a4fb3', '#0072b2', '#5f7a00', '#00798c'],
       limits: ['#d55e00', '#8a6d00', '#b0407f', '#a61c3c', '#6b4a2b'],
@@ -72,23 +80,7 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
       [36, 108, 166],
       [176, 222, 250],
     ],
-    tones: {
-      count: { color: '#56b4e9', dash: solid },
-      admitted: { color: '#56b4e9', dash: solid },
-      limited: { color: '#f0823c', dash: solid },
-      threshold: { color: '#e8ebef', dash: [7, 4] },
-      planned: { color: '#e8ebef', dash: [2, 3] },
-      predicted: { color: '#17805f', dash: solid },
-      observed: { color: '#e8ebef', dash: solid },
-      difference: { color: '#e08cbc', dash: solid },
-      queue: { color: '#56b4e9', dash: solid },
-      jobs: { color: '#56b4e9', dash: [9, 3, 2, 3] },
-      retries: { color: '#f0823c', dash: solid },
-      median: { color: '#1fb68a', dash: solid },
-      tail: { color: '#e08cbc', dash: solid },
-      response: { color: '#56b4e9', dash: [2, 3] },
-      band: { color: '#2f7fb5', dash: solid },
-    },
+    tones: tonesOf('dark'),
     states: {
       admits: ['#1fb68a', '#b9a3ff', '#56b4e9', '#c5d86d', '#4dd0e1'],
       limits: ['#f0823c', '#d9c04a', '#e08cbc', '#ff8a9a', '#c49a6c'],
