@@ -2,7 +2,7 @@
 import { families } from '../limiter/products/families.js';
 import { MOST_WITHIN } from '../schema/quantity.js';
 import { linesAs, otherProducts } from '../sizing/other-products.js';
-import type { LadderPlan } from '../sizing/rule-ladder.js';
+import type { LogAdviceOptions } from '../sizing/recommend.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { command, type GivenTo, several, text, value } from './command.js';
@@ -20,8 +20,6 @@ import {
 } from './log-reading.js';
 import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from './options.js';
 import { printDocument } from './print.js';
-
-const MOST_LISTED = 20;
 
 const options = {
   ...readingOptions,
@@ -100,7 +98,6 @@ export const recommend = command({
       windowCycles,
       shares: unique(limitedBelow.flat()),
       excluded: exclude ?? [],
-      top: MOST_LISTED,
       files,
       rules,
       notes: [...notes, ...limiterNotes(limiter)],
@@ -131,15 +128,9 @@ function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
 }
 
-interface Asked {
+interface Asked extends Omit<LogAdviceOptions, 'log'> {
   readonly files: readonly string[];
-  readonly cycleMs: number;
-  readonly windowCycles: readonly number[];
   readonly notes: readonly string[];
-  readonly shares: readonly number[];
-  readonly excluded: readonly string[];
-  readonly top: number;
-  readonly rules: readonly LadderPlan[];
 }
 
 async function recommendLimit(given: Given, asked: Asked, options: LogOptions, command: string): Promise<void> {

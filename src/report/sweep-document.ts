@@ -204,37 +204,27 @@ function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unspl
   const states = rows.flatMap(({ figures }) => figures['chain_states']?.mean ?? []);
   const split = rows.filter(({ figures }) => 'split_runs' in figures).length;
   const points = (n: number) => counted(n, 'point');
-  return [
-    ...(states.length === 0
-      ? []
-      : [
-          sentence(
-            `The time to recover, and not_recovered, the probability of not being back at the end of the run, are solved at ${points(states.length)}: the scenario is a Markov chain, here of up to ${number(Math.max(...states))} states. Solved figures have no interval.`,
-          ),
-        ]),
-    ...(unsolved === undefined
-      ? []
-      : [
-          sentence(
-            `The time to recover is measured in runs${states.length === 0 ? '' : ' at the other points'}. It could not be solved exactly, as a Markov chain: ${unsolved}.`,
-            { where: 'documents' },
-          ),
-        ]),
-    ...(split === 0
-      ? []
-      : [
-          sentence(
-            `At ${points(split)}, where fewer than 3 runs are stuck, the share is estimated by multilevel splitting: its 95 % interval is from 5 independent repetitions.`,
-          ),
-        ]),
-    ...(unsplit === 0
-      ? []
-      : [
-          sentence(
-            `At ${points(unsplit)} splitting found no stuck run either: the interval there is that of the other runs.`,
-          ),
-        ]),
+  const others = states.length === 0 ? '' : ' at the other points';
+  const said: readonly (readonly [isSo: boolean, text: string, where?: 'documents'])[] = [
+    [
+      states.length > 0,
+      `The time to recover, and not_recovered, the probability of not being back at the end of the run, are solved at ${points(states.length)}: the scenario is a Markov chain, here of up to ${number(Math.max(...states))} states. Solved figures have no interval.`,
+    ],
+    [
+      unsolved !== undefined,
+      `The time to recover is measured in runs${others}. It could not be solved exactly, as a Markov chain: ${unsolved}.`,
+      'documents',
+    ],
+    [
+      split > 0,
+      `At ${points(split)}, where fewer than 3 runs are stuck, the share is estimated by multilevel splitting: its 95 % interval is from 5 independent repetitions.`,
+    ],
+    [
+      unsplit > 0,
+      `At ${points(unsplit)} splitting found no stuck run either: the interval there is that of the other runs.`,
+    ],
   ];
+  return said.filter(([isSo]) => isSo).map(([, text, where]) => sentence(text, where && { where }));
 }
 
 interface Swept {

@@ -5,7 +5,7 @@
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
 //        0                   3.9 min (300 cycles)
-import { startInstant } from '../web/chart/axis-text.js';
+import { instantOn } from '../web/chart/axis-text.js';
 import type { ChartSpec, CycleAxis, Line } from '../web/chart/spec.js';
 import { shownName, type Terminal } from './terminal-text.js';
 import { number, spanWords } from './words.js';
@@ -68,7 +68,7 @@ function peaksOf({ xs, ys }: Line, width: number, columnOf: (x: number) => numbe
 }
 
 function axisText(axis: CycleAxis, width: number): string {
-  const start = startInstant(axis);
+  const start = instantOn(axis, 0);
   const left = start === undefined ? '0' : `0 = ${start}`;
   const right = spanWords(axis.to, axis.cycleMs);
   return `${left}${' '.repeat(Math.max(2, width - left.length - right.length))}${right}`;

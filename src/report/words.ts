@@ -1,6 +1,8 @@
 // Numbers, times and verdicts in words, equal in every medium.
 import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
+import { instantOn } from '../web/chart/axis-text.js';
+import type { VerdictMark } from './block.js';
 
 /** Foreign text on one line: control characters and direction marks become a visible dot. */
 export function plain(text: string): string {
@@ -59,13 +61,11 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
-const LAST_INSTANT_MS = 8.64e15;
-
 /** Start of the cycle in UTC, to the second; undefined for scenarios that begin at cycle 0. */
 export function instantOf(cycle: number, { first_cycle, cycle_ms }: Outcome): string | undefined {
-  const ms = cycle * cycle_ms;
-  const isCalendar = first_cycle !== null && first_cycle * cycle_ms > 31_536_000_000 && Math.abs(ms) <= LAST_INSTANT_MS;
-  return isCalendar ? `${new Date(ms).toISOString().slice(0, 19)}Z` : undefined;
+  if (first_cycle === null) return undefined;
+  const to = cycle - first_cycle;
+  return instantOn({ firstCycle: first_cycle, cycleMs: cycle_ms, to }, to);
 }
 
 export function cycleWords(cycle: number, outcome: Outcome): string {
@@ -112,11 +112,7 @@ const verdictSigns: Readonly<Record<Verdict, string>> = {
 type Judged = Pick<Outcome, 'verdict' | 'partial'>;
 
 /** A stopped run has held nothing yet. */
-export function verdictView({ verdict, partial = false }: Judged): {
-  readonly sign: string;
-  readonly words: string;
-  readonly hue: 'good' | 'open' | 'bad';
-} {
+export function verdictView({ verdict, partial = false }: Judged): VerdictMark {
   const sign = verdictSigns[verdict];
   switch (verdict) {
     case 'held':

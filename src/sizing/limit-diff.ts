@@ -24,13 +24,7 @@ import {
 } from './limit-sides.js';
 import { LogRetries, type RetryCost } from './log-retries.js';
 
-interface RefusalCounts {
-  readonly requests: number;
-  readonly refused_old: number;
-  readonly refused_new: number;
-  readonly newly_refused: number;
-  readonly newly_admitted: number;
-}
+type RefusalCounts = Readonly<Omit<Counts, 'add'>>;
 
 export interface NamedCounts extends RefusalCounts {
   readonly name: string;

@@ -19,53 +19,41 @@ export interface PasteLines {
   readonly differs: string;
 }
 
-/** The key's expression in each product; undefined if it has none. */
+/** The key's expression in each product that has one. */
 interface KeyNames {
-  readonly nginx: string | undefined;
-  readonly haproxy: string | undefined;
-  readonly envoy: readonly [action: string, entry: string] | undefined;
-  readonly express: string | undefined;
+  readonly nginx?: string;
+  readonly haproxy?: string;
+  readonly envoy?: readonly [action: string, entry: string];
+  readonly express?: string;
 }
 
 const optional: ReadonlySet<string> = new Set(['forwarded', 'user']);
 
+const envoyHeader = (header: string, entry: string) =>
+  [`request_headers: { header_name: ${header}, descriptor_key: ${entry} }`, entry] as const;
+
+const nameOfKey: Readonly<Record<string, KeyNames>> = {
+  client: { nginx: '$binary_remote_addr', haproxy: 'src', envoy: ['remote_address: {}', 'remote_address'] },
+  forwarded: {
+    nginx: '$http_x_forwarded_for',
+    haproxy: 'hdr_ip(x-forwarded-for)',
+    envoy: envoyHeader('x-forwarded-for', 'forwarded'),
+    express: "(request) => request.get('x-forwarded-for') ?? ''",
+  },
+  path: { nginx: '$uri', haproxy: 'path', envoy: envoyHeader('":path"', 'path'), express: '(request) => request.path' },
+  method: {
+    nginx: '$request_method',
+    haproxy: 'method',
+    envoy: envoyHeader('":method"', 'method'),
+    express: '(request) => request.method',
+  },
+  user: { nginx: '$remote_user', haproxy: 'http_auth_user' },
+};
+
 function keyNames(key: string | undefined): KeyNames {
-  switch (key?.split(':')[0]) {
-    case undefined:
-      return { nginx: 'all', haproxy: 'int(1)', envoy: undefined, express: "() => 'all'" };
-    case 'client':
-      return {
-        nginx: '$binary_remote_addr',
-        haproxy: 'src',
-        envoy: ['remote_address: {}', 'remote_address'],
-        express: undefined,
-      };
-    case 'forwarded':
-      return {
-        nginx: '$http_x_forwarded_for',
-        haproxy: 'hdr_ip(x-forwarded-for)',
-        envoy: ['request_headers: { header_name: x-forwarded-for, descriptor_key: forwarded }', 'forwarded'],
-        express: "(request) => request.get('x-forwarded-for') ?? ''",
-      };
-    case 'path':
-      return {
-        nginx: '$uri',
-        haproxy: 'path',
-        envoy: ['request_headers: { header_name: ":path", descriptor_key: path }', 'path'],
-        express: '(request) => request.path',
-      };
-    case 'method':
-      return {
-        nginx: '$request_method',
-        haproxy: 'method',
-        envoy: ['request_headers: { header_name: ":method", descriptor_key: method }', 'method'],
-        express: '(request) => request.method',
-      };
-    case 'user':
-      return { nginx: '$remote_user', haproxy: 'http_auth_user', envoy: undefined, express: undefined };
-    default:
-      return { nginx: undefined, haproxy: undefined, envoy: undefined, express: undefined };
-  }
+  if (key === undefined) return { nginx: 'all', haproxy: 'int(1)', express: "() => 'all'" };
+  const [name = ''] = key.split(':');
+  return Object.hasOwn(nameOfKey, name) ? nameOfKey[name]! : {};
 }
 
 /** @param limits fitted by the product's own rule; the others use `limit` */
@@ -149,7 +137,7 @@ function envoy({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   ];
   const bucketSays = `A bucket in each Envoy process, not a window: refused requests do not count, and up to twice ${threshold} pass in a window.`;
   if (key === undefined) return { product: 'Envoy', lines: [...all, `  token_bucket: ${bucket}`], differs: bucketSays };
-  const [action, entry] = names ?? [`request_headers: { header_name: ${NO_NAME}, descriptor_key: key }`, 'key'];
+  const [action, entry] = names ?? envoyHeader(NO_NAME, 'key');
   return {
     product: 'Envoy',
     lines: [

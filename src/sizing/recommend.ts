@@ -15,7 +15,7 @@ import { type Advice, type AdviceOptions, adviceOf } from './advice.js';
 import { familyLadder, fitLadder, type LadderPlan, RuleLadder, rungFor } from './rule-ladder.js';
 import { Sizing } from './sizing.js';
 
-interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
+export interface LogAdviceOptions extends Omit<AdviceOptions, 'isKeyed'> {
   readonly windowCycles: readonly number[];
   readonly rules?: readonly LadderPlan[] | undefined;
   readonly log: LogOptions;
