@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe } from 'vitest';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -13,11 +14,25 @@ export function findChromium(env: NodeJS.ProcessEnv = process.env): string | und
   );
 }
 
-/** Why tests are skipped, to stand in their title. */
-export const noChromium = 'no Chromium: set CHROMIUM to its path, or install it, to run these tests';
+const noChromium = 'no Chromium: set CHROMIUM to its path, or install it, to run these tests';
+
+export type Pages = Pick<Browser, 'newPage'>;
+
+/** Tests in one browser, which starts before them. Where there is none they are skipped, and their title says so. */
+export function inChromium(title: string, tests: (browser: Pages) => void): void {
+  const path = findChromium();
+  describe.skipIf(path === undefined)(path === undefined ? `${title} (SKIPPED: ${noChromium})` : title, () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium(path!);
+    });
+    tests({ newPage: (options) => browser.newPage(options) });
+    afterAll(() => browser?.close());
+  });
+}
 
 /** A browser that talks to nobody by itself. */
-export async function launchChromium(executablePath: string): Promise<Browser> {
+async function launchChromium(executablePath: string): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
     args: [

@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { topics } from '../src/topics/topics.js';
-import { findChromium, launchChromium, noChromium } from './chromium.js';
+import { inChromium } from './chromium.js';
 import { temporaryFolder } from './cli/command-line.js';
 import { hiddenPixels, openPage, violations } from './node/node-page.js';
 
@@ -45,48 +44,37 @@ it.each(names)('%s links and shows what is there, and nothing elsewhere', (name)
   expect(places.filter((place) => !existsSync(join(out, place)))).toEqual([]);
 });
 
-const executable = findChromium();
+inChromium('its pages in a browser', (browser) => {
+  it('finds the section in which all words are, and leads there', async () => {
+    const url = pathToFileURL(join(out, 'search.html')).href;
+    const { page, complaints } = await openPage(browser, url, { width: 800 });
+    await page.fill('input', 'backup restore');
+    const found = await page.locator('ol a').allTextContents();
+    await page.fill('input', 'no-such-word-anywhere');
+    const none = [await page.locator('ol li').count(), await page.locator('output').textContent()];
+    await page.fill('input', 'Backup, and rows');
+    await page.locator('ol a').first().click();
+    const heading = page.locator(':target');
+    expect([found.some((title) => /operations/.test(title)), none, await heading.textContent()]).toEqual([
+      true,
+      [0, '0 sections'],
+      'Backup, and rows that may go',
+    ]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
 
-describe.skipIf(executable === undefined)(
-  executable === undefined ? `its pages in a browser (${noChromium})` : 'its pages in a browser',
-  () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await launchChromium(executable!);
-    });
-    afterAll(() => browser?.close());
-
-    it('finds the section in which all words are, and leads there', async () => {
-      const url = pathToFileURL(join(out, 'search.html')).href;
-      const { page, complaints } = await openPage(browser, url, { width: 800 });
-      await page.fill('input', 'backup restore');
-      const found = await page.locator('ol a').allTextContents();
-      await page.fill('input', 'no-such-word-anywhere');
-      const none = [await page.locator('ol li').count(), await page.locator('output').textContent()];
-      await page.fill('input', 'Backup, and rows');
-      await page.locator('ol a').first().click();
-      const heading = page.locator(':target');
-      expect([found.some((title) => /operations/.test(title)), none, await heading.textContent()]).toEqual([
-        true,
-        [0, '0 sections'],
-        'Backup, and rows that may go',
-      ]);
-      expect(complaints).toEqual([]);
-      await page.close();
-    });
-
-    it.each(names)('%s has contrast, names and no line that is too wide', async (name) => {
-      const url = pathToFileURL(join(out, `${name}.html`)).href;
-      const { page, complaints } = await openPage(browser, url, { width: 360 });
-      const found = [await hiddenPixels(page), complaints, await violations(page)];
-      // All pages have one style.
-      if (name === 'index') {
-        await page.emulateMedia({ colorScheme: 'dark' });
-        await page.setViewportSize({ width: 1_440, height: 800 });
-        found.push(await violations(page));
-      }
-      await page.close();
-      expect(found.filter((one) => one !== 0).flat()).toEqual([]);
-    });
-  },
-);
+  it.each(names)('%s has contrast, names and no line that is too wide', async (name) => {
+    const url = pathToFileURL(join(out, `${name}.html`)).href;
+    const { page, complaints } = await openPage(browser, url, { width: 360 });
+    const found = [await hiddenPixels(page), complaints, await violations(page)];
+    // All pages have one style.
+    if (name === 'index') {
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 1_440, height: 800 });
+      found.push(await violations(page));
+    }
+    await page.close();
+    expect(found.filter((one) => one !== 0).flat()).toEqual([]);
+  });
+});

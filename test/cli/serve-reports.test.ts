@@ -1,12 +1,12 @@
 // Owns `weir report --serve`: what it lists, finds and compares, and that nothing outside of the folder is served.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { temporaryFiles } from '../left-behind.js';
+import { hiddenPixels, violations } from '../node/node-page.js';
 import { begin, weirHere } from './command-line.js';
 
 const { folder: base, file } = temporaryFiles();
@@ -151,30 +151,21 @@ describe('the reports', () => {
       expect(headers.get('content-security-policy')).toContain(createHash('sha256').update(part).digest('base64'));
   });
 
-  const executable = findChromium();
-  it.skipIf(executable === undefined)(
-    executable === undefined ? `in a browser (${noChromium})` : 'in a browser: by keyboard, narrow, light and dark',
-    async () => {
-      const browser = await launchChromium(executable!);
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const page = await browser.newPage({ viewport: { width: 360, height: 800 }, colorScheme });
-        await page.goto(url);
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-        await page.evaluate(axe);
-        const found = await page.evaluate<any>('axe.run()');
-        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
-        await page.focus('input[type=checkbox] >> nth=1');
-        await page.keyboard.press('Space');
-        await page.focus('input[type=checkbox] >> nth=2');
-        await page.keyboard.press('Space');
-        await page.keyboard.press('Enter');
-        await page.waitForURL(/compare\?run=/);
-        expect(await page.innerText('body')).toContain('burst/8');
-        await page.close();
-      }
-      await browser.close();
-    },
+  inChromium('in a browser', (browser) =>
+    it.each(['light', 'dark'] as const)('by keyboard, narrow, %s', async (colorScheme) => {
+      const page = await browser.newPage({ viewport: { width: 360, height: 800 }, colorScheme });
+      await page.goto(url);
+      expect(await hiddenPixels(page)).toBeLessThanOrEqual(0);
+      expect(await violations(page)).toEqual([]);
+      await page.focus('input[type=checkbox] >> nth=1');
+      await page.keyboard.press('Space');
+      await page.focus('input[type=checkbox] >> nth=2');
+      await page.keyboard.press('Space');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/compare\?run=/);
+      expect(await page.innerText('body')).toContain('burst/8');
+      await page.close();
+    }),
   );
 
   it('no run named is refused in words', async () => {

@@ -1,26 +1,14 @@
-// Owns the page of a run, and of a sweep, while it goes on, in a real browser: it grows, and at the end it is the report.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import type { RunScreen } from '../../src/web/watched.js';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
-import { begin, temporaryFolder } from './command-line.js';
-
-const executable = findChromium();
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { inChromium } from '../chromium.js';
+import { hiddenPixels, violations } from '../node/node-page.js';
+import { begin, temporaryFolder, watchUrl } from './command-line.js';
 
 function watching(...args: string[]) {
-  const running = begin([...args]);
-  const url = new Promise<string>((resolve) => {
-    createInterface({ input: running.child.stderr! }).on('line', (line) => {
-      const [, found] = /^watch it here: (\S+)/.exec(line) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  return { ...running, url };
+  const running = begin(args);
+  return { ...running, url: watchUrl(running) };
 }
 
 it('is sent whole each time: a reader that comes again has neither hole nor double', async () => {
@@ -51,78 +39,67 @@ it('is sent whole each time: a reader that comes again has neither hole nor doub
   expect(await ended).toBe(130);
 });
 
-describe.skipIf(executable === undefined)(
-  executable === undefined ? `the page of a run (${noChromium})` : 'the page of a run',
-  () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await launchChromium(executable!);
-    });
-    afterAll(() => browser?.close());
-
-    /** No wider than the window, and nothing for axe to object to, in dark and light. */
-    async function isReadable(page: Page) {
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      await page.evaluate(axe);
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const found = await page.evaluate<any>('axe.run()');
-        expect(found.violations.map(({ id, nodes }: any) => [id, nodes[0].html])).toEqual([]);
-      }
+inChromium('the page of a run', (browser) => {
+  /** No wider than the window, and nothing for axe to object to, in dark and light. */
+  async function isReadable(page: Page) {
+    expect(await hiddenPixels(page)).toBeLessThanOrEqual(0);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
     }
+  }
 
-    it('grows, holds names and contrast, and becomes the report, which needs no server any more', async () => {
-      const out = join(temporaryFolder(), 'report');
-      const { url, ended } = watching('load', 'scenarios/burst.yaml', '--cycle-ms', '60', '--watch', '--out', out);
-      const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
-      const [asked, faults]: string[][] = [[], []];
-      page.on('request', (request) => asked!.push(request.url()));
-      page.on('console', (message) => message.type() === 'error' && faults!.push(message.text()));
-      await page.goto(await url);
-      await page.waitForSelector('[data-plot="limited"] canvas');
-      await page.waitForSelector('.plain .good');
-      await isReadable(page);
-      await page.waitForURL(/\/report$/);
-      await ended;
-      expect(await page.innerText('h1')).toBe('burst');
-      expect(await page.content()).toContain('Expectations');
-      expect(
-        asked!.filter((one) => !/^http:\/\/127\.0\.0\.1:\d+\/(events|report)?$/.test(one) && !one.startsWith('data:')),
-      ).toEqual([]);
-      expect(faults).toEqual([]);
-      await page.close();
-    });
+  it('grows, holds names and contrast, and becomes the report, which needs no server any more', async () => {
+    const out = join(temporaryFolder(), 'report');
+    const { url, ended } = watching('load', 'scenarios/burst.yaml', '--cycle-ms', '60', '--watch', '--out', out);
+    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    const [asked, faults]: string[][] = [[], []];
+    page.on('request', (request) => asked!.push(request.url()));
+    page.on('console', (message) => message.type() === 'error' && faults!.push(message.text()));
+    await page.goto(await url);
+    await page.waitForSelector('[data-plot="limited"] canvas');
+    await page.waitForSelector('.plain .good');
+    await isReadable(page);
+    await page.waitForURL(/\/report$/);
+    await ended;
+    expect(await page.innerText('h1')).toBe('burst');
+    expect(await page.content()).toContain('Expectations');
+    expect(
+      asked!.filter((one) => !/^http:\/\/127\.0\.0\.1:\d+\/(events|report)?$/.test(one) && !one.startsWith('data:')),
+    ).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
 
-    it('of a sweep is its heat map as cells come, and becomes the report with the same map', async () => {
-      const out = join(temporaryFolder(), 'sweep');
-      const axes = ['--set', 'limiter.threshold=40..120:8', '--set', 'limiter.within=20..80:10'];
-      const more = ['--replications', '4', '--workers', '1', '--watch', '--out', out];
-      const { url, ended } = watching('sweep', 'scenarios/herd.yaml', ...axes, ...more);
-      const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
-      const faults: string[] = [];
-      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-      page.on('pageerror', (error) => faults.push(error.message));
-      await page.goto(await url);
-      await page.waitForSelector('#chart-panel-0');
-      const words = await page.innerText('#far');
-      expect(words).toMatch(/^\d+ of 77 cells, \d+ of 308 runs/);
-      const cells = async () => Number.parseInt(await page.innerText('#far'), 10);
-      await expect.poll(cells).toBeGreaterThan(Number.parseInt(words, 10));
-      // What was chosen stays while cells come.
-      const figure = page.locator('#figure');
-      const chosen = (await figure.locator('option').allTextContents())[1]!;
-      await figure.selectOption({ label: chosen });
-      const before = await cells();
-      await expect.poll(cells).toBeGreaterThan(before);
-      expect(await figure.locator('option:checked').innerText()).toBe(chosen);
-      await isReadable(page);
-      await page.waitForURL(/\/report$/);
-      expect(await ended).toBe(0);
-      expect(await page.innerText('h1')).toBe('Sweep of herd');
-      expect(await page.locator('tbody tr').count()).toBe(77);
-      await page.waitForSelector('#chart-panel-0');
-      expect(faults).toEqual([]);
-      await page.close();
-    });
-  },
-);
+  it('of a sweep is its heat map as cells come, and becomes the report with the same map', async () => {
+    const out = join(temporaryFolder(), 'sweep');
+    const axes = ['--set', 'limiter.threshold=40..120:8', '--set', 'limiter.within=20..80:10'];
+    const more = ['--replications', '4', '--workers', '1', '--watch', '--out', out];
+    const { url, ended } = watching('sweep', 'scenarios/herd.yaml', ...axes, ...more);
+    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    const faults: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(await url);
+    await page.waitForSelector('#chart-panel-0');
+    const words = await page.innerText('#far');
+    expect(words).toMatch(/^\d+ of 77 cells, \d+ of 308 runs/);
+    const cells = async () => Number.parseInt(await page.innerText('#far'), 10);
+    await expect.poll(cells).toBeGreaterThan(Number.parseInt(words, 10));
+    // What was chosen stays while cells come.
+    const figure = page.locator('#figure');
+    const chosen = (await figure.locator('option').allTextContents())[1]!;
+    await figure.selectOption({ label: chosen });
+    const before = await cells();
+    await expect.poll(cells).toBeGreaterThan(before);
+    expect(await figure.locator('option:checked').innerText()).toBe(chosen);
+    await isReadable(page);
+    await page.waitForURL(/\/report$/);
+    expect(await ended).toBe(0);
+    expect(await page.innerText('h1')).toBe('Sweep of herd');
+    expect(await page.locator('tbody tr').count()).toBe(77);
+    await page.waitForSelector('#chart-panel-0');
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});

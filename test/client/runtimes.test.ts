@@ -1,7 +1,7 @@
 // The client where Node is not: what a bundler makes of it, and a browser that uses it.
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { type Running, startRunning } from '../node/running.js';
 
 const bundle = () =>
@@ -27,8 +27,7 @@ describe('a bundle of the client', () => {
   });
 });
 
-const chromium = findChromium();
-describe.skipIf(chromium === undefined)(chromium === undefined ? noChromium : 'in a browser', () => {
+inChromium('in a browser', (browser) => {
   let node: Running;
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
@@ -37,21 +36,16 @@ describe.skipIf(chromium === undefined)(chromium === undefined ? noChromium : 'i
 
   it('asks a gate, counts a batch and follows the stream, from a page of the node', async () => {
     const { outputFiles } = await bundle();
-    const browser = await launchChromium(chromium!);
-    try {
-      const page = await browser.newPage();
-      await page.goto(`${node.url}/healthz`);
-      const key = node.keyOf('owner');
-      const program = `${outputFiles[0]!.text}; (${inThePage})(weir.WeirClient, ${JSON.stringify(node.url)}, ${JSON.stringify(key)})`;
-      expect(await page.evaluate(program)).toEqual({
-        gates: [true, true, false],
-        heard: ['transition', 'rate_limited'],
-        figures: { admitted: 0, limited: 4 },
-        refused: ['credential_invalid', 401],
-      });
-    } finally {
-      await browser.close();
-    }
+    const page = await browser.newPage();
+    await page.goto(`${node.url}/healthz`);
+    const key = node.keyOf('owner');
+    const program = `${outputFiles[0]!.text}; (${inThePage})(weir.WeirClient, ${JSON.stringify(node.url)}, ${JSON.stringify(key)})`;
+    expect(await page.evaluate(program)).toEqual({
+      gates: [true, true, false],
+      heard: ['transition', 'rate_limited'],
+      figures: { admitted: 0, limited: 4 },
+      refused: ['credential_invalid', 401],
+    });
   });
 });
 

@@ -1,120 +1,110 @@
-// The page at / of a node, in a browser while traffic flows.
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pause } from '../../src/time/wall.js';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { type Caller, Holder, inTurn } from './caller.js';
 import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
 
-const path = findChromium();
+inChromium('the home of a node', (browser) => {
+  let node: Serving;
+  let owner: Caller;
+  let traffic: Promise<void>;
+  let isOver = false;
 
-describe.skipIf(path === undefined)(
-  `the home of a node${path === undefined ? ` (SKIPPED: ${noChromium})` : ''}`,
-  () => {
-    let node: Serving;
-    let browser: Browser;
-    let owner: Caller;
-    let traffic: Promise<void>;
-    let isOver = false;
+  beforeAll(async () => {
+    node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', '200']);
+    owner = await Holder.minted(node.url);
+    for (const slug of ['busy', 'calm', LONG, 'hidden-away'])
+      await owner.contractOn(slug, { threshold: 1, within: 1 }, slug !== 'hidden-away');
+    traffic = (async () => {
+      while (!isOver) await flow(owner);
+    })();
+  });
+  afterAll(async () => {
+    isOver = true;
+    await traffic;
+    await node.stop();
+  });
 
-    beforeAll(async () => {
-      node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', '200']);
-      browser = await launchChromium(path ?? '');
-      owner = await Holder.minted(node.url);
-      for (const slug of ['busy', 'calm', LONG, 'hidden-away'])
-        await owner.contractOn(slug, { threshold: 1, within: 1 }, slug !== 'hidden-away');
-      traffic = (async () => {
-        while (!isOver) await flow(owner);
-      })();
-    });
-    afterAll(async () => {
-      isOver = true;
-      await traffic;
-      await browser.close();
-      await node.stop();
-    });
+  it.each(LOOKS)('shows the busiest machines and the node, live: %i px wide, %s', async (width, colorScheme) => {
+    const { page, complaints, hosts } = await openPage(browser, node.url, { width, colorScheme });
+    await page.locator('#machines tr').nth(2).waitFor();
+    await page.locator('#fingerprint', { hasText: 'SHA256' }).waitFor();
+    const cycle = await page.locator('#cycle').textContent();
+    // The page allows no evaluation of strings, and a waiting function would be one: it is asked again from here.
+    await expect.poll(() => page.locator('#cycle').textContent()).not.toBe(cycle);
+    const places = ['.status', '#machines tr:first-child a', '#health', '#fingerprint'];
+    const texts = await inTurn(places, (place) => page.locator(place).textContent());
+    expect([await page.title(), ...texts]).toEqual(['Weir', 'Live', 'busy', 'OK', node.fingerprint]);
+    expect(await page.locator('#machines tr').count()).toBe(3);
+    expect(await page.locator('body').textContent()).not.toContain('hidden-away');
+    await picture(page, `home-${width}-${colorScheme}.png`);
+    expect([await hiddenPixels(page), await violations(page), complaints]).toEqual([0, [], []]);
+    expect([...hosts]).toEqual([node.url]);
+    await page.close();
+  });
 
-    it.each(LOOKS)('shows the busiest machines and the node, live: %i px wide, %s', async (width, colorScheme) => {
-      const { page, complaints, hosts } = await openPage(browser, node.url, { width, colorScheme });
-      await page.locator('#machines tr').nth(2).waitFor();
-      await page.locator('#fingerprint', { hasText: 'SHA256' }).waitFor();
-      const cycle = await page.locator('#cycle').textContent();
-      // The page allows no evaluation of strings, and a waiting function would be one: it is asked again from here.
-      await expect.poll(() => page.locator('#cycle').textContent()).not.toBe(cycle);
-      const places = ['.status', '#machines tr:first-child a', '#health', '#fingerprint'];
-      const texts = await inTurn(places, (place) => page.locator(place).textContent());
-      expect([await page.title(), ...texts]).toEqual(['Weir', 'Live', 'busy', 'OK', node.fingerprint]);
-      expect(await page.locator('#machines tr').count()).toBe(3);
-      expect(await page.locator('body').textContent()).not.toContain('hidden-away');
-      await picture(page, `home-${width}-${colorScheme}.png`);
-      expect([await hiddenPixels(page), await violations(page), complaints]).toEqual([0, [], []]);
-      expect([...hosts]).toEqual([node.url]);
-      await page.close();
-    });
+  it('can be used with the keyboard alone, and every stop can be seen', async () => {
+    const { page } = await openPage(browser, node.url, { width: 360 });
+    await page.locator('#machines tr').nth(2).waitFor();
+    const reached = await stops(page, 4);
+    const asked = page.waitForRequest((request) => request.url().includes('cycles=600'));
+    await page.keyboard.press('ArrowRight');
+    await asked;
+    await page.close();
+    expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '60 cycles']);
+  });
 
-    it('can be used with the keyboard alone, and every stop can be seen', async () => {
-      const { page } = await openPage(browser, node.url, { width: 360 });
-      await page.locator('#machines tr').nth(2).waitFor();
-      const reached = await stops(page, 4);
-      const asked = page.waitForRequest((request) => request.url().includes('cycles=600'));
-      await page.keyboard.press('ArrowRight');
-      await asked;
-      await page.close();
-      expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '60 cycles']);
-    });
+  it('shows the machines of who logs in, private ones too, and nobody else’s; a machine is made there', async () => {
+    const { page } = await openPage(browser, node.url);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Key').fill(`weir_${'x'.repeat(43)}`);
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByText('not valid').waitFor();
+    await dialog.getByLabel('Key').fill(owner.key);
+    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await page.locator('#own li', { hasText: 'hidden-away' }).waitFor();
+    const own = await page.locator('#own a').allTextContents();
+    const found = await violations(page);
+    await page.getByText('Create a machine').click();
+    await page.getByLabel('Slug').fill('made-here');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/m/made-here');
+    await page.getByRole('heading', { name: 'made-here' }).waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByText('private and not yours').waitFor();
+    await page.close();
+    expect([own, found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
+  });
 
-    it('shows the machines of who logs in, private ones too, and nobody else’s; a machine is made there', async () => {
-      const { page } = await openPage(browser, node.url);
-      await page.getByRole('button', { name: 'Log in' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Key').fill(`weir_${'x'.repeat(43)}`);
-      await dialog.getByRole('button', { name: 'Log in' }).click();
-      await dialog.getByText('not valid').waitFor();
-      await dialog.getByLabel('Key').fill(owner.key);
-      await dialog.getByRole('button', { name: 'Log in' }).click();
-      await page.locator('#own li', { hasText: 'hidden-away' }).waitFor();
-      const own = await page.locator('#own a').allTextContents();
-      const found = await violations(page);
-      await page.getByText('Create a machine').click();
-      await page.getByLabel('Slug').fill('made-here');
-      await page.getByRole('button', { name: 'Create' }).click();
-      await page.waitForURL('**/m/made-here');
-      await page.getByRole('heading', { name: 'made-here' }).waitFor();
-      await page.getByRole('button', { name: 'Log out' }).click();
-      await page.getByText('private and not yours').waitFor();
-      await page.close();
-      expect([own, found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
-    });
+  it('asks for the key of the node once, and for its health again and again', async () => {
+    const page = await browser.newPage();
+    await page.clock.install();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const times = (path: string) => asked.filter((one) => one === path).length;
+    await page.goto(node.url);
+    await page.getByText(node.fingerprint).waitFor();
+    const health = async () => {
+      await page.clock.runFor(5_000);
+      return times('/healthz');
+    };
+    await expect.poll(health).toBeGreaterThanOrEqual(4);
+    await page.close();
+    expect(times('/api/updates/pubkey')).toBe(1);
+  });
 
-    it('asks for the key of the node once, and for its health again and again', async () => {
-      const page = await browser.newPage();
-      await page.clock.install();
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-      const times = (path: string) => asked.filter((one) => one === path).length;
-      await page.goto(node.url);
-      await page.getByText(node.fingerprint).waitFor();
-      const health = async () => {
-        await page.clock.runFor(5_000);
-        return times('/healthz');
-      };
-      await expect.poll(health).toBeGreaterThanOrEqual(4);
-      await page.close();
-      expect(times('/api/updates/pubkey')).toBe(1);
-    });
-
-    it('says when the node does not answer, and comes back with it', async () => {
-      const { page } = await openPage(browser, node.url, { width: 360 });
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page.route('**/api/**', (route) => route.abort());
-      await page.getByText('The node does not answer').waitFor();
-      await page.unroute('**/api/**');
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page.close();
-    });
-  },
-);
+  it('says when the node does not answer, and comes back with it', async () => {
+    const { page } = await openPage(browser, node.url, { width: 360 });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.route('**/api/**', (route) => route.abort());
+    await page.getByText('The node does not answer').waitFor();
+    await page.unroute('**/api/**');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.close();
+  });
+});
 
 const LONG = 'a-machine-with-a-name-as-long-as-any-name-may-be-0123456789abcde';
 

@@ -1,67 +1,60 @@
 // The page of a machine with twenty contracts, over minutes: frames, processor time of its thread, memory after a forced collection.
 // WEIR_PAGE_MINUTES says how long it is watched: ten of them in `npm run marathon`. What was measured is written to the standard error.
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pause } from '../../src/time/wall.js';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { Holder } from './caller.js';
 import { openPage } from './node-page.js';
 
-const path = findChromium();
 const CONTRACTS = 20;
 const MINUTES = Number(process.env['WEIR_PAGE_MINUTES'] ?? 0.5);
 const CYCLE_MS = 777;
 /** Processor time of the page's thread, of each second: that of some frames. */
 const MOST_TASK_MS = 150;
 
-describe.skipIf(path === undefined)(
-  `twenty contracts on a page${path === undefined ? ` (SKIPPED: ${noChromium})` : ''}`,
-  () => {
-    let node: Serving;
-    let browser: Browser;
-    let traffic: Promise<void>;
-    let isOver = false;
+inChromium('twenty contracts on a page', (browser) => {
+  let node: Serving;
+  let traffic: Promise<void>;
+  let isOver = false;
 
-    beforeAll(async () => {
-      node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
-      browser = await launchChromium(path ?? '');
-      const owner = await Holder.minted(node.url);
-      await owner.createMachine('twenty', true);
-      for (let n = 0; n < CONTRACTS; n += 1) await owner.deploy('twenty', { threshold: 20 + 10 * n, within: 10 + n });
-      traffic = (async () => {
-        // Each event counts on every contract of the machine.
-        for (let n = 0; !isOver; n += 1) {
-          const count = 1 + Math.floor(8 + 8 * Math.sin(n / 15));
-          await owner.event('twenty', { count });
-          await pause(CYCLE_MS / 2);
-        }
-      })();
-    });
-    afterAll(async () => {
-      isOver = true;
-      await traffic;
-      await browser.close();
-      await node.stop();
-    });
+  beforeAll(async () => {
+    node = await serve(['--store', 'memory', '--log-level', 'error', '--cycle-ms', String(CYCLE_MS)]);
+    const owner = await Holder.minted(node.url);
+    await owner.createMachine('twenty', true);
+    for (let n = 0; n < CONTRACTS; n += 1) await owner.deploy('twenty', { threshold: 20 + 10 * n, within: 10 + n });
+    traffic = (async () => {
+      // Each event counts on every contract of the machine.
+      for (let n = 0; !isOver; n += 1) {
+        const count = 1 + Math.floor(8 + 8 * Math.sin(n / 15));
+        await owner.event('twenty', { count });
+        await pause(CYCLE_MS / 2);
+      }
+    })();
+  });
+  afterAll(async () => {
+    isOver = true;
+    await traffic;
+    await node.stop();
+  });
 
-    it('is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
-      const { page, complaints } = await openPage(browser, `${node.url}/m/twenty`);
-      await page.getByText('Live', { exact: true }).waitFor();
-      await page.locator('.chart canvas').first().waitFor();
-      const session = await page.context().newCDPSession(page);
-      await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-      const first = await watched(page, session, Math.min(1, MINUTES / 2));
-      const second = await watched(page, session, Math.max(MINUTES - 1, MINUTES / 2));
-      process.stderr.write(`${JSON.stringify({ minutes: MINUTES, first, second }, undefined, 1)}\n`);
-      await page.close();
-      expect(complaints).toEqual([]);
-      expect(second.taskMsPerSecond).toBeLessThan(MOST_TASK_MS);
-      expect(second.nodes).toBeLessThan(first.nodes + 500);
-      expect(second.heapMb).toBeLessThan(first.heapMb + 3);
-    });
-  },
-);
+  it('is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
+    const { page, complaints } = await openPage(browser, `${node.url}/m/twenty`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const first = await watched(page, session, Math.min(1, MINUTES / 2));
+    const second = await watched(page, session, Math.max(MINUTES - 1, MINUTES / 2));
+    process.stderr.write(`${JSON.stringify({ minutes: MINUTES, first, second }, undefined, 1)}\n`);
+    await page.close();
+    expect(complaints).toEqual([]);
+    expect(second.taskMsPerSecond).toBeLessThan(MOST_TASK_MS);
+    expect(second.nodes).toBeLessThan(first.nodes + 500);
+    expect(second.heapMb).toBeLessThan(first.heapMb + 3);
+  });
+});
 
 /** Watches for a while, and collects the garbage at its end. */
 async function watched(page: Page, session: CDPSession, minutes: number) {

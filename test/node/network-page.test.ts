@@ -1,21 +1,14 @@
-// The home of two nodes of one network, in a browser: which there are, which is away, which has left.
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
 import { hiddenPixels, openPage, picture, violations } from './node-page.js';
 
-const path = findChromium();
-const isSkipped = path === undefined || !hasRedis;
-
-describe.skipIf(isSkipped)(
-  `the home of a network${isSkipped ? ` (SKIPPED: needs redis-server; ${noChromium})` : ''}`,
-  () => {
+describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
+  inChromium('in a browser', (browser) => {
     let redis: RedisServer;
-    let browser: Browser;
     let nodes: Serving[];
     const folders = [temporaryFolder(), temporaryFolder()];
     // A busy machine is late: the deadline is no part of this.
@@ -28,10 +21,8 @@ describe.skipIf(isSkipped)(
     beforeAll(async () => {
       redis = await RedisServer.start();
       nodes = [await start(0), await start(1)];
-      browser = await launchChromium(path ?? '');
     });
     afterAll(async () => {
-      await browser.close();
       await Promise.all(nodes.map((node) => node.stop()));
       await redis.stop();
     });
@@ -108,5 +99,5 @@ describe.skipIf(isSkipped)(
       await page.close();
       await alone.stop();
     });
-  },
-);
+  });
+});

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import type { Pages } from '../chromium.js';
 
 interface Look {
   readonly width?: number;
@@ -16,7 +17,7 @@ export const LOOKS = [360, 1_440].flatMap((width) =>
 
 /** A page, and whatever the browser complains of: errors of scripts, refusals by the content-security policy, failed requests. */
 export async function openPage(
-  browser: Browser,
+  browser: Pages,
   url: string,
   { width = 1_440, colorScheme = 'light' }: Look = {},
 ): Promise<{ page: Page; complaints: string[]; hosts: Set<string> }> {

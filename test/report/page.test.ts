@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { compareRuns } from '../../src/report/compare-runs.js';
 import { comparisonHtml } from '../../src/report/formats.js';
 import { documentPage, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { temporaryFiles } from '../left-behind.js';
+import { violations } from '../node/node-page.js';
 import {
   burst,
   devicesRun,
@@ -22,8 +21,6 @@ import {
   sampleRun,
   shortRun,
 } from './sample.js';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const hostileRun = () =>
   sampleRun({
@@ -94,18 +91,10 @@ describe('the page as text', () => {
   });
 });
 
-const executable = findChromium();
-const title = executable === undefined ? `the page in a browser (${noChromium})` : 'the page in a browser';
-
-describe.skipIf(executable === undefined)(title, () => {
+inChromium('the page in a browser', (browser) => {
   const { file } = temporaryFiles();
-  let browser: Browser;
   const opened: Page[] = [];
-  beforeAll(async () => {
-    browser = await launchChromium(executable ?? '');
-  });
   afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
-  afterAll(() => browser?.close());
 
   /** Opens a page from its file, with all that it complained about. */
   async function open(html: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
@@ -179,9 +168,7 @@ describe.skipIf(executable === undefined)(title, () => {
         [360, 'dark'],
       ] as const) {
         const { page } = await open(html, width, scheme);
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate<any>('axe.run()');
-        found.push(...violations.map(({ id, nodes }: any) => [name, width, id, nodes[0].html.slice(0, 200)]));
+        found.push(...(await violations(page)).map((one) => [name, width, one]));
       }
     }
     expect(found).toEqual([]);

@@ -1,9 +1,9 @@
 // The page of a recommended limit: small, alone, and used by keyboard.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sizingPageHtml } from '../../src/report/page/sizing-page.js';
 import { linesToPaste } from '../../src/sizing/lines-to-paste.js';
 import { adviceOfLogs } from '../../src/sizing/recommend.js';
-import { findChromium, launchChromium, noChromium } from '../chromium.js';
+import { inChromium } from '../chromium.js';
 import { temporaryFiles } from '../left-behind.js';
 import { violations } from '../node/node-page.js';
 
@@ -54,35 +54,29 @@ it('has every recommended threshold among those of the slider, and names what is
   ]);
 });
 
-const path = findChromium();
-describe.skipIf(path === undefined)(path === undefined ? noChromium : 'in a browser', () => {
+inChromium('in a browser', (browser) => {
   it('is chosen by keyboard, and says aloud what is chosen', async () => {
     const shown = file('index.html', await page());
-    const browser = await launchChromium(path!);
-    try {
-      const tab = await browser.newPage({ viewport: { width: 360, height: 800 } });
-      const errors: string[] = [];
-      tab.on('pageerror', (error) => errors.push(error.message));
-      await tab.goto(`file://${shown}`);
-      const slider = tab.getByRole('slider', { name: /Threshold/ });
-      const before = Number(await tab.inputValue('#number'));
-      await slider.focus();
-      await tab.keyboard.press('ArrowRight');
-      const after = Number(await tab.inputValue('#number'));
-      expect(after).toBeGreaterThan(before);
-      expect(await slider.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${after}: .* % limited$`));
-      await expect
-        .poll(() => tab.getByRole('status').textContent())
-        .toMatch(new RegExp(`^At ${after} requests in 60 cycles`));
-      await tab.selectOption('#window', '1');
-      expect(await tab.textContent('#summary')).toContain('in 5,000 cycles');
-      await tab.getByRole('button', { name: /less than 1 %/ }).click();
-      expect(await tab.locator('#clients tr').count()).toBeGreaterThan(0);
-      expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(360);
-      expect(await violations(tab)).toEqual([]);
-      expect(errors).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+    const tab = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    const errors: string[] = [];
+    tab.on('pageerror', (error) => errors.push(error.message));
+    await tab.goto(`file://${shown}`);
+    const slider = tab.getByRole('slider', { name: /Threshold/ });
+    const before = Number(await tab.inputValue('#number'));
+    await slider.focus();
+    await tab.keyboard.press('ArrowRight');
+    const after = Number(await tab.inputValue('#number'));
+    expect(after).toBeGreaterThan(before);
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(new RegExp(`^${after}: .* % limited$`));
+    await expect
+      .poll(() => tab.getByRole('status').textContent())
+      .toMatch(new RegExp(`^At ${after} requests in 60 cycles`));
+    await tab.selectOption('#window', '1');
+    expect(await tab.textContent('#summary')).toContain('in 5,000 cycles');
+    await tab.getByRole('button', { name: /less than 1 %/ }).click();
+    expect(await tab.locator('#clients tr').count()).toBeGreaterThan(0);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await violations(tab)).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });
