@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.js';
 import { afterFile, temporaryFolder } from '../left-behind.js';
 
@@ -22,6 +23,8 @@ export interface Running {
   readonly child: ChildProcess;
   /** Lines of standard output so far. */
   readonly lines: string[];
+  /** Standard error so far. */
+  errors(): string;
   /** Resolves once a line of standard output fits. */
   line(fits: (line: string) => boolean): Promise<string>;
   /** Resolves when the process is gone, with its exit code or the signal that ended it. */
@@ -118,17 +121,25 @@ export function beginOther(command: string, args: readonly string[]): Running {
   return watched(start(command, args, {}));
 }
 
+/** Where a command with --watch says that it can be watched. */
+export async function watchUrl({ errors }: Running): Promise<string> {
+  for (;;) {
+    const [, url] = /^watch it here: (\S+)\n/m.exec(errors()) ?? [];
+    if (url !== undefined) return url;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 /** A node on a free port unless the arguments say otherwise; ready once this resolves. */
 export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
   const metrics = args.includes('--metrics') ? [] : ['--metrics', 'open'];
   const cycle = args.includes('--cycle-ms') ? [] : ['--cycle-ms', '50'];
   const running = begin(['serve', '--json', ...cycle, ...port, ...metrics, ...args], env);
-  const refusal = text(running.child.stderr);
   const first = await Promise.race([running.line(() => true), running.ended]);
   // A node that refuses to start says why in JSON, too.
   const isReady = typeof first === 'string' && first.startsWith('{"ok":true');
-  if (!isReady) throw new Error(`the node did not start: ${first} ${await refusal}`);
+  if (!isReady) throw new Error(`the node did not start: ${first} ${running.errors()}`);
   const { url, data, fingerprint, pid } = JSON.parse(first);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     running.child.kill(signal);
@@ -156,6 +167,10 @@ async function ran(child: ChildProcess, input: string): Promise<Ran> {
 
 function watched(child: ChildProcess): Running {
   const lines: string[] = [];
+  let errors = '';
+  child.stderr?.on('data', (chunk) => {
+    errors += chunk;
+  });
   let waiting: { fits: (line: string) => boolean; resolve: (line: string) => void }[] = [];
   if (child.stdout === null) throw new Error('standard output is not piped');
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -169,7 +184,7 @@ function watched(child: ChildProcess): Running {
       if (known === undefined) waiting.push({ fits, resolve });
       else resolve(known);
     });
-  return { child, lines, line, ended: endOf(child) };
+  return { child, lines, errors: () => errors, line, ended: endOf(child) };
 }
 
 function endOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
@@ -188,6 +203,17 @@ async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
 function built(): string {
   if (!existsSync(program)) throw new Error('There is no build to run: `npm run build` comes first.');
   return program;
+}
+
+/** The command refuses what each case gives it: with exit code 2, with all of these words, without a stack; with --json as JSON. */
+export function refuses(command: Words, cases: readonly (readonly [args: Words, ...words: readonly string[]])[]): void {
+  it.each(cases)(`weir ${wordsOf(command).join(' ')} refuses %j`, async (args, ...words) => {
+    const line = [...wordsOf(command), ...wordsOf(args)];
+    const { code, out, err } = await weirHere(line);
+    const [said, none] = line.includes('--json') ? [out, err] : [err, out];
+    expect([code, none, said.includes('    at ')]).toEqual([2, '', false]);
+    for (const one of words) expect(said).toContain(one);
+  });
 }
 
 /** A scenario that runs in a moment and whose expectation does not always hold. */

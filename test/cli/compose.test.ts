@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../left-behind.js';
+import { ask } from '../node/asking.js';
 import { freePort, hasRedis, said, until } from '../store/redis/server.js';
 
 interface Service {
@@ -139,7 +140,7 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
 
   it('the nodes sign with one key', async () => {
     const keys = await Promise.all(urls.map((url) => ask(url, 'GET', '/api/updates/pubkey')));
-    expect(new Set(keys.map(({ body }) => body.fingerprint)).size).toBe(1);
+    expect(new Set(keys.map(({ fingerprint }) => fingerprint)).size).toBe(1);
   });
 
   it('serves what the lines of the topic serve, and decides as one limiter', async () => {
@@ -150,25 +151,17 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
 });
 
 async function served(url: string) {
-  const { body: all } = await ask(url, 'GET', '/api/endpoints');
-  const { key } = (await ask(url, 'POST', '/api/demo-key/mint')).body;
-  await ask(url, 'POST', '/api/chain/state-machines', { slug: 'edge' }, key);
+  const { endpoints } = await ask(url, 'GET', '/api/endpoints');
+  const { key } = await ask(url, 'POST', '/api/demo-key/mint');
+  await ask(url, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
   const limiter = { slug: 'edge', threshold: 4, within: 100_000 };
-  const { contract } = (await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', limiter, key)).body;
+  const { contract } = await ask(url, 'POST', '/api/contracts/templates/rate-limiter/deploy', key, limiter);
+  const gate = `${url}/api/chain/edge/contracts/${contract.id}/gate`;
   const statuses = [];
   for (let asked = 0; asked < 7; asked += 1)
-    statuses.push((await ask(url, 'POST', `/api/chain/edge/contracts/${contract.id}/gate`, undefined, key)).status);
-  const { body: state } = await ask(url, 'GET', '/api/chain/edge/state/verify', undefined, key);
-  return { endpoints: all.endpoints, statuses, isValid: state.valid };
-}
-
-async function ask(url: string, method: string, path: string, body?: object, key?: string) {
-  const headers = {
-    ...(key && { authorization: `Bearer ${key}` }),
-    ...(body && { 'content-type': 'application/json' }),
-  };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  return { status: response.status, body: (await response.json()) as any };
+    statuses.push((await fetch(gate, { method: 'POST', headers: { authorization: `Bearer ${key}` } })).status);
+  const { valid } = await ask(url, 'GET', '/api/chain/edge/state/verify', key);
+  return { endpoints, statuses, isValid: valid };
 }
 
 function isReady(url: string): Promise<boolean> {

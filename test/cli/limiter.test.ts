@@ -1,7 +1,7 @@
 // `weir limiter`, as a person runs it.
 import { describe, expect, it } from 'vitest';
 import { temporaryFiles } from '../left-behind.js';
-import { weir, weirHere } from './command-line.js';
+import { refuses, weir, weirHere } from './command-line.js';
 
 const START_MS = 1_699_999_200_000;
 const asked = (...requests: readonly object[]) => requests.map((one) => `${JSON.stringify(one)}\n`).join('');
@@ -21,6 +21,7 @@ const allowed = (remaining: number | null, delay = 0) => ({
 
 const { file } = temporaryFiles();
 const ruleFile = (text: string) => file('rule.yaml', text);
+const shownOf = async (...args: readonly string[]) => JSON.parse((await weirHere(['limiter', ...args, '--json'])).out);
 
 describe('weir limiter … -', () => {
   it('answers every request in order, by a product', async () => {
@@ -99,18 +100,14 @@ describe('weir limiter … -', () => {
     ]);
   });
 
-  it.each([
-    ['no limiter', ['-'], 'wrong_usage'],
-    ['two limiters', ['nginx', 'kong', '-'], 'wrong_usage'],
-    ['an unknown product', ['ngin', '-'], 'invalid_definition'],
-    ['a parameter of another product', ['nginx 10r/s windowMs=3', '-'], 'invalid_definition'],
-    ['a parameter that is missing', ['gcra 10/s', '-'], 'invalid_definition'],
-    ['no such file', ['nowhere.yaml', '-'], 'unreadable_file'],
-  ])('refuses %s', async (_, args, expected) => {
-    const { code, err } = await weirHere(['limiter', ...args]);
-    expect(code).toBe(2);
-    expect(err).toContain(`[${expected}]`);
-  });
+  refuses('limiter', [
+    ['-', '[wrong_usage]'],
+    ['nginx kong -', '[wrong_usage]'],
+    ['ngin -', '[invalid_definition]'],
+    [['nginx 10r/s windowMs=3', '-'], '[invalid_definition]'],
+    [['gcra 10/s', '-'], '[invalid_definition]'],
+    ['nowhere.yaml -', '[unreadable_file]'],
+  ]);
 });
 
 describe('weir limiter', () => {
@@ -132,9 +129,29 @@ describe('weir limiter', () => {
     expect(out).toMatch(/sent +\|█.*\|\n +starts +\|█.*\|/);
   });
 
-  it.each(['kong', 'Kong'])('takes a name alone with the parameters of its example: %s', async (name) => {
-    const { out } = await weirHere(['limiter', name, '--json']);
-    expect(JSON.parse(out).limiter).toEqual({ like: 'kong', second: 10 });
+  const ofTraefik = '[http.middlewares.m.rateLimit]\naverage = 100\n[http.routers.r]\nmiddlewares = ["m"]\n';
+  const ofSpring = [
+    'spring.cloud.gateway.routes[0].predicates[0]=Path=/a',
+    'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter',
+    'spring.cloud.gateway.routes[0].filters[0].args.redis-rate-limiter.replenishRate=3',
+  ].join('\n');
+  const ofAzure = '<rate-limit calls="5" renewal-period="60" />';
+  const inTerraform = `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n${ofAzure}\nXML\n}\n`;
+  const both = [
+    { threshold: 10, within: '1s' },
+    { threshold: 100, within: '60s' },
+  ];
+  // biome-ignore format: one case a line
+  it.each<[args: string, shown: object]>([
+    ['kong', { like: 'kong', second: 10 }],
+    ['Kong', { like: 'kong', second: 10 }],
+    ['10 in 1s and 100 in 60s', { and: both }],
+    [file('a.toml', ofTraefik), { like: 'traefik', average: 100 }],
+    [file('a.xml', `<policies><inbound>${ofAzure}</inbound></policies>\n`), { like: 'azure-apim', calls: 5, renewal_period: 60 }],
+    [file('a.properties', ofSpring), { like: 'spring', replenishRate: 3 }],
+    [file('a.tf', inTerraform), { like: 'azure-apim', calls: 5, renewal_period: 60 }],
+  ])('reads %s', async (args, limiter) => {
+    expect((await shownOf(...args.split(' '))).limiter).toEqual(limiter);
   });
 
   // biome-ignore format: one case a line
@@ -145,26 +162,10 @@ describe('weir limiter', () => {
     [['gcra', '10/s', 'burst=5', 'NGINX', '10r/s'],
       [{ primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }, { like: 'nginx', rate: '10r/s' }]],
   ])('puts %s side by side', async (args, limiters) => {
-    const { out } = await weirHere(['limiter', ...args, '--json']);
-    expect(JSON.parse(out).limiters.map(({ limiter }: { limiter: object }) => limiter)).toEqual(limiters);
+    const shown = await shownOf(...args);
+    expect(shown.limiters.map(({ limiter }: { limiter: object }) => limiter)).toEqual(limiters);
     const { out: text } = await weirHere(['limiter', ...args]);
     expect(text.split('\n')[0]).toMatch(/^limiter +rule +burst/);
-  });
-
-  it('takes several windows as one limiter, in several words', async () => {
-    const { out } = await weirHere(['limiter', '10', 'in', '1s', 'and', '100', 'in', '60s', '--json']);
-    expect(JSON.parse(out).limiter).toEqual({
-      and: [
-        { threshold: 10, within: '1s' },
-        { threshold: 100, within: '60s' },
-      ],
-    });
-  });
-
-  it('reads a stanza', async () => {
-    const stanza = 'limit_req_zone $host zone=a:1m rate=10r/s; limit_req zone=a burst=5;';
-    const { out } = await weirHere(['limiter', stanza, '--json']);
-    expect(JSON.parse(out).rule.params).toEqual({ rate_1000: 10_000, burst: 5 });
   });
 
   it('shows every limiter of a configuration, or the one of a place', async () => {
@@ -174,8 +175,7 @@ describe('weir limiter', () => {
     const { out } = await weirHere(['limiter', path]);
     expect(out).toMatch(/^location \/a +nginx_limit_req +1 /m);
     expect(out).toMatch(/^location \/b +nginx_limit_req +1 \(\+ 3\) /m);
-    const { out: one } = await weirHere(['limiter', `${path} at location /b`, '--json']);
-    expect(JSON.parse(one).rule.params).toMatchObject({ burst: 3 });
+    expect((await shownOf(`${path} at location /b`)).rule.params).toMatchObject({ burst: 3 });
   });
 
   it('reads the files of other gateways, and asks which place is meant', async () => {
@@ -185,22 +185,19 @@ describe('weir limiter', () => {
     const service = (routes: string) =>
       `_format_version: "3.0"\nservices: [{ name: s, url: "http://a", routes: [${routes}] }]\n`;
     const path = file('kong.yaml', service(route('a', 20)));
-    const { out } = await weirHere(['limiter', path, '--json']);
-    expect(JSON.parse(out).limiter).toEqual({ like: 'kong', minute: 20 });
+    expect((await shownOf(path)).limiter).toEqual({ like: 'kong', minute: 20 });
     file('kong.yaml', service(`${route('a', 20)}, ${route('b', 30)}`));
     const { code, err } = await weirHere(['limiter', path]);
     expect([code, err]).toEqual([2, expect.stringMatching(/2 places with limits.*\n.*route a.*route b/)]);
     const place = /They are: .*; (.*route b)\./.exec(err)?.[1];
-    const { out: one } = await weirHere(['limiter', `${path} at ${place}`, '--json']);
-    expect(JSON.parse(one).limiter).toEqual({ like: 'kong', minute: 30 });
+    expect((await shownOf(`${path} at ${place}`)).limiter).toEqual({ like: 'kong', minute: 30 });
   });
 
   it('says of which of several limiters a note is', async () => {
     const zone = 'limit_req_zone $host zone=a:1m rate=10r/s;';
     const of = (line: string) => `${zone}\n${line}\nlimit_req zone=a;\n`;
     const [one, other] = [file('one.conf', of('limit_req zone=b;')), file('other.conf', of('limit_req zone=c;'))];
-    const notes = async (...args: readonly string[]) =>
-      JSON.parse((await weirHere(['limiter', ...args, '--json'])).out).notes;
+    const notes = async (...args: readonly string[]) => (await shownOf(...args)).notes;
     const missing = (name: string) => `Line 2: no limit_req_zone defines the zone of limit_req zone=${name}.`;
     expect(await notes(one)).toEqual([missing('b')]);
     expect(await notes(one, other)).toEqual([`${one}: ${missing('b')}`, `${other}: ${missing('c')}`]);
@@ -219,37 +216,13 @@ describe('weir limiter', () => {
     expect((await weirHere(['limiter', limit])).out).toMatch(new RegExp(`a refused request +${refused}\n`));
   });
 
-  it.each([
-    [
-      'a.toml',
-      '[http.middlewares.m.rateLimit]\naverage = 100\n[http.routers.r]\nmiddlewares = ["m"]\n',
-      { like: 'traefik', average: 100 },
-    ],
-    [
-      'a.xml',
-      '<policies><inbound><rate-limit calls="5" renewal-period="60" /></inbound></policies>\n',
-      { like: 'azure-apim', calls: 5, renewal_period: 60 },
-    ],
-    [
-      'a.properties',
-      'spring.cloud.gateway.routes[0].predicates[0]=Path=/a\nspring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter\nspring.cloud.gateway.routes[0].filters[0].args.redis-rate-limiter.replenishRate=3\n',
-      { like: 'spring', replenishRate: 3 },
-    ],
-    [
-      'a.tf',
-      'resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<rate-limit calls="5" renewal-period="60" />\nXML\n}\n',
-      { like: 'azure-apim', calls: 5, renewal_period: 60 },
-    ],
-  ])('reads %s', async (name, text, limiter) => {
-    const { out } = await weirHere(['limiter', file(name, text), '--json']);
-    expect(JSON.parse(out).limiter).toEqual(limiter);
-  });
-
   it('reads a definition that is a window or follows a rule, and says of any other that it has none', async () => {
     const definition = JSON.parse((await weirHere(['node', 'inspect', '--as', 'definition'])).out);
     const own = (value: object) => file('own.json', JSON.stringify(value));
-    const { out } = await weirHere(['limiter', own(definition), '--json']);
-    expect(JSON.parse(out).rule).toMatchObject({ primitive: 'rolling_count', params: { threshold: 100, within: 60 } });
+    expect((await shownOf(own(definition))).rule).toMatchObject({
+      primitive: 'rolling_count',
+      params: { threshold: 100, within: 60 },
+    });
     const [first, ...others] = definition.transitions;
     const other = { ...first, post_actions: [{ emit: 'closed' }] };
     const { code, err } = await weirHere(['limiter', own({ ...definition, transitions: [other, ...others] })]);
@@ -262,28 +235,13 @@ describe('weir limiter', () => {
     expect((await weirHere(['limiter', 'fixed_window 1000 in 30d'])).out).toContain('"window_ms":2592000000');
   });
 
-  it('says of a number below 0 that it is read as an option', async () => {
-    const { code, err } = await weirHere(['limiter', '-5 in 60s']);
-    expect([code, err]).toEqual([2, expect.stringContaining('A word that begins with -5 is read as an option.')]);
-  });
-
-  it.each(['2', 'half'])('refuses a share of %s', async (share) => {
-    const { code, err } = await weirHere(['limiter', `100 in 60s near_limit=${share}`]);
-    expect([code, err]).toEqual([2, expect.stringMatching(/\/near_limit must be (<= 0.99|a number)/)]);
-  });
-
-  it.each([
-    ['{"threshold": 5, "within": 60, "near_limit": 7}', '/near_limit must be <= 0.99'],
-    ['{"and": [null, 6]}', '/and/0: must be an object'],
-    ['{"like": ["nginx"]}', '/like must be a string'],
-  ])('checks what a file gives: %s', async (text, words) => {
-    const { code, err } = await weirHere(['limiter', file('odd.json', text)]);
-    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
-  });
-
-  it('refuses a parameter that the limiter does not have', async () => {
-    const { code, err } = await weirHere(['limiter', 'nginx', 'brust=5']);
-    expect(code).toBe(2);
-    expect(err).toMatch(/"brust=5" at character 7.*\n.*Did you mean "burst"/);
-  });
+  refuses('limiter', [
+    [['-5 in 60s'], 'A word that begins with -5 is read as an option.'],
+    [['100 in 60s near_limit=2'], '/near_limit must be <= 0.99'],
+    [['100 in 60s near_limit=half'], '/near_limit must be a number'],
+    [[file('share.json', '{"threshold": 5, "within": 60, "near_limit": 7}')], '/near_limit must be <= 0.99'],
+    [[file('none.json', '{"and": [null, 6]}')], '/and/0: must be an object'],
+    [[file('list.json', '{"like": ["nginx"]}')], '/like must be a string'],
+    ['nginx brust=5', '"brust=5" at character 7', 'Did you mean "burst"'],
+  ]);
 });

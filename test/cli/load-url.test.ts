@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { begin, temporaryFolder, weirHere } from './command-line.js';
+import { begin, refuses, temporaryFolder, weirHere } from './command-line.js';
 
 let server: Server | undefined;
 afterEach(() => new Promise<void>((done) => (server === undefined ? done() : server.close(() => done()))));
@@ -159,7 +159,7 @@ describe('weir load URL', () => {
     expect(command).toBe(`weir load '${url}' --rate 20 --for 1`);
   });
 
-  it.each([
+  refuses('load http://127.0.0.1:9/ --out none', [
     [['--rate', '0'], '--rate takes how often, not "0".'],
     [['--rate', 'often'], '--rate takes how often, not "often".'],
     [['--for', '0s'], '--for takes how long, not "0s".'],
@@ -171,16 +171,11 @@ describe('weir load URL', () => {
     [['--seed', '3'], '--seed has no effect'],
     [['--url', 'http://127.0.0.1:1'], '--url has no effect'],
     [['http://127.0.0.1:1/'], 'A URL is given alone.'],
-  ])('refuses %s', async (args, words) => {
-    const { code, err } = await load('http://127.0.0.1:9/', ...args);
-    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
-  });
+  ]);
 
-  it.each(['--rate', '--for', '--limit', '-H', '-d'])(
-    'refuses %s with a scenario, which says it itself',
-    async (option) => {
-      const { code, err } = await weirHere(['load', 'scenarios/burst.yaml', option, '1', '--out', 'none']);
-      expect([code, err]).toEqual([2, expect.stringContaining('has no effect without a URL')]);
-    },
+  // A scenario says these itself.
+  refuses(
+    'load scenarios/burst.yaml --out none',
+    ['--rate', '--for', '--limit', '-H', '-d'].map((option) => [[option, '1'], 'has no effect without a URL']),
   );
 });

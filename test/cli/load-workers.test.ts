@@ -13,7 +13,7 @@ import { temporaryFiles } from '../left-behind.js';
 import { startApp } from '../live/gateway-servers.js';
 import { startSmallNode } from '../live/wrong-node.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
-import { begin, type Running, type Serving, serve, weir } from './command-line.js';
+import { begin, type Running, type Serving, serve, watchUrl, weir } from './command-line.js';
 
 interface Worked extends Running {
   /** Its host and process, as the results name it. */
@@ -130,16 +130,8 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await works(2);
     const keyed = 'keyed: { max_keys: 20 }\ncontracts: 12\n';
     const running = begin(args(scenario('keyed', 20, keyed), 'keyed', '--watch'));
-    let err = '';
-    const url = new Promise<string>((resolve) => {
-      running.child.stderr!.on('data', (chunk) => {
-        err += chunk;
-        const [, found] = /^watch it here: (\S+)/m.exec(err) ?? [];
-        if (found !== undefined) resolve(found);
-      });
-    });
     let text = '';
-    const events = await fetch(`${await url}events`);
+    const events = await fetch(`${await watchUrl(running)}events`);
     const read = async () => {
       for await (const chunk of events.body!.pipeThrough(new TextDecoderStream())) text += chunk;
     };
@@ -297,13 +289,9 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
   it('without Redis, or when it goes away, who asked is told', async () => {
     await works(1);
     const running = begin(args(scenario('away', 100_000), 'away'));
-    let err = '';
-    running.child.stderr?.on('data', (chunk) => {
-      err += chunk;
-    });
     await counted();
     await redis.kill();
-    expect([await running.ended, err]).toEqual([5, expect.stringContaining('[store_away]')]);
+    expect([await running.ended, running.errors()]).toEqual([5, expect.stringContaining('[store_away]')]);
     await kill(...workers);
   });
 

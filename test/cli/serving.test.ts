@@ -4,19 +4,20 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.js';
-import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { ask } from '../node/asking.js';
+import { begin, refuses, type Serving, serve, temporaryFolder, weir } from './command-line.js';
 
 describe('weir serve', () => {
   it('keeps its data for its user alone, and goes on from it', async () => {
     const data = join(temporaryFolder(), 'data');
     const first = await serve(['--data', data]);
     const key = await keyOf(first);
-    await ask(first, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
+    await ask(first.url, 'POST', '/api/chain/state-machines', key, { slug: 'edge' });
     const files = readdirSync(data).sort();
     const modes = [data, ...files.map((file) => join(data, file))].map((path) => statSync(path).mode & 0o777);
     const ended = await first.stop();
     const again = await serve(['--data', data]);
-    const found = await ask(again, 'GET', '/api/chain/state-machines/edge', key);
+    const found = await ask(again.url, 'GET', '/api/chain/state-machines/edge', key);
     await again.stop();
     expect({
       files,
@@ -122,7 +123,7 @@ describe('weir serve', () => {
     const next = await serve(['--data', data, '--rotate-key']);
     await next.stop();
     const second = await serve(['--data', data, '--rotate-key']);
-    const shown = await ask(second, 'GET', '/api/updates/pubkey', '');
+    const shown = await ask(second.url, 'GET', '/api/updates/pubkey');
     await second.stop();
     const prints = new Set([first, next, second].map(({ fingerprint }) => fingerprint));
     expect([JSON.parse(running.out).code, prints.size, shown.successions.length]).toEqual(['store_locked', 3, 2]);
@@ -136,25 +137,26 @@ describe('weir serve', () => {
     expect([code, JSON.parse(out).code]).toEqual([2, 'unreadable_file']);
   });
 
-  it.each([
-    ['--port', '70000'],
-    ['--port', 'x'],
-    ['--cycle-ms', '0'],
-    ['--cycle-ms', '1.5'],
-    ['--trust-proxy', 'proxy.example'],
-    ['--trust-proxy', '10.0.0.0/33'],
-    ['--durability', 'never'],
-    ['--store', 'memory', '--rotate-key'],
-    ['--hosts', 'x'],
-    ['--store=redis://127.0.0.1:1', '--grpc=0', '--limit=none.yaml'],
-    ['--store=redis://127.0.0.1:1', '--keep=rows=10'],
-    ['--keep', 'deleted=0'],
-    ['--keep', 'deleted=1.5'],
-    ['--keep', 'deleted=3651'],
-  ])('refuses %s %s', async (...args) => {
-    const { code, out } = await weirHere(['serve', ...args, '--json']);
-    expect([code, JSON.parse(out).code]).toEqual([2, 'wrong_usage']);
-  });
+  const wrong = [
+    '--port 70000',
+    '--port x',
+    '--cycle-ms 0',
+    '--cycle-ms 1.5',
+    '--trust-proxy proxy.example',
+    '--trust-proxy 10.0.0.0/33',
+    '--durability never',
+    '--store memory --rotate-key',
+    '--hosts x',
+    '--store=redis://127.0.0.1:1 --grpc=0 --limit=none.yaml',
+    '--store=redis://127.0.0.1:1 --keep=rows=10',
+    '--keep deleted=0',
+    '--keep deleted=1.5',
+    '--keep deleted=3651',
+  ];
+  refuses(
+    'serve --json',
+    wrong.map((args) => [args, '"code":"wrong_usage"']),
+  );
 
   it('says where it is, in words', async () => {
     const node = begin(['serve', '--port', '0', '--store', 'memory']);
@@ -175,23 +177,7 @@ ready; Ctrl-C ends it`,
   });
 });
 
-async function keyOf({ url }: Serving): Promise<string> {
-  const response = await fetch(`${url}/api/demo-key/mint`, { method: 'POST' });
-  return ((await response.json()) as { key: string }).key;
-}
-
-async function ask({ url }: Serving, method: string, path: string, key: string, body?: object): Promise<any> {
-  const headers = {
-    authorization: `Bearer ${key}`,
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  };
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return response.json();
-}
+const keyOf = async ({ url }: Serving): Promise<string> => (await ask(url, 'POST', '/api/demo-key/mint')).key;
 
 async function answersAt(url: string): Promise<void> {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);

@@ -10,7 +10,7 @@ import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { runReplication } from '../../src/simulate/replication.js';
 import { simulate, simulate$, toRun } from '../../src/simulate/simulate.js';
 import { planSweep, scenarioOf } from '../../src/simulate/sweep/plan-sweep.js';
-import { weirHere } from './command-line.js';
+import { refuses } from './command-line.js';
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
 
@@ -154,12 +154,8 @@ describe('the view of a terminal', () => {
     expect(listeners.size).toBe(0);
   });
 
-  it.each([
+  refuses('simulate scenarios/burst.yaml --out none', [
     ['--watch=text', '--watch=text draws on a terminal, and there is none.'],
     ['--watch=pages', '--watch takes page or text, not "pages".'],
-  ])('%s in a pipe is refused in words', async (option, words) => {
-    const ran = await weirHere(['simulate', 'scenarios/burst.yaml', '--out', 'none', option]);
-    expect([ran.code, ran.out]).toEqual([2, '']);
-    expect(ran.err).toContain(words);
-  });
+  ]);
 });

@@ -7,7 +7,7 @@ import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../s
 import { VERSION } from '../../src/version.js';
 import { temporaryFiles } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
-import { begin, type Running, smallScenario, weir } from './command-line.js';
+import { begin, type Running, refuses, smallScenario, weir } from './command-line.js';
 
 const { folder, file } = temporaryFiles();
 const scenario = file('small.yaml', smallScenario);
@@ -158,13 +158,9 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   it('without Redis nobody waits for long, and without a worker it is said', async () => {
     const away = /The workers cannot be asked\. \[store_away\]/;
     const running = begin(sweep('away', '--workers', redis.url));
-    let err = '';
-    running.child.stderr?.on('data', (chunk) => {
-      err += chunk;
-    });
-    while (!err.includes('No worker takes runs now.') && running.child.exitCode === null) await sleep(20);
+    await until(() => running.errors().includes('No worker takes runs now.'), running);
     await redis.kill();
-    expect([await running.ended, err]).toEqual([5, expect.stringMatching(away)]);
+    expect([await running.ended, running.errors()]).toEqual([5, expect.stringMatching(away)]);
     const [asks, works] = await Promise.all([weir(sweep('away', '--workers', redis.url)), weir(['worker', redis.url])]);
     expect([asks.code, asks.err, works.code, works.err]).toEqual([
       5,
@@ -174,14 +170,14 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     ]);
   });
 
-  it.each([
-    [['--workers', 'redis://127.0.0.1:1', '--workers', '2'], '--workers was given more than once'],
-    [['--workers', 'redis+cluster://127.0.0.1:1'], 'one server of Redis'],
-    [['--workers', 'http://127.0.0.1:1'], 'cannot be read'],
-  ])('refuses %j: %s', async (more, words) => {
-    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', ...more]);
-    expect([code, err]).toEqual([2, expect.stringContaining(words)]);
-  });
+  refuses(
+    ['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none'],
+    [
+      [['--workers', 'redis://127.0.0.1:1', '--workers', '2'], '--workers was given more than once'],
+      [['--workers', 'redis+cluster://127.0.0.1:1'], 'one server of Redis'],
+      [['--workers', 'http://127.0.0.1:1'], 'cannot be read'],
+    ],
+  );
 
   it('does not send a scenario that reads a log', async () => {
     file('log.csv', 'time\n1000000000\n1000000001\n');
