@@ -7,7 +7,7 @@ import { counted, number, percent, plain, spanWords } from './words.js';
 const MOST_CLIENTS = 10;
 const LEVELS = ' ▁▂▃▄▅▆▇█';
 
-interface AdviceParts {
+export interface AdviceParts {
   readonly name: string;
   readonly advice: Advice;
   readonly isKeyed: boolean;

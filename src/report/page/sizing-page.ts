@@ -1,12 +1,11 @@
 // The page of a recommended limit: the curve with a slider, clients and times at the chosen threshold, lines to paste.
 import type { RuleCurve } from '../../sizing/advice.js';
 import type { BusyCycles, BusyRow } from '../../sizing/busy-cycles.js';
-import type { PasteLines } from '../../sizing/lines-to-paste.js';
 import type { LogAdvice } from '../../sizing/recommend.js';
 import { worstBurst } from '../../sizing/worst-burst.js';
 import { startOf } from '../../time/cycle.js';
 import type { SizedRows, SizedWindow, SizingData } from '../../web/sizing-data.js';
-import { adviceDocument } from '../sizing-document.js';
+import { type AdviceParts, adviceDocument } from '../sizing-document.js';
 import { shownName } from '../terminal-text.js';
 import { counted, duration, number, percent } from '../words.js';
 import { chartFigure } from './blocks.js';
@@ -19,14 +18,7 @@ const MOST_THRESHOLDS = 1000;
 const MOST_SUSPECTS = 10;
 const LONGEST_NAME = 100;
 
-interface SizingReport extends LogAdvice {
-  readonly name: string;
-  readonly isKeyed: boolean;
-  readonly paste: readonly PasteLines[];
-  readonly command: string;
-}
-
-export function sizingPageHtml(report: SizingReport, files: readonly string[] = []): string {
+export function sizingPageHtml(report: LogAdvice & AdviceParts, files: readonly string[] = []): string {
   const { advice, isKeyed } = report;
   const { cycle_ms } = advice;
   const before = html`<h2>Choose a limit</h2>
@@ -62,7 +54,7 @@ function clientsSection(isKeyed: boolean): Html | string {
   return html`<h2>Who would be hit</h2><div class="scroll" tabindex="0" role="region" aria-label="Who would be hit"><table class="stack"><thead><tr>${titles.map((title, index) => html`<th scope="col"${index > 0 && index < 4 ? html` class="n"` : ''}>${title}</th>`)}</tr></thead><tbody id="clients"></tbody></table></div><p class="quiet" id="clients-shown"></p>`;
 }
 
-function dataOf({ advice, sizing, names, isKeyed }: SizingReport): SizingData {
+function dataOf({ advice, sizing, names, isKeyed }: LogAdvice & AdviceParts): SizingData {
   const { counts } = sizing;
   const tuning = sizing.tuned();
   const numbers = new Map<number, number>();
