@@ -9,7 +9,6 @@ interface Pace {
 }
 
 interface OtherProduct {
-  readonly file: string;
   readonly lines: (pace: Pace, isKeyed: boolean) => readonly string[];
   readonly differs: (pace: Pace) => string;
 }
@@ -42,7 +41,6 @@ const inUnit = (pace: Pace) => `{ requests_per_unit: ${perUnit(pace)[1]}, unit: 
 
 export const otherProducts: Readonly<Record<string, OtherProduct>> = {
   'envoy-ratelimit': {
-    file: 'ratelimit.yaml',
     lines: (pace, isKeyed) => [
       'domain: weir',
       'descriptors:',
@@ -52,7 +50,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${unitDiffers(pace)} The routes of Envoy have to send the descriptor.`,
   },
   'envoy-gateway': {
-    file: 'policy.yaml',
     lines: (pace, isKeyed) => [
       'apiVersion: gateway.envoyproxy.io/v1alpha1',
       'kind: BackendTrafficPolicy',
@@ -69,7 +66,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: unitDiffers,
   },
   kong: {
-    file: 'kong.yml',
     lines: (pace, isKeyed) => [
       '_format_version: "3.0"',
       'plugins:',
@@ -79,7 +75,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${unitDiffers(pace)} Refused requests do not count. Counted in each node.`,
   },
   'kong-advanced': {
-    file: 'kong.yml',
     lines: ({ n, ms }, isKeyed) => [
       '_format_version: "3.0"',
       'plugins:',
@@ -89,7 +84,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: () => 'A sliding estimate from two windows. Refused requests count, too.',
   },
   apisix: {
-    file: 'apisix.yaml',
     lines: ({ n, ms }, isKeyed) => [
       'routes:',
       '- uri: /*',
@@ -100,7 +94,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `A window that opens with the first request: ${twice(pace)}. Counted in each node.`,
   },
   traefik: {
-    file: 'dynamic.yml',
     lines: ({ n, ms }, isKeyed) => [
       'http:',
       '  middlewares:',
@@ -116,7 +109,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: bucket,
   },
   caddy: {
-    file: 'Caddyfile',
     lines: ({ n, ms }, isKeyed) => [
       ':80 {',
       '  rate_limit {',
@@ -131,7 +123,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: () => 'An exact log of the admitted requests. Refused ones do not count.',
   },
   spring: {
-    file: 'application.yml',
     lines: ({ n, ms }) => [
       'spring.cloud.gateway.default-filters:',
       '- name: RequestRateLimiter',
@@ -143,7 +134,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${bucket(pace)} Whole tokens come once a second.`,
   },
   'terraform-aws-waf': {
-    file: 'waf.tf',
     lines: ({ n, ms }, isKeyed) => {
       const [window = 60] = [60, 120, 300, 600].sort((a, b) => distance(1000 * a, ms) - distance(1000 * b, ms));
       return [
@@ -176,7 +166,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       'An estimate about every 10 s, up to 30 s late: bursts pass. Refused requests count, too. The limit is at least 10.',
   },
   'terraform-aws-api-gateway': {
-    file: 'usage-plan.tf',
     lines: ({ n, ms }) => [
       'resource "aws_api_gateway_usage_plan" "weir" {',
       '  name = "weir"',
@@ -189,7 +178,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `${bucket(pace)} Per API key of the plan, and best effort.`,
   },
   'terraform-cloudflare': {
-    file: 'ruleset.tf',
     lines: ({ n, ms }, isKeyed) => [
       'resource "cloudflare_ruleset" "weir" {',
       '  zone_id = var.zone_id',
@@ -212,7 +200,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       'Counted in each data centre, with a lag. A client that exceeds is refused for the whole timeout. Plans allow some periods only.',
   },
   'terraform-google': {
-    file: 'armor.tf',
     lines: ({ n, ms }, isKeyed) => [
       'resource "google_compute_security_policy" "weir" {',
       '  name = "weir"',
@@ -240,7 +227,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: () => 'Approximate, and counted in each region. Some intervals only are allowed.',
   },
   'api-commons': {
-    file: 'rate-limits.yml',
     lines: (pace, isKeyed) => [
       '- name: Requests',
       `  type: ${isKeyed ? 'Application' : 'Platform'}`,
@@ -252,7 +238,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     differs: (pace) => `It describes the limit, and limits nothing. ${unitDiffers(pace)}`,
   },
   'x-rate-limit': {
-    file: 'openapi.yaml',
     lines: ({ n, ms }, isKeyed) => [
       'openapi: 3.1.0',
       'info: { title: Your API, version: "1" }',
