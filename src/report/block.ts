@@ -2,7 +2,7 @@
 //
 //   outcome ──► document: title, verdict, blocks ──► terminal · Markdown · page · JUnit
 import type { ChartSpec } from '../web/chart/spec.js';
-import { number } from './words.js';
+import { number, type VerdictMark } from './words.js';
 
 export interface ReportDocument {
   readonly title: string;
@@ -15,13 +15,6 @@ export interface ReportDocument {
   /** The command that repeats the run, and facts that identify the result; for the medium `documents`. */
   readonly again?: { readonly command: string; readonly facts?: string } | undefined;
   readonly properties?: Readonly<Record<string, string | number>>;
-}
-
-export interface VerdictMark {
-  /** Distinguishes verdicts without colour. */
-  readonly sign: string;
-  readonly words: string;
-  readonly hue: 'good' | 'open' | 'bad';
 }
 
 export type Block = Sentence | FiguresBlock | CheckList | Table | Chart | Code;

@@ -2,10 +2,10 @@
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvField } from '../outcome/timeline-file.js';
 import type { ChartSpec } from '../web/chart/spec.js';
-import { type Block, type CheckRow, type ReportDocument, right, type TableCell, type VerdictMark } from './block.js';
+import { type Block, type CheckRow, type ReportDocument, right, type TableCell } from './block.js';
 import { type Figure, type FigureUnit, figures, figureText } from './figures.js';
 import { shownName } from './terminal-text.js';
-import { counted, number, verdictView } from './words.js';
+import { counted, number, type VerdictMark, verdictView } from './words.js';
 
 interface NamedOutcome {
   readonly name: string;

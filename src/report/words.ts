@@ -2,7 +2,6 @@
 import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
 import { unreachable } from '../schema/failure.js';
 import { instantOn } from '../web/chart/axis-text.js';
-import type { VerdictMark } from './block.js';
 
 /** Foreign text on one line: control characters and direction marks become a visible dot. */
 export function plain(text: string): string {
@@ -108,6 +107,13 @@ const verdictSigns: Readonly<Record<Verdict, string>> = {
   differs: '≠',
   invalid: '!',
 };
+
+export interface VerdictMark {
+  /** Distinguishes verdicts without colour. */
+  readonly sign: string;
+  readonly words: string;
+  readonly hue: 'good' | 'open' | 'bad';
+}
 
 type Judged = Pick<Outcome, 'verdict' | 'partial'>;
 
