@@ -14,9 +14,8 @@ const SHORTEST_PART = 0.3;
 const LONGEST_PART = 2.3;
 /** The same upper end for buckets, which return single tokens, and for windows on a grid, which may return early. */
 const MANY_TIMES = 12;
-export const PHASES = 4;
+const PHASES = 4;
 export const LONGEST = 4;
-const MOST_PERIODS = 24;
 
 export interface Where {
   readonly near?: readonly number[] | undefined;
@@ -65,7 +64,6 @@ export function* startsOf(
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
   }
-  const lattice = isGrid ? latticeOf(structure, recoveries, least) : [];
   const isCounted = isInCells(structure) || structure.id === 'fixed-grid';
   const isEnough = returns.length >= FEW_RETURNS;
   const phases = isEstimate ? 2 * PHASES : PHASES;
@@ -98,7 +96,7 @@ export function* startsOf(
       structure.window === undefined || isEstimate
         ? spans.filter(isWithin)
         : [...spansWithin(own, has('otherMs') ? FINE_GRID : FINEST_GRID), ...spans.filter(isWithin)];
-    for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
+    for (const spanMs of ownSpans) {
       const shares = structure.capacity && OTHER_SHARES.map((share) => share * spanMs);
       const others =
         shares ?? (has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs]);
@@ -107,10 +105,8 @@ export function* startsOf(
         if (!has('shiftMs')) yield all;
         else {
           const edges = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
-          const anywhere =
-            k >= ownSpans.length
-              ? []
-              : Array.from({ length: phases }, (_, j) => fromMs + (j / phases) * (structure.period?.(all) ?? spanMs));
+          const period = structure.period?.(all) ?? spanMs;
+          const anywhere = Array.from({ length: phases }, (_, j) => fromMs + (j / phases) * period);
           for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
         }
       }
@@ -140,13 +136,6 @@ function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
 const FINE_GRID = 1.04;
 /** Where refused requests count, one wrong answer hides how far the span is off: only the span itself can be searched. */
 const FINEST_GRID = 1.005;
-
-function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {
-  const [first, last] = [recoveries[0], recoveries.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const part = structure.family === 'token bucket' ? 1 : (structure.part ?? 1);
-  return Array.from({ length: MOST_PERIODS }, (_, k) => (part * (last - first)) / (k + 1)).filter((ms) => ms > least);
-}
 
 const FEW_RETURNS = 2;
 const HELD_STEPS = 10;
