@@ -10,7 +10,7 @@ import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
 import { isNear, moved, neighboursOf, parametersOf, placeOf, scatteredFrom } from './parameter-steps.js';
 import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
-import { GRID, LONGEST, nearPartOf, startsOf } from './search-starts.js';
+import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -146,7 +146,8 @@ class Fitting {
       tops.splice(place < 0 ? tops.length : place, 0, { ms, parameters: start });
       tops.length = Math.min(tops.length, MOST_TOPS);
     }
-    for (const one of tops.filter(({ ms }) => ms < NEVER_SO)) this.#descendFrom(this.#atBestSpan(one));
+    for (const { ms, parameters } of tops.filter((one) => one.ms < NEVER_SO))
+      this.#descendFrom(this.#atBestSpan(this.#atBestPhase(parameters, ms)));
     this.#scatter();
   }
 
@@ -167,6 +168,20 @@ class Fitting {
     this.#descend();
     if (this.isExplained) this.#keep(this.#best!);
     if (best !== undefined && bestMs <= this.#bestMs) [this.#best, this.#bestMs] = [best, bestMs];
+  }
+
+  #atBestPhase(start: Parameters, firstMs: number): Top {
+    let [ms, parameters] = [firstMs, start];
+    if (!this.#structure.has.includes('shiftMs')) return { ms, parameters };
+    const period = this.#structure.period?.(start) ?? start.spanMs;
+    for (let step = period / (2 * PHASES); step > TOLERANCE_MS / 2 && step > period / 60; step /= 2) {
+      for (const by of [-step, step]) {
+        const other = moved(this.#structure, parameters, 'shiftMs', parameters.shiftMs + by, 0);
+        const otherMs = this.#violation(other, ms);
+        if (otherMs < ms) [ms, parameters] = [otherMs, other];
+      }
+    }
+    return { ms, parameters };
   }
 
   /** With many tokens the coarse grid may step over the time of a token. */

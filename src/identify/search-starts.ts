@@ -14,8 +14,9 @@ const SHORTEST_PART = 0.3;
 const LONGEST_PART = 2.3;
 /** The same upper end for buckets, which return single tokens, and for windows on a grid, which may return early. */
 const MANY_TIMES = 12;
-const PHASES = 4;
+export const PHASES = 4;
 export const LONGEST = 4;
+const MOST_PERIODS = 24;
 
 export interface Where {
   readonly near?: readonly number[] | undefined;
@@ -64,6 +65,7 @@ export function* startsOf(
   if (structure.family === 'queue' && heldStepMs !== undefined) {
     for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
   }
+  const lattice = isGrid ? latticeOf(structure, recoveries, least) : [];
   const isCounted = isInCells(structure) || structure.id === 'fixed-grid';
   const isEnough = returns.length >= FEW_RETURNS;
   const phases = isEstimate ? 2 * PHASES : PHASES;
@@ -96,7 +98,7 @@ export function* startsOf(
       structure.window === undefined || isEstimate
         ? spans.filter(isWithin)
         : [...spansWithin(own, has('otherMs') ? FINE_GRID : FINEST_GRID), ...spans.filter(isWithin)];
-    for (const spanMs of ownSpans) {
+    for (const [k, spanMs] of [...ownSpans, ...lattice.filter(isWithin)].entries()) {
       const shares = structure.capacity && OTHER_SHARES.map((share) => share * spanMs);
       const others =
         shares ?? (has('otherMs') ? [...new Set(known === undefined ? [...blocks, spanMs] : [known])] : [spanMs]);
@@ -105,8 +107,10 @@ export function* startsOf(
         if (!has('shiftMs')) yield all;
         else {
           const edges = [recoveries[0], recoveries.at(-1)].filter((ms) => ms !== undefined);
-          const period = structure.period?.(all) ?? spanMs;
-          const anywhere = Array.from({ length: phases }, (_, j) => fromMs + (j / phases) * period);
+          const anywhere =
+            k >= ownSpans.length
+              ? []
+              : Array.from({ length: phases }, (_, j) => fromMs + (j / phases) * (structure.period?.(all) ?? spanMs));
           for (const ms of [...edges, ...anywhere]) yield withEdgeAt(structure, all, ms);
         }
       }
@@ -136,6 +140,13 @@ function spansWithin({ leastMs, mostMs }: Spans, factor: number): number[] {
 const FINE_GRID = 1.04;
 /** Where refused requests count, one wrong answer hides how far the span is off: only the span itself can be searched. */
 const FINEST_GRID = 1.005;
+
+function latticeOf(structure: Structure, recoveries: readonly number[], least: number): number[] {
+  const [first, last] = [recoveries[0], recoveries.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const part = structure.family === 'token bucket' ? 1 : (structure.part ?? 1);
+  return Array.from({ length: MOST_PERIODS }, (_, k) => (part * (last - first)) / (k + 1)).filter((ms) => ms > least);
+}
 
 const FEW_RETURNS = 2;
 const HELD_STEPS = 10;
