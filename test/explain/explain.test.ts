@@ -1,6 +1,7 @@
 // The search for an order of counting, case by case: what is explained, what is not, and what says too little.
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.js';
+import { phasesOf } from '../../src/explain/phases.js';
 import type { SeenRequest } from '../../src/explain/seen-request.js';
 import { definitionOf } from '../../src/limiter/products/products.js';
 
@@ -106,4 +107,14 @@ it('gives up where there are too many orders, and where it cannot see what decid
   });
   const inFlight = definitionOf({ like: 'nginx-limit-conn', connections: 3 }, 1000);
   expect(explain(seen('0-5 a'), [inFlight], { slackMs: 0 })).toEqual({ type: 'unknown', why: 'not seen' });
+});
+
+it('the step of a clock has the same phases in ms and in microseconds', () => {
+  const params = { limit: 2, window_ms: 100 };
+  const [inMs, inUs] = [
+    { primitive: 'fixed_window' as const, params, clock_resolution_ms: 5 },
+    { primitive: 'fixed_window' as const, params: { ...params, resolution_us: 5_000 } },
+  ].map((definition) => phasesOf(seen('0-2 a', '7-9 a', '13-14 l'), definition, { slackMs: 0, transportMs: 1000 }));
+  expect(inMs!.length).toBeGreaterThan(1);
+  expect(inUs).toEqual(inMs);
 });

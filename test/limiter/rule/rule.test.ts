@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { copyOf, LIMITED, NEVER, type Rule } from '../../../src/limiter/rule/rule.js';
-import { primitives, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
+import { primitives, ruleOf, stateCellsOf } from '../../../src/limiter/rule/rule-definition.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
@@ -36,6 +36,18 @@ function stateAfter<State>(rule: Rule<State>, requests: readonly Asked[]): { sta
 it('every rule is in every suite over rules', () => {
   const shown = new Set<string>(Object.values(rules).map(({ primitive }) => primitive));
   expect(Object.keys(primitives).filter((name) => !shown.has(name))).toEqual([]);
+});
+
+it('windows that are given as limits take the room of fixed windows', () => {
+  const limits = [
+    [3, 100],
+    [5, 1000],
+  ] as const;
+  const of = limits.map(([limit, window_ms]) => ({ primitive: 'fixed_window' as const, params: { limit, window_ms } }));
+  const [asLimits, asWindows] = [{ limits }, { of }].map((params) =>
+    stateCellsOf({ primitive: 'and_all_charged', params }),
+  );
+  expect(asLimits).toBe(asWindows);
 });
 
 /** Whether a request would be admitted, without charging it. */
