@@ -101,7 +101,7 @@ class KeptFile<S extends TSchema> {
   }
 
   write(value: Static<S>): void {
-    writePrivate(this.path, value);
+    writePrivate(this.path, `${JSON.stringify(value, undefined, 2)}\n`);
   }
 
   remove(): void {

@@ -90,7 +90,7 @@ function load(dir: string): Identity | undefined {
 
 function save(dir: string, pem: string, { cycleMs, successions }: Pick<Identity, 'cycleMs' | 'successions'>): void {
   const content = { cycle_ms: cycleMs, private_key: pem, successions };
-  writePrivate(pathIn(dir), { ...content, checksum: digestOf(content) });
+  writePrivate(pathIn(dir), `${JSON.stringify({ ...content, checksum: digestOf(content) }, undefined, 2)}\n`);
 }
 
 function pathIn(dir: string): string {

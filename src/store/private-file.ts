@@ -48,13 +48,13 @@ export function makePrivate(path: string): string | undefined {
   return `other users of this machine could ${could} ${path}: its permissions are tightened now.`;
 }
 
-/** Writes JSON to a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
-export function writePrivate(path: string, value: unknown): void {
+/** Writes a draft, syncs and renames it. Creates missing folders privately. @throws Failure `unwritable_folder` */
+export function writePrivate(path: string, text: string): void {
   const folder = dirname(path);
   const draft = `${path}.${randomUUID()}`;
   try {
     makeFolder(folder, FOLDER_MODE);
-    fs.writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx', flush: true });
+    fs.writeFileSync(draft, text, { mode: FILE_MODE, flag: 'wx', flush: true });
     fs.renameSync(draft, path);
   } catch (error) {
     fs.rmSync(draft, { force: true });
