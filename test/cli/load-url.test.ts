@@ -176,6 +176,12 @@ describe('weir load URL', () => {
   // A scenario says these itself.
   refuses(
     'load scenarios/burst.yaml --out none',
-    ['--rate', '--for', '--limit', '-H', '-d'].map((option) => [[option, '1'], 'has no effect without a URL']),
+    [
+      ['--rate', '1'],
+      ['--for', '1'],
+      ['--limit', '1'],
+      ['-H', 'a: 1'],
+      ['-d', '1'],
+    ].map((words) => [words, 'has no effect without a URL']),
   );
 });
