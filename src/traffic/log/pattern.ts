@@ -89,12 +89,15 @@ function partsOf(text: string): Part[] {
 
 function valuePattern(name: string, before: string, after: string): string {
   if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
-  if (after === '') return name === '_' || name === 'time' ? '.*' : '(?!")[^ \\t]*';
+  if (after === '') return name === '_' ? '.*' : name === 'time' ? LAST_TIME : '(?!")[^ \\t]*';
   const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
   const one = mayHoldBlanks ? '.' : '[^ \\t]';
   const orAll = after.trim() === '' ? `|${one}+$` : '';
   return `${name === '_' ? '' : '(?!")'}(?:${one}*?(?=${literal(after)})${orAll})`;
 }
+
+/** A word, and perhaps a clock time and a zone: `2015-05-17 10:05:03 +0000`. */
+const LAST_TIME = '(?!")[^ \\t]*(?:[ \\t]+\\d\\d?:\\d\\d[^ \\t]*)?(?:[ \\t]+(?:[+-]\\d\\d:?\\d\\d|UTC|Z)(?![^ \\t]))?';
 
 function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&').replace(/ /g, '[ \\t]+');
