@@ -1,9 +1,10 @@
 // The endpoints that change a contract in place: its name, numbers and rule, and the candidate compared with it.
 import { ContractDefinition, Shadow } from '../limiter/definition.js';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import { get, patch, post } from './endpoint.js';
-import { ContractName, closed, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
+import { ContractName, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
 const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
@@ -33,7 +34,7 @@ export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}',
         limiter: Type.Optional(LimiterField),
         limit: Type.Optional(LimitText),
         definition: Type.Optional(
-          Type.Object(ContractDefinition.properties, { ...closed, description: 'A definition of your own.' }),
+          Type.Object(ContractDefinition.properties, { ...strict, description: 'A definition of your own.' }),
         ),
         shadow: Type.Optional(Shadow),
         candidate: Type.Optional(
@@ -42,7 +43,7 @@ export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}',
           }),
         ),
       },
-      { ...closed, minProperties: 1 },
+      { ...strict, minProperties: 1 },
     ),
   },
   answers: ok('The contract as it is now.', Changed),

@@ -1,8 +1,7 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
+import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
-
-export const closed = { additionalProperties: false } as const;
 
 /** One page is built and written in one turn, in some milliseconds. */
 export const LONGEST_PAGE = 250;
@@ -16,7 +15,7 @@ export function pageOf(what: string, after: string) {
 }
 
 export function exact<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
-  return Type.Object(fields, closed);
+  return Type.Object(fields, strict);
 }
 
 export const Nothing = exact({});
@@ -118,7 +117,7 @@ export const Keyed = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Counts each key separately.' },
+  { ...strict, description: 'Counts each key separately.' },
 );
 
 /** Fields of a contract that a request has beside those of its definition, which has its own name. */

@@ -6,7 +6,7 @@
 //                  counts     41  102   99        window at the end of the cycle
 //                  states      0    1    0        index into `run.states`, at the end of the cycle
 import type { Plan } from '../limiter/plan.js';
-import { widened } from '../math/widened.js';
+import { lengthened } from '../math/lengthened.js';
 import type { CostTally } from './cost-tally.js';
 
 export interface RunShape {
@@ -216,12 +216,12 @@ export class RowBuilder<Run extends RunShape = RunShape> {
   #meet(contract: number): void {
     if (contract >= this.#requests.length) {
       const capacity = Math.max(contract + 1, this.run.names.length, 2 * this.#requests.length);
-      this.#requests = widened(this.#requests, capacity);
-      this.#admitted = widened(this.#admitted, capacity);
-      this.#counts = widened(this.#counts, capacity);
-      this.#states = widened(this.#states, capacity);
-      this.#isChanged = widened(this.#isChanged, capacity);
-      this.#changed = widened(this.#changed, capacity);
+      this.#requests = lengthened(this.#requests, capacity);
+      this.#admitted = lengthened(this.#admitted, capacity);
+      this.#counts = lengthened(this.#counts, capacity);
+      this.#states = lengthened(this.#states, capacity);
+      this.#isChanged = lengthened(this.#isChanged, capacity);
+      this.#changed = lengthened(this.#changed, capacity);
     }
     const { states, initial } = this.run;
     this.#states.fill(initial, this.#known, contract + 1);

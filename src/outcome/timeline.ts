@@ -1,5 +1,5 @@
 // A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
-import { widened } from '../math/widened.js';
+import { lengthened } from '../math/lengthened.js';
 import type { CycleRow } from './cycle-row.js';
 
 export interface TimelineRow {
@@ -127,7 +127,7 @@ class Column {
 
   push(value: number): void {
     const place = this.length & (CHUNK - 1);
-    if (place === this.#open.length) this.#open = widened(this.#open, 2 * place);
+    if (place === this.#open.length) this.#open = lengthened(this.#open, 2 * place);
     this.#open[place] = value;
     this.length += 1;
     if (place === CHUNK - 1) this.#full.push(narrowed(this.#open));

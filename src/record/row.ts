@@ -3,9 +3,8 @@
 //
 // Field names are those of the API and of exports: rows are hashed, stored, served and exported like this. Fields that do not apply are absent.
 import type { Static, TSchema } from 'typebox';
+import { strict } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
-
-const closed = { additionalProperties: false } as const;
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
 const Hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
@@ -76,14 +75,14 @@ const ownFields = {
   proof_digest: Hash('Digest of the proof; there for every operator that requires one.'),
   substrate: Type.Object(
     { operator: Operator, inputs: Inputs, result: Amount('What the substrate operator computed.') },
-    { ...closed, description: 'The always-on operator, where another one stands above it.' },
+    { ...strict, description: 'The always-on operator, where another one stands above it.' },
   ),
   failure: Type.Object(
     {
       code: Type.String({ pattern: '^[a-z0-9_]{1,64}$', description: 'Code of the failure.' }),
       detail: Type.String({ maxLength: 10_000, description: 'What happened, why, and what to do.' }),
     },
-    { ...closed, description: 'Why it did not move.' },
+    { ...strict, description: 'Why it did not move.' },
   ),
   definition_digest: Hash('SHA-256 over the canonical JSON of the definition from this row on.'),
   name: Name('The name that its owner gave it.'),
@@ -98,12 +97,12 @@ const ownFields = {
         description: 'Whether the record has keys, or their keyed hashes.',
       }),
     },
-    { ...closed, description: 'Each key is a gate of its own.' },
+    { ...strict, description: 'Each key is a gate of its own.' },
   ),
   changes: Type.Array(
     Type.Object(
       { what: Type.Enum([...CHANGED], { description: 'What changed.' }), from: Value, to: Value },
-      { ...closed, description: 'A value before and after.' },
+      { ...strict, description: 'A value before and after.' },
     ),
     { minItems: 1, maxItems: CHANGED.length, description: 'Of contract_changed: each value before and after.' },
   ),
@@ -179,7 +178,7 @@ const optional = <Fields extends Readonly<Record<string, TSchema>>>(fields: Fiel
 
 export const RowShape = Type.Object(
   { ...everyRow, kind: Type.Enum(ROW_KINDS), emitted: Emitted(MOST_EMITTED), ...optional(ownFields) },
-  { ...closed, description: 'A row of the record.' },
+  { ...strict, description: 'A row of the record.' },
 );
 
 /** Refuses unknown fields, and fields of other kinds. */
@@ -193,7 +192,7 @@ export function rowShapeOf(kind: RowKind): TSchema {
       ...Object.fromEntries(must.map((field) => [field, ownFields[field]])),
       ...Object.fromEntries(may.map((field) => [field, Type.Optional<TSchema>(ownFields[field])])),
     },
-    closed,
+    strict,
   );
 }
 
@@ -206,7 +205,7 @@ export const CheckpointShape = Type.Object(
     cycle: Count(0, 'The cycle in which it was signed.'),
     signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
   },
-  { ...closed, description: 'The word of the node for how far a record had come.' },
+  { ...strict, description: 'The word of the node for how far a record had come.' },
 );
 
 export const CutShape = Type.Object(
@@ -218,7 +217,7 @@ export const CutShape = Type.Object(
     cycle: Count(0, 'The cycle in which it was signed.'),
     signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
   },
-  { ...closed, description: 'Replaces the first rows, where the node removed some.' },
+  { ...strict, description: 'Replaces the first rows, where the node removed some.' },
 );
 
 export const SuccessionShape = Type.Object(
@@ -228,7 +227,7 @@ export const SuccessionShape = Type.Object(
     cycle: Count(0, 'The cycle of the change.'),
     signature: Signature('Ed25519 by `previous` over the canonical JSON of the other three fields, base64.'),
   },
-  { ...closed, description: 'A key names the one that follows it.' },
+  { ...strict, description: 'A key names the one that follows it.' },
 );
 
 export type AuditRow = Frozen<Static<typeof RowShape>>;

@@ -1,5 +1,5 @@
 // A buffer that puts requests in order of cycle.
-import { widened } from '../math/widened.js';
+import { lengthened } from '../math/lengthened.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Feed, Take } from './feed.js';
 
@@ -123,10 +123,10 @@ export class CycleBuffer implements Feed {
 
   #grow(): void {
     const capacity = 2 * this.#length;
-    this.#contracts = widened(this.#contracts, capacity);
-    this.#cycles = widened(this.#cycles, capacity);
-    this.#counts = widened(this.#counts, capacity);
-    this.#costs = this.#costs && widened(this.#costs, capacity);
+    this.#contracts = lengthened(this.#contracts, capacity);
+    this.#cycles = lengthened(this.#cycles, capacity);
+    this.#counts = lengthened(this.#counts, capacity);
+    this.#costs = this.#costs && lengthened(this.#costs, capacity);
   }
 }
 

@@ -1,7 +1,7 @@
 // The requests of a run without clients: how many of which contract, cycle by cycle.
 //
 //   feed      | 3 |   | 1 | 7 |          cycles without requests are left out: a year of silence costs nothing
-import { widened } from '../math/widened.js';
+import { lengthened } from '../math/lengthened.js';
 import type { Clock } from '../time/clock.js';
 import { lastInstantOf, startOf } from '../time/cycle.js';
 import { Rank } from '../time/rank.js';
@@ -141,8 +141,8 @@ export class RequestsOfModels {
     if (n <= this.#drawn.length) return;
     const capacity = 2 * n;
     this.#own = new Float64Array(capacity);
-    this.#drawn = widened(this.#drawn, capacity);
-    this.#models = widened(this.#models, capacity);
+    this.#drawn = lengthened(this.#drawn, capacity);
+    this.#models = lengthened(this.#models, capacity);
     this.#fractions = new Float64Array(capacity);
     this.#contracts = new Uint32Array(capacity);
   }

@@ -5,6 +5,7 @@
 //            |   ****            shares are of all requests of the keys included
 //            |       *********
 //            +------------------ threshold
+import { lengthened } from '../math/lengthened.js';
 import type { CountedRequests } from './window-counts.js';
 
 export class Curve {
@@ -25,11 +26,7 @@ export class Curve {
       requests += counts.requestsOf(key);
       counts.differencesOf(key, window, (place, difference) => {
         if (place < MOST_DENSE) {
-          if (place >= dense.length) {
-            const longer = new Float64Array(2 ** (32 - Math.clz32(place)));
-            longer.set(dense);
-            dense = longer;
-          }
+          if (place >= dense.length) dense = lengthened(dense, 2 ** (32 - Math.clz32(place)));
           dense[place]! += difference;
         } else far.set(place, (far.get(place) ?? 0) + difference);
       });

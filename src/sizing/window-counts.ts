@@ -8,6 +8,7 @@
 // A batch of n requests that finds b in the window has the counts b + 1 .. b + n, stored as a difference: +1 at b + 1, -1 at
 // b + n + 1. Memory: 20 bytes per key and cycle in the longest window at the key's last request, and 4 bytes per key, window and
 // count up to the largest; nothing grows with the number of requests.
+import { lengthened } from '../math/lengthened.js';
 
 const NONE = -1;
 
@@ -205,18 +206,15 @@ export class KeyWindowCounts {
     if (left !== undefined) return left;
     const at = this.#used;
     this.#used += size;
-    if (this.#used > this.#differences.length) {
-      const grown = new Int32Array(Math.max(this.#used, 2 * this.#differences.length));
-      grown.set(this.#differences);
-      this.#differences = grown;
-    }
+    const { length } = this.#differences;
+    if (this.#used > length) this.#differences = lengthened(this.#differences, Math.max(this.#used, 2 * length));
     return at;
   }
 
   #growRows(): void {
-    this.#cycles = longer(this.#cycles, new Float64Array(2 * this.#rows));
-    this.#counts = longer(this.#counts, new Float64Array(2 * this.#rows));
-    this.#next = longer(this.#next, new Int32Array(2 * this.#rows));
+    this.#cycles = lengthened(this.#cycles, 2 * this.#rows);
+    this.#counts = lengthened(this.#counts, 2 * this.#rows);
+    this.#next = lengthened(this.#next, 2 * this.#rows);
   }
 
   #meet(key: number): void {
@@ -226,17 +224,12 @@ export class KeyWindowCounts {
     const before = this.#room;
     const room = Math.max(16, 2 * (key + 1));
     this.#room = room;
-    this.#requestsOf = longer(this.#requestsOf, new Float64Array(room));
-    this.#newest = longer(this.#newest, new Int32Array(room)).fill(NONE, before);
-    this.#oldest = longer(this.#oldest, new Int32Array(room * windows)).fill(NONE, before * windows);
-    this.#count = longer(this.#count, new Float64Array(room * windows));
-    this.#peak = longer(this.#peak, new Float64Array(room * windows));
-    this.#at = longer(this.#at, new Uint32Array(room * windows));
-    this.#size = longer(this.#size, new Int32Array(room * windows));
+    this.#requestsOf = lengthened(this.#requestsOf, room);
+    this.#newest = lengthened(this.#newest, room).fill(NONE, before);
+    this.#oldest = lengthened(this.#oldest, room * windows).fill(NONE, before * windows);
+    this.#count = lengthened(this.#count, room * windows);
+    this.#peak = lengthened(this.#peak, room * windows);
+    this.#at = lengthened(this.#at, room * windows);
+    this.#size = lengthened(this.#size, room * windows);
   }
-}
-
-function longer<Cells extends Float64Array | Int32Array | Uint32Array>(from: Cells, to: Cells): Cells {
-  to.set(from);
-  return to;
 }

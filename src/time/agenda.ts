@@ -12,7 +12,7 @@
 //
 // A task that runs leaves the first place vacant, and the next task added moves in there: one way down the heap instead of two.
 // A caller that needs the first entry settles the vacancy first.
-import { widened } from '../math/widened.js';
+import { lengthened } from '../math/lengthened.js';
 import { assert, Bug } from '../schema/failure.js';
 import type { Rank } from './rank.js';
 
@@ -197,11 +197,11 @@ export class Agenda {
     const before = this.#tasks.length;
     const capacity = 2 * before;
     assert(capacity <= SLOTS, 'more tasks wait than the agenda can number');
-    this.#dues = widened(this.#dues, capacity);
-    this.#orders = widened(this.#orders, capacity);
-    this.#slots = widened(this.#slots, capacity);
-    this.#places = widened(this.#places, capacity);
-    this.#generations = widened(this.#generations, capacity).fill(1, before);
+    this.#dues = lengthened(this.#dues, capacity);
+    this.#orders = lengthened(this.#orders, capacity);
+    this.#slots = lengthened(this.#slots, capacity);
+    this.#places = lengthened(this.#places, capacity);
+    this.#generations = lengthened(this.#generations, capacity).fill(1, before);
     for (let slot = before; slot < capacity; slot++) {
       this.#slots[this.#room++] = slot;
       this.#tasks.push(nothing);

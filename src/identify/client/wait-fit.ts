@@ -100,8 +100,7 @@ function logPrior({ offsetMs, spreadMs, firstOffsetMs, firstSpreadMs }: Values, 
 /** @returns the best first; the others are not clearly worse */
 export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: RandomStream): WaitFit[] {
   const gaps = thinned(all, ENOUGH);
-  const { averageMs: lateMs } = timers;
-  const sampled = sampledFrom(gaps, lateMs, draw);
+  const sampled = sampledFrom(gaps, timers.averageMs, draw);
   const own = gaps.filter(({ knownMs }) => knownMs === undefined);
   const lastK = Math.max(...own.map(({ k }) => k));
   const possible = structures.filter(
@@ -110,7 +109,7 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
       (growth !== 'linear' || lastK > 2) && (!skipsFirst || lastK > 1) && (jitter !== 'decorrelated' || lastK > 1),
   );
   const farthest = CLEARLY + 3 * log(gaps.length);
-  const looking = sampledFrom(thinned(gaps, ENOUGH_TO_LOOK), lateMs, draw);
+  const looking = sampledFrom(thinned(gaps, ENOUGH_TO_LOOK), timers.averageMs, draw);
   const looked = possible.map((structure) => looking(structure, {}, STEPS.look));
   const promising = atMost(farthest * STEPS.doubt, looked);
   const near = atMost(
@@ -144,7 +143,7 @@ function otherForm(
   { averageMs }: TimerLateness,
 ): { readonly low: number; readonly isBlurred: boolean } | undefined {
   if (structure.jitter !== 'share') return undefined;
-  const low = nearest(lessRound, parameters.low).find((one) => isLonger(one) !== isLonger(parameters.low))!;
+  const low = byDistance(lessRound, parameters.low).find((one) => isLonger(one) !== isLonger(parameters.low))!;
   const isBlurred = Math.abs(low - parameters.low) <= (2 * averageMs) / parameters.baseMs;
   const { least, most } = intervals.low;
   return isBlurred || (low >= least && low <= most) ? { low, isBlurred } : undefined;
@@ -370,7 +369,7 @@ function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: numb
     const others = lessRound.filter((one) => one >= least && one <= most);
     return [
       ...roundShares.filter(near),
-      ...nearest(others, value),
+      ...byDistance(others, value),
       roundNear(100 * least, 100 * most, 100 * value) / 100,
     ];
   }
@@ -379,7 +378,7 @@ function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: numb
   return [roundNear(least, most, value)];
 }
 
-function nearest(some: readonly number[], value: number): number[] {
+function byDistance(some: readonly number[], value: number): number[] {
   return [...some].sort((a, b) => Math.abs(a - value) - Math.abs(b - value));
 }
 

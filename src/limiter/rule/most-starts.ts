@@ -22,7 +22,7 @@ export const HOLD_MS = 100;
 const ABOUT_MS = 1_700_000_000_000;
 const EFFORT = 20_000;
 /** Combined rules have more attacks; and delays may depend on the whole order of the requests before. */
-const EFFORTS: Readonly<Record<string, number>> = {
+const EFFORTS: Readonly<Partial<Record<RuleDefinition['primitive'], number>>> = {
   and: 150_000,
   and_all_charged: 150_000,
   or: 150_000,

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { readDocument } from '../../scenario/document.js';
 import { Failure, type Fault } from '../../schema/failure.js';
+import { strict } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import {
@@ -15,7 +16,6 @@ import {
   units,
 } from './descriptor-limits.js';
 
-const strict = { additionalProperties: false } as const;
 const name = Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name for people.' }));
 
 const RateLimit = Type.Object(

@@ -1,7 +1,7 @@
 // Columns of numbers that grow.
 
 /** A longer column with the same numbers; further ones are 0. */
-export function widened<Column extends Float64Array | Int32Array | Uint32Array | Uint8Array>(
+export function lengthened<Column extends Float64Array | Int32Array | Uint32Array | Uint8Array>(
   column: Column,
   length: number,
 ): Column {
