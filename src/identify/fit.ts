@@ -204,7 +204,7 @@ class Fitting {
       const isFree = name === 'limit' || name === 'spanMs' || this.#structure.has.includes(name);
       const found = isFree && this.isExplained ? [this.#end(parameters, name, -1), this.#end(parameters, name, 1)] : [];
       ends.push(...found);
-      const others = name === 'spanMs' ? this.#spread : [];
+      const others = name === 'spanMs' ? [...this.#spread, ...ends] : [];
       const values = [parameters, ...found, ...others].map((one) => one[name]);
       ranges[name] = rangeOf(values);
     }

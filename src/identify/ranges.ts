@@ -26,7 +26,10 @@ interface Given {
 const MOST_DOUBLINGS = 20;
 const HALVINGS = 6;
 
-/** The parameters at one end of the range of `name`; the others stay, or move along with the grid. */
+/** Spans tried with another limit, on each side of the best: one more and a slower return can look alike. */
+const COMPENSATING = 16;
+
+/** The parameters at one end of the range of `name`; the others stay, or move along with it: a grid, the span with a limit. */
 export function endOf(
   { structure, parameters: best }: Hypothesis,
   name: Name,
@@ -36,8 +39,12 @@ export function endOf(
   let inside = best;
   const isInteger = name === 'limit';
   const period = structure.period?.(best) ?? best.spanMs;
-  const at = (value: number): Parameters | undefined =>
-    anchors.map((anchorMs) => moved(structure, inside, name, value, anchorMs)).find(explains);
+  const at = (value: number): Parameters | undefined => {
+    const found = anchors.map((anchorMs) => moved(structure, inside, name, value, anchorMs)).find(explains);
+    return found !== undefined || !isInteger || structure.period !== undefined
+      ? found
+      : compensated({ ...inside, limit: value }).find(explains);
+  };
   let outside: number | undefined;
   // Ranges only shrink: what was outside stays outside.
   if (known !== undefined && !isInteger && direction * (known - best[name]) > 0) {
@@ -72,6 +79,12 @@ export function endOf(
     else inside = found;
   }
   return inside;
+}
+
+/** Spans by up to one in `limit` shorter and longer, the nearest first. */
+function compensated(from: Parameters): Parameters[] {
+  const shares = Array.from({ length: COMPENSATING }, (_, k) => (k + 1) / (COMPENSATING + 1) / from.limit);
+  return shares.flatMap((share) => [1 - share, 1 + share].map((factor) => ({ ...from, spanMs: from.spanMs * factor })));
 }
 
 /** Steps beyond an end per resolution; the search ends after a whole resolution without an explanation. */

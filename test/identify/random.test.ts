@@ -7,10 +7,13 @@ const FIRST = Number(process.env['WEIR_FIRST'] ?? 1);
 
 /** Limiters with a grid of their own: the spans that explain their answers lie in pieces. */
 const IN_PIECES = [312, 315, 338, 340, 731];
+/** A queue of 17: one of 16 whose turns come a little sooner explains what is asked first. */
+const OF_ONE_LESS = [4065];
 
 it('gives no limiter the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, () => {
   const seeds = Array.from({ length: CASES }, (_, k) => FIRST + k);
-  const cases = [...seeds, ...(process.env['WEIR_CASES'] === undefined ? IN_PIECES : [])].map(identified);
+  const more = process.env['WEIR_CASES'] === undefined ? [...IN_PIECES, ...OF_ONE_LESS] : [];
+  const cases = [...seeds, ...more].map(identified);
   if (process.env['WEIR_CASES'] !== undefined) process.stdout.write(`${confusionTable(cases)}\n`);
   expect(cases.filter(({ isWrong }) => isWrong).map(({ seed }) => seed)).toEqual([]);
   expect(cases.filter(({ isOutside }) => isOutside).map(({ seed }) => seed)).toEqual([]);
