@@ -7,15 +7,16 @@ import { modulo } from '../math/modulo.js';
 import { roundest } from '../math/roundest.js';
 import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
-import type { Investigated } from './explanations.js';
-import type { Fitted } from './fit.js';
+import { type Investigated, isAlive } from './explanations.js';
+import { type Fitted, fitted } from './fit.js';
 import type { KeyScope } from './key-check.js';
 import { searchByRun } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
-import { endOf, type Range, rangeOf, spansOf } from './ranges.js';
+import { disjoint, endOf, type Range, rangeOf, spansOf } from './ranges.js';
 import { isByToken, type Parameters, type Structure } from './structure.js';
+import { structures } from './structures.js';
 import { BASE_MS, TOLERANCE_MS, violationOf } from './violation.js';
 
 /** A parameter and its range; `pieces` if only parts of the range explain the answers. */
@@ -268,7 +269,17 @@ function atWidest(
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
   const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);
-  return { limit, spans: structure.isInFlight ? [span] : spansOf(best, span, violation, mostMs, resolution) };
+  if (structure.isInFlight) return { limit, spans: [span] };
+  const ofVariants = variantsOf(structure).flatMap((variant) => {
+    const found = fitted(variant, evidence, undefined, [best.parameters.spanMs]);
+    return isAlive(found) ? atWidest(found, evidence, resolution).spans : [];
+  });
+  return { limit, spans: disjoint([...spansOf(best, span, violation, mostMs, resolution), ...ofVariants]) };
+}
+
+/** Variants without a parameter that could distinguish them: their spans may be those of the limiter, too. */
+function variantsOf({ id, has }: Structure): Structure[] {
+  return structures.filter((one) => one.extends === id && one.has.length === has.length);
 }
 
 function widened({ least, most }: Range, byMs: number): Range {

@@ -138,9 +138,13 @@ export function spansOf(
     const isInside = ms > pieces[0]!.least && ms < pieces[0]!.most;
     if (!isInside && explains(ms)) pieces.push({ least: ms / factor, most: ms * factor });
   }
-  pieces.sort((a, b) => a.least - b.least);
+  return disjoint(pieces);
+}
+
+/** The same values, as ascending ranges that do not overlap. */
+export function disjoint(pieces: readonly Range[]): readonly Range[] {
   const apart: Range[] = [];
-  for (const piece of pieces) {
+  for (const piece of [...pieces].sort((a, b) => a.least - b.least)) {
     const last = apart.at(-1);
     if (last === undefined || piece.least > last.most) apart.push(piece);
     else apart[apart.length - 1] = { least: last.least, most: Math.max(last.most, piece.most) };
