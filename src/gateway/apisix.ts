@@ -28,6 +28,7 @@ import {
 import { filtersOf, reachOfRules, sayMatches } from './kubernetes.js';
 
 const PLUGINS = ['limit-count', 'limit-req', 'limit-conn'] as const;
+const OTHERS = /^(?!limit-(?:count|req|conn)$).*limit/;
 
 type Bound = Pick<FoundLimiter, 'where' | 'hosts' | 'paths'> & Partial<Pick<FoundLimiter, 'reach'>>;
 
@@ -48,7 +49,11 @@ const everywhere: Bound = { where: 'global rule', hosts: [], paths: [] };
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
   const services = listAt(root, 'services');
   const within = new Map(services.flatMap((one) => listAt(one, 'routes').map((route) => [route, one] as const)));
-  const routes = [...listAt(root, 'routes'), ...within.keys()].filter((one) => textAt(one, 'status') !== '0');
+  const all = [...listAt(root, 'routes'), ...within.keys()];
+  const isOff = (one: TreeEntry) => textAt(one, 'status') === '0';
+  for (const one of all.filter(isOff))
+    readPlugins(at(one, 'plugins')?.fields, undefined, found, 'its route is disabled');
+  const routes = all.filter((one) => !isOff(one));
   const idOf = (one: TreeEntry) => textAt(one, 'id') ?? textAt(one, 'name') ?? '';
   const read = new Map<TreeEntry, readonly FoundLimiter[]>();
   // A route's plugin overrides its plugin config, which overrides its service.
@@ -58,6 +63,9 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       within.get(route) ?? services.find((one) => idOf(one) === textAt(route, 'service_id')),
     ];
     const reach = reachOf(route);
+    for (const one of [route, ...shared])
+      for (const [name, config] of at(one, 'plugins')?.fields ?? [])
+        if (OTHERS.test(name)) found.refuse(config, `the plugin ${name} is not read`);
     const limiters = PLUGINS.flatMap((name) => {
       const from = [route, ...shared].find((one) => at(one, 'plugins')?.fields.has(name) === true);
       const config = at(from, 'plugins')?.fields.get(name);
@@ -86,13 +94,14 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
   if (table.some(({ limiters }) => limiters.length > 0))
     found.table(bySpecificity(table).sort((a, b) => b.priority - a.priority));
   for (const rule of listAt(root, 'global_rules')) readPlugins((at(rule, 'plugins') ?? rule).fields, everywhere, found);
-  for (const consumer of listAt(root, 'consumers')) {
-    const where = `consumer ${textAt(consumer, 'username') ?? ''}`;
-    readPlugins(at(consumer, 'plugins')?.fields, { where, hosts: [], paths: [], reach: 'unknown' }, found);
-  }
+  for (const what of ['consumer', 'consumer_group'])
+    for (const one of listAt(root, `${what}s`)) {
+      const where = `${what} ${textAt(one, 'username') ?? idOf(one)}`;
+      readPlugins(at(one, 'plugins')?.fields, { where, hosts: [], paths: [], reach: 'unknown' }, found);
+    }
 }
 
-const CONDITIONS = ['methods', 'vars', 'remote_addr', 'remote_addrs', 'filter_func'];
+const CONDITIONS = ['methods', 'vars', 'exprs', 'remote_addr', 'remote_addrs', 'remoteAddrs', 'filter_func'];
 
 function reachOf(route: TreeEntry): Bound {
   const all = (...names: string[]) =>
@@ -159,6 +168,8 @@ function readListed(
   for (const plugin of plugins) {
     const config = at(plugin, 'config');
     const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : unused;
+    if (isGiven(at(plugin, 'secretRef')))
+      found.refuse(plugin, 'a part of the plugin is in a secret, which is not read');
     if (config !== undefined) readPlugins(new Map([[textAt(plugin, 'name') ?? '', config]]), bound, found, off);
   }
 }
@@ -172,6 +183,8 @@ function readPlugins(
   return PLUGINS.flatMap((name) => {
     const config = plugins?.get(name);
     if (config === undefined) return [];
+    const filter = at(config, '_meta', 'filter');
+    if (isGiven(filter)) found.refuse(filter, 'it applies only to requests that fit its filter; here to all');
     const [key, limit] = [keyOf(config), limitOf(name, config, found)];
     if (typeof limit === 'string') return found.refuse(config, limit) ?? [];
     const group = textAt(config, 'group');

@@ -4,7 +4,7 @@
 //     config: { minute: 100, hour: 1000 }
 //
 // Source: the plugin references of docs.konghq.com.
-import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
 import {
   bySpecificity,
   everyone,
@@ -156,6 +156,8 @@ function placesNaming(one: TreeEntry, name: string): LimitedPlace[] {
   const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [] };
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRules(one, [rule]) }));
+  if (kind === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name)
+    return [{ ...place, at: one, hosts: [], paths: [], isRouted: false }];
   if (!isAnnotated) return [];
   if (kind === 'Ingress' && rules.length > 0)
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRule(rule) }));
@@ -174,6 +176,8 @@ export function readPlugin(
     return [];
   }
   const config = at(plugin, 'config');
+  const patches = at(plugin, 'configPatches') ?? at(plugin, 'configFrom');
+  if (isGiven(patches)) found.refuse(patches, 'a part of the plugin is in a secret, which is not read');
   const off =
     textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
   const key = keyOf(config, hasConsumers);

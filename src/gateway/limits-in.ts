@@ -55,7 +55,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
 }
 
 const NAMED =
-  /^(?:rate[-_]?limits?|rateLimiters?|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
+  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
 
 /** A list of Kubernetes has its objects in items. */
 function objectsOf(root: TreeEntry): readonly TreeEntry[] {
@@ -63,34 +63,54 @@ function objectsOf(root: TreeEntry): readonly TreeEntry[] {
   return /List$/.test(textAt(root, 'kind') ?? '') && items.length > 0 ? items : [root];
 }
 
-/** Notes documents that mention limits of which none was read. */
+/** Notes what is named like a limit if nothing is said of it or of what it belongs to. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood];
+  const lines = new Set(noted.map(({ file, line }) => `${line} ${file}`));
+  const said = new Set<TreeEntry>();
+  const mark = (entry: TreeEntry): boolean => {
+    const inner = [...entry.fields.values(), ...entry.items].map(mark);
+    const isSaid = inner.includes(true) || lines.has(`${entry.line} ${entry.file}`);
+    if (isSaid) said.add(entry);
+    return isSaid;
+  };
   for (const root of roots) {
     if (found.read.has(root.file)) continue;
-    const after = roots.filter(({ file, line }) => file === root.file && line > root.line).map(({ line }) => line);
-    const end = Math.min(...after);
-    if (noted.some(({ file, line }) => file === root.file && line >= root.line && line < end)) continue;
+    mark(root);
     const isApi = (textAt(root, 'openapi') ?? textAt(root, 'swagger')) !== undefined;
-    let list: TreeEntry | undefined;
-    for (const [entry, names] of walk(root)) {
-      if (names.some((name) => REFERS.test(name)) || (isApi && !names[0]?.startsWith('x-'))) continue;
-      if (list?.items.includes(entry) === true) continue;
+    const visit = (entry: TreeEntry, names: readonly string[], above: readonly TreeEntry[]): void => {
       const last = names.at(-1) ?? '';
+      const isSending =
+        /^rate_?limits$/i.test(last) && said.has(root) && entry.items.some((one) => one.fields.has('actions'));
+      if (isSending || REFERS.test(last) || (isApi && names.length > 0 && !names[0]!.startsWith('x-'))) return;
       const isNamed = NAMED.test(last) || (isApi && last === 'quota');
       const isValue = !names.includes('metadata') && PLUGINS.test(String(entry.value));
-      if (!(isNamed || isValue) || !isGiven(entry)) continue;
-      found.refuse(entry, `${isNamed ? last : String(entry.value)} is in no form that is read`);
-      list = entry;
-    }
+      const trail = [...above.slice(-1), entry];
+      if ((isNamed || isValue) && isGiven(entry) && ![...above, entry].some((one) => said.has(one))) {
+        found.refuse(entry, `${isNamed ? last : String(entry.value)} is in no form that is read`);
+        return;
+      }
+      for (const [name, inner] of entry.fields) visit(inner, [...names, name], trail);
+      for (const inner of entry.items) visit(inner, names, trail);
+    };
+    const before = found.notUnderstood.length;
+    visit(root, [], []);
+    const kind = at(root, 'kind');
+    if (
+      kind !== undefined &&
+      /RateLimit/.test(String(kind.value)) &&
+      !said.has(root) &&
+      found.notUnderstood.length === before
+    )
+      found.refuse(kind, `${kind.value} is in no form that is read`);
   }
 }
 
 /** Names of plugins and handlers, as values. */
-const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|RequestRateLimiter)$/;
+const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|(?:Request)?RateLimit(?:er)?)$/;
 
 /** Names of objects, which may be called after a limit. */
-const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs|routes)$/;
+const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs)$/;
 
 /** Fenced blocks of a Markdown page, as files with the same line numbers. */
 function pieces(source: Source): Source[] {
@@ -116,7 +136,7 @@ const MAY_LIMIT = /rate.{0,2}limit|limit[-_ ]|throttl|quota|token_?bucket|in_?fl
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
   if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
-    return [javaPropertiesOf(source)];
+    return javaPropertiesOf(source);
   const isToml = /\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text));
   let isRefused = false;
   const refuse = (line: number, what: string) => {

@@ -10,10 +10,17 @@ export const looksLikeProperties = (text: string) => /^\s*spring\.cloud\.gateway
 
 const MOST_PARTS = 50;
 
-export function javaPropertiesOf({ name: file, text }: Source): TreeEntry {
+/** A line `#---` ends a document of Spring's. */
+export function javaPropertiesOf({ name: file, text }: Source): TreeEntry[] {
+  const lines = linesOf(text);
+  const ends = lines.flatMap((one, i) => (/^[#!]---\s*$/.test(one.text) ? [i] : []));
+  return [0, ...ends].map((from, i) => documentOf(file, lines.slice(from, ends[i])));
+}
+
+function documentOf(file: string, lines: ReturnType<typeof linesOf>): TreeEntry {
   return treeOf(
     file,
-    linesOf(text).flatMap(({ line, text: whole }) => {
+    lines.flatMap(({ line, text: whole }) => {
       const [, key = '', value = ''] = /^\s*([^#!\s:=](?:\\.|[^\s:=\\])*)\s*[=:]?\s*(.*)$/.exec(whole) ?? [];
       const names = key.split(/\.|\[(\D[^\]]*)\]|(?=\[)/).filter(Boolean);
       if (names.length === 0 || names.length > MOST_PARTS) return [];

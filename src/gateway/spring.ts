@@ -10,9 +10,12 @@ export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): voi
   for (const root of roots) {
     const others = at(root, 'resilience4j', 'ratelimiter');
     if (others !== undefined) found.refuse(others, 'limits of resilience4j are not read');
+    const before = found.limiters.length + found.notUnderstood.length;
     const all: FoundLimiter[] = [];
     const routes: { readonly route: TreeEntry; readonly own: readonly FoundLimiter[]; readonly order: number }[] = [];
+    const profiles: TreeEntry[] = [];
     for (const [entry, names] of walk(root)) {
+      if (/(?:^|\.)(?:on-?profile|on-cloud-platform)$/i.test(names.at(-1) ?? '')) profiles.push(entry);
       const last = names.at(-1) ?? '';
       if (last === 'redis-rate-limiter' && names.at(-2) !== 'args' && isGiven(entry))
         found.refuse(entry, 'the default of redis-rate-limiter is not read');
@@ -26,8 +29,14 @@ export function readSpring(roots: readonly TreeEntry[], found: FoundLimits): voi
       .sort((a, b) => a.order - b.order)
       .map(({ route, own }) => ({ ...reachOf(route, own.length > 0 ? found : undefined), limiters: [...all, ...own] }));
     if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
+    if (found.limiters.length + found.notUnderstood.length > before || hasLimits(root))
+      for (const one of profiles)
+        found.refuse(one, `only where ${textAt(one)} is active; here limits of all profiles are read side by side`);
   }
 }
+
+const hasLimits = (root: TreeEntry) =>
+  [...walk(root)].some(([, names]) => names.at(-1)?.startsWith('redis-rate-limiter'));
 
 function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: FoundLimits): FoundLimiter[] {
   const refuse = (what: string) => {
