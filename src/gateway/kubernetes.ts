@@ -76,26 +76,34 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
     const settings = roots.find((one) => textAt(one, 'kind') === 'ConfigMap' && at(one, 'data', name) !== undefined);
     return numberAt(settings, 'data', name) ?? 503;
   };
-  for (const root of roots)
-    for (const [name, one] of at(root, 'metadata', 'annotations')?.fields ?? []) {
-      const isSnippet = name.endsWith('-snippet') && /\blimit_(?:req|conn)\b/.test(String(one.value));
-      if (isSnippet) found.refuse(one, 'limits in a snippet are not read');
-      else if (THEIRS.test(name)) found.refuse(one, `the annotation ${name} is not read`);
-    }
+  for (const [one, names] of roots.flatMap((root) => [...walk(root)])) {
+    const [name = '', text] = [names.at(-1), String(one.value)];
+    const isSnippet = /-snippet$|^value$/.test(name) && /\blimit_(?:req|conn)(?:_zone)?\s/.test(text);
+    if (isSnippet) found.refuse(one, 'limits in a snippet are not read');
+    else if (names.at(-2) === 'annotations' && THEIRS.test(name))
+      found.refuse(one, `the annotation ${name} is not read`);
+    else if (name === 'limit-conn-zone-variable' && text !== '$binary_remote_addr')
+      found.refuse(one, `${text} is the key of all limits; here it is the address of the client`);
+  }
   const ingresses = roots.filter((one) => textAt(one, 'kind') === 'Ingress');
   const values = roots.filter((one) => at(one, 'kind') === undefined).flatMap((one) => [...ingressesIn(one)]);
+  const hasRegex = (root: TreeEntry) =>
+    textAt(root, 'metadata', 'annotations', `${OURS}use-regex`) === 'true' ||
+    at(root, 'metadata', 'annotations')?.fields.has(`${OURS}rewrite-target`) === true;
+  const hostsOf = (root: TreeEntry) => listAt(root, 'spec', 'rules').map((rule) => textAt(rule, 'host'));
+  const regexHosts = new Set([...ingresses, ...values].filter(hasRegex).flatMap(hostsOf));
   const routes = [...ingresses, ...values].flatMap((root) => {
     const limiters = limitersOf(root, codeOf, found);
-    const isRegex = textAt(root, 'metadata', 'annotations', `${OURS}use-regex`) === 'true';
+    if (isCanary(root)) return [];
     const rules = listAt(root, 'spec', 'rules').flatMap((rule) => {
       const hosts = [textAt(rule, 'host') ?? []].flat();
+      const isRegex = regexHosts.has(textAt(rule, 'host'));
       const paths = listAt(rule, 'http', 'paths');
       if (paths.length === 0) return [{ hosts, paths: [] as PathPattern[], limiters }];
       return paths.map((path) => {
         const text = textAt(path, 'path') ?? '/';
-        const isExact = textAt(path, 'pathType') === 'Exact';
         const regex: PathPattern = { kind: 'regex', text: `^${text}`, ignoresCase: true };
-        return { hosts, paths: isRegex && !isExact ? [regex] : pathOfRule(path), limiters };
+        return { hosts, paths: isRegex ? [regex] : pathOfRule(path), limiters };
       });
     });
     return rules.length > 0 ? rules : [{ hosts: [], paths: [], limiters }];
@@ -133,6 +141,8 @@ function* ingressesIn(root: TreeEntry): Generator<TreeEntry> {
   }
 }
 
+const isCanary = (root: TreeEntry) => textAt(root, 'metadata', 'annotations', `${OURS}canary`) === 'true';
+
 function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
   const annotations = at(root, 'metadata', 'annotations');
   const given = (name: string) => annotations?.fields.get(`${OURS}${name}`);
@@ -153,11 +163,15 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
   return limits.flatMap(([name, like]) => {
     const n = number(name);
     if (n === undefined || n === 0) return [];
-    const isOff = textAt(root, 'enabled') === 'false';
-    if (exempt !== undefined && !isOff)
+    const off = isCanary(root)
+      ? 'a canary has the limits of its main Ingress'
+      : textAt(root, 'enabled') === 'false'
+        ? 'the Ingress is not enabled'
+        : undefined;
+    if (exempt !== undefined && off === undefined)
       found.refuse(exempt, `clients of ${textAt(exempt)} are not counted; here they are`);
     const isFlight = name === 'limit-connections';
-    return found.unless(isOff ? 'the Ingress is not enabled' : undefined, given(name)!, {
+    return found.unless(off, given(name)!, {
       name,
       where: `Ingress ${textAt(root, 'metadata', 'name') ?? ''}${hosts.length === 0 ? '' : `, host ${hosts.join(', ')}`}`,
       hosts,
