@@ -29,7 +29,7 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
   for (const [token, double, single] of text.matchAll(TOKEN)) {
     if (inProgram > 0) {
       inProgram += (token.match(/\{/g)?.length ?? 0) - (token.match(/\}/g)?.length ?? 0);
-      if (/\blimit\.(?:req|conn|count|traffic)\b/.test(token))
+      if (/\blimit\.(?:req|conn|count|traffic)\b|rate_?limit|throttl/i.test(token))
         stack.at(-1)!.push({ file, words: ['lua', token], line, block: undefined });
       line += token.split('\n').length - 1;
       if (inProgram <= 0) words = [];

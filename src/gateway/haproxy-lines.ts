@@ -44,7 +44,7 @@ export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   const from = Math.max(words.lastIndexOf('if'), words.lastIndexOf('unless'));
   if (from < 0) return { word: undefined, terms: [] };
   const text = words.slice(from + 1).join(' ');
-  const terms = [...text.matchAll(/((?:!\s*)*)(\{[^}]*\}|[^\s!]\S*)/g)].map(([, signs = '', term = '']) => ({
+  const terms = [...text.matchAll(/((?:!\s*)*)(\{\s.*?\s\}(?=\s|$)|[^\s!]\S*)/g)].map(([, signs = '', term = '']) => ({
     text: term,
     isNegated: signs.replace(/\s/g, '').length % 2 === 1,
   }));

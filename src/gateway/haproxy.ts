@@ -89,13 +89,17 @@ class SectionReader {
     for (const line of this.section.lines) {
       const [, variable, counter] = VARIABLE.exec(line.text) ?? [];
       if (variable !== undefined) {
-        const table = this.#tableNamed(/table_\w+\(([^)]*)\)/.exec(line.text)?.[1]);
+        const table = this.#tableNamed(/table_\w+\(([^)]+)\)/.exec(line.text)?.[1]);
         if (table !== undefined) this.used.add(table.name);
         this.#refuse(line, `${counter} is compared as the variable ${variable}, with a limit that is not in the file`);
       } else if (REFUSES.test(line.text)) this.#refusing(line, line.text);
       else if (/^use_backend\s/.test(line.text) && this.#sentTo(line)) continue;
+      else if (/^http-request\s+lua\./.test(line.text))
+        this.#refuse(line, `${line.words[1]} is a program, and is not read`);
       else if (ACTS.test(line.text)) this.#acting(line);
       else if (/^server\s/.test(line.text)) this.#queue(line);
+      else if (/^\.(?:if|elif|else)\b/.test(line.text))
+        this.#refuse(line, `lines after ${line.text} are there only under a condition; here they are`);
       else if (/^(?:rate-limit\s+sessions|default-server\s.*\bmaxconn)\b/.test(line.text))
         this.#refuse(line, `${line.text} is not read`);
     }

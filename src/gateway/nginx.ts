@@ -82,6 +82,8 @@ class Configuration {
       if (http.includes(zone)) this.#define(zone, maps);
       else this.#refuse(zone, `nginx refuses ${zone.words[0]} outside of http`);
     for (const one of named('lua')) this.#refuse(one, `limits of Lua are not read: ${one.words[1]}`);
+    for (const one of [...named('access_by_lua_file'), ...named('rewrite_by_lua_file')])
+      this.#refuse(one, `${one.words[1]} is a program, and is not read`);
     for (const one of named('limit_zone')) this.#refuse(one, 'nginx since 1.7.6 has no limit_zone');
     for (const one of named('server'))
       if (one.block === undefined && one.words.some((word) => /^max_conns=[1-9]/.test(word)))
@@ -99,6 +101,10 @@ class Configuration {
     for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
       this.#refuse(one, 'a location outside of a server is not read');
     this.#found.routes.push(nginxRoute([...trees, ...places.map((place) => ({ names: [], ports: [], place }))]));
+    const statuses = this.#found.limiters.map(({ status }) => String(status));
+    for (const one of named('error_page'))
+      if (one.words.some((word) => word.startsWith('=')) && one.words.some((word) => statuses.includes(word)))
+        this.#refuse(one, `${one.words.join(' ')} changes the status of a refusal; here it does not`);
     for (const zone of this.#zones.values()) this.#unused(zone);
   }
 
