@@ -57,6 +57,10 @@ export class Domains {
     this.#roots = roots.filter(isDomain);
   }
 
+  has(domain: string): boolean {
+    return this.#roots.some((one) => textAt(one, 'domain') === domain);
+  }
+
   reached(domain: string, limits: readonly TreeEntry[], hosts: readonly string[] = []): readonly FoundLimiter[] {
     this.#asked.add(domain);
     const named = this.#roots.filter((one) => textAt(one, 'domain') === domain);
@@ -99,13 +103,22 @@ export class Domains {
   /** Adds limits that no route of these files sends. */
   finish(): void {
     const visit = (entry: TreeEntry, above: readonly Part[], isAsked: boolean): void => {
+      for (const [name, one] of [...entry.fields, ...(at(entry, 'rate_limit')?.fields ?? [])])
+        if (!FIELDS.includes(name)) this.found.refuse(one, `${name} is not a field of a descriptor that is read`);
       if (this.#unclear.has(entry)) return;
       const trail = [...above, partOf(entry)];
       if (!this.#read.has(entry)) this.#limiter(entry, trail, { reach: 'unknown', key: keyOfEntries(trail) }, isAsked);
       for (const inner of listAt(entry, 'descriptors')) visit(inner, trail, isAsked);
     };
-    for (const root of this.#roots)
+    for (const root of this.#roots) {
+      for (const [entry] of walk(root)) {
+        const names = listAt(entry, 'descriptors').map((one) => `${textAt(one, 'key')} ${textAt(one, 'value') ?? ''}`);
+        for (const [i, one] of listAt(entry, 'descriptors').entries())
+          if (names.indexOf(names[i]!) < i)
+            this.found.refuse(one, `Envoy's service refuses the key ${names[i]!.trim()}: it is there twice`);
+      }
       for (const one of listAt(root, 'descriptors')) visit(one, [], this.#asked.has(textAt(root, 'domain') ?? ''));
+    }
   }
 
   #limiter(
@@ -139,6 +152,11 @@ export class Domains {
     return read;
   }
 }
+
+const FIELDS = [
+  ...['key', 'value', 'descriptors', 'rate_limit', 'unit', 'requests_per_unit', 'unlimited', 'name', 'detailed_metric'],
+  ...['value_to_metric', 'shadow_mode', 'quota_mode', 'share_threshold', 'replaces', 'unit_multiplier'],
+];
 
 interface Part {
   readonly name: string;

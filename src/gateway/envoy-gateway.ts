@@ -46,13 +46,16 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
   const limits = at(root, 'spec', 'rateLimit');
   if (limits === undefined) return [];
-  if (targets.length === 0) found.refuse(root, 'the policy names no target');
+  const selectors = at(root, 'spec', 'targetSelectors');
+  if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
+  else if (targets.length === 0) found.refuse(root, 'the policy names no target');
   for (const one of targets)
     if (isGiven(at(one, 'sectionName')))
       found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
   const titles = targets.flatMap((one) =>
     textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
   );
+  if (isGiven(selectors)) titles.push('targets with labels');
   const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
   const merge = at(root, 'spec', 'mergeType');
   if (merge !== undefined) found.refuse(merge, 'mergeType is not read: a policy replaces that of its gateway here');

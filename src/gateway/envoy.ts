@@ -39,7 +39,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
       found.refuse(root, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
     else if (kind !== 'BackendTrafficPolicy' && !isDomain(root)) {
-      sayOthers(root, found);
+      sayOthers(root, domains, found);
       visit(
         root,
         {
@@ -60,10 +60,32 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
 const OTHERS =
   /\.(?:connection_limit|adaptive_concurrency|rate_limit_quota|admission_control|network\.rate_?limit)\.v\w+\.(\w+)$/;
 
-function sayOthers(root: TreeEntry, found: FoundLimits): void {
+/** Fields that change what a limit means, of filters and of what routes send. */
+const CHANGING: Readonly<Record<string, string>> = {
+  local_cluster_rate_limit: 'the instances of the cluster share the bucket; here each has its own',
+  request_type: 'only requests from within or from outside meet the limit; here all do',
+  rate_limited_status: 'the status of a refusal is not read: it is 429 here',
+  hits_addend: 'hits_addend is not read: a request costs 1 here',
+  limit: 'a limit that is sent with the request replaces that of the descriptor, and is not read',
+};
+
+function sayOthers(root: TreeEntry, domains: Domains, found: FoundLimits): void {
   for (const [entry, names] of walk(root)) {
     const [, type] = OTHERS.exec(typeOf(entry)) ?? [];
     if (type !== undefined) found.refuse(entry, `limits of ${type} are not read`);
+    const isGlobal = LIMITS_GLOBALLY.test(typeOf(entry));
+    const domain = textAt(entry, 'domain') ?? '';
+    if (isGlobal && !domains.has(domain))
+      found.refuse(entry, `the limits of the domain ${domain} are in no file that was read`);
+    if (isGlobal || LIMITS_LOCALLY.test(typeOf(entry)) || at(entry, 'actions') !== undefined)
+      for (const [name, what] of Object.entries(CHANGING)) {
+        const given = at(entry, name) ?? at(entry, 'value', name);
+        if (given !== undefined && !/^(?:both|429|TooManyRequests)$/.test(textAt(given) ?? textAt(given, 'code') ?? ''))
+          found.refuse(given, what);
+      }
+    for (const name of isGlobal ? ['filter_enabled', 'filter_enforced'] : [])
+      if (at(entry, name) !== undefined && shareOf(entry, name) < 100)
+        found.refuse(at(entry, name)!, `${name} is below 100 %, and is not read: every request is limited here`);
     const last = names.at(-1) ?? '';
     if (/^max_?(?:requests|connections)$/i.test(last) && names.some((name) => /^circuit_?breakers$/i.test(name)))
       found.refuse(entry, `${last} of a circuit breaker limits what is in flight to its cluster, and is not read`);
@@ -155,17 +177,22 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
         { of: tables, where: context.where },
       ];
       const sends = [...new Set([...actionsOf(route), ...actionsOf(at(route, 'route'))])];
-      const all =
-        sends.length === 0 || textAt(route, 'route', 'include_vh_rate_limits') === 'true'
-          ? [...sends, ...actionsOf(host)]
-          : sends;
+      const sentWith = (option: string | undefined) =>
+        option === 'INCLUDE' || (option !== 'IGNORE' && sends.length === 0) ? [...sends, ...actionsOf(host)] : sends;
+      const included = textAt(route, 'route', 'include_vh_rate_limits') === 'true' ? 'INCLUDE' : undefined;
       const weighted = at(route, 'route', 'weighted_clusters');
       if (limits(weighted)) found.refuse(weighted!, 'limits of weighted clusters are not read');
       const limiters = filters.flatMap(({ name, config, isOff }) => {
         const level = levels.find(({ of }) => at(of, 'typed_per_filter_config')?.fields.has(name) === true);
         const own = at(level?.of, 'typed_per_filter_config')?.fields.get(name);
         if (textAt(own, 'disabled') === 'true' || (isOff && own === undefined)) return [];
-        if (LIMITS_GLOBALLY.test(typeOf(config))) return domains.reached(textAt(config, 'domain') ?? '', all);
+        const all =
+          [own, config].map(actionsOf).find((some) => some.length > 0) ??
+          sentWith(included ?? textAt(own ?? config, 'vh_rate_limits')).filter(
+            (one) => stageOf(one) === stageOf(config),
+          );
+        if (LIMITS_GLOBALLY.test(typeOf(config)))
+          return domains.reached(textAt(own, 'domain') ?? textAt(config, 'domain') ?? '', all);
         const given = LIMITS_LOCALLY.test(typeOf(own)) ? own : config;
         if (given === undefined || !LIMITS_LOCALLY.test(typeOf(given))) return [];
         const place = { ...context, where: given === own ? level!.where : context.where };
@@ -186,6 +213,8 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
       });
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
+
+const stageOf = (entry: TreeEntry | undefined) => textAt(entry, 'stage') ?? '0';
 
 const CONDITIONS = ['headers', 'query_parameters', 'runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'];
 
@@ -244,7 +273,7 @@ function readLocal(
     return limiters.map((limiter) => ({ limiter, sentAs: isAlways ? undefined : sentAs }));
   };
   const ownActions = actionsOf(filter);
-  const all = [...ownActions, ...(sends ?? near)];
+  const all = ownActions.length > 0 ? ownActions : (sends ?? near);
   const bucket = at(filter, 'token_bucket');
   const limits =
     bucket === undefined
