@@ -21,6 +21,7 @@ import { filtersOf, reachOfRule, reachOfRules, sayMatches } from './kubernetes.j
 
 interface Middleware {
   readonly name: string;
+  readonly namespace: string | undefined;
   readonly kind: 'rateLimit' | 'inFlightReq' | 'chain';
   readonly config: TreeEntry;
 }
@@ -38,21 +39,22 @@ interface Router {
 export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): void {
   const middlewares: Middleware[] = [];
   const routers: Router[] = [];
-  for (const root of roots.flatMap((one) => [one, ...labelled(one)])) {
+  for (const root of roots.flatMap((one) => [one, ...labelled(one, found)])) {
     const kind = textAt(root, 'kind');
-    if (kind === 'Middleware')
-      addMiddleware(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'), middlewares, found);
+    const namespace = textAt(root, 'metadata', 'namespace');
+    const add = (name: string, given: TreeEntry | undefined) =>
+      middlewares.push(...middlewaresOf(name, namespace, given, found));
+    if (kind === 'Middleware') add(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'));
     else if (kind === 'IngressRoute')
       for (const [i, route] of listAt(root, 'spec', 'routes').entries())
         routers.push({
           name: `${textAt(root, 'metadata', 'name')} ${i}`,
           rule: at(route, 'match'),
           priority: numberAt(route, 'priority'),
-          middlewares: listAt(route, 'middlewares').map((one) => textAt(one, 'name') ?? ''),
+          middlewares: namesIn(at(route, 'middlewares'), namespace),
         });
     else {
-      for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? [])
-        addMiddleware(name, given, middlewares, found);
+      for (const [name, given] of at(root, 'http', 'middlewares')?.fields ?? []) add(name, given);
       for (const [name, router] of at(root, 'http', 'routers')?.fields ?? [])
         routers.push({
           name,
@@ -109,46 +111,60 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
   }
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule, i) => {
-    const middlewares = filtersOf(rule, 'Middleware');
+    const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
     if (middlewares.length > 0) sayMatches(rule, found);
     return { name: `${name} ${i}`, rule: undefined, reach: reachOfRules(root, [rule]), middlewares };
   });
 }
 
-const namesIn = (list: TreeEntry | undefined): string[] =>
+/** In Kubernetes a name belongs to a namespace. */
+const named = (name: string, namespace: string | undefined) =>
+  namespace === undefined ? name : `${namespace}-${name}@kubernetescrd`;
+
+/** @param own the namespace of the object that names them */
+const namesIn = (list: TreeEntry | undefined, own?: string): string[] =>
   list === undefined
     ? []
     : list.items.length > 0
-      ? list.items.map(({ value }) => String(value))
+      ? list.items.map((one) =>
+          one.value === undefined
+            ? named(textAt(one, 'name') ?? '', textAt(one, 'namespace') ?? own)
+            : String(one.value),
+        )
       : String(list.value ?? '').split(/\s*,\s*/);
 
-function addMiddleware(name: string, given: TreeEntry | undefined, to: Middleware[], found: FoundLimits): void {
-  for (const [kind, config] of given?.fields ?? []) {
+function middlewaresOf(
+  name: string,
+  namespace: string | undefined,
+  given: TreeEntry | undefined,
+  found: FoundLimits,
+): Middleware[] {
+  return [...(given?.fields ?? [])].flatMap(([kind, config]) => {
     for (const [plugin, one] of kind === 'plugin' ? config.fields : [])
       if (/rate-?limit|throttl/i.test(plugin)) found.refuse(one, `limits of the plugin ${plugin} are not read`);
     const known = (['rateLimit', 'inFlightReq', 'chain'] as const).find(
       (one) => one.toLowerCase() === kind.toLowerCase(),
     );
-    if (known !== undefined) to.push({ name, kind: known, config: named(config) });
-  }
+    return known === undefined ? [] : [{ name, namespace, kind: known, config: optionsOf(config) }];
+  });
 }
 
 const OPTIONS = ['sourceCriterion', 'ipStrategy', 'excludedIPs', 'ipv6Subnet', 'requestHeaderName', 'requestHost'];
 
 /** Options have any case; labels are often in lower case. */
-function named(config: TreeEntry): TreeEntry {
+function optionsOf(config: TreeEntry): TreeEntry {
   const fields = [...config.fields].map(([name, one]) => {
     const known = OPTIONS.find((option) => option.toLowerCase() === name.toLowerCase());
-    return [known ?? name.toLowerCase(), named(one)] as const;
+    return [known ?? name.toLowerCase(), optionsOf(one)] as const;
   });
   return { ...config, fields: new Map(fields) };
 }
 
-/** Builds the same tree from labels: `traefik.http.middlewares.api.ratelimit.average=10`. */
-function labelled(root: TreeEntry): TreeEntry[] {
+/** Builds the same tree from labels, `traefik.http.middlewares.api.ratelimit.average=10`, and arguments, `--entrypoints.…`. */
+function labelled(root: TreeEntry, found: FoundLimits): TreeEntry[] {
   const trees: TreeEntry[] = [];
   for (const [entry, names] of walk(root)) {
-    if ((names.at(-1) !== 'labels' && names.length > 0) || (entry.items.length === 0 && entry.fields.size === 0))
+    if ((names.length > 0 && !HAVE_LABELS.test(names.at(-1)!)) || (entry.items.length === 0 && entry.fields.size === 0))
       continue;
     const labels = [
       ...[...entry.fields].map(([name, one]) => ({ name, one, value: textAt(one) ?? '' })),
@@ -158,22 +174,35 @@ function labelled(root: TreeEntry): TreeEntry[] {
       }),
     ];
     const rows = labels
-      .filter(({ name }) => /^traefik\.(?:http|tcp)\./i.test(name))
-      .map(({ name, one, value }) => ({ names: name.split('.').slice(1).map(optionOf), line: one.line, value }));
-    if (rows.length > 0) trees.push(treeOf(entry.file, rows));
+      .filter(({ name }) => /^(?:traefik\.(?:http|tcp)|--entrypoints)\./i.test(name))
+      .map(({ name, one, value }) => ({
+        names: name
+          .replace(/^(?:traefik\.|--)/i, '')
+          .split('.')
+          .map(optionOf),
+        line: one.line,
+        value,
+      }));
+    const off = labels.find(({ name, value }) => /^traefik\.enable$/i.test(name) && value === 'false');
+    if (off !== undefined && rows.some(({ names: some }) => some.includes('middlewares')))
+      found.unused(off.one, { name: 'labels', what: 'the labels limit nothing: traefik.enable is false' });
+    else if (rows.length > 0) trees.push(treeOf(entry.file, rows));
   }
   return trees;
 }
 
+const HAVE_LABELS = /^(?:labels|command|args|additionalArguments)$/;
+
 const optionOf = (name: string) =>
-  ['rateLimit', 'inFlightReq'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+  ['rateLimit', 'inFlightReq', 'entryPoints'].find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 
 function readMiddleware(
-  { name, kind, config }: Middleware,
+  self: Middleware,
   all: readonly Middleware[],
   routers: readonly Router[],
   found: FoundLimits,
 ): ReadonlyMap<Router, FoundLimiter> {
+  const { name, kind, config } = self;
   const limit = limitOf(kind, config, found);
   if (typeof limit === 'string') return found.refuse(config, limit) ?? new Map();
   const key = keyOf(config, kind);
@@ -181,17 +210,12 @@ function readMiddleware(
     found.refuse(config, 'ipv6Subnet is not read: the address of the client is the key here');
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
-  const names = new Set([name]);
-  for (const _ of all)
-    for (const one of all)
-      if (
-        one.kind === 'chain' &&
-        namesIn(at(one.config, 'middlewares')).some((other) => [...names].some((own) => isName(other, own)))
-      )
-        names.add(one.name);
-  const users = routers.filter((router) =>
-    router.middlewares.some((one) => [...names].some((own) => isName(one, own))),
-  );
+  const holders = new Set([self]);
+  const isNamed = (names: readonly string[]) => names.some((one) => [...holders].some((own) => isName(one, own)));
+  const chains = all.filter((one) => one.kind === 'chain');
+  for (const _ of chains)
+    for (const one of chains) if (isNamed(namesIn(at(one.config, 'middlewares'), one.namespace))) holders.add(one);
+  const users = routers.filter((router) => isNamed(router.middlewares));
   if (users.length === 0)
     found.unused(config, {
       name,
@@ -218,9 +242,10 @@ function readMiddleware(
 }
 
 /** `api@file`, and in Kubernetes `namespace-api@kubernetescrd`. */
-function isName(given: string, name: string): boolean {
-  const [own = ''] = given.split('@');
-  return own === name || (given.includes('@kubernetescrd') && own.endsWith(`-${name}`));
+function isName(given: string, { name, namespace }: Middleware): boolean {
+  const [own = '', provider] = given.split('@');
+  if (provider !== 'kubernetescrd') return own === name;
+  return namespace === undefined ? own === name || own.endsWith(`-${name}`) : own === `${namespace}-${name}`;
 }
 
 function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string {
@@ -237,7 +262,7 @@ function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits
   return {
     like: 'traefik',
     average,
-    ...(burst !== undefined && { burst }),
+    ...(burst !== undefined && { burst: Math.max(burst, 1) }),
     ...(length !== undefined && { period: length }),
   };
 }
