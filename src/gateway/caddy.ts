@@ -86,6 +86,8 @@ export function readCaddy(source: Source, found: FoundLimits): void {
         else visit(snippet, site, paths, [...trail, matcher]);
         continue;
       }
+      if (name === 'import' && !snippets.has(matcher) && !matcher.includes('{args'))
+        found.refuse(one, `${matcher} is imported, and was not read`);
       const own = pathsOf(lines, matcher)?.map((path) => ({ ...path, text: stripped + path.text }));
       if (name === 'ratelimit' || (name === 'rate_limit' && block === undefined))
         found.refuse(one, `${words.join(' ')} is of another plugin than mholt/caddy-ratelimit, and is not read`);
@@ -159,7 +161,10 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
     for (const one of block.filter(({ words: [option] }) => /^ipv[46]_prefix$/.test(option!)))
       if (Number(one.words[1]) > 0) found.refuse(one, 'addresses of one network share a count; here each has its own');
     for (const [one, what] of faults) found.refuse(one, `Caddy refuses the zone ${name}: ${what}`);
-    const [most, length] = [Number(events?.words[1]), window?.words[1] ?? ''];
+    const [most, length] = [
+      /^\d+$/.test(events?.words[1] ?? '') ? Number(events!.words[1]) : 0,
+      window?.words[1] ?? '',
+    ];
     const duration = durationOf(length);
     const isRead = Number.isInteger(most) && most > 0 && duration !== undefined;
     if (!isRead && faults.length === 0) found.refuse(zone, `the zone ${name} has no number of events or no window`);
