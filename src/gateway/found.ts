@@ -236,6 +236,15 @@ function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
 
+/** A path with templates: `{name}` is any one part, `{name+}` all that follow. */
+export function pathWith(text: string): PathPattern {
+  if (!text.includes('{')) return { kind: 'exact', text };
+  const parts = text
+    .split(/(\{[^}]*\})/)
+    .map((part, i) => (i % 2 === 0 ? literal(part) : part.endsWith('+}') ? '.+' : '[^/]+'));
+  return { kind: 'regex', text: `^${parts.join('')}$` };
+}
+
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 export function isHost(pattern: string, host: string): boolean {

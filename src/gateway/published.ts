@@ -12,6 +12,7 @@ import {
   type Like,
   type LimitKey,
   type PathPattern,
+  pathWith,
   perClient,
   unknownKey,
 } from './found.js';
@@ -84,10 +85,7 @@ function readOpenApi(root: TreeEntry, found: FoundLimits): void {
   read(root, '', []);
   read(at(root, 'info') ?? root, '', []);
   for (const [path, item] of at(root, 'paths')?.fields ?? []) {
-    const pattern = `^${(base + path).replace(/[.+*?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]+')}$`;
-    const paths: PathPattern[] = path.includes('{')
-      ? [{ kind: 'regex', text: pattern }]
-      : [{ kind: 'exact', text: base + path }];
+    const paths = [pathWith(base + path)];
     read(item, path, paths);
     for (const method of METHODS) {
       const before = found.limiters.length;

@@ -2,7 +2,7 @@
 //
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
-import { everyone, type FoundLimits, type LimitKey, type PathPattern, unknownKey } from './found.js';
+import { everyone, type FoundLimits, type LimitKey, type PathPattern, pathWith, unknownKey } from './found.js';
 
 export interface Resource {
   readonly type: string;
@@ -22,8 +22,10 @@ export function readUsagePlan({ name, body }: Resource, found: FoundLimits): voi
   const title = `usage plan ${textAt(body, 'name') ?? name}`;
   for (const settings of listAt(body, 'throttle_settings')) add(settings, title, []);
   for (const stage of listAt(body, 'api_stages'))
-    for (const one of listAt(stage, 'throttle'))
+    for (const one of listAt(stage, 'throttle')) {
+      sayOne(one, textAt(one, 'path') ?? '', found);
       add(one, `${title}, ${textAt(one, 'path') ?? ''}`, pathOf(textAt(one, 'path') ?? ''));
+    }
   for (const quota of listAt(body, 'quota_settings')) {
     const limit = writtenNumber(at(quota, 'limit'), 'the quota', quota, found);
     const period = textAt(quota, 'period') ?? '';
@@ -38,6 +40,12 @@ export function readUsagePlan({ name, body }: Resource, found: FoundLimits): voi
       });
   }
 }
+
+const sayOne = (at: TreeEntry, name: string, found: FoundLimits) =>
+  found.refuse(
+    at,
+    `only requests of ${name} count, and in place of broader limits; here its path alone is known, and meets those too`,
+  );
 
 type ThrottlePlace = {
   readonly name: string;
@@ -65,8 +73,8 @@ function throttle(
 
 /** `/orders/POST` */
 function pathOf(path: string): PathPattern[] {
-  const [, own = ''] = /^(\/.*)\/[A-Z]+$/.exec(path) ?? [];
-  return own === '' ? [] : [{ kind: 'exact', text: own }];
+  const [, own = ''] = /^(\/.*)\/(?:[A-Z]+|\*)$/.exec(path) ?? [];
+  return own === '' ? [] : [pathWith(own)];
 }
 
 export function readStage({ name, body }: Resource, found: FoundLimits): void {
@@ -90,8 +98,8 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
       .filter((one) => one !== undefined)
       .join(', ');
     if (route !== undefined || (method !== undefined && method !== '*/*'))
-      found.refuse(settings, `only requests of ${route ?? method} count; here its path alone is known`);
-    const path = route === undefined ? paths : [{ kind: 'exact', text: route.replace(/^\S+\s+/, '') } as const];
+      sayOne(settings, route ?? method ?? '', found);
+    const path = route === undefined || route === '$default' ? paths : [pathWith(route.replace(/^\S+\s+/, ''))];
     throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...place, where, paths: path }, found);
   }
 }

@@ -81,7 +81,24 @@ function* resourcesOf(root: TreeEntry): Generator<Resource> {
   }
 }
 
+/** Notes rules that let requests pass before a limit. Rules without a number come in any order. */
+function sayAllowing(
+  rules: readonly TreeEntry[],
+  allows: (rule: TreeEntry) => boolean,
+  limits: (rule: TreeEntry) => boolean,
+  found: FoundLimits,
+): void {
+  const numbers = rules.filter(limits).map((rule) => numberAt(rule, 'priority') ?? Number.POSITIVE_INFINITY);
+  const last = numbers.sort((a, b) => b - a)[0];
+  for (const rule of rules)
+    if (last !== undefined && allows(rule) && (numberAt(rule, 'priority') ?? 0) < last)
+      found.refuse(rule, 'what is allowed here does not meet the limits after it; here it does');
+}
+
 function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
+  const isAllowing = (rule: TreeEntry) => isGiven(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
+  const isLimit = (rule: TreeEntry) => at(rule, 'statement', 'rate_based_statement') !== undefined;
+  sayAllowing(listAt(body, 'rule'), isAllowing, isLimit, found);
   for (const rule of listAt(body, 'rule')) {
     const statement = at(rule, 'statement', 'rate_based_statement');
     if (statement !== undefined) readRateBased(statement, rule, `web ACL ${name}`, found);
@@ -122,7 +139,12 @@ const characteristics: Readonly<Record<string, readonly KeyPart[]>> = {
 function readRuleset({ name, body }: Resource, found: FoundLimits): void {
   for (const rule of listAt(body, 'rules')) {
     const limit = at(rule, 'ratelimit');
+    const skipped = listAt(rule, 'action_parameters', 'phases').map(({ value }) => value);
+    if (skipped.includes('http_ratelimit'))
+      found.refuse(rule, 'what skips limits by this rule is counted here nonetheless');
     if (!isGiven(limit)) continue;
+    if (textAt(limit, 'requests_to_origin') === 'true')
+      found.refuse(limit, 'only requests that reach the origin count; here those from the cache do, too');
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
     const requests = writtenNumber(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
     const period = writtenNumber(at(limit, 'period'), 'period', limit, found);
@@ -180,10 +202,20 @@ function reachOf(expression: TreeEntry | undefined, found: FoundLimits): Reach {
 }
 
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
-  for (const rule of type.endsWith('_rule') ? [body] : listAt(body, 'rule')) {
-    const action = textAt(rule, 'action') ?? '';
+  const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
+  const actionOf = (rule: TreeEntry) => textAt(rule, 'action') ?? '';
+  const isLimit = (rule: TreeEntry) => /^(?:throttle|rate_based_ban)$/.test(actionOf(rule));
+  sayAllowing(rules, (rule) => actionOf(rule) === 'allow', isLimit, found);
+  for (const rule of rules) {
+    const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
-    if (!/^(?:throttle|rate_based_ban)$/.test(action) || options === undefined) continue;
+    if (!isLimit(rule) || options === undefined) continue;
+    const own = numberAt(rule, 'priority') ?? 0;
+    const isFirst = (other: TreeEntry) =>
+      textAt(other, 'preview') !== 'true' && (numberAt(other, 'priority') ?? Number.POSITIVE_INFINITY) < own;
+    const before = rules.find((other) => isLimit(other) && isFirst(other));
+    if (before !== undefined)
+      found.refuse(rule, `requests that fit the rule of line ${before.line} do not come here; here they do`);
     const count = writtenNumber(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
     const interval = writtenNumber(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
     const isBan = action === 'rate_based_ban';
@@ -198,6 +230,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
       found.refuse(at(rule, 'match')!, `only requests of ${expression ?? ranges.join(', ')} count; here all do`);
     const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
     const by = configs.length > 1 ? configs.join(', ') : configs[0] || textAt(options, 'enforce_on_key') || 'ALL';
+    const exceeded = textAt(options, 'exceed_action') ?? '';
     found.limiter(options, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
@@ -208,15 +241,17 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
         interval_sec: interval,
         ...(ban !== undefined && { ban_duration_sec: ban }),
       },
-      status: Number(/\d+/.exec(textAt(options, 'exceed_action') ?? '')?.[0] ?? 429),
+      status: Number(/\d+/.exec(exceeded)?.[0] ?? (exceeded === 'redirect' ? 302 : 429)),
       isDryRun: textAt(rule, 'preview') === 'true',
     });
   }
 }
 
 function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void {
-  for (const rule of [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')]) {
-    if (!/RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '')) continue;
+  const rules = [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')];
+  const isLimit = (rule: TreeEntry) => /RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '');
+  sayAllowing(rules, (rule) => textAt(rule, 'action') === 'Allow' && !isLimit(rule), isLimit, found);
+  for (const rule of rules.filter(isLimit)) {
     const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
     if (textAt(rule, 'enabled') === 'false') {
       const named = textAt(rule, 'name') ?? 'rate limit';
