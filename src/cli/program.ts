@@ -68,7 +68,6 @@ async function help(words: readonly string[]): Promise<void> {
   if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
   else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
-  else if (first === 'commands') await showPage(await commandsPage());
   else if (topic !== undefined) await showTopic(topic.name, words.slice(1).join('.'));
   else throw unknown(words, true);
 }
@@ -94,7 +93,9 @@ async function showTopic(name: string, word = ''): Promise<void> {
     return showPage(fieldPage(Scenario, word));
   }
   if (word !== '') throw usageFailure(`The topic ${name} takes no further word.`, `See \`weir help ${name}\`.`);
-  await showPage(readFileSync(packageFile(`dist/topics/${name}.md`), 'utf8'));
+  await showPage(
+    name === 'commands' ? await commandsPage() : readFileSync(packageFile(`dist/topics/${name}.md`), 'utf8'),
+  );
 }
 
 function unknown(words: readonly string[], isHelp = false) {

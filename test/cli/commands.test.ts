@@ -195,6 +195,8 @@ describe('help', () => {
       ['help rule', '`weir help rules`'],
       ['help clients', '`weir help client`'],
       ['help topics', 'The topics are limits, logs,'],
+      ['help gateways kong', 'The topic gateways takes no further word.'],
+      ['help commands simulate', 'The topic commands takes no further word.'],
       ['help ', 'There is no topic and no command "".'],
       ['help -5', 'There is no topic and no command "-5".'],
     ],
