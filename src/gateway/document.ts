@@ -89,6 +89,10 @@ export const isGiven = (entry: TreeEntry | undefined): entry is TreeEntry =>
   entry !== undefined &&
   (entry.fields.size > 0 || entry.items.length > 0 || entry.value !== undefined || entry.expression !== undefined);
 
+/** An object without fields is there, as a block of Terraform without settings is: `count {}`. */
+export const isThere = (entry: TreeEntry | undefined): boolean =>
+  entry !== undefined && (entry.fields !== nothing || isGiven(entry));
+
 export function numbersAt<Name extends string>(
   entry: TreeEntry | undefined,
   found: FoundLimits,

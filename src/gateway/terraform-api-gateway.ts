@@ -65,10 +65,9 @@ function throttle(
   const rate_limit = writtenNumber(at(settings, rateName), rateName, settings, found);
   const burst_limit = writtenNumber(at(settings, burstName), burstName, settings, found);
   if (rate_limit === undefined || burst_limit === undefined) return;
-  found.limiter(settings, {
-    ...place,
-    limit: { like: 'aws-api-gateway', rate_limit, burst_limit },
-  });
+  const off = rate_limit === -1 && burst_limit === -1 ? '-1 turns it off' : undefined;
+  const limit = off === undefined ? { like: 'aws-api-gateway', rate_limit, burst_limit } : undefined;
+  found.unless(off, settings, { ...place, limit });
 }
 
 /** `/orders/POST` */
@@ -92,7 +91,7 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
     ...listAt(body, 'default_route_settings'),
     ...listAt(body, 'route_settings'),
   ]) {
-    if (at(settings, 'throttling_rate_limit') === undefined) continue;
+    if (!['throttling_rate_limit', 'throttling_burst_limit'].some((one) => isGiven(at(settings, one)))) continue;
     const route = textAt(settings, 'route_key');
     const where = [place.where, route ?? (method === '*/*' ? undefined : method)]
       .filter((one) => one !== undefined)

@@ -4,7 +4,7 @@
 //   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
-import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
+import { at, isGiven, isThere, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
 import { type FoundLimits, type KeyPart, keyNamed, keyOfAll, type PathPattern, type Reach } from './found.js';
 import { readPlugin } from './kong.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
@@ -95,13 +95,18 @@ function sayAllowing(
       found.refuse(rule, 'what is allowed here does not meet the limits after it; here it does');
 }
 
+function saySwitched(rule: TreeEntry, found: FoundLimits): void {
+  const given = at(rule, 'enabled');
+  if (given?.expression !== undefined) found.refuse(given, `it is enabled as ${given.expression} says; here it is`);
+}
+
 function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
-  const isAllowing = (rule: TreeEntry) => isGiven(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
-  const isLimit = (rule: TreeEntry) => at(rule, 'statement', 'rate_based_statement') !== undefined;
+  const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
+  const isLimit = (rule: TreeEntry) => isGiven(at(rule, 'statement', 'rate_based_statement'));
   sayAllowing(listAt(body, 'rule'), isAllowing, isLimit, found);
   for (const rule of listAt(body, 'rule')) {
     const statement = at(rule, 'statement', 'rate_based_statement');
-    if (statement !== undefined) readRateBased(statement, rule, `web ACL ${name}`, found);
+    if (isGiven(statement)) readRateBased(statement, rule, `web ACL ${name}`, found);
   }
 }
 
@@ -114,9 +119,9 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   if (isGiven(scope)) found.refuse(scope, 'only requests of scope_down_statement count; here all do');
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
-  const isCount = textAt(rule, 'action') === 'count' || isGiven(at(action, 'count'));
+  const isCount = textAt(rule, 'action') === 'count' || isThere(at(action, 'count'));
   const named = { captcha: 405, challenge: 202 };
-  const [, asked] = Object.entries(named).find(([name]) => at(action, name) !== undefined) ?? [];
+  const [, asked] = Object.entries(named).find(([name]) => isThere(at(action, name))) ?? [];
   const status = numberAt(action, 'block', 'custom_response', 'response_code') ?? asked ?? 403;
   found.limiter(statement, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
@@ -143,6 +148,7 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     if (skipped.includes('http_ratelimit'))
       found.refuse(rule, 'what skips limits by this rule is counted here nonetheless');
     if (!isGiven(limit)) continue;
+    saySwitched(rule, found);
     if (textAt(limit, 'requests_to_origin') === 'true')
       found.refuse(limit, 'only requests that reach the origin count; here those from the cache do, too');
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
@@ -252,6 +258,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
   const isLimit = (rule: TreeEntry) => /RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '');
   sayAllowing(rules, (rule) => textAt(rule, 'action') === 'Allow' && !isLimit(rule), isLimit, found);
   for (const rule of rules.filter(isLimit)) {
+    saySwitched(rule, found);
     const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
     if (textAt(rule, 'enabled') === 'false') {
       const named = textAt(rule, 'name') ?? 'rate limit';
