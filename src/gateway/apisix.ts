@@ -62,7 +62,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       listAt(root, 'plugin_configs').find((one) => idOf(one) === textAt(route, 'plugin_config_id')),
       within.get(route) ?? services.find((one) => idOf(one) === textAt(route, 'service_id')),
     ];
-    const reach = reachOf(route);
+    const reach = reachOf(route, shared[1]);
     for (const one of [route, ...shared])
       for (const [name, config] of at(one, 'plugins')?.fields ?? [])
         if (OTHERS.test(name)) found.refuse(config, `the plugin ${name} is not read`);
@@ -103,23 +103,25 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
 
 const CONDITIONS = ['methods', 'vars', 'exprs', 'remote_addr', 'remote_addrs', 'remoteAddrs', 'filter_func'];
 
-function reachOf(route: TreeEntry): Bound {
-  const all = (...names: string[]) =>
+function reachOf(route: TreeEntry, service?: TreeEntry): Bound {
+  const all = (of: TreeEntry | undefined, ...names: string[]) =>
     names
       .flatMap((name) =>
-        listAt(route, name)
+        listAt(of, name)
           .map(({ value }) => String(value))
-          .concat(textAt(route, name) ?? []),
+          .concat(textAt(of, name) ?? []),
       )
       .filter((one) => one !== 'undefined');
-  const uris = [...new Set(all('uri', 'uris', 'paths'))];
+  const prefix = textAt(service, 'path_prefix') ?? '';
+  const uris = [...new Set(all(route, 'uri', 'uris', 'paths').map((uri) => prefix + uri))];
+  const hosts = [route, service].map((one) => all(one, 'host', 'hosts')).find((some) => some.length > 0) ?? [];
   const paths = uris.map(
     (uri): PathPattern =>
       uri.endsWith('*') ? { kind: 'prefix', text: uri.slice(0, -1) } : { kind: 'exact', text: uri },
   );
   return {
     where: `route ${textAt(route, 'name') ?? textAt(route, 'id') ?? uris.join(', ')}`,
-    hosts: [...new Set(all('host', 'hosts'))],
+    hosts: [...new Set(hosts)],
     paths,
   };
 }

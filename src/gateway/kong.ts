@@ -181,6 +181,11 @@ export function readPlugin(
   const off =
     textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
   const key = keyOf(config, hasConsumers);
+  const protocols = listAt(plugin, 'protocols').map(({ value }) => String(value));
+  if (protocols.length > 0 && !protocols.some((one) => one.startsWith('http')))
+    found.refuse(at(plugin, 'protocols')!, `only requests of ${protocols.join(', ')} count; here all do`);
+  const throttling = at(config, 'throttling', 'enabled');
+  if (textAt(throttling) === 'true') found.refuse(throttling!, 'requests wait before they are refused; here none does');
   if (textAt(config, 'enforce_consumer_groups') === 'true')
     found.refuse(
       at(config, 'enforce_consumer_groups')!,
@@ -223,6 +228,8 @@ function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[]
 }
 
 function keyOf(config: TreeEntry | undefined, hasConsumers: boolean): LimitKey {
+  const compound = listAt(config, 'compound_identifier').map(({ value }) => String(value));
+  if (compound.length > 0) return unknownKey(compound.join(', '));
   const by = textAt(config, 'limit_by') ?? textAt(config, 'identifier') ?? 'consumer';
   if (by === 'ip') return perClient;
   if (hasConsumers && (by === 'consumer' || by === 'credential')) return unknownKey(by);

@@ -107,7 +107,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
 }
 
 /** Names of plugins and handlers, as values. */
-const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|(?:Request)?RateLimit(?:er)?)$/;
+const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|RequestRateLimiter)$/;
 
 /** Names of objects, which may be called after a limit. */
 const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs)$/;

@@ -43,10 +43,10 @@ function readFilter(filter: TreeEntry, route: TreeEntry | undefined, found: Foun
     found.refuse(filter, what);
     return [];
   };
-  if (textAt(filter, 'name') !== 'RequestRateLimiter')
-    return /^RequestRateLimiter\b/.test(String(filter.value ?? ''))
-      ? refuse('RequestRateLimiter in the short form is not read')
-      : [];
+  const name = textAt(filter, 'name') ?? String(filter.value ?? '').split('=')[0]!;
+  if (!/rate-?limit|throttl/i.test(name)) return [];
+  if (name !== 'RequestRateLimiter') return refuse(`the filter ${name} is not read`);
+  if (filter.value !== undefined) return refuse('RequestRateLimiter in the short form is not read');
   const args = at(filter, 'args');
   const flat = [...(args?.fields ?? [])].filter(([name]) => name.startsWith('redis-rate-limiter.'));
   const nested = [...(at(args, 'redis-rate-limiter')?.fields ?? [])];
@@ -100,7 +100,8 @@ function reachOf(route: TreeEntry | undefined, found: FoundLimits | undefined): 
   return reach;
 }
 
-function pattern(text: string): PathPattern {
+function pattern(given: string): PathPattern {
+  const text = given.replace(/\/\{\*\w+\}$/, '/**');
   if (text === '/**') return { kind: 'prefix', text: '/' };
   if (text.endsWith('/**'))
     return {
