@@ -235,7 +235,7 @@ function readLocal(
   const prefix = textAt(filter, 'stat_prefix') ?? 'local_ratelimit';
   const isOfConnections = /\.(?:network|listener)\./.test(typeOf(entry));
   const [enabled, enforced] = isOfConnections
-    ? [100, 100]
+    ? [textAt(filter, 'runtime_enabled', 'default_value') === 'false' ? 0 : 100, 100]
     : [shareOf(filter, 'filter_enabled'), shareOf(filter, 'filter_enforced')];
   const perConnection = textAt(filter, 'local_rate_limit_per_downstream_connection') === 'true';
   const code = textAt(filter, 'status', 'code');
@@ -247,7 +247,9 @@ function readLocal(
     const isSent = sentAs === undefined || by !== undefined;
     const off =
       enabled === 0
-        ? 'filter_enabled is 0 %, or absent'
+        ? isOfConnections
+          ? 'runtime_enabled is false'
+          : 'filter_enabled is 0 %, or absent'
         : isSent || sends === undefined
           ? undefined
           : 'no route of the listener sends this descriptor';

@@ -211,11 +211,12 @@ function readMiddleware(
   if (isGiven(at(config, 'sourceCriterion', 'ipStrategy', 'excludedIPs')))
     found.refuse(config, 'excludedIPs is not read: the address of the client is the key here');
   const holders = new Set([self]);
-  const isNamed = (names: readonly string[]) => names.some((one) => [...holders].some((own) => isName(one, own)));
-  const chains = all.filter((one) => one.kind === 'chain');
-  for (const _ of chains)
-    for (const one of chains) if (isNamed(namesIn(at(one.config, 'middlewares'), one.namespace))) holders.add(one);
-  const users = routers.filter((router) => isNamed(router.middlewares));
+  const isAmong = (names: readonly string[], held: Middleware) => names.some((one) => isName(one, held));
+  for (const held of holders)
+    for (const one of all)
+      if (one.kind === 'chain' && isAmong(namesIn(at(one.config, 'middlewares'), one.namespace), held))
+        holders.add(one);
+  const users = routers.filter((router) => [...holders].some((held) => isAmong(router.middlewares, held)));
   if (users.length === 0)
     found.unused(config, {
       name,
