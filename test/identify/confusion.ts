@@ -17,7 +17,7 @@ export interface Case {
   readonly isExact: boolean;
   /** One rule is named, and it is of another family. */
   readonly isWrong: boolean;
-  /** The interval of the span of the right family does not hold the span of the limiter. */
+  /** No interval of a span of the right family holds the span of the limiter. */
   readonly isOutside: boolean;
   readonly cpuMs: number;
 }
@@ -46,10 +46,11 @@ export function identified(seed: number): Case {
 }
 
 function isOutside({ family, spanMs }: RandomLimiter, { rules }: Answer): boolean {
-  const parameters = rules.find((one) => one.family === family)?.parameters;
-  const span = parameters?.['window_ms'] ?? parameters?.['token_ms'];
+  const spans = rules
+    .filter((one) => one.family === family)
+    .map(({ parameters }) => parameters['window_ms'] ?? parameters['token_ms']);
   const isIn = ({ least, most }: Range) => least <= spanMs && spanMs <= most;
-  return family !== 'concurrency' && span !== undefined && !(span.pieces ?? [span]).some(isIn);
+  return family !== 'concurrency' && spans.length > 0 && !spans.some((span) => (span!.pieces ?? [span!]).some(isIn));
 }
 
 /** Counts exactly; the span of a rate within 2 %, that of a window within the resolution, or what its network lets be seen of it. */
