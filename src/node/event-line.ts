@@ -1,9 +1,11 @@
 // Parses one event from the bytes of a line: common forms by hand, all others by JSON.parse and the schema.
 //
 //   {"type":"request"}   {"type":"request","count":3,"cycle":2345678901,"contract_id":"0123456789abcdef"}
+import { isUtf8 } from 'node:buffer';
 import { EventShape } from '../api/events.js';
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure } from '../schema/failure.js';
+import { NOT_UTF8 } from './json-body.js';
 import { refusal } from './problem.js';
 
 const compiled = compileSchema(EventShape);
@@ -20,7 +22,7 @@ export class EventLine {
 
   /** @throws Failure `invalid_json`, `invalid_input` */
   read(bytes: Buffer, from: number, to: number): void {
-    if (!this.#readCommon(bytes, from, to)) this.take(parse(bytes.toString('utf8', from, to)));
+    if (!this.#readCommon(bytes, from, to)) this.take(parse(bytes.subarray(from, to)));
   }
 
   /** @throws Failure `invalid_input` */
@@ -95,16 +97,15 @@ export class EventLine {
   }
 }
 
-function parse(text: string): unknown {
+function parse(bytes: Buffer): unknown {
+  let why = NOT_UTF8;
   try {
-    return JSON.parse(text);
+    if (isUtf8(bytes)) return JSON.parse(bytes.toString());
   } catch (error) {
-    throw new Failure('invalid_json', {
-      what: 'The line was not counted.',
-      why: `It is not JSON: ${(error as Error).message}.`,
-      fix: 'Write one event a line, for example {"type":"request"}.',
-    });
+    why = `It is not JSON: ${(error as Error).message}.`;
   }
+  const fix = 'Write one event a line, for example {"type":"request"}.';
+  throw new Failure('invalid_json', { what: 'The line was not counted.', why, fix });
 }
 
 function nameAt(bytes: Buffer, at: number): string {

@@ -1,7 +1,32 @@
-// Parses a JSON body in one go. Refuses in advance what would take long to parse or to walk.
+// Parses a JSON body in one go. Refuses in advance what would take long to parse or to walk, and texts that would not be kept as sent.
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../schema/failure.js';
+import { startsWithMark } from '../traffic/log/lines.js';
 
-/** @throws Failure `invalid_json`; `invalid_input` for anything else than `wanted` */
+/** @throws Failure `unsupported_media_type` for a compressed body, or one of another charset than UTF-8 */
+export function refuseEncoded(headers: IncomingHttpHeaders): void {
+  const { 'content-type': type = '', 'content-encoding': coding, 'transfer-encoding': transfer } = headers;
+  if (coding === undefined && transfer === undefined && !type.includes(';')) return;
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1] ?? 'utf-8';
+  const isPlain = /^identity$/i.test(coding ?? 'identity') && /^chunked$/i.test(transfer ?? 'chunked');
+  if (isPlain && /^(?:utf-?8|us-ascii)$/i.test(charset)) return;
+  throw new Failure('unsupported_media_type', {
+    what: 'The body was not read.',
+    why: isPlain ? `Its charset is ${charset}.` : `It is encoded: ${coding ?? transfer}.`,
+    fix: 'Send it in UTF-8 and uncompressed, without Content-Encoding.',
+  });
+}
+
+/** The text of a body, without a byte order mark. @throws Failure `invalid_json` if it is not UTF-8 */
+export function textOf(body: Buffer): string {
+  if (isUtf8(body)) return body.toString('utf8', startsWithMark(body, 0, body.length) ? 3 : 0);
+  throw new Failure('invalid_json', { what: 'The body was not read.', why: NOT_UTF8, fix: 'Send it in UTF-8.' });
+}
+
+export const NOT_UTF8 = 'It is not UTF-8, and replaced bytes would make one text of several.';
+
+/** @throws Failure `invalid_json`; `invalid_input` for anything else than `wanted`, and for half a character */
 export function parseBody(text: string, wanted: 'object' | 'array'): object {
   const fix =
     wanted === 'object'
@@ -19,6 +44,13 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
     const why = `It is not JSON: ${(error as Error).message}.`;
     throw new Failure('invalid_json', { what: 'The body was not read.', why, fix });
   }
+  if (hasHalfCharacter(text, value)) {
+    throw new Failure('invalid_input', {
+      what: 'The body was refused.',
+      why: 'A text in it has half a character: a surrogate alone, which UTF-8 does not have.',
+      fix: String.raw`Write a character beyond U+FFFF as both of its halves, for example \ud83d\ude00, or as itself.`,
+    });
+  }
   if (typeof value === 'object' && value !== null && Array.isArray(value) === (wanted === 'array')) return value;
   throw new Failure('invalid_input', {
     what: 'The body was refused.',
@@ -26,6 +58,11 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
     fix,
     faults: [{ path: '/', message: `must be an ${wanted}` }],
   });
+}
+
+/** JSON.stringify escapes surrogates only if they are alone. */
+function hasHalfCharacter(text: string, value: unknown): boolean {
+  return /\\u[dD][89a-fA-F]/.test(text) && /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(value));
 }
 
 /** Levels of nested objects and arrays: walks of a value are recursive, and the stack is finite. */

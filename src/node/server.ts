@@ -17,7 +17,7 @@ import { noteAdminAction } from './admin-log.js';
 import { asGate } from './any-method.js';
 import { Connections } from './connections.js';
 import { type HostCheck, refuseTwoHosts } from './host-names.js';
-import { parseBody } from './json-body.js';
+import { parseBody, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
 import { Pipelines } from './pipelines.js';
 import {
@@ -132,19 +132,19 @@ function jsonReader({ limits, queue }: Pick<NodeContext, 'limits' | 'queue'>) {
     const { route } = request;
     readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
       if (failure !== undefined) return done(failure);
-      const text = body === null ? '' : body.toString();
-      request.bodyLength = text.length;
+      if (body === null) return done(null);
+      request.bodyLength = body.length;
       // Refusing costs several times what counting costs: on other routes each body takes its turn.
-      if (text.length <= PARSED_AT_ONCE && route.skipsQueue === true) parse(text, done);
-      else queue.take(sourceOf(request), () => parse(text, done));
+      if (body.length <= PARSED_AT_ONCE && route.skipsQueue === true) parse(body, done);
+      else queue.take(sourceOf(request), () => parse(body, done));
     });
   };
 }
 
-function parse(text: string, done: Parsed): void {
+function parse(body: Buffer, done: Parsed): void {
   let parsed: object | undefined;
   try {
-    if (text !== '') parsed = parseBody(text, 'object');
+    if (body.length > 0) parsed = parseBody(textOf(body), 'object');
   } catch (error) {
     done(error as Error);
     return;
@@ -152,7 +152,7 @@ function parse(text: string, done: Parsed): void {
   done(null, parsed);
 }
 
-/** Characters of a body that is parsed on arrival; a longer one waits for its turn. */
+/** Bytes of a body that is parsed on arrival; a longer one waits for its turn. */
 const PARSED_AT_ONCE = 4_096;
 
 function mount(
@@ -248,6 +248,7 @@ function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) 
     const gateway = route.gatewayOf?.(context, request);
     if (gateway === undefined) checkHost(headers.host);
     request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
+    if (changes && !route.isGate) refuseEncoded(headers);
   };
   type Done = (error?: Error) => void;
   const refused = (error: unknown, request: FastifyRequest, reply: FastifyReply, done: Done) => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { statusAndCode } from './caller.js';
+import { statusAndCode, toldBy } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { rawAnswer } from './raw.js';
 
@@ -36,6 +37,8 @@ const wrong: readonly Case[] = [
   ['text', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'text/plain'],
   ['a form', EVENT, 'type=request', '415 unsupported_media_type', undefined, 'application/x-www-form-urlencoded'],
   ['a type that is none', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'json'],
+  ['another charset', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'application/json; charset=latin1'],
+  ['half a character', MACHINES, { slug: 'new', display_name: 'a\ud800' }, '400 invalid_input'],
   ['no field', EVENT, '{}', '400 invalid_input', '/type is required'],
   ['a field misspelt', EVENT, { type: 'request', cuont: 3 }, '400 invalid_input', '/cuont is not known; did you mean "count"?'],
   ['__proto__', EVENT, '{"type":"request","__proto__":{}}', '400 invalid_input',
@@ -107,6 +110,29 @@ describe('a bad request is told what is wrong with it', () => {
     ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
   ])('%s %s', async (method, path, status, code) => {
     expect(statusAndCode(await owner.ask(method, path))).toEqual([status, code]);
+  });
+
+  it.each([
+    ['gzip', gzipSync('{"type":"request"}'), { 'content-encoding': 'gzip' }, '415 unsupported_media_type'],
+    ['bytes that are no UTF-8', Buffer.from('{"type":"request","key":"\xff"}', 'latin1'), {}, '400 invalid_json'],
+  ])('a body of %s is not read, nor are lines and arrays', async (_name, body, headers, answer) => {
+    for (const [path, type] of [
+      [EVENT, 'application/json'],
+      [`${EVENT}s`, 'application/json'],
+      [`${EVENT}s`, 'application/x-ndjson'],
+    ] as const) {
+      const sent = { ...headers, authorization: `Bearer ${owner.key}`, 'content-type': type };
+      const asked = { method: 'POST', headers: sent, body };
+      const told = await toldBy(await fetch(`${node.url}${path}`, asked));
+      // A line is refused by itself.
+      const code = told.body.code ?? told.body.outcomes[0].code;
+      expect([path, type, `${told.status === 200 ? 400 : told.status} ${code}`]).toEqual([path, type, answer]);
+    }
+    expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
+  });
+
+  it('a byte order mark before a body is no part of it', async () => {
+    expect((await owner.post(EVENT, '\ufeff{"type":"reqest"}')).body.code).toBe('unknown_event_type');
   });
 
   it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {

@@ -6,7 +6,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import type { Lines } from '../counting/lines.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
-import { parseBody } from '../json-body.js';
+import { parseBody, textOf } from '../json-body.js';
 import type { Limits } from '../limits.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { failureFrom } from '../problem.js';
@@ -36,7 +36,7 @@ export const countMany = route(api.countMany, forEvents, {
     const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
     const reader = (whole: Buffer) =>
       isArray
-        ? queue.of(source, () => elementsOf(parseBody(whole.toString(), 'array') as readonly unknown[], lines))
+        ? queue.of(source, () => elementsOf(parseBody(textOf(whole), 'array') as readonly unknown[], lines))
         : linesOf(whole, cutterOf(lines), lines, true);
     const header = request.headers['idempotency-key'];
     let answer: object | undefined;
