@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
 import { Rank } from '../time/rank.js';
 import type { NodeContext } from './node-context.js';
-import { refuseBrokenRequest } from './problem.js';
+import { answerUnrouted, refuseBrokenRequest, unknownExpectation } from './problem.js';
 
 type ConnectionContext = Pick<NodeContext, 'counts' | 'sockets' | 'clock' | 'limits'>;
 
@@ -43,6 +43,15 @@ export class Connections {
     server.setTimeout(limits.idleTimeoutMs);
     // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => sockets.admit(socket));
+    server.on('checkExpectation', (request, response) => {
+      this.#context.counts.malformedRequests += 1;
+      answerUnrouted(unknownExpectation(request), request, response);
+    });
+    // Without a listener, Node hangs up in silence; with one, the errors of the socket are ours.
+    server.on('connect', (_request, socket) => {
+      socket.on('error', () => socket.destroy());
+      this.#refuse({ code: 'CONNECT' }, socket as Socket);
+    });
     // With a listener, Node leaves idle connections to us.
     server.on('timeout', (socket) => this.#cutIdle(socket));
     return server;
@@ -86,7 +95,7 @@ export class Connections {
     });
   }
 
-  #refuse(error: FastifyError, socket: Socket): void {
+  #refuse(error: Pick<FastifyError, 'code'>, socket: Socket): void {
     this.#context.counts.malformedRequests += 1;
     refuseBrokenRequest(error, socket, this.#context.clock);
   }

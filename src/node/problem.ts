@@ -122,8 +122,17 @@ export function undecodable(): Unrouted {
   return { failure: noSuchRoute('The path cannot be decoded, or a part of it is longer than any name here.') };
 }
 
+export function unknownExpectation({ headers: { expect = '' } }: IncomingMessage): Unrouted {
+  const failure = new Failure('malformed_request', {
+    what: 'The request was not read.',
+    why: `It has the header Expect: ${expect.slice(0, 100)}, and this node knows 100-continue alone.`,
+    fix: 'Send it without Expect.',
+  });
+  return { failure };
+}
+
 /** For requests that are not HTTP, or too slow: there is only a socket. */
-export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: WallClock): void {
+export function refuseBrokenRequest(error: Pick<FastifyError, 'code'>, socket: Socket, clock: WallClock): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (!socket.writable) {
     socket.destroy();
@@ -136,6 +145,7 @@ export function refuseBrokenRequest(error: FastifyError, socket: Socket, clock: 
     `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...(status === 405 ? ['Allow: GET, HEAD, POST, PATCH, DELETE'] : []),
   ];
   // Closing with unread input resets a socket, and the answer may be lost: input is read and dropped for a while.
   socket.removeAllListeners('data').on('data', () => {});
@@ -161,6 +171,12 @@ function brokenRequest(code: string): Failure {
         what: 'The request was not read.',
         why: 'Its first line and its headers have more bytes than this node takes.',
         fix: 'Send fewer or shorter headers.',
+      });
+    case 'CONNECT':
+      return new Failure('method_not_allowed', {
+        what: 'No connection was made.',
+        why: 'This node is no proxy, and takes no CONNECT.',
+        fix: 'Ask the other host itself; GET /api/endpoints lists the routes of this node.',
       });
     default:
       return new Failure('malformed_request', {

@@ -102,6 +102,10 @@ describe('a bad request is told what is wrong with it', () => {
     ['GET', '/nowhere', 404, 'route_not_found'],
     ['POST', '/nowhere', 404, 'route_not_found'],
     ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/stream?after_cycle=1', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/state?format=ndjson&kind=transition', 400, 'invalid_input'],
+    ['GET', `${CONTRACTS}?search=none&after=${contract}`, 400, 'invalid_input'],
+    ['GET', `${MACHINES}?sort=limiting&after=none`, 400, 'invalid_input'],
     ['GET', `/api/chain/gate/event`, 405, 'method_not_allowed'],
     ['PUT', `/api/chain/gate/event`, 405, 'method_not_allowed'],
     // As of a machine of this name, which none can have.
@@ -163,6 +167,14 @@ describe('a bad request is told what is wrong with it', () => {
   });
 });
 
+it('rows are found by the name of a contract as by its id', async () => {
+  await owner.createMachine('named');
+  const contract_id = await owner.deploy('named', { name: 'checkout' });
+  const rows = await owner.rows('named', 'contract_id=checkout');
+  expect(rows).toMatchObject([{ kind: 'contract_created', contract_id }]);
+  expect(await owner.rows('named', `contract_id=${contract_id}`)).toEqual(rows);
+});
+
 const HTTP = 'HTTP/1.1\r\nHost: localhost\r\n';
 const TYPE = 'Content-Type: application/json\r\n';
 const MINT = '/api/demo-key/mint';
@@ -176,6 +188,8 @@ describe('what is no HTTP, or does not come, is refused on its socket', () => {
     ['headers too large', `GET / ${HTTP}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a path too long', `GET /${'x'.repeat(20_000)} ${HTTP}\r\n`, 431, 'headers_too_large'],
     ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
+    ['an expectation', `GET / ${HTTP}Expect: 200-ok\r\nConnection: close\r\n\r\n`, 400, 'malformed_request'],
+    ['a tunnel', `CONNECT example.org:443 ${HTTP}\r\n`, 405, 'method_not_allowed'],
     ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
   ])('%s', async (_name, text, status, code) => {
     const answer = await rawAnswer(node.url, text);

@@ -54,6 +54,7 @@ const listContracts = route(api.listContracts, forReaders, {
     const { after, limit = 100 } = query;
     const all = await listed(counting, machine.contracts, query);
     const from = after === undefined ? 0 : all.indexOf(contractOf(host, machine, after)) + 1;
+    if (after !== undefined && from === 0) throw notInList(after);
     const page = all.slice(from, from + limit);
     const next = from + limit < all.length ? page.at(-1)!.id : undefined;
     const contracts = (await counting.states(page)).map(contractView);
@@ -61,6 +62,15 @@ const listContracts = route(api.listContracts, forReaders, {
     return { ok: true, next, contracts };
   },
 });
+
+export function notInList(after: string): Failure {
+  return new Failure('invalid_input', {
+    what: 'The list was not continued.',
+    why: `"${after}" is not in it: the list was another, or has changed.`,
+    fix: 'Ask for the first page again, without after.',
+    faults: [{ path: '/after', message: 'is not in this list' }],
+  });
+}
 
 async function listed(
   counting: Counting,

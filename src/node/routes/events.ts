@@ -1,7 +1,7 @@
 // Routes of events: POST …/event, GET …/stream.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
-import { Failure } from '../../schema/failure.js';
+import { Failure, type Fault } from '../../schema/failure.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
@@ -66,6 +66,11 @@ const openStream = route(api.openStream, forReaders, {
   handle({ host, ownership, streams }, request, reply) {
     const { params, query, headers, caller } = request;
     const machine = ownership.visible(params.slug, caller);
+    if (query.after_cycle !== undefined && query.counts === undefined)
+      throw notOpened('after_cycle has no effect without counts.', 'Give the ids of contracts in counts, too.', {
+        path: '/after_cycle',
+        message: 'has no effect without counts',
+      });
     const lastEventId = headers['last-event-id'] ?? query.last_event_id;
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
     const ids = new Set(query.counts?.split(',').filter((id) => id !== ''));
@@ -84,12 +89,13 @@ const openStream = route(api.openStream, forReaders, {
 
 function seqOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Failure('invalid_input', {
-    what: 'The stream was not opened.',
-    why: `"${text.slice(0, 40)}" is no id of an event.`,
-    fix: 'Give the id of the last event that you have, or none.',
-    faults: [{ path: '/last_event_id', message: 'must be a whole number' }],
-  });
+  const fix = 'Give the id of the last event that you have, or none.';
+  const fault = { path: '/last_event_id', message: 'must be a whole number' };
+  throw notOpened(`"${text.slice(0, 40)}" is no id of an event.`, fix, fault);
+}
+
+function notOpened(why: string, fix: string, fault: Fault): Failure {
+  return new Failure('invalid_input', { what: 'The stream was not opened.', why, fix, faults: [fault] });
 }
 
 export const eventRoutes = [countOne, openStream];

@@ -7,6 +7,7 @@ import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
 import { forAdmins, forComputation, forReaders, route } from '../route.js';
 import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
+import { notInList } from './contracts.js';
 
 const forAccounts = { ...forAdmins, ofOwner: true, tier: 'account' } as const;
 
@@ -57,6 +58,7 @@ const listMachines = route(api.listMachines, forReaders, {
     while (await queue.of(sourceOf(request), scanNext));
     const sorted = sort === undefined ? found : limitingFirst(found);
     const first = sort === undefined ? 0 : sorted.findIndex(({ slug }) => slug === after) + 1;
+    if (sort !== undefined && after !== '' && first === 0) throw notInList(after);
     const page = sorted.slice(first, first + limit);
     const next = sorted.length > first + limit ? page.at(-1)!.slug : undefined;
     const machines = page.map((machine) => machineSummary(machine, caller));

@@ -24,7 +24,9 @@ const readRecord = route(api.readRecord, forReaders, {
     const head = await counting.head(machine);
     const source = sourceOf(request);
     if (wantsAll(request)) return sendExport(context, reply, machine, head.seq, source);
-    const { limit = 100, after_seq = 0, kind, contract_id: contractId, from_cycle, to_cycle } = request.query;
+    const { limit = 100, after_seq = 0, kind, contract_id: id, from_cycle, to_cycle } = request.query;
+    // Rows have ids; those of a deleted contract are still found.
+    const contractId = id === undefined ? undefined : (machine.named.get(id)?.id ?? id);
     const query: RowQuery = { kind, contractId, fromCycle: from_cycle, toCycle: to_cycle };
     const found: AuditRow[] = [];
     let after = Math.max(after_seq, record.cut(machine.slug)?.removed_to_seq ?? 0);
@@ -54,9 +56,18 @@ const verifyRecord = route(api.verifyRecord, forReaders, {
   },
 });
 
+/** @throws Failure `invalid_input` for a part of the whole */
 function wantsAll({ query, headers }: RouteRequest<typeof api.readRecord.shapes, 'public_or_owner'>): boolean {
-  if (query.format !== undefined) return query.format === 'ndjson';
-  return headers.accept?.includes(NDJSON) ?? false;
+  const { format, ...parts } = query;
+  if (format === 'json' || (format === undefined && !headers.accept?.includes(NDJSON))) return false;
+  const [part] = Object.keys(parts);
+  if (part === undefined) return true;
+  throw new Failure('invalid_input', {
+    what: 'The record was not exported.',
+    why: `An export is the whole record, so that it can be verified: ${part} has no effect on it.`,
+    fix: `Leave ${part} out, or read pages with format=json.`,
+    faults: [{ path: `/${part}`, message: 'has no effect on an export' }],
+  });
 }
 
 function sendExport(context: NodeContext, reply: FastifyReply, machine: Machine, toSeq: number, source: string) {
