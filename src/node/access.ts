@@ -78,9 +78,14 @@ export class Access {
     return stored !== undefined && !stored.isRevoked && nowMs < stored.expiresAtMs;
   }
 
-  /** For long requests. @throws Failure `credential_invalid` once the key or session has ended */
-  refuseEnded(caller: Caller | undefined, nowMs: number): void {
-    if (caller !== undefined && !this.holdsAt(caller, nowMs)) throw invalid('key');
+  /** For long requests. @param taken lines so far @throws Failure `credential_invalid` once the key or session has ended */
+  refuseEnded(caller: Caller | undefined, nowMs: number, taken: number): void {
+    if (caller === undefined || this.holdsAt(caller, nowMs)) return;
+    throw new Failure('credential_invalid', {
+      what: 'The rest of the body was not counted.',
+      why: `The ${caller.sessionHash === undefined ? 'key' : 'session'} ended while it came; ${taken} lines before it were taken.`,
+      fix: 'Send the lines behind those with another key.',
+    });
   }
 
   dropKey(keyId: string): void {
@@ -162,7 +167,8 @@ function needed(caller: Caller | undefined, auth: Auth): Caller {
     session: 'Send the cookie that POST /api/session sets.',
   };
   throw new Failure('credential_missing', {
-    what: 'Nothing says who is asking.',
+    what: 'The request was refused.',
+    why: `It has no ${auth === 'session' ? 'session' : 'key'}, which says who is asking.`,
     fix: auth === 'session' ? ways.session : ways.key,
   });
 }

@@ -27,7 +27,7 @@ export class EventLine {
 
   /** @throws Failure `invalid_input` */
   take(value: unknown): void {
-    if (!compiled.fits(value)) throw refusal('body', EventShape, compiled.errors(value));
+    if (!compiled.fits(value)) throw refusal('event', EventShape, compiled.errors(value));
     this.type = value.type;
     this.count = value.count ?? 1;
     this.cycle = value.cycle;

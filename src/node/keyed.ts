@@ -75,26 +75,24 @@ export function checkKey(listeners: readonly { readonly contract: Contract }[], 
     if (keyed !== undefined) throw keyMissing(keyed.contract);
     return;
   }
-  const fault =
-    keyed === undefined
-      ? 'has no effect: no contract that counts the event has keys'
-      : /\p{Surrogate}/u.test(key)
-        ? 'must be text: it has half a character'
-        : key.length === 0 || key.length > LONGEST_KEY
-          ? `must have from 1 to ${LONGEST_KEY} characters`
-          : undefined;
-  if (fault === undefined) return;
-  throw new Failure('invalid_input', {
-    what: 'The event was not counted.',
-    why: `/key ${fault}.`,
-    fix: 'Deploy the contract with `keyed`, or send the event without a key.',
-    faults: [{ path: '/key', message: fault }],
-  });
+  if (keyed === undefined) {
+    const fix = 'Leave the key out, or deploy a contract with `keyed`.';
+    throw keyRefused('has no effect: no contract that is asked has keys', fix);
+  }
+  const fix = `Send 1 to ${LONGEST_KEY} characters.`;
+  if (/\p{Surrogate}/u.test(key)) throw keyRefused('must be text: it has half a character', fix);
+  if (key.length === 0 || key.length > LONGEST_KEY)
+    throw keyRefused(`must have from 1 to ${LONGEST_KEY} characters`, fix);
+}
+
+function keyRefused(fault: string, fix: string): Failure {
+  const faults = [{ path: '/key', message: fault }];
+  return new Failure('invalid_input', { what: 'The key was refused.', why: `/key ${fault}.`, fix, faults });
 }
 
 function keyMissing({ id }: Contract): Failure {
   return new Failure('key_missing', {
-    what: 'The event was not counted.',
+    what: 'A key is missing.',
     why: `The contract ${id} counts each key separately.`,
     fix: 'Send `key`, for example the address or the id of the client.',
     faults: [{ path: '/key', message: 'is required' }],

@@ -112,6 +112,7 @@ export function errorsOf({
   path,
   shapes = {},
   errors = [],
+  isGate = false,
 }: Route): FailureCode[] {
   const touchesStore = auth !== 'public' || path === '/api/demo-key/mint';
   // Makes something to keep; events may bring new keys.
@@ -119,13 +120,17 @@ export function errorsOf({
   const isOfOwner = auth !== 'public' && auth !== 'public_or_owner';
   const names = auth === 'public' ? {} : (shapes.params?.properties ?? {});
   const codes: FailureCode[] = [
-    ...('slug' in names ? (['machine_not_found', ...(isOfOwner ? (['not_owner'] as const) : [])] as const) : []),
+    ...('slug' in names
+      ? ([
+          'machine_not_found',
+          ...(isOfOwner ? (['not_owner', 'machine_deleted', 'limit_reached'] as const) : []),
+        ] as const)
+      : []),
     ...('contract_id' in names ? (['contract_not_found'] as const) : []),
     ...errors,
-    ...(shapes.querystring === undefined && shapes.body === undefined ? [] : (['invalid_input'] as const)),
-    ...(method === 'POST'
-      ? (['invalid_json', 'unsupported_media_type', 'body_too_large', 'invalid_input'] as const)
-      : []),
+    // A query with an unknown name, too.
+    ...(path.startsWith('/api/') ? (['invalid_input'] as const) : []),
+    ...(method === 'GET' || isGate ? [] : (['invalid_json', 'unsupported_media_type', 'body_too_large'] as const)),
     ...(auth === 'public'
       ? method === 'GET'
         ? []

@@ -80,7 +80,11 @@ export function internalError(): Failure {
   });
 }
 
-export function refusal(part: 'body' | 'query', schema: TSchema, errors: Parameters<typeof faultsOf>[1]): Failure {
+export function refusal(
+  part: 'body' | 'query' | 'event',
+  schema: TSchema,
+  errors: Parameters<typeof faultsOf>[1],
+): Failure {
   const faults = faultsOf(schema, errors);
   return new Failure('invalid_input', {
     what: `The ${part} was refused.`,

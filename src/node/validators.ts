@@ -45,7 +45,7 @@ const booleans = new Map([
 function readerFor(type: unknown): ((text: string) => unknown) | undefined {
   switch (type) {
     case 'integer':
-      return (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text);
+      return (text) => (/^-?\d{1,300}$/.test(text) ? Number(text) : text);
     case 'boolean':
       return (text) => booleans.get(text) ?? text;
     default:

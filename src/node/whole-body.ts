@@ -14,7 +14,7 @@ type Read = (error: Failure | undefined, body: Buffer | null) => void;
 export function readWhole(request: IncomingMessage, most: number, read: Read): void {
   const announced = Number(request.headers['content-length']);
   if (announced > most) {
-    read(tooLarge(), null);
+    read(tooLarge(most), null);
     return;
   }
   // The request exists once its head is parsed; what came with the head is parsed before the next tick.
@@ -30,7 +30,7 @@ function collect(request: IncomingMessage, most: number, announced: number, read
   const take = (chunk: Buffer) => {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > most) end(tooLarge());
+    if (bytes > most) end(tooLarge(most));
     else if (bytes === announced) end();
   };
   const end = (failure?: Failure) => {
@@ -41,10 +41,10 @@ function collect(request: IncomingMessage, most: number, announced: number, read
   request.on('data', take).on('end', end).on('error', broken);
 }
 
-function tooLarge(): Failure {
+function tooLarge(most: number): Failure {
   return new Failure('body_too_large', {
     what: 'The body was not read to its end.',
-    why: 'It has more bytes than this route takes.',
+    why: `It has more than ${most} bytes, the most that this route takes.`,
     fix: 'Send less at once; many events go to POST …/events, line by line.',
   });
 }

@@ -17,13 +17,24 @@ export interface SchemaError {
  * on an error that summarises others: such errors come last, or not at all.
  */
 export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
-  const words = errors.flatMap((error) => wordsFor(schema, error));
+  const words = errors.filter((error) => !isOtherMember(error, errors)).flatMap((error) => wordsFor(schema, error));
   const faults = words.length > 0 ? words : errors.slice(0, 1).map((error) => plainly(error));
   const seen = new Set<string>();
   const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
   // "must be null" and "must match one of" add nothing to a deeper fault.
   const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
   return (deep.length > 0 ? deep : first).slice(0, MOST_FAULTS).map(shortly);
+}
+
+const SUMMARIES = new Set(['anyOf', 'not', 'additionalProperties']);
+
+/** Of a union: that the value is of no other type says less than what breaks the member that it is meant for; null says least. */
+function isOtherMember(error: SchemaError, errors: readonly SchemaError[]): boolean {
+  const rank = ({ keyword, params }: SchemaError) =>
+    keyword !== 'type' ? 0 : (params as { readonly type?: unknown }).type === 'null' ? 2 : 1;
+  return errors.some(
+    (other) => other.instancePath === error.instancePath && !SUMMARIES.has(other.keyword) && rank(other) < rank(error),
+  );
 }
 
 /** Longest text in a fault: a name can be arbitrarily long. */

@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { verifyRecord } from '../../src/record/verify-export.js';
 import { gateOf, Holder, inTurn, statusAndCode } from './caller.js';
@@ -120,7 +121,9 @@ describe('revocation', () => {
     expect([status, ...(await looks())]).toEqual([204, 401, 401]);
     await Promise.all([byKey!.ended(), bySession!.ended()]);
     await upload.send('{"type":"request"}\n');
-    expect([await upload.status, ofOwner!.hasEnded]).toEqual([401, false]);
+    const { detail, ...told } = await upload.told;
+    expect([told.status, ofOwner!.hasEnded]).toEqual([401, false]);
+    expect(detail).toContain('1 lines before it were taken');
     ofOwner!.close();
   });
 
@@ -205,9 +208,9 @@ describe('a session', () => {
 function uploading(path: string, key: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' };
   const request = httpRequest(`${node.url}${path}`, { method: 'POST', headers });
-  const status = new Promise<number | undefined>((resolve, reject) => {
-    request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+  const told = new Promise<any>((resolve, reject) => {
+    request.on('response', (response) => json(response).then(resolve, reject)).on('error', reject);
   });
   const send = (text: string) => new Promise<void>((resolve) => request.write(text, () => resolve()));
-  return { send, status };
+  return { send, told };
 }

@@ -29,6 +29,14 @@ describe('what does not fit is told', () => {
     expect(valueFaults(Law, value)).not.toEqual([]);
   });
 
+  it.each([
+    ['a number too large', 2, '/near must be <= 0.99'],
+    ['a text', 'x', '/near must be a number'],
+  ])('of a member of a union that may be null: %s', (_name, near, told) => {
+    const schema = Type.Object({ near: Type.Union([Type.Null(), Type.Number({ maximum: 0.99 })]) });
+    expect(faultsOf(schema, schemaErrors(schema, { near }))).toMatchObject([{ path: '/near', message: told.slice(6) }]);
+  });
+
   const bodies = routes.flatMap(({ path, shapes }) =>
     shapes?.body === undefined ? [] : [[path, shapes.body] as const],
   );

@@ -120,7 +120,7 @@ export function windowsOf(limiter: unknown): (number | string | undefined)[] {
 
 /** @param place JSON pointer of the limiter @throws Failure `invalid_definition`, every fault with its place */
 export function checkLimiter(given: unknown, place = ''): Readonly<Record<string, unknown>> {
-  const limiter = typeof given === 'string' ? readLimit(given) : given;
+  const limiter = typeof given === 'string' ? readAt(given, place) : given;
   const faults = limiterFaults(limiter, place);
   if (faults.length === 0) return limiter as Readonly<Record<string, unknown>>;
   throw new Failure('invalid_definition', {
@@ -129,6 +129,16 @@ export function checkLimiter(given: unknown, place = ''): Readonly<Record<string
     fix: limiterAdvice(limiter),
     faults,
   });
+}
+
+function readAt(text: string, place: string): unknown {
+  try {
+    return readLimit(text);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { code, what, why, fix, faults } = error;
+    throw new Failure(code, { what, why, fix, faults: faults.map((fault) => placed(fault, place)) });
+  }
 }
 
 function limiterFaults(limiter: unknown, place: string): Fault[] {
@@ -149,7 +159,8 @@ export function ruleLimiterFaults(limiter: Readonly<Record<string, unknown>>, pl
     return [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.faults.length === 0) return [{ path: place, message: `cannot be read: ${error.why ?? error.what}` }];
+    if (error.faults.length === 0)
+      return [{ path: place, message: `cannot be read: ${(error.why ?? error.what).replace(/\.$/, '')}` }];
     return error.faults.map((fault) => placed(fault, place));
   }
 }

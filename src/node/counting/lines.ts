@@ -103,7 +103,8 @@ export abstract class Lines implements LineReader {
   refuse(number: number): void {
     const failure = new Failure('body_too_large', {
       what: 'The line was not counted.',
-      why: 'It is longer than any event.',
+      why: `It has more than ${LONGEST_LINE} bytes, and no event does.`,
+      fix: 'Write one event a line.',
     });
     this.#read.push({ number, failure });
   }

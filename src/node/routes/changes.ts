@@ -130,7 +130,8 @@ function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycle
 function withNumbers(was: ContractDefinition, { threshold, within, near_limit: near }: Body): ContractDefinition {
   if (threshold === undefined && within === undefined && near === undefined) return was;
   const before = limiterParameters(was);
-  if (before === undefined) throw noNumbers(was);
+  if (before === undefined)
+    throw noNumbers(was, threshold !== undefined ? 'threshold' : within !== undefined ? 'within' : 'near_limit');
   const { near_limit, ...numbers } = before;
   const share = near === undefined ? near_limit : (near ?? undefined);
   return rateLimiter({
@@ -145,12 +146,12 @@ function limiterIn(limiter: object | string, place: string, cycleMs: number): Co
   return limiterDefinition(checkLimiter(limiter, place), cycleMs);
 }
 
-function noNumbers({ name }: ContractDefinition): Failure {
+function noNumbers({ name }: ContractDefinition, given: string): Failure {
   return new Failure('invalid_input', {
     what: 'The contract was not changed.',
     why: `threshold, within and near_limit belong to the template rate-limiter, and this contract follows ${name}.`,
     fix: 'Give limiter, for example { "primitive": "token_bucket", "params": { … } }, or a whole definition.',
-    faults: [{ path: '/threshold', message: 'is not a number of this contract' }],
+    faults: [{ path: `/${given}`, message: 'is not a number of this contract' }],
   });
 }
 

@@ -20,6 +20,7 @@ import { contractStatus, contractView } from '../views.js';
 export const refusals = [
   'machine_not_found',
   'not_owner',
+  'machine_deleted',
   'invalid_definition',
   'invalid_expression',
   'operator_not_registered',

@@ -28,7 +28,7 @@ export const countMany = route(api.countMany, forEvents, {
     const machine = ownership.owned(request.params.slug, request.caller);
     const lines = counting.lines(machine);
     const body = request.body as unknown as Readable;
-    const chunks = chunksOf(body, () => context.access.refuseEnded(request.caller, clock.now()));
+    const chunks = chunksOf(body, () => context.access.refuseEnded(request.caller, clock.now(), lines.lines));
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     const isArray = request.mediaType === 'application/json';
     const source = sourceOf(request);

@@ -1,7 +1,7 @@
 // Routes of contracts with keys: listing the keys, and many gates in one request.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/keyed.js';
-import { Failure } from '../../schema/failure.js';
+import { Failure, placed } from '../../schema/failure.js';
 import type { DecisionResults } from '../counting/counting.js';
 import type { DecisionRequest } from '../counting/decision.js';
 import { askedOfGate } from '../counting/listeners.js';
@@ -71,12 +71,13 @@ function answerTo(
   return { ok: true, cycle, decisions };
 }
 
-function atRequest({ code, what, why, fix }: Failure, index: number): Failure {
+function atRequest({ code, what, why, fix, faults }: Failure, index: number): Failure {
+  const place = `/requests/${index}`;
   const reason = `Request ${index}: ${what}${why === undefined ? '' : ` ${why}`}`;
   return new Failure(code, {
     what: 'No request was counted.',
     why: reason,
     fix,
-    faults: [{ path: `/requests/${index}`, message: what }],
+    faults: faults.length === 0 ? [{ path: place, message: what }] : faults.map((fault) => placed(fault, place)),
   });
 }

@@ -67,7 +67,7 @@ const common = {
 const makeKey = route(api.makeKey, common, {
   summary:
     'Makes a key for what its scopes name, on every machine of the owner or on one. Leaves a row in the record of the owner.',
-  errors: ['machine_not_found', 'not_owner', 'limit_reached'],
+  errors: ['machine_not_found', 'not_owner', 'machine_deleted', 'limit_reached'],
   example: { body: { scopes: ['event', 'gate'], machine: 'edge-gateway', expires_in_days: 90 } },
   async handle(context, { body, caller }, reply) {
     const { scopes, machine, expires_in_days: days } = body;
