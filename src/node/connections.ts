@@ -47,7 +47,7 @@ export class Connections {
       this.#context.counts.malformedRequests += 1;
       answerUnrouted(unknownExpectation(request), request, response);
     });
-    // Without a listener, Node hangs up in silence; with one, the errors of the socket are ours.
+    // Without a listener, Node hangs up without an answer; with one, the errors of the socket are ours.
     server.on('connect', (_request, socket) => {
       socket.on('error', () => socket.destroy());
       this.#refuse({ code: 'CONNECT' }, socket as Socket);
