@@ -180,6 +180,7 @@ class HclReader {
 
   #expression(): TreeEntry {
     const first = this.#token;
+    if (isEnd(first)) throw new SyntaxFault(first.line, 'a value is missing');
     let depth = 0;
     let last = first;
     while (this.#token.kind !== 'end' && !(depth === 0 && isEnd(this.#token))) {
