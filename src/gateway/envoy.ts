@@ -29,11 +29,10 @@ import {
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
   const patches = roots.filter((root) => textAt(root, 'kind') === 'EnvoyFilter');
-  const asked = new Set(
-    patches.flatMap((root) =>
-      [...walk(root)].flatMap(([one]) => (LIMITS_GLOBALLY.test(typeOf(one)) ? (textAt(one, 'domain') ?? []) : [])),
-    ),
+  const filters = patches.flatMap((root) =>
+    [...walk(root)].flatMap(([one]) => (LIMITS_GLOBALLY.test(typeOf(one)) ? [one] : [])),
   );
+  const asked = new Set(filters.flatMap((one) => textAt(one, 'domain') ?? []));
   for (const root of roots) {
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
@@ -48,6 +47,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
           paths: [],
           sends: sentIn(root),
           domain: patches.includes(root) && asked.size === 1 ? [...asked][0] : undefined,
+          stages: new Set(filters.map(stageOf)),
         },
         domains,
         found,
@@ -96,6 +96,8 @@ interface Context extends Reach {
   readonly where: string;
   readonly sends: readonly TreeEntry[];
   readonly domain: string | undefined;
+  /** Of the filters that limit by descriptors. */
+  readonly stages: ReadonlySet<string>;
 }
 
 const nameOf = (root: TreeEntry) => {
@@ -133,7 +135,10 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   }
   const [, patched] = /^([\w.-]+):\d+$/.exec(textAt(match, 'routeConfiguration', 'vhost', 'name') ?? '') ?? [];
   if (patched !== undefined) context = { ...context, hosts: [patched] };
-  if (context.domain !== undefined) domains.reached(context.domain, actionsOf(entry), context.hosts);
+  if (context.domain !== undefined) {
+    const staged = actionsOf(entry).filter((one) => context.stages.has(stageOf(one)));
+    domains.reached(context.domain, staged, context.hosts);
+  }
   if (LIMITS_LOCALLY.test(typeOf(entry))) readLocal(entry, context, undefined, found);
   else for (const inner of [...entry.fields.values(), ...entry.items]) visit(inner, context, domains, found);
 }

@@ -46,7 +46,8 @@ export function looksLikeHaproxy(text: string): boolean {
   );
 }
 
-const READS = /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b/;
+const READS =
+  /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b|\b(?:(?:avg_|srv_)?queue|srv_conn|connslots)\(/;
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
   /^(http-request\s+(?:deny|tarpit|reject|silent-drop|return|redirect)|tcp-request\s+(?:connection|content|session)\s+(?:reject|silent-drop)|reject)\b/;
