@@ -197,7 +197,8 @@ function giveInOrder(
   const places = Object.keys(known).filter((name) => !(name in given));
   for (const value of values) {
     const place = places.shift();
-    if (place === undefined) throw unknown(text, title, value, value.text, Object.keys(known));
+    const isOther = place !== undefined && known[place]!.type === 'boolean' && !/^(?:true|false)$/.test(value.text);
+    if (place === undefined || isOther) throw unknown(text, title, value, value.text, Object.keys(known));
     given[place] = readValue(text, value, place, known[place]!);
   }
 }

@@ -93,6 +93,7 @@ describe('a limiter as a text', () => {
     ['nginx 10r/s rate=5r/s', /\/burst must be an integer/],
     ['nginx 10r/s burst=', /"burst=" at character 13: its value is missing/],
     ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
+    ['nginx 10r/s burst=5 nodelai', /"nodelai" at character 21: nginx has no such parameter/],
     ['nginx 10 burst=5', /\/rate must/],
     ['gcra 10/s', /\/params\/tau_ms is required/],
     ['gcra 10/s T=1s', /T_ms is given twice/],
