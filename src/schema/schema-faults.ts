@@ -28,13 +28,13 @@ export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault
 
 const SUMMARIES = new Set(['anyOf', 'not', 'additionalProperties']);
 
-/** Of a union: that the value is of no other type says less than what breaks the member that it is meant for; null says least. */
+/** Of a value that may be null too: that it is not null says less than what else is wrong with it. */
 function isOtherMember(error: SchemaError, errors: readonly SchemaError[]): boolean {
-  const rank = ({ keyword, params }: SchemaError) =>
-    keyword !== 'type' ? 0 : (params as { readonly type?: unknown }).type === 'null' ? 2 : 1;
-  return errors.some(
-    (other) => other.instancePath === error.instancePath && !SUMMARIES.has(other.keyword) && rank(other) < rank(error),
-  );
+  const isNull = ({ keyword, params }: SchemaError) =>
+    keyword === 'type' && (params as { readonly type?: unknown }).type === 'null';
+  const isWorse = (other: SchemaError) =>
+    other.instancePath === error.instancePath && !SUMMARIES.has(other.keyword) && !isNull(other);
+  return isNull(error) && errors.some(isWorse);
 }
 
 /** Longest text in a fault: a name can be arbitrarily long. */
