@@ -88,11 +88,10 @@ function* betweenKinds(
   for (const [k, start] of ascending.entries()) {
     let [low, high] = [start, ascending[k + 1]];
     if (high?.parameters.limit !== low.parameters.limit || high.isTooStrict === low.isTooStrict) continue;
-    for (let n = 0; n < HALVINGS && Math.min(low.untilMs, high.untilMs) < Infinity; n += 1) {
+    for (let n = 0; n < HALVINGS && Math.max(low.untilMs, high.untilMs) < Infinity; n += 1) {
       const spanMs = (low.parameters.spanMs + high.parameters.spanMs) / 2;
       const middle = candidateOf({ ...low.parameters, spanMs });
       yield middle;
-      if (middle.untilMs === Infinity) break;
       if (middle.isTooStrict === low.isTooStrict) low = middle;
       else high = middle;
     }

@@ -17,25 +17,21 @@ export interface SchemaError {
  * on an error that summarises others: such errors come last, or not at all.
  */
 export function faultsOf(schema: TSchema, errors: readonly SchemaError[]): Fault[] {
-  const words = errors.filter((error) => !isOtherMember(error, errors)).flatMap((error) => wordsFor(schema, error));
+  const words = errors.flatMap((error) => wordsFor(schema, error));
   const faults = words.length > 0 ? words : errors.slice(0, 1).map((error) => plainly(error));
-  const seen = new Set<string>();
-  const first = faults.filter(({ path }) => !seen.has(path) && seen.add(path));
+  const byPlace = new Map<string, Fault>();
+  for (const fault of faults) {
+    // Of a value that may be null, what else is wrong with it says more.
+    const before = byPlace.get(fault.path);
+    if (before === undefined || before.message === MUST_BE_NULL) byPlace.set(fault.path, fault);
+  }
+  const first = [...byPlace.values()];
   // "must be null" and "must match one of" add nothing to a deeper fault.
   const deep = first.filter(({ path }) => !first.some((other) => other.path.startsWith(`${path}/`)));
   return (deep.length > 0 ? deep : first).slice(0, MOST_FAULTS).map(shortly);
 }
 
-const SUMMARIES = new Set(['anyOf', 'not', 'additionalProperties']);
-
-/** Of a value that may be null too: that it is not null says less than what else is wrong with it. */
-function isOtherMember(error: SchemaError, errors: readonly SchemaError[]): boolean {
-  const isNull = ({ keyword, params }: SchemaError) =>
-    keyword === 'type' && (params as { readonly type?: unknown }).type === 'null';
-  const isWorse = (other: SchemaError) =>
-    other.instancePath === error.instancePath && !SUMMARIES.has(other.keyword) && !isNull(other);
-  return isNull(error) && errors.some(isWorse);
-}
+const MUST_BE_NULL = 'must be null';
 
 /** Longest text in a fault: a name can be arbitrarily long. */
 const MOST_LETTERS = 500;
