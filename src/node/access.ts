@@ -39,8 +39,8 @@ export class Access {
    * @throws Failure `credential_missing`, `credential_invalid`, `cross_site_refused`, `scope_missing`,
    * `not_owner` (a session of another owner)
    */
-  callerOf(request: FastifyRequest, needed: Permission, changes: boolean, nowMs: number): Caller | undefined {
-    const caller = this.#callerBy(request, needed.auth, changes, nowMs);
+  callerOf(request: FastifyRequest, needed: Permission, changes: boolean): Caller | undefined {
+    const caller = this.#callerBy(request, needed.auth, changes);
     if (caller !== undefined) refuseBeyondScope(caller, needed);
     return caller;
   }
@@ -50,16 +50,16 @@ export class Access {
     return header === undefined ? undefined : this.#found(this.#byGatewayHeader, header, gatewayKeyIn, nowMs);
   }
 
-  #callerBy(request: FastifyRequest, auth: Auth, changes: boolean, nowMs: number): Caller | undefined {
+  #callerBy(request: FastifyRequest, auth: Auth, changes: boolean): Caller | undefined {
     if (auth === 'public') {
       // A page of another site must not use up the limit of a visitor's address.
       if (changes) refuseOtherSites(request);
       return undefined;
     }
-    const caller = auth === 'session' ? undefined : this.#byKey(request.raw.headers.authorization, nowMs);
+    const caller = auth === 'session' ? undefined : this.#byKey(request.raw.headers.authorization, request.nowMs);
     if (auth === 'key' || auth === 'key_and_session') needed(caller, auth);
     if (auth === 'key' || (caller !== undefined && auth !== 'key_and_session')) return caller;
-    const session = this.#bySession(request, changes, nowMs);
+    const session = this.#bySession(request, changes);
     if (caller !== undefined && session !== undefined && session.owner !== caller.owner) throw ofAnotherOwner();
     return auth === 'public_or_owner' ? session : needed(caller ?? session, auth);
   }
@@ -115,12 +115,12 @@ export class Access {
     return caller;
   }
 
-  #bySession(request: FastifyRequest, changes: boolean, nowMs: number): Caller | undefined {
+  #bySession(request: FastifyRequest, changes: boolean): Caller | undefined {
     const token = sessionTokenOf(request);
     if (token === undefined) return undefined;
     const sessionHash = hashOfSecret(token);
     const caller = this.#session(sessionHash);
-    if (caller === undefined || nowMs >= caller.expiresAtMs) throw invalid('session');
+    if (caller === undefined || request.nowMs >= caller.expiresAtMs) throw invalid('session');
     if (changes) refuseOtherSites(request);
     return caller;
   }

@@ -5,30 +5,39 @@
 //                                             └ a timeout is judged after these were read, and anew after a stop
 //
 // Node runs timers before it reads: after a stop, idle connections and pending requests have expired although their bytes are in the buffers.
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+//
+// Node would set a timer for each request to bound how long nothing moves. Here a periodic check sets it, on connections that it finds at a
+// request: nearly all requests are over before.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
+import { interval } from 'rxjs';
 import { Rank } from '../time/rank.js';
+import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
 import { answerUnrouted, refuseBrokenRequest, unknownExpectation } from './problem.js';
 
 type ConnectionContext = Pick<NodeContext, 'counts' | 'sockets' | 'clock' | 'limits'>;
 
 interface WatchedSocket extends Socket {
-  newest?: IncomingMessage;
+  /** How many requests have begun. */
+  begun?: number;
+  /** The answer to the newest one; none if it was given at once: what outlives its request is copied by the next collection. */
+  answering?: ServerResponse | undefined;
   /** Bytes moved when a stop last extended its time. */
   sparedBytes?: number;
 }
 
 export class Connections {
   readonly #context: ConnectionContext;
+  readonly #open = new Set<WatchedSocket>();
 
   constructor(context: ConnectionContext) {
     this.#context = context;
   }
 
   server(answer: RequestListener): Server {
-    const { limits, sockets } = this.#context;
+    const { limits, sockets, clock } = this.#context;
     const timeouts = {
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -37,12 +46,19 @@ export class Connections {
     };
     const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, (request, response) => {
       const socket: WatchedSocket = request.socket;
-      socket.newest = request;
+      socket.begun = (socket.begun ?? 0) + 1;
       answer(request, response);
+      socket.answering = response.writableEnded && !hasBody(request) ? undefined : response;
     });
-    server.setTimeout(limits.idleTimeoutMs);
     // Before the server's own listener, which starts reading.
-    server.prependListener('connection', (socket) => sockets.admit(socket));
+    server.prependListener('connection', (socket) => {
+      if (!sockets.admit(socket)) return;
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+    });
+    const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
+    const checking = checks.subscribe(() => this.#boundAnswers());
+    server.once('close', () => checking.unsubscribe());
     server.on('checkExpectation', (request, response) => {
       this.#context.counts.malformedRequests += 1;
       answerUnrouted(unknownExpectation(request), request, response);
@@ -62,6 +78,15 @@ export class Connections {
     else this.#refuse(error, socket);
   }
 
+  /** Node takes the timer away with the next request. */
+  #boundAnswers(): void {
+    for (const socket of this.#open) {
+      const { answering, timeout = 0, writableLength } = socket;
+      const isAtRequest = answering?.writableFinished === false || writableLength > 0;
+      if (timeout === 0 && isAtRequest) socket.setTimeout(this.#context.limits.idleTimeoutMs);
+    }
+  }
+
   #cutIdle(socket: WatchedSocket): void {
     const { bytesRead } = socket;
     this.#afterReading(() => {
@@ -77,20 +102,20 @@ export class Connections {
 
   /** Node checks a late request only once, so after a stop it gets its whole time again here. */
   #refuseLate(error: FastifyError, socket: WatchedSocket): void {
-    const { newest: before } = socket;
-    const wasWhole = before?.complete ?? true;
+    const { begun } = socket;
+    const wasWhole = socket.answering?.req.complete ?? true;
     const isWhole = () => {
-      const { newest } = socket;
-      return newest?.complete === true && !(newest === before && wasWhole);
+      const isNext = socket.begun !== begun;
+      return (socket.answering?.req.complete ?? isNext) && (isNext || !wasWhole);
     };
     this.#afterReading(() => {
       if (isWhole()) return;
       if (!this.#hasStalled()) return this.#refuse(error, socket);
-      const { newest: pending } = socket;
+      const { answering } = socket;
       const closed = new AbortController();
       socket.once('close', () => closed.abort());
       void this.#context.clock.sleep(this.#context.limits.requestTimeoutMs, closed.signal).then(() => {
-        if (socket.newest === pending && !isWhole()) this.#refuse(error, socket);
+        if (socket.answering === answering && !isWhole()) this.#refuse(error, socket);
       });
     });
   }
@@ -109,4 +134,8 @@ export class Connections {
   #hasStalled(): boolean {
     return this.#context.clock.sinceStallMs < 2 * this.#context.limits.connectionsCheckMs;
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }

@@ -64,7 +64,10 @@ export class Mint {
 
   async #ask(machine: Machine, contract: Contract, name: string | undefined, peek = false): Promise<number> {
     const { counting, limits } = this.#context;
-    const outcome = await counting.decide({ machine, contract, kind: 0, n: 1, name, peek });
+    const outcome = await counting.decide(
+      { machine, contract, kind: 0, n: 1, name, peek },
+      machine.context.clock.now(),
+    );
     if (!(outcome instanceof Failure)) {
       const { limited, retry_after_cycles: after = limits.within } = outcome.decision;
       return limited === 0 ? 0 : Math.max(1, after);

@@ -41,6 +41,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Known before the body is read. */
     route: Route;
+    /** Of its authentication, Unix ms: a gate is decided at this time. */
+    nowMs: number;
     bodyLength: number;
   }
 }
@@ -92,6 +94,7 @@ export async function createServer(
   });
   app.decorateRequest('route');
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('nowMs', 0);
   app.decorateRequest('bodyLength', 0);
   app.setValidatorCompiler(compileValidator);
   app.removeAllContentTypeParsers();
@@ -161,7 +164,7 @@ function mount(
   route: Route,
 ): void {
   const { method, path, tier, isGate = false, hasHead = !isGate } = route;
-  const { clock, counts } = context;
+  const { clock, counts, overload } = context;
   const answers = counts.answersOf(route);
   // Supervisors do not queue.
   const skipsQueue = route.skipsQueue === true || tier === 'operations (public)';
@@ -187,7 +190,7 @@ function mount(
     handler(request, reply) {
       // Answers are private, and of the stated type. A cacheable page overrides this.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
-      const startMs = isGate ? clock.monotonicMs() : 0;
+      const startMs = overload.turn.readMs;
       const answer = skipsQueue
         ? handle(request, reply)
         : inTurn(context, request, reply, () => handle(request, reply));
@@ -243,11 +246,12 @@ function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) 
   const changes = changesState(route);
   const tryToAuthenticate = (request: FastifyRequest) => {
     request.route = route;
+    request.nowMs = clock.now();
     const { headers, rawHeaders } = request.raw;
     refuseTwoHosts(rawHeaders);
     const gateway = route.gatewayOf?.(context, request);
     if (gateway === undefined) checkHost(headers.host);
-    request.caller = gateway ?? access.callerOf(request, route, changes, clock.now());
+    request.caller = gateway ?? access.callerOf(request, route, changes);
     if (changes && !route.isGate) refuseEncoded(headers);
   };
   type Done = (error?: Error) => void;

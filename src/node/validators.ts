@@ -27,14 +27,21 @@ function queryValidator(schema: TObject): (query: unknown) => Outcome {
     const read = readerFor((property as { readonly type?: unknown }).type);
     return read === undefined ? [] : [[name, read] as const];
   });
+  const fitsEmpty = compiled.fits({});
   return (given) => {
     const query = given as Record<string, unknown>;
+    if (fitsEmpty && isEmpty(query)) return true;
     for (const [name, read] of readers) {
       const text = query[name];
       if (typeof text === 'string') query[name] = read(text);
     }
     return compiled.fits(query) ? true : { error: refusal('query', schema, compiled.errors(query)) };
   };
+}
+
+function isEmpty(query: object): boolean {
+  for (const _name in query) return false;
+  return true;
 }
 
 const booleans = new Map([

@@ -45,6 +45,11 @@ export class LoopTurn {
     return this.#turnMs;
   }
 
+  /** Of the clock, when `turnMs` was last asked: for a request that is answered at once, when it arrived. */
+  get readMs(): number {
+    return this.#lastMs;
+  }
+
   /** Ms since the loop last waited, as of the last `turnMs`. */
   get busyMs(): number {
     return this.#busyMs;

@@ -33,6 +33,18 @@ it('a connection that is kept for too long is closed', async () => {
   await expect(asked(node.url, [0, 4_000])).rejects.toThrow('closed');
 });
 
+it('a client that reads none of its small answers is cut, although each was given at once', async () => {
+  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 300, connectionsCheckMs: 20 } });
+  const { hostname, port } = new URL(node.url);
+  const socket = connect(Number(port), hostname).pause();
+  let isClosed = false;
+  socket.on('error', () => {}).on('close', () => (isClosed = true));
+  // Fewer in a turn than are answered in one: none is refused.
+  const some = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(4);
+  for (; !isClosed; await sleep(1)) if (!socket.writableNeedDrain) socket.write(some);
+  expect(node.errors).toEqual([]);
+});
+
 /** The answers to requests on one connection, each asked after a pause. */
 async function asked(url: string, pausesMs: readonly number[]): Promise<string[]> {
   const { hostname, port } = new URL(url);

@@ -185,7 +185,7 @@ describe('an event that waits for its turn is counted in the cycle of its arriva
       yield PAUSE;
     });
     let isAnswered = false;
-    const answer = Promise.resolve(counting.decide({ machine, contract, kind: 0, n: 1, name: undefined }));
+    const answer = Promise.resolve(counting.decide({ machine, contract, kind: 0, n: 1, name: undefined }, clock.now()));
     void answer.then(() => {
       isAnswered = true;
     });

@@ -7,7 +7,7 @@ import { planRule } from '../../src/limiter/planned-rule.js';
 import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
-import type { DecisionResult, EventAnswer, TimedDecision } from '../../src/node/counting/counting.js';
+import type { Counting, DecisionResult, EventAnswer, TimedDecision } from '../../src/node/counting/counting.js';
 import type { Decision, DecisionRequest } from '../../src/node/counting/decision.js';
 import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
@@ -118,7 +118,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       it('admits up to the threshold, counts what it refuses, and says when all that came together may come again', async () => {
         const [, id] = await Made.with({ threshold: 5, within: 10 });
         const told = [];
-        for (const n of [3, 1, 4, 1, 6]) told.push(said(await lastNode().counting.decide(asked(id, n))));
+        for (const n of [3, 1, 4, 1, 6]) told.push(said(await decide(lastNode().counting, asked(id, n))));
         const [open, shut] = ['allowing', 'limiting'];
         const retry_after_cycles = 10;
         expect(told).toEqual([
@@ -147,8 +147,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
               const state = states[place]!;
               const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
               const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
-              const looked = ((await node.counting.decide({ ...one, peek: true })) as TimedDecision).decision;
-              const { decision } = (await node.counting.decide(one)) as TimedDecision;
+              const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
+              const { decision } = (await decide(node.counting, one)) as TimedDecision;
               planned.rule.decide(state, NOW_MS, n, planned.holdMs);
               const admitted = delay === LIMITED ? 0 : n;
               const found = [k, n, looked.admitted, decision.admitted, decision.limited];
@@ -166,13 +166,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       it('that only looks says the same, and counts nothing', async () => {
         const [, id] = await Made.with({ threshold: 2, within: 10 });
         const { counting } = lastNode();
-        const looks = async (n: number) => said(await counting.decide({ ...asked(id, n), peek: true }));
+        const looks = async (n: number) => said(await decide(counting, { ...asked(id, n), peek: true }));
         expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
           { count: 0, admitted: 1, retry_after_cycles: 0 },
           { count: 0, admitted: 2, retry_after_cycles: 0 },
           { count: 0, admitted: 0, limited: 3, retry_after_cycles: undefined },
         ]);
-        await counting.decide(asked(id, 2));
+        await decide(counting, asked(id, 2));
         expect(await looks(1)).toMatchObject({ count: 2, admitted: 0, limited: 1, retry_after_cycles: 10 });
       });
 
@@ -184,10 +184,10 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           return [admitted, limited, would_limit];
         };
         expect([
-          await of(counting.decide({ ...asked(id, 2), peek: true })),
-          await of(counting.decide(asked(id))),
-          await of(counting.decide(asked(id))),
-          await of(counting.decide({ ...asked(id), peek: true })),
+          await of(decide(counting, { ...asked(id, 2), peek: true })),
+          await of(decide(counting, asked(id))),
+          await of(decide(counting, asked(id))),
+          await of(decide(counting, { ...asked(id), peek: true })),
         ]).toEqual([
           [2, 0, true],
           [1, 0, false],
@@ -200,7 +200,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         const [, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
         const { counting } = lastNode();
         const told = [];
-        for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await counting.decide(asked(id, 1, key))));
+        for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await decide(counting, asked(id, 1, key))));
         expect(told.map((one) => (typeof one === 'string' ? one : one.count))).toEqual([1, 1, 2, 'too_many_keys', 2]);
       });
 
@@ -213,7 +213,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         let count = 0;
         for (const [index, n] of sizes.entries()) {
           const node = counters.nodes[index % counters.nodes.length]!;
-          const outcome = said(await node.counting.decide(asked(id, n, undefined, node)));
+          const outcome = said(await decide(node.counting, asked(id, n, undefined, node)));
           // k events given together have the same outcome as k events one by one.
           const admitted = Math.max(0, Math.min(n, 7 - count));
           count += n;
@@ -475,16 +475,16 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       return { node, asked: { machine: node.host.machine('timed'), contract, kind: 0, n: 1, name: undefined } };
     };
     const cycleNow = async () =>
-      ((await one().node.counting.decide({ ...one().asked, peek: true })) as TimedDecision).cycle;
+      ((await decide(one().node.counting, { ...one().asked, peek: true })) as TimedDecision).cycle;
 
     it('one who waits as long as is said is admitted, and a cycle earlier is not', async () => {
       const { node, asked } = one();
       let limited: TimedDecision;
-      do limited = (await node.counting.decide(asked)) as TimedDecision;
+      do limited = (await decide(node.counting, asked)) as TimedDecision;
       while (limited.decision.limited === 0);
       const again = limited.cycle + limited.decision.retry_after_cycles!;
       for (let admitted = 0; admitted === 0; ) {
-        const { cycle, decision } = (await node.counting.decide({ ...asked, peek: true })) as TimedDecision;
+        const { cycle, decision } = (await decide(node.counting, { ...asked, peek: true })) as TimedDecision;
         admitted = decision.admitted;
         expect([cycle, admitted]).toEqual([cycle, cycle < again ? 0 : 1]);
         expect([cycle, decision.retry_after_cycles]).toEqual([cycle, Math.max(0, again - cycle)]);
@@ -508,7 +508,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         taken.clear();
         while (taken.size === 0) await pause(1);
         newest = Math.max(...taken.keys());
-        ({ cycle } = (await node.counting.decide(asked)) as TimedDecision);
+        ({ cycle } = (await decide(node.counting, asked)) as TimedDecision);
       } while (cycle !== newest + 1);
       while (Math.max(...taken.keys()) < cycle + within) await pause(20);
       node.counting.samples.end(sampled);
@@ -518,4 +518,9 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       expect(taken.size).toBe(known);
     });
   });
+}
+
+/** At the time of its node. */
+function decide(counting: Counting, asked: DecisionRequest) {
+  return counting.decide(asked, asked.machine.context.clock.now());
 }

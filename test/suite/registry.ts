@@ -329,7 +329,7 @@ export function describeRegistry(
         const asked = { machine: by.host.machine('m'), contract: by.host.contract(one.id), kind: 0, n: 1, name };
         let admitted = 0;
         for (let sent = 0; sent < n; sent += 1) {
-          const outcome = await by.counting.decide(asked);
+          const outcome = await by.counting.decide(asked, by.clock.now());
           if (outcome instanceof Failure) throw outcome;
           admitted += outcome.decision.admitted;
         }

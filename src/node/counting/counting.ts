@@ -22,8 +22,12 @@ export interface Counting {
   /** Set while counts cannot be guaranteed. */
   readonly failure: Failure | undefined;
 
-  /** Resolves once the decision is as durable as the node promises. @throws Failure `store_failed`, `store_away` */
-  decide(asked: DecisionRequest): MaybePromise<DecisionResult>;
+  /**
+   * Resolves once the decision is as durable as the node promises.
+   * @param nowMs by the clock of the node; where others count, too, theirs decides
+   * @throws Failure `store_failed`, `store_away`
+   */
+  decide(asked: DecisionRequest, nowMs: number): MaybePromise<DecisionResult>;
 
   /** As `decide`, for many on one machine, in order. */
   decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults>;

@@ -55,10 +55,10 @@ const gateBelow = route(api.gateBelow, forGates, {
 });
 
 /** By the contract's key header, or by Authorization. A foreign key in the first is ignored, to reveal nothing. */
-function gatewayOf({ host, access, clock }: NodeContext, request: FastifyRequest): Caller | undefined {
+function gatewayOf({ host, access }: NodeContext, request: FastifyRequest): Caller | undefined {
   const { slug, contract_id } = request.params as Static<Shapes['params']>;
-  const { headers } = request.raw;
-  const nowMs = clock.now();
+  const { nowMs, raw } = request;
+  const { headers } = raw;
   const machine = host.machines.get(slug);
   const contract = machine && (host.contracts.get(contract_id) ?? machine.named.get(contract_id));
   const credential = machine !== contract?.machine ? undefined : contract?.plan.definition.gate?.credential;
@@ -73,7 +73,7 @@ function decide(context: NodeContext, request: RouteRequest<Shapes, 'key_or_sess
   const { slug, contract_id } = request.params;
   const machine = context.ownership.owned(slug, request.caller);
   const asked = askedOf(machine, contractOf(context.host, machine, contract_id), request);
-  const outcome = context.counting.decide(asked);
+  const outcome = context.counting.decide(asked, request.nowMs);
   if (outcome instanceof Promise) return outcome.then((decided) => answerWith(context, request, asked, decided, reply));
   return answerWith(context, request, asked, outcome, reply);
 }

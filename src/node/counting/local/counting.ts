@@ -47,10 +47,9 @@ export class LocalCounting implements Counting {
     return this.#context.host.failure;
   }
 
-  decide(asked: DecisionRequest): MaybePromise<DecisionResult> {
+  decide(asked: DecisionRequest, nowMs: number): MaybePromise<DecisionResult> {
     const { machine } = asked;
     const { clock, work } = this.#context;
-    const nowMs = clock.now();
     if (!isOneStep(asked) || needsLongForecast(asked) || !work.isFree(machine, nowMs))
       return this.#counted(machine, (cycle) => decideInSteps(asked, cycle, nowMs));
     const cycle = cycleOf(nowMs, clock.cycleMs);
