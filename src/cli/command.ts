@@ -33,7 +33,6 @@ export interface About {
   /** Does not change the result, or is a secret; omitted from the line that repeats a run. */
   readonly local?: true;
   readonly letter?: string;
-  readonly hidden?: true;
 }
 
 export interface Option extends About {
@@ -119,8 +118,8 @@ export function command<Known extends Options>(parts: Command<Known>): Command<K
   return parts;
 }
 
-export function written(name: string, { place, hidden }: Pick<About, 'place' | 'hidden'>): string {
-  return place ? `<${name}>` : `--${hidden ? name : optionName(name)}`;
+export function written(name: string, { place }: Pick<About, 'place'>): string {
+  return place ? `<${name}>` : `--${optionName(name)}`;
 }
 
 export function optionName(name: string): string {

@@ -6,6 +6,7 @@ import { say, warn } from './say.js';
 
 const INTERNAL_ERROR = 70;
 
+/** Worse is higher: an invalid run than a difference, that than a broken expectation. */
 export const exitCodes: Readonly<Record<Verdict, number>> = {
   held: 0,
   'nothing expected': 0,
@@ -13,11 +14,6 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
   differs: 3,
   invalid: 4,
 };
-
-/** An invalid run is worse than a difference, which is worse than a broken expectation. */
-export function worstExit(codes: readonly number[]): number {
-  return codes.reduce((worst, code) => Math.max(worst, code), 0);
-}
 
 /** Prints a failure (JSON to standard output, text to standard error) and sets the exit code without exiting. */
 export function endWith(error: unknown, asJson: boolean): void {

@@ -82,9 +82,8 @@ export async function commandsPage(): Promise<string> {
 }
 
 function partsOf({ options }: Command): { readonly places: Rows; readonly rest: Rows } {
-  const shown = entriesOf(options).filter(([, { hidden }]) => !hidden);
   const rows = (isPlace: boolean): Rows =>
-    shown.flatMap(([name, option]) =>
+    entriesOf(options).flatMap(([name, option]) =>
       (option.place === true) === isPlace ? [[isPlace ? name : optionWords(name, option), aboutOf(option)]] : [],
     );
   return { places: rows(true), rest: rows(false) };
@@ -135,7 +134,7 @@ export async function candidates([shell = '', ...typed]: readonly string[]): Pro
   const listed = commands.find(({ name }) => `${named} `.startsWith(`${name} `));
   const found: [word: string, about: string][] = [];
   if (listed !== undefined) {
-    const options = entriesOf((await listed.load()).options).filter(([, { hidden }]) => !hidden);
+    const options = entriesOf((await listed.load()).options);
     const open = options.find(([name, { place }]) => !place && `--${optionName(name)}` === before)?.[1];
     const place = options.find(([, { place }]) => place)?.[1];
     for (const word of (open ?? place)?.enum ?? (open ?? place)?.items?.enum ?? []) found.push([word, '']);

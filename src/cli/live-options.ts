@@ -4,8 +4,6 @@ import { type About, type GivenTo, several, text, value, whole } from './command
 import { usageFailure } from './exit-codes.js';
 import { allow, MOST_CYCLE_MS, readMs } from './options.js';
 
-const url = text('the target (default: a node is started on a free loopback port)');
-
 export const timeout = value(
   'a time, for example 5s',
   readMs,
@@ -18,23 +16,17 @@ export const allowed = allow({
 });
 
 export const liveOptions = {
-  url,
+  url: several(
+    text('the target (default: a node is started on a free loopback port); repeat for several nodes of one network'),
+  ),
   cycleMs: whole(1, MOST_CYCLE_MS, 'length of a cycle of that node in ms (default: that of the scenario)'),
   allow: allowed,
   timeout,
   connections: whole(1, 10_000, 'maximum number of connections (default: 128)', { letter: 'c' }),
 };
 
-export const severalUrls = several({
-  ...url,
-  description:
-    'the target (default: a node is started on a free loopback port); repeat for several nodes of one network',
-});
-
-export function liveOptionsOf(
-  given: Omit<Partial<GivenTo<typeof liveOptions>>, 'url'> & { readonly url?: string | readonly string[] },
-): LiveOptions {
-  const [url, ...alsoUrls] = given.url === undefined ? [] : [given.url].flat();
+export function liveOptionsOf(given: Partial<GivenTo<typeof liveOptions>>): LiveOptions {
+  const [url, ...alsoUrls] = given.url ?? [];
   const { cycleMs, timeout: timeoutMs, connections } = given;
   return {
     url,

@@ -10,7 +10,7 @@ import { type CommandLine, choice, command, type GivenTo, optionName, text } fro
 import { usageFailure } from './exit-codes.js';
 import { stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
-import { header, liveOptions, liveOptionsOf, requestHeaders, severalUrls } from './live-options.js';
+import { header, liveOptions, liveOptionsOf, requestHeaders } from './live-options.js';
 import { json, limitedStatus, out, scenarios, seed, top, watch } from './options.js';
 import { CycleLines, progressOut } from './progress.js';
 import type { RunSetting } from './runs.js';
@@ -38,7 +38,6 @@ const options = {
   body: text('with a URL: the body of every request, or @FILE', { letter: 'd' }),
   limitedStatus,
   ...liveOptions,
-  url: severalUrls,
   seed,
   pacing: choice(
     ['arrival', 'spaced', 'at once'],

@@ -1,6 +1,7 @@
 // `weir node mint`, `session` and `keys`: the keys of an owner, and a session in exchange for a key. Minted keys and sessions are saved in
 // the user's folder; rotating a saved key updates it there.
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
+import type { AnswerOf } from '../client/api-client.js';
 import { choice, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { moreAfter, most, nodeCommand } from './node-command.js';
@@ -150,15 +151,7 @@ export const revoke = nodeCommand({
   },
 });
 
-interface Made {
-  readonly key: string;
-  readonly key_id: string;
-  readonly scopes: readonly string[];
-  readonly machine?: string;
-  readonly expires_at: string;
-}
-
-function madeFacts({ key, key_id, scopes, machine, expires_at }: Made): [string, string][] {
+function madeFacts({ key, key_id, scopes, machine, expires_at }: AnswerOf<typeof makeKey>): [string, string][] {
   return [
     ['key', key],
     ['id', key_id],

@@ -80,7 +80,8 @@ function bar(share: number): string {
   return `[${'='.repeat(full)}${' '.repeat(WIDTH - full)}]`;
 }
 
-const WIDTHS = { cycle: 8, planned: 9, sent: 9, admitted: 9, limited: 9 } as const;
+/** Columns of the cycle, and of planned, sent, admitted and limited requests. */
+const WIDTHS = [8, 9, 9, 9, 9];
 
 export class CycleLines {
   readonly #progress: Progress;
@@ -111,7 +112,6 @@ export class CycleLines {
   };
 }
 
-function row([cycle, planned, sent, admitted, limited, state]: readonly (string | number)[]): string {
-  const right = (cell: string | number | undefined, width: number) => String(cell).padStart(width);
-  return `${right(cycle, WIDTHS.cycle)}${right(planned, WIDTHS.planned)}${right(sent, WIDTHS.sent)}${right(admitted, WIDTHS.admitted)}${right(limited, WIDTHS.limited)}  ${state}`;
+function row(cells: readonly (string | number)[]): string {
+  return `${WIDTHS.map((width, index) => String(cells[index]).padStart(width)).join('')}  ${cells.at(-1)}`;
 }

@@ -265,7 +265,7 @@ async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
   ]);
   const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;
-  const live = liveOptionsOf(url === '' || url === undefined ? {} : { url });
+  const live = liveOptionsOf(url ? { url: [url] } : {});
   const rows = liveReplay$(paths, { ...live, ...common, speed });
   const { observed, predicted, series, readings } = await followRows(rows, lines.show, toResult<LiveReplay>());
   const { timeline } = predicted;

@@ -9,15 +9,7 @@ import { json, port } from './options.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
-const endings = {
-  txt: 'text',
-  json: 'json',
-  csv: 'csv',
-  xml: 'junit',
-  md: 'markdown',
-  html: 'html',
-  png: 'png',
-} as const satisfies Readonly<Record<string, ReportFormat>>;
+const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'html', 'png'];
 
 const options = {
   run: several(
@@ -26,7 +18,7 @@ const options = {
   serve: flag('serve all reports on loopback: search, open, side by side'),
   port: { ...port, needs: ['serve'] },
   out: text(
-    `render one run again into this folder, or runs into this file: its name ends with .${Object.keys(endings).join(', .')}`,
+    `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
     { without: ['serve'] },
   ),
   baseline: text('compare the runs with this one; exit code 1 if one is worse', { without: ['serve'] }),
@@ -68,7 +60,7 @@ async function renderRuns(given: Given, paths: readonly string[]): Promise<void>
     import('../report/read-report.js'),
   ]);
   const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;
-  const ending = Object.entries(endings).find(([name]) => out?.endsWith(`.${name}`));
+  const ending = endings.find((name) => out?.endsWith(`.${name}`));
   const runs: NamedRun[] = [];
   for (const name of baseline === undefined ? paths : [baseline, ...paths])
     runs.push({ name, reported: await readRun(name) });
@@ -81,7 +73,7 @@ async function renderRuns(given: Given, paths: readonly string[]): Promise<void>
     say(`open it here: ${(await folder.write(first.reported)).page}\n`);
     return;
   }
-  const format = ending?.[1] ?? (given.json ? 'json' : 'text');
+  const format = ending ?? (given.json ? 'json' : 'txt');
   const terminal = out === undefined ? terminalAtHand() : { ...terminalAtHand(), color: false };
   const against = baseline === undefined ? {} : { baseline: 0 };
   await write(await render(format, runs, { terminal, tolerance, ...against }), out);

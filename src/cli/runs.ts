@@ -7,7 +7,7 @@ import { reportText, runsDocument } from '../report/run-document.js';
 import { documentText } from '../report/terminal-blocks.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { CommandLine } from './command.js';
-import { exitCodes, worstExit } from './exit-codes.js';
+import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { NONE, watchOf } from './options.js';
 import { say, warn } from './say.js';
@@ -96,7 +96,7 @@ export function printRuns(
   { json }: Given,
 ): void {
   const outcomes = runs.map(({ outcome }) => outcome);
-  process.exitCode = exitOfStop() ?? worstExit(outcomes.map(({ verdict }) => exitCodes[verdict]));
+  process.exitCode = exitOfStop() ?? Math.max(0, ...outcomes.map(({ verdict }) => exitCodes[verdict]));
   if (json) {
     say(`${JSON.stringify(outcomes.length === 1 ? outcomes[0] : outcomes)}\n`);
     return;

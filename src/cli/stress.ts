@@ -7,7 +7,7 @@ import { needing } from '../schema/optional-package.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { command, value, whole } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { liveOptions, liveOptionsOf, severalUrls } from './live-options.js';
+import { liveOptions, liveOptionsOf } from './live-options.js';
 import { json, readMs } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -15,7 +15,6 @@ import { terminalAtHand } from './terminal.js';
 
 const options = {
   ...liveOptions,
-  url: severalUrls,
   cycleMs: {
     ...liveOptions.cycleMs,
     description: `length of a cycle of that node in ms (default: ${CYCLE_MS})`,

@@ -1,11 +1,10 @@
 // `weir verify`: verifies an exported record from a file or standard input, offline.
 import * as fs from 'node:fs';
 import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
-import { NodeFolder, type Pin } from '../client/nodes-folder.js';
+import { NodeFolder } from '../client/nodes-folder.js';
 import { rootKeyOf } from '../client/pin.js';
 import { pinnedOnly, type Verification } from '../record/verification.js';
-
-import type { ExportVerifier, trustIn } from '../record/verify-export.js';
+import type { ExportVerifier, VerifyExportOptions } from '../record/verify-export.js';
 import { counted } from '../report/words.js';
 import type { Failure } from '../schema/failure.js';
 import { readText, refuseNamedPipe, unreadableFailure } from '../schema/text-file.js';
@@ -32,11 +31,6 @@ const options = {
   json,
 };
 
-type Trusted =
-  | { readonly kind: 'key'; readonly trust: ReturnType<typeof trustIn> }
-  | { readonly kind: 'pin'; readonly pin: Pin }
-  | { readonly kind: 'none' };
-
 export const verify = command({
   options,
   examples: [
@@ -52,21 +46,25 @@ export const verify = command({
     const pin = allowUnpinned ? undefined : pins;
     const trusted =
       pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
-    const verifier = await verifierFor(trusted);
+    const { ExportVerifier } = await import('../record/verify-export.js');
+    const verifier = new ExportVerifier(trusted);
     if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
     if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
-    const verdict = recordVerdictOf(await walk(record, verifier), allowUnpinned);
-    if (out !== undefined && verdict.valid) save(out, verifier);
+    const found = await walk(record, verifier);
+    const verdict = { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
+    // Only a verified head is saved.
+    if (out !== undefined && verdict.valid && verifier.closing !== undefined)
+      writePrivate(out, `${JSON.stringify(verifier.closing)}\n`);
     print({ answer: verdict, words: verdictText(verdict), exit: verdict.valid ? 0 : NOT_HELD }, json);
   },
 });
 
-function pinnedFor(url: string): Trusted {
+function pinnedFor(url: string): VerifyExportOptions {
   const pin = new NodeFolder(baseUrlFrom(url)).pin.read();
-  return pin === undefined ? { kind: 'none' } : { kind: 'pin', pin };
+  return pin === undefined ? {} : { pinned: rootKeyOf(pin), known: pin.successions };
 }
 
-async function trustedFrom(texts: readonly string[]): Promise<Trusted> {
+async function trustedFrom(texts: readonly string[]): Promise<VerifyExportOptions> {
   const [{ isRawKey }, { isFingerprint, trustIn }] = await Promise.all([
     import('../record/signing.js'),
     import('../record/verify-export.js'),
@@ -78,7 +76,7 @@ async function trustedFrom(texts: readonly string[]): Promise<Trusted> {
   const [first = '', ...others] = given.map((key) => key.trim());
   const trust = trustIn(first);
   for (const other of others) trustIn(other);
-  return { kind: 'key', trust: others.length === 0 ? trust : { nodes: [first, ...others] } };
+  return others.length === 0 ? trust : { nodes: [first, ...others] };
 }
 
 const PIN = '--pin takes a PEM file, a key in base64 or a fingerprint (SHA256:…)';
@@ -92,27 +90,11 @@ function contentOf(path: string, takes: string): string {
   }
 }
 
-/** Saves only a verified head, atomically. */
-function save(path: string, { closing }: ExportVerifier): void {
-  if (closing !== undefined) writePrivate(path, `${JSON.stringify(closing)}\n`);
-}
-
-async function verifierFor(trusted: Trusted): Promise<ExportVerifier> {
-  const { ExportVerifier } = await import('../record/verify-export.js');
-  switch (trusted.kind) {
-    case 'key':
-      return new ExportVerifier(trusted.trust);
-    case 'pin':
-      return new ExportVerifier({ pinned: rootKeyOf(trusted.pin), known: trusted.pin.successions });
-    case 'none':
-      return new ExportVerifier();
-  }
-}
-
 async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
   try {
-    if (!isStandardInput(record)) refuseNamedPipe(record);
-    for await (const chunk of isStandardInput(record) ? process.stdin : fs.createReadStream(record)) {
+    const isStandardInput = record === '-';
+    if (!isStandardInput) refuseNamedPipe(record);
+    for await (const chunk of isStandardInput ? process.stdin : fs.createReadStream(record)) {
       if (!verifier.bytes(chunk as Buffer)) break;
     }
   } catch (error) {
@@ -125,17 +107,7 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
   return verifier.end();
 }
 
-function isStandardInput(record: string): boolean {
-  return record === '-';
-}
-
-type RecordVerdict = Verification & { readonly ok: true };
-
 const NOT_HELD = 1;
-
-function recordVerdictOf(found: Verification, allowUnpinned: boolean): RecordVerdict {
-  return { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
-}
 
 function verdictText({
   valid,
@@ -147,7 +119,7 @@ function verdictText({
   proofs,
   removed,
   earlier,
-}: RecordVerdict): string {
+}: Verification): string {
   const name = machine === null ? 'The record' : `The record of ${machine}`;
   const signed =
     checkpoint === null

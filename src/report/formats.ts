@@ -1,5 +1,4 @@
-// Output formats of runs: a single run as its report, several runs as their comparison.
-
+// Output formats of runs, by the end of a file name: a single run as its report, several runs as their comparison.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { csvLines } from '../outcome/timeline-file.js';
 import { Failure } from '../schema/failure.js';
@@ -49,17 +48,17 @@ interface Format {
 }
 
 const formats = {
-  text: {
+  txt: {
     one: (run, terminal) => documentText(runDocument(run, 'terminal'), terminal),
     several: (comparison, _, terminal) => documentText(comparisonDocument(comparison), terminal),
   },
   json: { one: ({ outcome }) => outcomeJson(outcome), several: comparisonJson },
   csv: { one: ({ timeline, totals }) => csvLines(timeline ?? totals), several: comparisonCsv },
-  junit: {
+  xml: {
     one: (run) => documentsJunit([runDocument(run, 'junit')]),
     several: (comparison) => documentsJunit(comparedRuns(comparison)),
   },
-  markdown: {
+  md: {
     one: (run) => documentMarkdown(runDocument(run, 'documents')),
     several: (comparison) => documentMarkdown(comparisonDocument(comparison)),
   },
@@ -68,7 +67,7 @@ const formats = {
 } satisfies Readonly<Record<string, Format>>;
 
 export type ReportFormat = keyof typeof formats;
-export const formatNames = Object.keys(formats) as ReportFormat[];
+export const reportFormats = Object.keys(formats) as ReportFormat[];
 
 /** @param runs at least one @throws Failure `no_requests` if there is nothing to draw */
 export async function render(

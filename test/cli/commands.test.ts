@@ -63,11 +63,10 @@ describe.each(all)('weir %s', (name, command) => {
     expect(code).toBe(0);
     expect(out).toMatch(/^weir .+\n\n\w/);
     expect(out).toMatch(/Examples:\n {2}weir \w/);
-    for (const [key, option] of options)
-      if (!option.hidden) {
-        expect(option.description).not.toBe('');
-        expect(out).toContain(option.place ? `  ${key} ` : written(key, option));
-      }
+    for (const [key, option] of options) {
+      expect(option.description).not.toBe('');
+      expect(out).toContain(option.place ? `  ${key} ` : written(key, option));
+    }
   });
 
   it('has examples that are read, of this command', () => {
@@ -81,7 +80,7 @@ describe.each(all)('weir %s', (name, command) => {
 
   it('completes its options', async () => {
     const found = (await candidates(['bash', 'weir', ...name.split(' '), '--'])).trimEnd().split('\n');
-    const shown = options.filter(([, { hidden, place }]) => !hidden && !place);
+    const shown = options.filter(([, { place }]) => !place);
     expect(found.filter((word) => word !== '')).toEqual(shown.map(([key]) => `--${optionName(key)}`));
   });
 
@@ -140,9 +139,7 @@ describe.each(all)('weir %s', (name, command) => {
 
 it('all commands together have few names of options', () => {
   const names = new Set(
-    all.flatMap(([, { options }]) =>
-      entriesOf(options).flatMap(([key, { place, hidden }]) => (place || hidden ? [] : [key])),
-    ),
+    all.flatMap(([, { options }]) => entriesOf(options).flatMap(([key, { place }]) => (place ? [] : [key]))),
   );
   expect(names.size).toBeLessThanOrEqual(80);
   const counts = all.map(([name, { options }]) => [name, entriesOf(options).filter(([, { place }]) => !place).length]);
@@ -175,8 +172,7 @@ describe('help', () => {
     const { out } = await weirHere(['help', 'commands']);
     for (const [name, { options }] of all) {
       expect(out).toContain(`weir ${name}`);
-      for (const [key, option] of entriesOf(options))
-        if (!option.hidden && !option.place) expect(out).toContain(written(key, option));
+      for (const [key, option] of entriesOf(options)) if (!option.place) expect(out).toContain(written(key, option));
     }
   });
 
