@@ -2,8 +2,7 @@
 // disappears before other output.
 import type { LiveRun } from '../live/live-run.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { WallClock } from '../time/wall.js';
+import { monotonicNowMs } from '../time/wall.js';
 import { eraseProgress, onScreen, visible } from './say.js';
 
 const WIDTH = 24;
@@ -28,7 +27,7 @@ export class Progress {
   readonly #out: Output;
   readonly #nowMs: () => number;
 
-  constructor(what: string, out: Output = process.stderr, nowMs = monotonicMs()) {
+  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs) {
     this.#what = what;
     this.#out = out;
     this.#nowMs = nowMs;
@@ -68,11 +67,6 @@ function cutTo(line: string, { columns = 80 }: Output): string {
     cut += character;
   }
   return cut;
-}
-
-function monotonicMs(): () => number {
-  const clock = new WallClock(CYCLE_MS, { onError: () => {} });
-  return () => clock.monotonicMs();
 }
 
 function bar(share: number): string {

@@ -13,8 +13,7 @@ import type { Axis, Cell } from '../simulate/sweep/grid.js';
 import { isMatrix, matrixFigures } from '../simulate/sweep/matrix.js';
 import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { WallClock } from '../time/wall.js';
+import { monotonicNowMs } from '../time/wall.js';
 import type { CommandLine } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { NONE, runPlace, watchOf } from './options.js';
@@ -65,7 +64,7 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
     note(`${name}: ${counted(plan.cells.length, 'cell')} of ${counted(plan.replications, 'run')}.`);
   if (known.length > 0) note(`${known.length}${of} runs are known from before.`);
   const watch = await watchOf(given.watch);
-  const watched = watch && new WatchedSweep(plan, given.figure, known, () => watch.nowMs());
+  const watched = watch && new WatchedSweep(plan, given.figure, known, monotonicNowMs);
   if (watched !== undefined) watch?.begin(watched);
   try {
     const ended = all === undefined ? () => {} : estimate(all - known.length, given);
@@ -163,14 +162,13 @@ const MEASURED_MS = 1_000;
 
 /** Call it after each run: it reports the remaining time once. */
 function estimate(left: number, { workers, watch }: Given): () => void {
-  const clock = new WallClock(CYCLE_MS, { onError: () => {} });
   const cores = Math.min(typeof workers === 'number' ? workers : availableParallelism(), left);
-  const startMs = clock.monotonicMs();
+  const startMs = monotonicNowMs();
   let [ended, isSaid] = [0, watch === 'text'];
   let warm: { readonly ms: number; readonly ended: number } | undefined;
   return () => {
     ended += 1;
-    const ms = clock.monotonicMs();
+    const ms = monotonicNowMs();
     if (ms - startMs < WARM_UP_MS || isSaid) return;
     warm ??= { ms, ended };
     if (ms - warm.ms < MEASURED_MS) return;

@@ -5,8 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { pause, WallClock } from '../time/wall.js';
+import { monotonicNowMs, pause } from '../time/wall.js';
 import type { RunScreen } from '../web/watched.js';
 import { htmlPage, type LocalPages, servePages } from './local-pages.js';
 import { warn } from './say.js';
@@ -21,7 +20,6 @@ const REPORT_WAIT_MS = 5_000;
 const MOST_BEHIND = 1_000_000;
 
 export class WatchServer {
-  readonly #clock = new WallClock(CYCLE_MS, { onError: () => {} });
   readonly #screen: WatchScreen | undefined;
   readonly #readers = new Set<ServerResponse>();
   #pages: LocalPages | undefined;
@@ -48,7 +46,7 @@ export class WatchServer {
   }
 
   runOf(scenario: LoadedScenario, asked: Pick<WatchedOptions, 'kind' | 'seed'>): WatchedRun {
-    return new WatchedRun(scenario, { ...asked, nowMs: () => this.nowMs() });
+    return new WatchedRun(scenario, { ...asked, nowMs: monotonicNowMs });
   }
 
   begin(run: Shown): void {
@@ -59,18 +57,14 @@ export class WatchServer {
   }
 
   changed(isUrgent = false): void {
-    const startMs = this.#clock.monotonicMs();
+    const startMs = monotonicNowMs();
     const run = this.#run;
     if ((!isUrgent && startMs < this.#nextMs) || run === undefined) return;
     if (this.#screen !== undefined) this.#screen.draw((terminal) => run.lines(this.#ended, terminal));
     else if (this.#readers.size > 0) this.#send(this.#readers);
-    const endMs = this.#clock.monotonicMs();
+    const endMs = monotonicNowMs();
     const pauseMs = this.#screen === undefined ? SENT_AFTER_MS : DRAWN_AFTER_MS;
     this.#nextMs = endMs + Math.max(pauseMs, (endMs - startMs) / MOST_SHARE);
-  }
-
-  nowMs(): number {
-    return this.#clock.monotonicMs();
   }
 
   async end(page?: string): Promise<void> {

@@ -2,9 +2,8 @@
 import { lastValueFrom, tap } from 'rxjs';
 import type { LiveRun } from '../live/live-run.js';
 import type { Seed } from '../math/seed.js';
-import { assembleOutcome } from '../outcome/assemble.js';
+import { assembleOutcome, type RunFacts } from '../outcome/assemble.js';
 import { type CycleRow, shapeOf } from '../outcome/cycle-row.js';
-import type { Outcome } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { Reported } from '../report/reported.js';
 import type { Terminal } from '../report/terminal-text.js';
@@ -142,7 +141,7 @@ export class WatchedRun implements Shown {
     const fold = this.#fold;
     if (fold === undefined || (fold.timeline?.length ?? MOST_JUDGED) >= MOST_JUDGED) return undefined;
     const reached = this.#firstCycle + Math.max(0, this.#reached - 1);
-    const facts: Parameters<typeof assembleOutcome>[0] = {
+    const facts: RunFacts = {
       kind: this.#options.kind,
       arm: this.#options.kind === 'load' ? 'observed' : 'predicted',
       scenario: this.#scenario.name,
@@ -155,13 +154,8 @@ export class WatchedRun implements Shown {
       last_cycle: reached,
       skipped_lines: 0,
     };
-    const figures = fold.figures(reached, 100);
-    const outcome: Outcome = assembleOutcome(
-      facts,
-      figures,
-      fold.past(this.#firstCycle, reached),
-      this.#scenario.expectations,
-    );
+    const past = fold.past(this.#firstCycle, reached);
+    const outcome = assembleOutcome(facts, fold.figures(reached, 100), past, this.#scenario.expectations);
     return { outcome, timeline: fold.timeline, totals: fold.totals };
   }
 

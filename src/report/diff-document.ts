@@ -233,14 +233,8 @@ function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
   ];
 }
 
-interface ShownSide {
-  readonly limiters: GatewayLimits['limiters'];
-  readonly not_understood: GatewayLimits['notUnderstood'];
-  readonly not_applied: GatewayLimits['notApplied'];
-}
-
-export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff) {
-  const shown = (side: GatewayLimits): ShownSide => ({
+export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff): object {
+  const shown = (side: GatewayLimits) => ({
     limiters: side.limiters,
     not_understood: side.notUnderstood,
     not_applied: side.notApplied,

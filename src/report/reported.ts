@@ -1,15 +1,10 @@
 // The input of every report: a run with its outcome, timelines and series.
 import type { ContractOutcome, Outcome, TransitionSeen } from '../outcome/outcome-schema.js';
-import type { Series } from '../outcome/series.js';
 import type { Timeline } from '../outcome/timeline.js';
+import type { Run } from '../simulate/simulate.js';
 
-export interface Reported {
-  readonly outcome: Outcome;
-  readonly timeline: Timeline | undefined;
-  /** All contracts together: `count` is how many limit at the end of the cycle. */
-  readonly totals: Timeline;
+export interface Reported extends Run {
   readonly predicted?: Timeline;
-  readonly series?: Series;
   readonly command?: string;
 }
 

@@ -56,6 +56,7 @@ interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
 export interface Run {
   readonly outcome: Outcome;
   readonly timeline: Timeline | undefined;
+  /** All contracts together: `count` is how many limit at the end of the cycle. */
   readonly totals: Timeline;
   readonly series?: Series;
 }

@@ -125,6 +125,7 @@ class Traffic {
   readonly #recent = new Map<string, number>();
   readonly #senders: Sender[] = [];
   readonly #senderIds = new Map<string, number>();
+  readonly #all = new Counts();
   readonly #clients: Counts[] = [];
   readonly #clientNames: string[] = [];
   readonly #clientIds = new Map<string, number>();
@@ -251,6 +252,7 @@ class Traffic {
       const refused = this.#refusedWithRetries(row, ms);
       if (refused !== undefined && !isRefusedOld) this.#retries.refused(row, ms, refused);
     }
+    this.#all.add(isRefusedOld, isRefused);
     this.#clients[who.client]!.add(isRefusedOld, isRefused);
     target.counts.add(isRefusedOld, isRefused);
     if (!(ms < this.#minuteEndMs && ms >= this.#minuteEndMs - MINUTE_MS)) {
@@ -284,15 +286,10 @@ class Traffic {
         what: 'The log has no client address.',
         fix: 'Name the column that says whose a request is: --key who.',
       });
-    const sum = (name: keyof RefusalCounts) => clients.reduce((total, one) => total + one[name], 0);
     const minutes = [...this.#byMinute].sort(([a], [b]) => a - b);
     const byMinute = minutes.map(([minute, counts]) => ({ ...counts, name: minuteText(minute) }));
     return {
-      requests: sum('requests'),
-      refused_old: sum('refused_old'),
-      refused_new: sum('refused_new'),
-      newly_refused: sum('newly_refused'),
-      newly_admitted: sum('newly_admitted'),
+      ...this.#all,
       clients: clients.length,
       clients_newly_refused: clients.filter((one) => one.newly_refused > 0).length,
       clients_newly_admitted: clients.filter((one) => one.newly_admitted > 0).length,
@@ -300,7 +297,7 @@ class Traffic {
       by_path: worstFirst([...this.#byPath].map(([name, counts]) => ({ ...counts, name }))),
       by_minute: byMinute.filter(differs),
       by_limiter: this.#byLimiter,
-      retries: this.#retries?.end(sum('requests')),
+      retries: this.#retries?.end(this.#all.requests),
     };
   }
 }

@@ -41,6 +41,11 @@ export function wallNowMs(): number {
   return ofThisMachine.wallMs();
 }
 
+/** Ms since some instant: see `TimeSource`. */
+export function monotonicNowMs(): number {
+  return ofThisMachine.monotonicMs();
+}
+
 const ofThisMachine: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Runs its agenda from `start()` to `stop()`; readable at any time. */

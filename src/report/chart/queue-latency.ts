@@ -1,6 +1,7 @@
 // Charts of the queue with retries, latency over time, and latency by percentile.
 import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
 import type { Series } from '../../outcome/series.js';
+import { percentilePlaces } from '../../web/chart/axis-text.js';
 import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
@@ -145,12 +146,8 @@ function withGaps(
   return kept;
 }
 
-const QUANTILES = [
-  ['p50', 0.3010299956639812],
-  ['p90', 1],
-  ['p99', 2],
-  ['p999', 3],
-] as const;
+/** At `percentilePlaces`. */
+const QUANTILES = ['p50', 'p90', 'p99', 'p999'] as const;
 
 /** x of the maximum, beyond the last percentile. */
 const MAX_PLACE = 3.6;
@@ -177,8 +174,8 @@ export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
     lines: curves.map(([label, quantiles], index) => ({
       label,
       tone: looks[index]![0],
-      xs: [...QUANTILES.map(([, place]) => place), MAX_PLACE],
-      ys: [...QUANTILES.map(([name]) => quantiles[name]), quantiles.max].map(inUnit),
+      xs: [...percentilePlaces, MAX_PLACE],
+      ys: [...QUANTILES.map((name) => quantiles[name]), quantiles.max].map(inUnit),
       stepped: false,
       dots: looks[index]![1],
     })),

@@ -68,7 +68,7 @@ export const RequestsOf = (description: string) =>
 
 export const Placed = (usual: string) =>
   Type.Optional(
-    Type.Enum(placements, {
+    Type.Enum(Object.keys(placements) as PlacementName[], {
       description: `Where in its cycle each request comes: evenly, all at its start, or at random. Default: ${usual}.`,
     }),
   );

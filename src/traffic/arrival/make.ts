@@ -6,7 +6,7 @@ import { type Arrival, type Recording, refuse } from './arrival.js';
 import { type ArrivalSpec, arrivalKinds } from './arrival-schema.js';
 import { type CustomArrivalSpec, countsOf } from './custom.js';
 import { type MakeArrival, Quantities } from './kind.js';
-import { type PlacementName, placementNamed } from './placement.js';
+import { type PlacementName, placements } from './placement.js';
 
 export type LogSpec = Extract<ArrivalSpec, { model: 'log' }>;
 
@@ -58,7 +58,7 @@ export function planArrival(
       isCustom: spec.model === 'custom',
       make: ({ draws, purpose, cycles, log }) => {
         const stream = (use: string) => draws(`${purpose}/${use}`);
-        const placement = (name: PlacementName) => placementNamed(name, () => stream('instants'));
+        const placement = (name: PlacementName) => placements[name](() => stream('instants'));
         const length = Math.min(to, cycles) - from;
         return placing(() => between(model({ length, stream, placement, log }), from, to));
       },

@@ -6,25 +6,7 @@
 //   random   | x  x          x   |     n uniform draws, sorted: the distribution of Poisson requests, given their number
 
 import type { RandomStream } from '../../math/random.js';
-import { unreachable } from '../../schema/failure.js';
 import type { Arrival } from './arrival.js';
-
-export const placements = ['even', 'start', 'random'] as const;
-
-export type PlacementName = (typeof placements)[number];
-
-export function placementNamed(name: PlacementName, stream: () => RandomStream): Arrival['instants'] {
-  switch (name) {
-    case 'even':
-      return even;
-    case 'start':
-      return start;
-    case 'random':
-      return random(stream());
-    default:
-      return unreachable(name);
-  }
-}
 
 const even: Arrival['instants'] = (out, n) => {
   for (let k = 0; k < n; k += 1) out[k] = (k + 0.5) / n;
@@ -52,3 +34,11 @@ const random =
       out[place] = drawn;
     }
   };
+
+export const placements = {
+  even: () => even,
+  start: () => start,
+  random: (stream: () => RandomStream) => random(stream()),
+};
+
+export type PlacementName = keyof typeof placements;

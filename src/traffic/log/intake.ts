@@ -43,28 +43,16 @@ export class Intake {
   filtered = 0;
   readonly skipped: SkippedLine[] = [];
   readonly days = new Set<number>();
-  readonly #sink: RequestSink;
+  readonly sink: RequestSink;
   readonly #fromMs: number;
   readonly #toMs: number;
   #dayFromMs = Number.NaN;
 
   constructor(sink: RequestSink, spreadMs: number, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY) {
-    this.#sink = sink;
+    this.sink = sink;
     this.spreadMs = spreadMs;
     this.#fromMs = fromMs;
     this.#toMs = toMs;
-  }
-
-  get wantsLines(): boolean {
-    return this.#sink.line !== undefined;
-  }
-
-  line(number: number, bytes: Buffer, from: number, to: number): void {
-    this.#sink.line?.(number, bytes, from, to);
-  }
-
-  also(texts: readonly string[]): void {
-    this.#sink.also?.(texts);
   }
 
   request(unixMs: number, n: number, key: string, cost?: number): void {
@@ -78,7 +66,7 @@ export class Intake {
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
     this.requests += n;
-    this.#sink.request(unixMs, n, key, this.spreadMs, cost);
+    this.sink.request(unixMs, n, key, this.spreadMs, cost);
   }
 
   skip(line: number, reason: string, bytes: Buffer, from: number, to: number): void {

@@ -57,7 +57,7 @@ export class RequestReader implements LineReader {
     this.#noTime = `no time in ${layout.noun} ${time.names.join(' and ')}`;
     this.#noCount = `no whole number in ${inWords(layout, count ?? '')}`;
     this.#noCost = `no whole number in ${cost.map((name) => inWords(layout, name)).join(' or ')}`;
-    this.#wantsLines = intake.wantsLines;
+    this.#wantsLines = intake.sink.line !== undefined;
   }
 
   lineReader(layout: Layout): LineReader {
@@ -87,10 +87,10 @@ export class RequestReader implements LineReader {
     if (Number.isNaN(n)) return this.#noCount;
     const cost = this.#costs.length === 0 ? undefined : costIn(this.#costs);
     if (Number.isNaN(cost)) return this.#noCost;
-    if (this.#wantsLines) this.#intake.line(number, bytes, from, to);
+    if (this.#wantsLines) this.#intake.sink.line!(number, bytes, from, to);
     if (this.#also.length > 0) {
       for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text() ?? '';
-      this.#intake.also(this.#alsoTexts);
+      this.#intake.sink.also?.(this.#alsoTexts);
     }
     this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT, cost);
     return undefined;

@@ -4,6 +4,7 @@
 //   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
 
 import { HISTORY_CYCLES, type NumberColumn, numberColumns } from '../../api/contract-history.js';
+import type { StateStrip } from '../chart/spec.js';
 
 export type CourseNews = {
   readonly id: string;
@@ -12,12 +13,6 @@ export type CourseNews = {
 } & {
   readonly [Name in NumberColumn]?: readonly (number | null)[];
 };
-
-interface StateSeen {
-  readonly name: string;
-  readonly admits: boolean;
-  readonly intervals: readonly Stretch[];
-}
 
 type Stretch = readonly [from: number, to: number];
 
@@ -84,7 +79,7 @@ export class Course {
     return this.#where('count', (value) => value === null);
   }
 
-  statesSeen(): readonly StateSeen[] {
+  statesSeen(): readonly StateStrip[] {
     return [...this.#seen].map(([name, { admits }]) => ({
       name,
       admits,
