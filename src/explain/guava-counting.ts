@@ -2,14 +2,16 @@
 //
 // The next state is monotonic in both and in the instant of counting, except for a kink where that instant equals the time of the next
 // request. So the rule itself is evaluated at the corners and at the kink.
+
 import { NEVER } from '../limiter/rule/rule.js';
 import { type ParamsOf, type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
+import type { Range } from '../math/range.js';
 import { type Counted, LONG_AGO_MS, type RuleClock, type RuleCounting, type Span } from './counting.js';
-import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+import { firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 interface Permits {
-  readonly stored: Bounds;
-  readonly next: Bounds;
+  readonly stored: Range;
+  readonly next: Range;
 }
 
 type GuavaParams = Partial<ParamsOf<'guava_bursty'> & ParamsOf<'guava_warmup'>> & { readonly interval_ms: number };

@@ -1,8 +1,10 @@
 // A log of instants: an entry stays for a window, and a request is admitted unless the log holds `limit` entries. A count over whole cycles
 // is such a log on a clock whose steps are cycles.
+
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Range } from '../math/range.js';
 import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
-import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
+import { atOnce, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
 
 /** The last `limit` entries, oldest first, in runs of entries with the same bounds; `least` and `most` ascend. */
 interface Entries {
@@ -11,7 +13,7 @@ interface Entries {
   readonly least: Float64Array;
   readonly most: Float64Array;
   /** The end of a block; -Infinity for none. */
-  readonly until: Bounds;
+  readonly until: Range;
 }
 
 type LogParams = ParamsOf<'sliding_log'> & Partial<ParamsOf<'sliding_log_block'>>;

@@ -10,10 +10,12 @@
 //   nginx                spacing 1 / r, early burst / r, held from delay / r on; each division cuts up to a thousandth of a request
 //   queue                spacing T, early the longest wait, held from the turn on
 //   slack of S           spacing T, early any, held from the turn on, kept S T
+
 import { NEVER } from '../limiter/rule/rule.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Range } from '../math/range.js';
 import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
-import { atOnce, type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+import { atOnce, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 interface Schedule {
   readonly spacingMs: number;
@@ -31,7 +33,7 @@ interface Schedule {
   readonly beginsWithNothing?: true;
 }
 
-interface Turn extends Bounds {
+interface Turn extends Range {
   readonly isNew: boolean;
 }
 

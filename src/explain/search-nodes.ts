@@ -64,25 +64,23 @@ export class Layer {
 
   #join(one: SearchNode, other: SearchNode): SearchNode | undefined {
     const state = this.#counting.join(one.state, other.state);
-    const soonest = earlier(one.soonest, other.soonest);
-    const latest = later(one.latest, other.latest);
+    // A request missing in either list is released at the soonest, held at the latest.
+    const soonest = aligned(one.soonest, other.soonest, Math.min(one.soonest.length, other.soonest.length), Math.min);
+    const latest = aligned(one.latest, other.latest, Math.max(one.latest.length, other.latest.length), Math.max);
     const isSooner = other.nowMs < one.nowMs;
     if (state === undefined && !isSooner && soonest === one.soonest && latest === one.latest) return undefined;
     return { ...one, state: state ?? one.state, nowMs: Math.min(one.nowMs, other.nowMs), soonest, latest };
   }
 }
 
-// Elementwise minimum and maximum, aligned at the end. A request missing in either list is released in `earlier`, held in `later`.
-function earlier(one: readonly number[], other: readonly number[]): readonly number[] {
-  const held = Math.min(one.length, other.length);
-  const both = one.slice(one.length - held).map((release, k) => Math.min(release, other[other.length - held + k]!));
-  return both.length === one.length && both.every((release, k) => release === one[k]) ? one : both;
-}
-
-function later(one: readonly number[], other: readonly number[]): readonly number[] {
-  const held = Math.max(one.length, other.length);
-  const all = Array.from({ length: held }, (_, k) =>
-    Math.max(one[one.length - held + k] ?? 0, other[other.length - held + k] ?? 0),
-  );
-  return all.length === one.length && all.every((release, k) => release === one[k]) ? one : all;
+/** Elementwise for the last `n`, aligned at the end; `one` itself if that is equal to it. */
+function aligned(
+  one: readonly number[],
+  other: readonly number[],
+  n: number,
+  pick: (a: number, b: number) => number,
+): readonly number[] {
+  const at = (all: readonly number[], k: number) => all[all.length - n + k] ?? 0;
+  const both = Array.from({ length: n }, (_, k) => pick(at(one, k), at(other, k)));
+  return n === one.length && both.every((release, k) => release === one[k]) ? one : both;
 }

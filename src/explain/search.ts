@@ -69,9 +69,8 @@ export function searchOrder(queues: Queues, counting: RuleCounting, options: Sea
 class Search {
   readonly #counting: RuleCounting;
   readonly #queues: Queues;
-  readonly #admitted: Queue;
-  readonly #limited: Queue;
-  readonly #unknown: Queue;
+  /** The same on the clock of this search. */
+  readonly #on: Queues;
   readonly #options: SearchOptions;
   #nodes = 0;
 
@@ -79,16 +78,13 @@ class Search {
     this.#counting = counting;
     this.#options = options;
     this.#queues = queues;
-    const { admitted, limited, unknown } = since(options.startMs, options.widthMs ?? 0, queues);
-    this.#admitted = admitted;
-    this.#limited = limited;
-    this.#unknown = unknown;
+    this.#on = since(options.startMs, options.widthMs ?? 0, queues);
   }
 
   run(): SearchResult {
-    const total = this.#admitted.n + this.#limited.n + this.#unknown.n;
+    const total = this.#on.admitted.n + this.#on.limited.n + this.#on.unknown.n;
     const diagonals: Diagonal[] = [];
-    if (this.#admitted.n + this.#limited.n === 0) return this.#explained(diagonals);
+    if (this.#on.admitted.n + this.#on.limited.n === 0) return this.#explained(diagonals);
     let layer = this.#beginning();
     for (let n = 0; ; n += 1) {
       if (n % Math.ceil(total / MOST_DIAGONALS) === 0) diagonals.push(diagonalOf(layer));
@@ -119,13 +115,9 @@ class Search {
     const alike = near && names.map((name) => [name, firstDifference(near.queues[name], this.#queues[name])] as const);
     const known = near?.diagonals.findLast(({ most }) => alike!.every(([name, place]) => most[name] < place));
     if (known !== undefined) return known.nodes;
-    const begin = Math.min(...names.map((name) => this.#queueOf(name).sent[0] ?? Infinity));
+    const begin = Math.min(...names.map((name) => this.#on[name].sent[0] ?? Infinity));
     const none = { admitted: 0, limited: 0, unknown: 0, passed: NONE_PASSED, soonest: NONE, latest: NONE };
     return this.#counting.begin(begin, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: begin }));
-  }
-
-  #queueOf(name: keyof Queues): Queue {
-    return name === 'admitted' ? this.#admitted : name === 'limited' ? this.#limited : this.#unknown;
   }
 
   #apart(width: number, left: number): number {
@@ -160,7 +152,7 @@ class Search {
     const dueMs = this.#nextDue(node);
     // All answered requests are counted, and what is counted later does not change their releases.
     if (dueMs === Infinity) return found;
-    const { sent, due, costs } = this.#unknown;
+    const { sent, due, costs } = this.#on.unknown;
     if (costs !== undefined) {
       for (const { place, end, passed: left, cost } of this.#nextOf(node, 'unknown')) {
         const within = { from: Math.max(nowMs, sent[place]!), to: Math.min(dueMs, due[place]!) };
@@ -185,7 +177,7 @@ class Search {
   }
 
   #nextOf(node: SearchNode, name: keyof Queues): Next[] {
-    const { n, sent, due, costs } = this.#queueOf(name);
+    const { n, sent, due, costs } = this.#on[name];
     const passed = node.passed[name];
     const end = name === 'unknown' ? node.unknown : node[name] + passed.length;
     if (costs === undefined) return end === n ? [] : [{ place: end, end: end + 1, passed, cost: 1 }];
@@ -204,25 +196,25 @@ class Search {
   }
 
   #withoutPast(given: SearchNode): SearchNode {
-    const { due, costs } = this.#unknown;
+    const { due, costs } = this.#on.unknown;
     const left = costs === undefined ? NONE : given.passed.unknown.filter((place) => due[place]! >= given.nowMs);
     const node =
       left.length === given.passed.unknown.length ? given : { ...given, passed: { ...given.passed, unknown: left } };
     let { unknown } = node;
     if (costs !== undefined) return node;
-    while (unknown < this.#unknown.n && this.#unknown.due[unknown]! < node.nowMs) unknown += 1;
+    while (unknown < this.#on.unknown.n && this.#on.unknown.due[unknown]! < node.nowMs) unknown += 1;
     return unknown === node.unknown ? node : { ...node, unknown };
   }
 
   #spanOfAdmitted(node: SearchNode, place = node.admitted): Span | undefined {
-    const { n, sent, after } = this.#admitted;
+    const { n, sent, after } = this.#on.admitted;
     if (place >= n || after[place]! > node.limited) return undefined;
     const span = { from: Math.max(node.nowMs, sent[place]!), to: this.#nextDue(node) };
     return span.from <= span.to ? span : undefined;
   }
 
   #spanOfLimited(node: SearchNode, place = node.limited): Span | undefined {
-    const { n, sent, first, after } = this.#limited;
+    const { n, sent, first, after } = this.#on.limited;
     if (place >= n || after[place]! > node.admitted) return undefined;
     const from = Math.max(node.nowMs, sent[place]!, first[node.limited]!);
     const span = { from, to: this.#nextDue(node) };
@@ -232,12 +224,15 @@ class Search {
   #nextDue({ admitted, limited, passed }: SearchNode): number {
     const dueOf = ({ dueFrom, due }: Queue, counted: number, left: readonly number[]) =>
       left.reduce((least, place) => Math.min(least, due[place]!), dueFrom[counted + left.length] ?? Infinity);
-    return Math.min(dueOf(this.#admitted, admitted, passed.admitted), dueOf(this.#limited, limited, passed.limited));
+    return Math.min(
+      dueOf(this.#on.admitted, admitted, passed.admitted),
+      dueOf(this.#on.limited, limited, passed.limited),
+    );
   }
 
   #releasedIn(admitted: number): Span {
     if (this.#counting.holds === 'in any order') return ALWAYS;
-    return { from: this.#admitted.first[admitted]!, to: this.#admitted.last[admitted]! };
+    return { from: this.#on.admitted.first[admitted]!, to: this.#on.admitted.last[admitted]! };
   }
 
   /** Adds the release of the last counted request, if releases come in any order. Undefined if a release is too early. */
@@ -255,7 +250,7 @@ class Search {
 
   /** Whether more requests are released than the transport allows: their answers come too late for that. */
   #isTooEarly({ admitted, latest, nowMs }: SearchNode): boolean {
-    const { first } = this.#admitted;
+    const { first } = this.#on.admitted;
     const released = admitted - latest.length;
     if (released > 0 && first[released - 1]! > nowMs) return true;
     return latest.some((release, k) => first[released + k]! > release);
@@ -265,22 +260,22 @@ class Search {
     const { admitted, soonest, nowMs } = node;
     if (this.#nextDue(node) < nowMs) return false;
     if (this.#counting.holds !== 'in any order') return true;
-    const { n, last } = this.#admitted;
+    const { n, last } = this.#on.admitted;
     const released = admitted - soonest.length;
     return released === n || last[released]! >= nowMs;
   }
 
   #isOver({ admitted, limited, soonest }: SearchNode): boolean {
-    if (admitted < this.#admitted.n || limited < this.#limited.n) return false;
-    return soonest.every((release, k) => release <= this.#admitted.last[admitted - soonest.length + k]!);
+    if (admitted < this.#on.admitted.n || limited < this.#on.limited.n) return false;
+    return soonest.every((release, k) => release <= this.#on.admitted.last[admitted - soonest.length + k]!);
   }
 
   #settledAt({ admitted, limited, unknown, passed, nowMs }: SearchNode): number {
     if (isAnyPassed(passed)) return nowMs;
     const next = Math.min(
-      this.#admitted.sent[admitted] ?? Infinity,
-      this.#limited.sent[limited] ?? Infinity,
-      this.#unknown.sent[unknown] ?? Infinity,
+      this.#on.admitted.sent[admitted] ?? Infinity,
+      this.#on.limited.sent[limited] ?? Infinity,
+      this.#on.unknown.sent[unknown] ?? Infinity,
     );
     return next === Infinity ? nowMs : Math.max(nowMs, next);
   }
@@ -289,8 +284,9 @@ class Search {
     const furthest = nodes.reduce((best, one) => (one.nowMs > best.nowMs ? one : best));
     const { admitted, limited } = furthest;
     const isAdmitted =
-      this.#limited.n === 0 || (this.#admitted.due[admitted] ?? Infinity) <= (this.#limited.due[limited] ?? Infinity);
-    const { requests } = isAdmitted && this.#admitted.n > 0 ? this.#admitted : this.#limited;
+      this.#on.limited.n === 0 ||
+      (this.#on.admitted.due[admitted] ?? Infinity) <= (this.#on.limited.due[limited] ?? Infinity);
+    const { requests } = isAdmitted && this.#on.admitted.n > 0 ? this.#on.admitted : this.#on.limited;
     const { sentMs } = requests[Math.min(isAdmitted ? admitted : limited, requests.length - 1)]!;
     const [next] = isAdmitted ? this.#nextOf(furthest, 'admitted') : [];
     const span = next && this.#spanOfAdmitted(furthest, next.place);

@@ -1,11 +1,8 @@
 // Bounds on instants, and how rules narrow them.
-import { GRAIN_MS } from '../limiter/rule/rule.js';
-import type { Counted, RuleClock, Span } from './counting.js';
 
-export interface Bounds {
-  readonly least: number;
-  readonly most: number;
-}
+import { GRAIN_MS } from '../limiter/rule/rule.js';
+import type { Range } from '../math/range.js';
+import type { Counted, RuleClock, Span } from './counting.js';
 
 /** Tolerance of a rule's comparisons of instants, in ms. */
 export const grainOf = ({ stepMs, resolutionMs }: RuleClock) =>
@@ -35,8 +32,8 @@ export function spanOf(from: number, to: number): Span | undefined {
   return from <= to ? { from, to } : undefined;
 }
 
-/** Bounds that cover both; undefined if `one` already covers `other`. */
-export function joined(one: Bounds, other: Bounds): Bounds | undefined {
+/** Range that cover both; undefined if `one` already covers `other`. */
+export function joined(one: Range, other: Range): Range | undefined {
   if (one.least <= other.least && one.most >= other.most) return undefined;
   return { least: Math.min(one.least, other.least), most: Math.max(one.most, other.most) };
 }

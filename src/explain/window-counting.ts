@@ -2,21 +2,23 @@
 //
 //   in the window    t < end       count + 1; the effect of a refused request on the end depends on the rule
 //   after it         t >= end      count 1, and the end of the next window: from here, or the next edge of a grid
+
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
+import type { Range } from '../math/range.js';
 import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
-import { type Bounds, firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+import { firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
 
 type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_window_delay'>, 'free' | 'step_ms'>> & {
   readonly window_ms: number;
 };
 
 interface Window {
-  readonly end: Bounds;
+  readonly end: Range;
   readonly count: number;
-  readonly blocked: Bounds;
+  readonly blocked: Range;
 }
 
-const PAST: Bounds = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+const PAST: Range = { least: Number.NEGATIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
 
 export function windowCounting(definition: RuleDefinition, clock: RuleClock): RuleCounting<Window> | undefined {
   const params = definition.params as WindowParams;
@@ -41,10 +43,10 @@ export function windowCounting(definition: RuleDefinition, clock: RuleClock): Ru
   }
 }
 
-type ReleaseOf = (at: Span, count: number, end: Bounds) => Span;
+type ReleaseOf = (at: Span, count: number, end: Range) => Span;
 
 /** Spreads the remaining requests over the rest of the window; a share below the mean becomes `count` means. */
-function evenly({ from, to }: Span, count: number, end: Bounds, { limit = 0, window_ms }: WindowParams): Span {
+function evenly({ from, to }: Span, count: number, end: Range, { limit = 0, window_ms }: WindowParams): Span {
   if (count <= 1) return { from, to };
   const mean = window_ms / limit;
   const shares = limit - count + 2;
@@ -153,17 +155,17 @@ class WindowCounting implements RuleCounting<Window> {
     return found;
   }
 
-  #windowFrom({ from, to }: Span): Bounds {
+  #windowFrom({ from, to }: Span): Range {
     const { window_ms } = this.#params;
     return { least: from + window_ms, most: to + window_ms };
   }
 
-  #windowsIn(span: Span, end: Bounds): { readonly at: Span; readonly end: Bounds }[] {
+  #windowsIn(span: Span, end: Range): { readonly at: Span; readonly end: Range }[] {
     const { align = 'first', phase_ms = 0, window_ms } = this.#params;
     if (align === 'first') return [{ at: span, end: this.#windowFrom(span) }];
     const origin = align === 'epoch' ? phase_ms : end.least;
     const late = this.#lateMs;
-    const found: { at: Span; end: Bounds }[] = [];
+    const found: { at: Span; end: Range }[] = [];
     const first = Math.floor((span.from - origin - late) / window_ms);
     for (let edge = origin + first * window_ms; edge <= span.to; edge += window_ms) {
       const last = edge + window_ms;

@@ -93,12 +93,11 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
     isHeld,
   };
   const keys = keysOf(seen, times);
-  const widest = ({ first, last }: AnswerQueue) => first.reduce((most, ms, k) => Math.max(most, last[k]! - ms), 0);
-  const widestMs = keys.reduce((most, one) => Math.max(most, widest(one.admitted), widest(one.limited)), 0);
-  const widths = ({ first, last, sent }: AnswerQueue) =>
-    [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! }));
-  const slow = keys
-    .flatMap((one) => [...widths(one.admitted), ...widths(one.limited)])
+  const widths = keys
+    .flatMap(({ admitted, limited }) => [admitted, limited])
+    .flatMap(({ first, last, sent }) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! })));
+  const widestMs = widths.reduce((most, { widthMs }) => Math.max(most, widthMs), 0);
+  const slow = widths
     .filter(({ widthMs }) => widthMs > SLOW_MS)
     .sort((a, b) => b.widthMs - a.widthMs)
     .slice(0, MOST_SLOW)

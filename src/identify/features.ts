@@ -79,10 +79,7 @@ export function featuresOf(evidence: Evidence): Features {
   const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
   const fromMs = inOrder[0]?.sentMs ?? 0;
   return {
-    bursts: limitsFrom(
-      [...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)],
-      [...firstLimit(inOrder), ...quickLimits(inOrder)],
-    ),
+    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)], firstLimits(inOrder)),
     counts: bursts,
     recoveries,
     refusals,
@@ -121,34 +118,19 @@ function limitsFrom(bursts: readonly number[], more: readonly number[]): number[
   return [...new Set(near.filter((n) => n >= 1))];
 }
 
-function firstLimit(inOrder: readonly Seen[]): number[] {
+/** What the first burst shows; if quota returned in it, the limit lies between its last volley's admissions and all of them. */
+function firstLimits(inOrder: readonly Seen[]): number[] {
   const first = inOrder.find(({ decision }) => decision === 'limited');
   if (first === undefined) return [];
-  const { key, sentMs } = first;
-  return [
-    inOrder.filter((one) => one.key === key && one.decision === 'admitted' && one.sentMs < sentMs + VOLLEY_MS).length,
-  ];
-}
-
-/** If quota returned between the first bursts, the limit lies between the last burst's admissions and their total. */
-function quickLimits(inOrder: readonly Seen[]): number[] {
-  const first = inOrder.findIndex(({ decision }) => decision === 'limited');
-  if (first < 0) return [];
-  const { sentMs, key } = inOrder[first]!;
-  const again = inOrder.find(
-    (one) => one.key === key && one.decision === 'admitted' && one.sentMs > sentMs + VOLLEY_MS,
-  );
-  if (again === undefined || again.sentMs - sentMs > 8 * (sentMs - inOrder[0]!.sentMs)) return [];
-  const volley = inOrder.filter(
-    (one) => one.key === key && Math.abs(one.sentMs - sentMs) <= VOLLEY_MS && one.decision === 'admitted',
-  );
-  const all = inOrder.filter(
-    (one) => one.key === key && one.sentMs < sentMs + VOLLEY_MS && one.decision === 'admitted',
-  ).length;
-  const step = Math.max(1, (all - volley.length) / MOST_QUICK);
-  return Array.from({ length: MOST_QUICK }, (_, k) => Math.round(all - (k + 0.5) * step)).filter(
-    (n) => n > volley.length,
-  );
+  const { sentMs, key } = first;
+  const admitted = inOrder.filter((one) => one.key === key && one.decision === 'admitted');
+  const all = admitted.filter((one) => one.sentMs < sentMs + VOLLEY_MS).length;
+  const again = admitted.find((one) => one.sentMs > sentMs + VOLLEY_MS);
+  if (again === undefined || again.sentMs - sentMs > 8 * (sentMs - inOrder[0]!.sentMs)) return [all];
+  const last = admitted.filter((one) => Math.abs(one.sentMs - sentMs) <= VOLLEY_MS).length;
+  const step = Math.max(1, (all - last) / MOST_QUICK);
+  const between = Array.from({ length: MOST_QUICK }, (_, k) => Math.round(all - (k + 0.5) * step));
+  return [all, ...between.filter((n) => n > last)];
 }
 
 const MOST_QUICK = 6;

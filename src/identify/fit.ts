@@ -4,12 +4,13 @@
 //             | \    range     /
 //             |  \___|____|___/____ tolerance: the uncertainty of the instants of counting
 //             +---------------------  span
+import { type Range, rangeOf } from '../math/range.js';
 import type { Evidence } from './evidence.js';
 import { type Features, featuresOf } from './features.js';
 import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
 import { isNear, moved, neighboursOf, parametersOf, placeOf, scatteredFrom } from './parameter-steps.js';
-import { COUNTED_AT, endOf, type Range, rangeOf } from './ranges.js';
+import { COUNTED_AT, endOf } from './ranges.js';
 import { GRID, LONGEST, nearPartOf, PHASES, startsOf } from './search-starts.js';
 import { type Hypothesis, isByToken, type Name, type Parameters, type Structure } from './structure.js';
 import { NEVER_SO, TOLERANCE_MS, violationOf } from './violation.js';

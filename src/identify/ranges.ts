@@ -1,16 +1,8 @@
 // How far a parameter can move while the rule still explains the answers. Pure.
+import type { Range } from '../math/range.js';
 import { midpoints, moved } from './parameter-steps.js';
 import type { Hypothesis, Name, Parameters, Structure } from './structure.js';
 import { TOLERANCE_MS } from './violation.js';
-
-export interface Range {
-  readonly least: number;
-  readonly most: number;
-}
-
-export function rangeOf(values: readonly number[]): Range {
-  return { least: Math.min(...values), most: Math.max(...values) };
-}
 
 /** Instants of counting, as shares of the uncertainty. */
 export const COUNTED_AT = [0, 0.3, 0.7, 1];

@@ -3,10 +3,11 @@
 //   all at once     global search over every structure
 //   in stages       40 ─► 80 ─► 160 ─► all: explanations of the first requests are refined with each further part
 //   at last         every structure is searched near the times of those explanations
+
+import { rangeOf } from '../math/range.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import type { Fitted } from './fit.js';
-import { rangeOf } from './ranges.js';
 import { structures } from './structures.js';
 
 const FIRST = 40;

@@ -21,8 +21,6 @@ const structure = (id: string, family: string, words: string, { rule: definition
   ...spec,
 });
 
-const each = (parts: readonly number[], one: (part: number) => Structure): Structure[] => parts.map(one);
-
 /** Spans on a grid are compared as doubles, so they must be exact. */
 const exactly = (ms: number) => Math.max(1 / 16, Math.round(ms * 16) / 16);
 
@@ -95,7 +93,7 @@ const windows = [
     window: { isBlocked: true },
     rule: (p) => rule('sliding_log_block', { limit: p.limit, window_ms: p.spanMs, block_ms: p.otherMs }),
   }),
-  ...each(SEGMENTS, (part) =>
+  ...SEGMENTS.map((part) =>
     structure(`segments/${part}`, 'segmented window', `a window cut into ${part} segments`, {
       has: ['shiftMs'],
       part,
@@ -107,7 +105,7 @@ const windows = [
         rule('segmented_window', { limit: p.limit, window_ms: exactly(p.spanMs / part) * part, segments: part }),
     }),
   ),
-  ...each(SEGMENTS, (part) =>
+  ...SEGMENTS.map((part) =>
     structure(`cycles/${part}`, 'rolling count', `a count over ${part} cycles in which refused requests count`, {
       has: ['shiftMs'],
       part,
@@ -215,7 +213,7 @@ const buckets = [
     capacity,
     rule: (p) => bucket({ capacity: capacity(p) })(p),
   }),
-  ...each(TICKS, (part) =>
+  ...TICKS.map((part) =>
     structure(`bucket-ticks/${part}`, 'token bucket', `a token bucket that gets ${part} at each tick of a clock`, {
       has: ['shiftMs'],
       part,
@@ -224,7 +222,7 @@ const buckets = [
       rule: (p) => bucket({ per_ms: exactly(p.spanMs), rate: part, refill: 'interval' })(p),
     }),
   ),
-  ...each(TICKS, (part) =>
+  ...TICKS.map((part) =>
     structure(
       `bucket-ticks-first/${part}`,
       'token bucket',
@@ -261,7 +259,7 @@ const buckets = [
 ];
 
 const queues = [
-  ...each([0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 50], (part) =>
+  ...[0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 50].map((part) =>
     structure(
       `queue/${part}`,
       'queue',
@@ -276,7 +274,7 @@ const queues = [
       },
     ),
   ),
-  ...each([0, 1, 2, 3, 5, 10, 20, 50], (part) =>
+  ...[0, 1, 2, 3, 5, 10, 20, 50].map((part) =>
     structure(`slow-down/${part}`, 'delay', `a window in which each request after ${part} is held longer`, {
       holds: true,
       has: ['otherMs'],

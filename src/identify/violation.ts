@@ -31,8 +31,6 @@ interface Violation {
 }
 
 interface ViolationOptions {
-  /** Instant of counting, as a share of its uncertainty. Default: that of the hypothesis. */
-  readonly part?: number | undefined;
   /** Aborts at a larger violation. Default: never. */
   readonly mostMs?: number | undefined;
   readonly onCounted?: ((tMs: number, admitted: boolean, state: unknown) => void) | undefined;
@@ -72,7 +70,6 @@ class Replay {
   readonly #hypothesis: Hypothesis;
   readonly #isInFlight: boolean;
   readonly #holds: boolean;
-  readonly #countedAt: number;
   readonly #grainMs: number;
   #nowMs = 0;
   #ms = 0;
@@ -92,20 +89,19 @@ class Replay {
     this.#shiftMs = BASE_MS + parameters.shiftMs;
     this.#isInFlight = structure.isInFlight === true;
     this.#holds = structure.holds === true;
-    this.#countedAt = parameters.countedAt;
     this.#grainMs = structure.grainMs?.(parameters) ?? 0;
     this.#state = rule.fresh(0);
   }
 
   run(): { readonly ms: number; readonly sentMs: number; readonly state: unknown } {
     const { admitted, limited } = this.#one;
-    const { part = this.#countedAt, mostMs = Infinity } = this.#options;
+    const { mostMs = Infinity } = this.#options;
     const [nA, nR] = [admitted.first.length, limited.first.length];
-    const { late = NONE } = this.#hypothesis.parameters;
+    const { late = NONE, countedAt } = this.#hypothesis.parameters;
     const nominalOf = ({ first, last, sent }: AnswerQueue, k: number) =>
       late.length > 0 && late.includes(sent[k]!)
         ? last[k]!
-        : first[k]! + part * Math.min(last[k]! - first[k]!, PROMPT_MS);
+        : first[k]! + countedAt * Math.min(last[k]! - first[k]!, PROMPT_MS);
     let [i, j] = [0, 0];
     while ((i < nA || j < nR) && this.#ms <= mostMs) {
       const nominal = i < nA ? nominalOf(admitted, i) : Infinity;

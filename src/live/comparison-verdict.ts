@@ -11,8 +11,8 @@ import type { Plan } from '../limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import { TOLERATED_MOVE } from './connection.js';
 import type { LiveSeen } from './live-run.js';
-import { isSaturated } from './pause-watch.js';
 import { isLate, type RequestFault, type RequestLog } from './request-log.js';
+import { isSaturated } from './run-clock.js';
 
 export interface Findings {
   readonly differences: readonly Difference[];
@@ -21,27 +21,9 @@ export interface Findings {
   readonly remark?: string | undefined;
 }
 
-/** What the verdict depends on beside the findings. */
-type Judged = Pick<
-  LiveSeen,
-  | 'asked'
-  | 'requestLog'
-  | 'clients'
-  | 'firstCycle'
-  | 'lastCycle'
-  | 'time'
-  | 'unsound'
-  | 'behind'
-  | 'movedMs'
-  | 'streamLost'
-  | 'lagMs'
-  | 'isPartial'
-  | 'gone'
->;
-
 const MOST_LISTED = 1_000;
 
-export function comparisonOf(seen: Judged, { differences, tolerance, tooUncertain, remark }: Findings): Comparison {
+export function comparisonOf(seen: LiveSeen, { differences, tolerance, tooUncertain, remark }: Findings): Comparison {
   const { firstCycle, lastCycle, requestLog } = seen;
   const all = [...differences, ...unanswered(seen), ...stamps(seen)].sort((a, b) => a.cycle - b.cycle);
   const { verdict, reason } = verdictOn(all, seen, tooUncertain);
@@ -59,7 +41,7 @@ export function comparisonOf(seen: Judged, { differences, tolerance, tooUncertai
 
 function verdictOn(
   differences: readonly Difference[],
-  seen: Judged,
+  seen: LiveSeen,
   tooUncertain: string | undefined,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const { asked, requestLog, time, movedMs, unsound, gone, behind, lagMs } = seen;
@@ -100,7 +82,7 @@ function verdictOn(
 }
 
 /** Requests in another cycle than planned, where that matters: a schedule plans them, and the limiter counts by cycles. */
-function straysOf({ clients, asked: { plan }, requestLog }: Judged): number {
+function straysOf({ clients, asked: { plan }, requestLog }: LiveSeen): number {
   const isByCycle = clients === undefined && (plan.rule === undefined || isUnlimited(plan));
   return isByCycle ? requestLog.late + requestLog.astray : 0;
 }
@@ -110,7 +92,7 @@ export function isUnlimited({ rule }: Plan): boolean {
 }
 
 /** An unmet expectation might have been met by the planned requests: if some arrived in another cycle, the run is invalid. */
-export function whenNotHeld(comparison: Comparison, seen: Judged): Comparison {
+export function whenNotHeld(comparison: Comparison, seen: LiveSeen): Comparison {
   if (comparison.verdict !== 'agrees' || straysOf(seen) === 0) return comparison;
   const reason = `${comparison.reason} What was expected does not hold, which may be for that reason alone.`;
   return { ...comparison, verdict: 'run invalid', reason };
@@ -123,7 +105,7 @@ function agreement({ answered }: RequestLog, strays: number): string {
 }
 
 /** Answers that are no decision. Lost requests do not count: a proxy may have closed the connection. */
-function unanswered({ asked: { names }, requestLog }: Judged): Difference[] {
+function unanswered({ asked: { names }, requestLog }: LiveSeen): Difference[] {
   const faults = requestLog.faults.filter(({ kind }) => kind === 'unexpected');
   return faults.map(({ cycle, contract, words }) => ({
     cycle,
@@ -134,7 +116,7 @@ function unanswered({ asked: { names }, requestLog }: Judged): Difference[] {
   }));
 }
 
-function stamps({ asked: { names }, requestLog, movedMs }: Judged): Difference[] {
+function stamps({ asked: { names }, requestLog, movedMs }: LiveSeen): Difference[] {
   return requestLog.impossible
     .filter(({ byMs }) => byMs > movedMs)
     .map(({ cycle, contract, stamped, byMs }) => ({

@@ -69,11 +69,7 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   for (const { origin } of [endpoint, ...others])
     if (sendsCredential && options.insecure !== true && isReadable(origin)) throw insecure(origin);
   const nodes: Reached[] = [];
-  const clock = new WallClock(cycleMs ?? 1_000, {
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const clock = new WallClock(cycleMs ?? 1_000);
   clock.start();
   const release = async () => {
     clock.stop();
@@ -188,7 +184,7 @@ function ownTime(clock: WallClock, cycleMs: number): NodeTime {
 }
 
 /** A clock on the node's time. The caller starts and stops it. */
-export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, options: WallOptions): WallClock {
+export function alignedClock(base: WallClock, { cycleMs, offsetMs }: NodeTime, options?: WallOptions): WallClock {
   const monotonicMs = () => base.monotonicMs();
   return new WallClock(cycleMs, { ...options, source: { monotonicMs, wallMs: () => monotonicMs() + offsetMs } });
 }

@@ -18,11 +18,7 @@ const { cycleMs, dir } = workerData as EmbeddedNodeTask;
 
 try {
   const store = openSqliteStore({ dir });
-  const clock = new WallClock(cycleMs, {
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const clock = new WallClock(cycleMs);
   const node = await startNode({ store, credentials: store.credentials, clock, signer: generateSigner() });
   port.once('message', async () => {
     await node.close();

@@ -9,7 +9,7 @@ import { cycleOf } from '../time/cycle.js';
 import { waitsInWords } from './announced-waits.js';
 import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
-import { PAUSE_MS } from './pause-watch.js';
+import { PAUSE_MS } from './run-clock.js';
 import { ForeignTarget } from './target.js';
 
 const TOLERANCE =

@@ -4,7 +4,6 @@
 //
 // It ends when its run no longer exists.
 import { hostname } from 'node:os';
-import { Durations } from '../math/durations.js';
 import { drawsOf } from '../math/random.js';
 import { parseSent } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
@@ -13,7 +12,7 @@ import { trafficOf } from '../simulate/scenario-traffic.js';
 import { startOf } from '../time/cycle.js';
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
-import { alignedClock, type Connection, connectTo, movedMs, warmUp } from './connection.js';
+import { type Connection, connectTo, movedMs, warmUp } from './connection.js';
 import { RequestsInFlight } from './in-flight.js';
 import { LAST_WAIT_MS, warmer } from './live-run.js';
 import {
@@ -28,8 +27,8 @@ import {
   type ShareEnd,
 } from './load-job.js';
 import { PacedSender, type Schedule, scheduleOf } from './paced-sender.js';
-import { PauseWatch } from './pause-watch.js';
 import { PackedRequests } from './request-observer.js';
+import { RunClock } from './run-clock.js';
 import type { Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { warmUpSender } from './warm-up.js';
@@ -125,10 +124,8 @@ async function sendShare(
   const { pool, timeoutMs } = connection;
   const { firstCycle, uncertaintyMs } = go;
   const time = { cycleMs: job.cycleMs, offsetMs: offsetMs + go.shiftMs, uncertaintyMs };
-  const lag = new Durations();
-  let bug: unknown;
-  const onError = (error: unknown) => (bug ??= error);
-  const clock = alignedClock(connection.clock, time, { onError, onLag: (lagMs) => lag.record(lagMs) });
+  const running = new RunClock(connection.clock, time);
+  const { clock, pauses } = running;
   const observer = new PackedRequests();
   let gone: string | undefined;
   const onGone = (words: string) => {
@@ -150,8 +147,6 @@ async function sendShare(
     inFlight.giveUp();
     over.abort();
   };
-  clock.start();
-  const watch = new PauseWatch(connection.clock, time);
   sending.start();
   try {
     const sent = sendAll();
@@ -166,13 +161,12 @@ async function sendShare(
       if ((await channel.readState())?.state !== 'go') channel.stop();
     }
     await sent;
-    if (bug !== undefined) throw bug;
-    return { rows, lagMs: watch.lagOf(lag), pauses: watch.seen };
+    if (running.bug !== undefined) throw running.bug;
+    return { rows, lagMs: running.lagMs, pauses };
   } finally {
     sending.stop();
     inFlight.giveUp();
-    watch.stop();
-    clock.stop();
+    running.stop();
   }
 }
 

@@ -17,17 +17,15 @@ export function rowsOfLive<Result extends LoadResult>(
   live: (onRow: (row: CycleRow<LoadRun<Result>>) => void, stop: AbortSignal) => Promise<Result>,
 ): Observable<CycleRow<LoadRun<Result>>> {
   return new Observable((subscriber) => {
-    const stopping = new AbortController();
-    setMaxListeners(0, stopping.signal);
-    const stop = () => stopping.abort();
-    if (signal?.aborted === true) stop();
-    signal?.addEventListener('abort', stop);
+    const unsubscribed = new AbortController();
+    const stop = AbortSignal.any([unsubscribed.signal, ...(signal === undefined ? [] : [signal])]);
+    setMaxListeners(0, stop);
     let run: LoadRun<Result> | undefined;
     const onRow = (row: CycleRow<LoadRun<Result>>) => {
       run = row.run;
       subscriber.next(row);
     };
-    live(onRow, stopping.signal).then(
+    live(onRow, stop).then(
       (result) => {
         assert(run !== undefined, 'a live run has a row');
         run.result = result;
@@ -35,10 +33,7 @@ export function rowsOfLive<Result extends LoadResult>(
       },
       (error: unknown) => subscriber.error(error),
     );
-    return () => {
-      signal?.removeEventListener('abort', stop);
-      stop();
-    };
+    return () => unsubscribed.abort();
   });
 }
 

@@ -4,7 +4,6 @@
 
 import { bearer, type Reached } from '../client/connect.js';
 import type { Plan } from '../limiter/plan.js';
-import { Durations } from '../math/durations.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { ClientFigures, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
@@ -13,16 +12,16 @@ import { startOf } from '../time/cycle.js';
 import { cycles } from '../time/cycles.js';
 import type { WallClock } from '../time/wall.js';
 import type { AnswerTally } from './answer-tally.js';
-import { alignedClock, type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
+import { type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from './connection.js';
 import { EventListener, type EventSeen, type ReceivedEvent } from './event-listener.js';
 import type { Generators } from './generators.js';
 import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
 import type { Merged } from './load-job.js';
 import { ObservedRows } from './observed.js';
-import { PauseWatch } from './pause-watch.js';
 import { RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions } from './request-observer.js';
+import { RunClock } from './run-clock.js';
 import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
 import { WeirTarget } from './weir-target.js';
@@ -102,14 +101,8 @@ export async function runLive(
   const target = weir ?? new ForeignTarget(endpoint, options.target ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   await generators?.gather(weir?.made, signal);
-  let bug: unknown;
-  const lag = new Durations();
-  const clock = alignedClock(base, time, {
-    onError: (error) => (bug ??= error),
-    onLag: (lagMs) => lag.record(lagMs),
-  });
-  clock.start();
-  const watch = new PauseWatch(base, time);
+  const running = new RunClock(base, time);
+  const { clock, pauses } = running;
   const warm = weir && warmer(connection, weir);
   const isElsewhere = generators !== undefined;
   const session = new LiveSession({ clock, asked: options, connection, target, isElsewhere, warm });
@@ -118,12 +111,11 @@ export async function runLive(
     await session.run();
     await session.settle();
     const after = await session.timeAfter(node);
-    const seen = session.seen({ lagMs: watch.lagOf(lag), pauses: watch.seen, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(session.logOptions)), bug };
+    const seen = session.seen({ lagMs: running.lagMs, pauses, movedMs: movedMs(time, after) });
+    return { ...seen, ...(await generators?.merged(session.logOptions)), bug: running.bug };
   } finally {
     session.end();
-    watch.stop();
-    clock.stop();
+    running.stop();
   }
 }
 

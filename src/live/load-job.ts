@@ -10,9 +10,9 @@ import { pause, type WallClock } from '../time/wall.js';
 import { type ClockOffset, type ConnectionOptions, quickestReading, TOLERATED_MOVE } from './connection.js';
 import { Latency } from './latency.js';
 import type { Pacing } from './paced-sender.js';
-import { isSaturated, type Lag } from './pause-watch.js';
 import { isLate, RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
+import { isSaturated, type Lag } from './run-clock.js';
 import type { MadeOnNode } from './weir-target.js';
 
 export interface LoadTask {

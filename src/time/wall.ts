@@ -20,8 +20,8 @@ export interface TimeSource {
 }
 
 export interface WallOptions {
-  /** The clock continues with the next task. An exception thrown here or by `onLag` is uncaught. */
-  readonly onError: (error: unknown) => void;
+  /** The clock continues with the next task. An exception thrown here or by `onLag` is uncaught. Default: throws it. */
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Called after each task with its delay in ms, at least 0. A task added after its due is late, too. */
   readonly onLag?: ((lagMs: number) => void) | undefined;
   /** Late tasks run for this long, at least one of them, before the event loop gets a turn. Default: 10 ms. */
@@ -48,6 +48,10 @@ export function monotonicNowMs(): number {
 
 const ofThisMachine: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
+const thrown = (error: unknown) => {
+  throw error;
+};
+
 /** Runs its agenda from `start()` to `stop()`; readable at any time. */
 export class WallClock implements Clock {
   readonly agenda: Agenda;
@@ -72,7 +76,7 @@ export class WallClock implements Clock {
 
   constructor(
     readonly cycleMs: number,
-    { onError, onLag, sliceMs = 10, unref = false, source = ofThisMachine }: WallOptions,
+    { onError = thrown, onLag, sliceMs = 10, unref = false, source = ofThisMachine }: WallOptions = {},
   ) {
     assert(Number.isSafeInteger(cycleMs) && cycleMs >= 1, `a cycle cannot last ${cycleMs} ms`);
     this.#source = source;

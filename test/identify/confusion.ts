@@ -2,7 +2,7 @@
 import { type Answer, answerOf } from '../../src/identify/answer.js';
 import type { Investigated } from '../../src/identify/explanations.js';
 import { investigate } from '../../src/identify/investigation.js';
-import type { Range } from '../../src/identify/ranges.js';
+import type { Range } from '../../src/math/range.js';
 import { type RandomLimiter, randomLimiter } from './random-limiter.js';
 import { limiterOf, played } from './virtual.js';
 

@@ -1,11 +1,13 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
+
 import type { ClientSpec } from '../../actor/client/client-schema.js';
+import type { Range } from '../../math/range.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { AdviceTaken } from './retry-after.js';
 import type { Backoff, RetryPolicy, SetbackGroup } from './retry-policy.js';
 import type { Call } from './script.js';
-import type { Interval, WaitFit } from './wait-fit.js';
+import type { WaitFit } from './wait-fit.js';
 import { isLonger, type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
@@ -147,7 +149,7 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
     decorrelated: ' to 3 times the last wait',
   };
   const capped = capMs === Infinity ? '' : `, at most ${ms(scale * capMs)}`;
-  const scaled = ({ least, most }: Interval): Ends => ends({ least: scale * least, most: scale * most });
+  const scaled = ({ least, most }: Range): Ends => ends({ least: scale * least, most: scale * most });
   const shown: (readonly [name: string, value: number | undefined, interval: Ends])[] = [
     ['base_ms', exact(scale * baseMs), scaled(intervals.baseMs)],
     capMs === Infinity
@@ -184,7 +186,7 @@ function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-function ends({ least, most }: Interval): Ends {
+function ends({ least, most }: Range): Ends {
   return [least, most === Infinity ? null : most];
 }
 

@@ -1,8 +1,10 @@
 // A retry policy as a client of a scenario.
+
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
+import type { Range } from '../../math/range.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
-import { type Interval, roundNear } from './wait-fit.js';
+import { roundNear } from './wait-fit.js';
 import { type WaitParameters, type WaitStructure, waitLaw } from './wait-law.js';
 
 const setbackNames: readonly (readonly ['limited' | 'failed' | 'lost' | 'timeout', RegExp])[] = [
@@ -50,7 +52,7 @@ function retryQuota({ quota }: RetryPolicy): Pick<RetrySpec, 'retry_quota'> {
   const { limited, failed } = quota;
   const capacity = Math.max(limited?.least ?? 0, failed?.least ?? 0);
   if (capacity === 0) return {};
-  const cost = (one: Interval | undefined) =>
+  const cost = (one: Range | undefined) =>
     one === undefined || one.least === capacity ? 1 : rounded(capacity / (one.least + 0.5));
   const others = cost(failed);
   const costs = { limited: cost(limited), failed: others, lost: others, timeout: others };

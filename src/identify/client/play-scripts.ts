@@ -54,11 +54,7 @@ interface Start {
 
 /** @throws Failure `port_in_use`; `wrong_usage` if the command cannot be started; `answer_unreadable` if it makes no request */
 export async function playScripts(investigation: ClientInvestigation, options: PlayOptions): Promise<PlayedPolicy> {
-  const clock = new WallClock(1_000, {
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const clock = new WallClock(1_000);
   const player = new Player(clock, options);
   const url = await player.listen();
   options.onReady(url);
@@ -105,12 +101,7 @@ class Player {
   constructor(clock: WallClock, options: PlayOptions) {
     this.#clock = clock;
     this.#options = options;
-    this.#server = new ScriptedServer(clock, (segment) => this.#assign(segment));
-    this.#server.onCall = (call) => {
-      this.#hasCalled = true;
-      this.#idle = 0;
-      this.#startOf(call.start)?.calls.push(call);
-    };
+    this.#server = new ScriptedServer(clock, (segment, method) => this.#assign(segment, method));
   }
 
   get timers(): TimerLateness {
@@ -224,24 +215,29 @@ class Player {
     return start;
   }
 
-  #startOf(number: number): Start | undefined {
-    return this.#running.find((start) => start.number === number);
+  #assign(segment: string, method: string): OpenCall | undefined {
+    const isStarted = this.#options.command !== undefined;
+    const start = isStarted ? this.#startAt(segment) : this.#startWaiting();
+    if (start === undefined) return undefined;
+    this.#hasCalled = true;
+    this.#idle = 0;
+    const { script, number, calls } = start;
+    const place = calls.length;
+    const isFresh = place === 0 && (isStarted || number === 0);
+    const call: OpenCall = { script, method, start: number, place, isFresh, attempts: [], waiting: 0 };
+    calls.push(call);
+    return call;
   }
 
-  #assign(segment: string): Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined {
-    const isStarted = this.#options.command !== undefined;
-    if (!isStarted) {
-      const script = this.#waiting.shift();
-      if (script === undefined) return undefined;
-      const { number } = this.#begin(script, this.#started++);
-      return { script, start: number, place: 0, isFresh: number === 0 };
-    }
+  #startAt(segment: string): Start | undefined {
     const named = /^weir-(\d+)$/.exec(segment);
     if (named === null && this.#running.length === 1) this.#keepsPath = false;
-    const start = named === null ? this.#running[0] : this.#startOf(Number(named[1]));
-    if (start === undefined) return undefined;
-    const place = start.calls.length;
-    return { script: start.script, start: start.number, place, isFresh: place === 0 };
+    return named === null ? this.#running[0] : this.#running.find(({ number }) => number === Number(named[1]));
+  }
+
+  #startWaiting(): Start | undefined {
+    const script = this.#waiting.shift();
+    return script && this.#begin(script, this.#started++);
   }
 
   #end(start: Start): void {

@@ -1,5 +1,7 @@
 // The retry policy of a program from its observed calls: pure, `(calls) -> policy`.
+
 import type { RandomStream } from '../../math/random.js';
+import { type Range, rangeOf } from '../../math/range.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
   type AnnouncedWait,
@@ -11,7 +13,7 @@ import {
   replyAt,
   type Script,
 } from './script.js';
-import { fitWaits, type Interval, type WaitFit } from './wait-fit.js';
+import { fitWaits, type WaitFit } from './wait-fit.js';
 import { areStalls, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
@@ -44,18 +46,18 @@ export interface RetryPolicy {
   readonly calls: number;
   readonly retried: Retried;
   /** Attempts of a call that always fails; `most` is Infinity if no call was observed to its end. */
-  readonly attempts: Interval;
+  readonly attempts: Range;
   readonly backoffs: readonly Backoff[];
   /** Ways that explain the waits after `Retry-After` in seconds, most likely first; may be empty. */
   readonly advice: readonly AdviceTaken[];
   readonly advisedAfter: readonly SetbackGroup[];
   readonly obeysDate: boolean | undefined;
   /** For an answer, in ms; `most` is Infinity if it never gave up. */
-  readonly timeout: Interval | undefined;
+  readonly timeout: Range | undefined;
   /** Total time after which it gives up, in ms, whatever the attempts. */
-  readonly deadline: Interval | undefined;
+  readonly deadline: Range | undefined;
   /** Retries shared by all calls of one process; then each call has one attempt only. */
-  readonly quota: Readonly<Partial<Record<SetbackGroup, Interval>>>;
+  readonly quota: Readonly<Partial<Record<SetbackGroup, Range>>>;
 }
 
 /** The distribution of a wait is visible if it is wider than the lateness by this factor. */
@@ -122,13 +124,13 @@ function retriedOf(calls: readonly Call[]): Retried {
   };
 }
 
-function attemptsOf(calls: readonly Call[]): Interval {
+function attemptsOf(calls: readonly Call[]): Range {
   const failing = calls.filter(
     ({ script, attempts, place }) =>
       isQuick(script) && place === 0 && (attempts.length > 1 || attempts[0]!.reply.retryAfter),
   );
   const ended = failing.filter(hasGivenUp).map(({ attempts }) => attempts.length);
-  if (ended.length > 0) return { least: Math.min(...ended), most: Math.max(...ended) };
+  if (ended.length > 0) return rangeOf(ended);
   const seen = Math.max(1, ...failing.map(({ attempts }) => attempts.length));
   return { least: seen, most: failing.length === 0 ? 1 : Infinity };
 }
@@ -301,7 +303,7 @@ function obeysAll(seen: readonly Advised[]): boolean | undefined {
 
 // ---- how long, and how many in all ---------------------------------------------------------------------------------------
 
-function timeoutOf(calls: readonly Call[]): Interval | undefined {
+function timeoutOf(calls: readonly Call[]): Range | undefined {
   const held = calls.flatMap(({ attempts: [one] }) => ((one!.reply.heldMs ?? 0) > 0 ? [one!] : []));
   if (held.length === 0) return undefined;
   const ms = held.map(({ arrivedMs, endedMs, hungUp }) => ({ ms: endedMs - arrivedMs, hungUp }));
@@ -317,7 +319,7 @@ function deadlineOf(
   calls: readonly Call[],
   backoffs: readonly Backoff[],
   { retried, attempts: { most } }: Pick<RetryPolicy, 'retried' | 'attempts'>,
-): Interval | undefined {
+): Range | undefined {
   const alone = calls.filter(({ place }) => place === 0);
   const since = ({ attempts }: Call, i: number) => attempts[i]!.endedMs - attempts[0]!.arrivedMs;
   const wentOn = alone
@@ -338,7 +340,7 @@ function deadlineOf(
 }
 
 /** If all calls of a process fail, later calls have fewer attempts, and finally one. */
-function quotaOf(calls: readonly Call[], setback: SetbackGroup): Interval | undefined {
+function quotaOf(calls: readonly Call[], setback: SetbackGroup): Range | undefined {
   const starts = new Map<number, Call[]>();
   for (const call of calls)
     if (failsAlways(call.script) && setbackOf(call.attempts[0]!.reply) === setback)
@@ -348,5 +350,5 @@ function quotaOf(calls: readonly Call[], setback: SetbackGroup): Interval | unde
     const isUsedUp = retries.length > 2 && retries[0]! > 0 && retries.slice(-2).every((n) => n === 0);
     return isUsedUp ? [retries.reduce((sum, n) => sum + n, 0)] : [];
   });
-  return used.length === 0 ? undefined : { least: Math.min(...used), most: Math.max(...used) };
+  return used.length === 0 ? undefined : rangeOf(used);
 }

@@ -16,8 +16,8 @@ export interface OpenCall {
   waiting: number;
 }
 
-/** The script and identity of a new call; undefined: serves it without recording. */
-type Assign = (segment: string) => Pick<OpenCall, 'script' | 'start' | 'place' | 'isFresh'> | undefined;
+/** A new call; undefined: serves it without recording. */
+type Assign = (segment: string, method: string) => OpenCall | undefined;
 
 const callIds = ['amz-sdk-invocation-id', 'idempotency-key'];
 /** Headers that count attempts, with their value in the first one. */
@@ -73,14 +73,12 @@ export class ScriptedServer {
     let call = isFirst ? undefined : this.#open.get(key);
     if (id === undefined && (call?.waiting ?? 0) > 0) this.isMixed = true;
     if (call === undefined || call.attempts.at(-1)?.reply.status === 200) {
-      const assigned = this.#assign(url.split(/[/?]/)[1] ?? '');
-      if (assigned === undefined) {
+      call = this.#assign(url.split(/[/?]/)[1] ?? '', method);
+      if (call === undefined) {
         answer(request, response, { status: 200 });
         return;
       }
-      call = { ...assigned, method, attempts: [], waiting: 0 };
       this.#open.set(key, call);
-      this.onCall(call);
     }
     this.#play(call, arrivedMs, request, response);
   }
@@ -88,8 +86,6 @@ export class ScriptedServer {
   forget(call: OpenCall): void {
     for (const [key, one] of this.#open) if (one === call) this.#open.delete(key);
   }
-
-  onCall: (call: OpenCall) => void = () => {};
 
   #play(call: OpenCall, arrivedMs: number, request: IncomingMessage, response: ServerResponse): void {
     const reply = replyAt(call.script, call.attempts.length + call.waiting);

@@ -1,6 +1,8 @@
 // Fits laws of waits to gaps: every structure is fitted, and the simplest one without a loss in likelihood is kept.
+
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
+import type { Range } from '../../math/range.js';
 import { roundest } from '../../math/roundest.js';
 import { type Edges, edgesBy } from './gap-edges.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
@@ -15,19 +17,14 @@ import {
   waitLaw,
 } from './wait-law.js';
 
-export interface Interval {
-  readonly least: number;
-  readonly most: number;
-}
-
 export interface WaitFit {
   readonly structure: WaitStructure;
   /** Each the roundest number that explains the gaps as well. */
   readonly parameters: WaitParameters;
   /** Nominal coverage: 95 %. */
-  readonly intervals: Readonly<Record<keyof WaitParameters, Interval>>;
+  readonly intervals: Readonly<Record<keyof WaitParameters, Range>>;
   /** Given the rounded values of the parameters fixed before. */
-  readonly narrower: Readonly<Record<keyof WaitParameters, Interval>>;
+  readonly narrower: Readonly<Record<keyof WaitParameters, Range>>;
   readonly first: Lateness;
   readonly later: Lateness;
   /** Randomness up to this may be lateness, in ms. */
@@ -285,7 +282,7 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled, { oftenMs }: Tim
   const { structure } = free;
   let at = free;
   let likeliest = free.bestLogL;
-  const ranges: { [Which in Name]?: Interval } = {};
+  const ranges: { [Which in Name]?: Range } = {};
   for (const [step, name] of order.entries()) {
     if (!at.variables.includes(name)) continue;
     const range = intervalOf(at, name);
@@ -307,7 +304,7 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled, { oftenMs }: Tim
   }
   const values = valuesOf(at.variables, at.best, at.fixed);
   const { offsetMs, spreadMs, firstOffsetMs, firstSpreadMs, ...parameters } = values;
-  const around = (rangeOf: (name: Name) => Interval) =>
+  const around = (rangeOf: (name: Name) => Range) =>
     Object.fromEntries(
       order.map((name) => {
         const { least, most } = rangeOf(name);
@@ -340,12 +337,12 @@ function oddities({ growth, skipsFirst, jitter, capsJitter }: WaitStructure, p: 
   );
 }
 
-function intervalOf({ variables, samples, fixed }: Fitted, name: Name): Interval {
+function intervalOf({ variables, samples, fixed }: Fitted, name: Name): Range {
   const i = variables.indexOf(name);
   if (i < 0) return { least: fixed[name] ?? usual[name], most: fixed[name] ?? usual[name] };
   const sorted = samples.map((x) => x[i]!).sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
-  const wide = ({ least, most }: Interval, ms: number) => ({
+  const wide = ({ least, most }: Range, ms: number) => ({
     least: Math.max(room[name][0], least * (1 - CLOCK) - ms),
     most: Math.min(room[name][1], most * (1 + CLOCK) + ms),
   });
@@ -363,7 +360,7 @@ const lessRound = [0.25, 0.6, 0.7, 0.75, 0.8, 0.9, 1 / 1.1, 1 / 1.2, 1 / 1.25, 1
 const NEAR = 0.1;
 const roundFactors = [2, 1, 1.5, 3];
 
-function roundestOf(name: Name | 'noCap', { least, most }: Interval, value: number): number[] {
+function roundestOf(name: Name | 'noCap', { least, most }: Range, value: number): number[] {
   const near = (one: number) => one >= least - NEAR && one <= most + NEAR;
   if (name === 'low') {
     const others = lessRound.filter((one) => one >= least && one <= most);
