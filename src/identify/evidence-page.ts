@@ -5,7 +5,7 @@
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Block } from '../report/block.js';
 import { documentPage } from '../report/page/page.js';
-import type { ChartSpec, Line } from '../web/chart/spec.js';
+import { type ChartSpec, type Line, unmarked } from '../web/chart/spec.js';
 import type { Answer } from './answer.js';
 import { answerDocument } from './answer-document.js';
 import type { Seen } from './evidence.js';
@@ -89,8 +89,7 @@ function panelChart(seen: readonly Seen[], index: number, found: Investigated): 
             } as const,
           ]),
     ],
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 280,
   };
 }

@@ -7,6 +7,7 @@
 //
 // In cells a request leaves up to a cell early; successive windows may hold a limit at the end of one and at the beginning of the next.
 // An estimate remembers two windows and fades from one to the next: in d ms it admits at most limit + limit d / window + 1.
+import { firstIndex } from '../math/first-index.js';
 import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
 import { isInCells, type Structure } from './structure.js';
 
@@ -100,13 +101,7 @@ function isFirst(admitted: AnswerQueue, limited: AnswerQueue, j: number): boolea
 }
 
 function upTo(ascending: Float64Array, ms: number): number {
-  let [low, high] = [0, ascending.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! <= ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(ascending.length, (index) => ascending[index]! > ms);
 }
 
 function merged({ admitted, limited }: KeyEvidence): Counted {

@@ -2,6 +2,7 @@
 import type { Contract } from '../host/contract.js';
 import type { Host, HostChange } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
+import { firstIndex } from '../math/first-index.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials } from '../store/credential-store.js';
 import { beyondMachine, type Caller } from './permission.js';
@@ -155,16 +156,4 @@ function notFound(slug: string): Failure {
     what: `There is no machine "${slug}", or it is private and not yours.`,
     fix: 'Check the slug, and send the key of its owner where it is private.',
   });
-}
-
-/** Binary search for the first index that holds, if all behind it hold too; else `length`. */
-export function firstIndex(length: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

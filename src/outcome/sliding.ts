@@ -3,6 +3,7 @@
 //   values at     3   7   9             a sum changes only when a value enters or leaves the window; other starts are skipped
 //   window     |------|
 //                |------|               enters at c - length + 1, leaves at c + 1
+import { firstIndex } from '../math/first-index.js';
 
 export type Points = Iterable<readonly [cycle: number, value: number]>;
 
@@ -33,14 +34,7 @@ export class Sums {
   }
 
   #place(cycle: number): number {
-    let low = 0;
-    let high = this.#cycles.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#cycles[middle]! < cycle) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
   }
 }
 

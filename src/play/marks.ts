@@ -6,6 +6,7 @@
 //
 // In the run a request reaches the gate in no time. Here it flies for `flightMs` of the run before and after, to be visible. All other
 // events happen at their own instants.
+import { firstIndex } from '../math/first-index.js';
 import { fates, type Journeys } from '../simulate/journeys.js';
 
 /** Shares of the width. */
@@ -149,13 +150,7 @@ export class MarkTable {
 
   #countUpTo(ms: number): number {
     const { decidedMs } = this.#journeys;
-    let [low, high] = [0, decidedMs.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (decidedMs[middle]! <= ms) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(decidedMs.length, (index) => decidedMs[index]! > ms);
   }
 }
 

@@ -21,7 +21,7 @@ import { JourneyRecorder, type Journeys } from '../simulate/journeys.js';
 import { type Run, type SimulatedRun, type SimulateOptions, simulate$, toRun } from '../simulate/simulate.js';
 import { startOf } from '../time/cycle.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
-import type { ChartSpec, CycleAxis, Tone } from '../web/chart/spec.js';
+import { type ChartSpec, type CycleAxis, type Tone, unmarked } from '../web/chart/spec.js';
 import type { OwnLog } from './own-files.js';
 
 export interface Picture {
@@ -233,8 +233,7 @@ function refusedChart(rules: readonly RuleColumns[], axis: CycleAxis, columnCycl
       ys: refused[rule]!,
       stepped: true,
     })),
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 280,
   };
 }

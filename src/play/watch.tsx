@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { plainNumber } from '../web/chart/axis-text.js';
-import type { ChartSpec, Line, Tone } from '../web/chart/spec.js';
+import { type ChartSpec, type Line, type Tone, unmarked } from '../web/chart/spec.js';
 import { followScreens } from '../web/follow-screens.js';
 import { element } from '../web/page-element.js';
 import type { RunScreen, WatchedArm } from '../web/watched.js';
@@ -93,8 +93,7 @@ function chartsOf(run: RunScreen): ChartSpec[] {
       about: `${plainNumber(running.counts.at(-1) ?? 0)} now${threshold === null ? '' : `, threshold ${plainNumber(threshold)}`}`,
       yTitle: isFleet ? 'Contracts limiting' : 'Requests in the window',
       lines: [...arms(({ counts }) => counts), ...level],
-      shades: [],
-      marks: [],
+      ...unmarked,
       height: 360,
     },
     {
@@ -104,8 +103,7 @@ function chartsOf(run: RunScreen): ChartSpec[] {
       about: `${plainNumber(limited(running).reduce((sum, n) => sum + n, 0))} so far`,
       yTitle: `Limited ${each}`,
       lines: arms(limited),
-      shades: [],
-      marks: [],
+      ...unmarked,
       height: 280,
     },
   ];

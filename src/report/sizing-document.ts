@@ -41,7 +41,7 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
-      ...suspectSentences(advice).map((text) => sentence(text, { hue: 'bad' })),
+      ...[...keySentences(advice), ...networkSentences(advice)].map((text) => sentence(text, { hue: 'bad' })),
       ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
       recommended,
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
@@ -122,10 +122,6 @@ function heldOutWords({ held_out, threshold }: Recommendation): string {
   if (held_out === null) return 'too few requests';
   const at = held_out.threshold === threshold ? '' : ` at ${number(held_out.threshold)}`;
   return `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`;
-}
-
-function suspectSentences(advice: Advice): string[] {
-  return [...keySentences(advice), ...networkSentences(advice)];
 }
 
 function networkSentences({ networks, requests: all }: Advice): string[] {

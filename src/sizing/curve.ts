@@ -5,6 +5,7 @@
 //            |   ****            shares are of all requests of the keys included
 //            |       *********
 //            +------------------ threshold
+import { firstIndex } from '../math/first-index.js';
 import { lengthened } from '../math/lengthened.js';
 import type { CountedRequests } from './window-counts.js';
 
@@ -55,15 +56,10 @@ export class Curve {
 
   limited(threshold: number): number {
     const count = threshold + 1;
-    let [low, high] = [0, this.#from.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#from[middle]! <= count) low = middle + 1;
-      else high = middle;
-    }
-    if (low === this.#from.length) return 0;
-    const inside = low === 0 ? 0 : this.#each[low - 1]! * (this.#from[low]! - count);
-    return inside + this.#above[low]!;
+    const next = firstIndex(this.#from.length, (index) => this.#from[index]! > count);
+    if (next === this.#from.length) return 0;
+    const inside = next === 0 ? 0 : this.#each[next - 1]! * (this.#from[next]! - count);
+    return inside + this.#above[next]!;
   }
 
   /** The smallest threshold from 1 that limits less than `share`; for a share of 0, that limits nothing. */
@@ -72,13 +68,7 @@ export class Curve {
       const limited = this.limited(threshold);
       return limited === 0 || limited < share * this.requests;
     };
-    let [low, high] = [1, Math.max(1, this.peak)];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (isKept(middle)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return 1 + firstIndex(Math.max(0, this.peak - 1), (below) => isKept(1 + below));
   }
 
   /** At most `most` thresholds from 1 to the peak: all if they fit, else with steps proportional to the threshold. */

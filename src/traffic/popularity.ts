@@ -4,7 +4,7 @@
 //   uniform    3 1 1 4 2 3 1 4 4 ..        each with the same probability
 //   zipf       1 1 2 1 3 1 2 4 1 ..        contract k with a probability in proportion to k^-s:   |█▄▃▂▂▁▁▁
 //   weights    2 2 3 2 2 3 3 2 2 ..        contract k with a probability in proportion to its weight
-import type { Static } from 'typebox';
+import type { Static, TProperties } from 'typebox';
 import { pow } from '../math/elementary.js';
 import type { RandomStream } from '../math/random.js';
 import { AliasTable } from '../math/random-law.js';
@@ -13,35 +13,25 @@ import { Type } from '../schema/json-schema.js';
 
 const MOST_CONTRACTS = 1_000_000;
 
+function law<const Name extends string, Fields extends TProperties>(name: Name, description: string, fields: Fields) {
+  return Type.Object({ law: Type.Literal(name, { description }), ...fields }, { additionalProperties: false });
+}
+
 export const PopularitySpec = Type.Union(
   [
-    Type.Object(
-      { law: Type.Literal('even', { description: 'Contracts take requests in turn.' }) },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      { law: Type.Literal('uniform', { description: 'Every contract is as likely as any other.' }) },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      {
-        law: Type.Literal('zipf', { description: 'The k-th contract is k^exponent times less likely than the first.' }),
-        exponent: Type.Number({ minimum: 0, maximum: 10, description: 'How uneven: 0 is uniform, 1 the classic law.' }),
-      },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      {
-        law: Type.Literal('weights', { description: 'Every contract is as likely as its weight says.' }),
-        weights: Type.Array(Type.Number({ minimum: 0, maximum: 1e12, description: 'Weight of one contract.' }), {
-          minItems: 1,
-          maxItems: MOST_CONTRACTS,
-          description: 'One weight a contract, in their order; not all of them 0.',
-          examples: [[3, 1]],
-        }),
-      },
-      { additionalProperties: false },
-    ),
+    law('even', 'Contracts take requests in turn.', {}),
+    law('uniform', 'Every contract is as likely as any other.', {}),
+    law('zipf', 'The k-th contract is k^exponent times less likely than the first.', {
+      exponent: Type.Number({ minimum: 0, maximum: 10, description: 'How uneven: 0 is uniform, 1 the classic law.' }),
+    }),
+    law('weights', 'Every contract is as likely as its weight says.', {
+      weights: Type.Array(Type.Number({ minimum: 0, maximum: 1e12, description: 'Weight of one contract.' }), {
+        minItems: 1,
+        maxItems: MOST_CONTRACTS,
+        description: 'One weight a contract, in their order; not all of them 0.',
+        examples: [[3, 1]],
+      }),
+    }),
   ],
   { description: 'How requests are shared among the contracts.' },
 );

@@ -1,7 +1,7 @@
 // Decisions per cycle: stacked areas of admitted and limited requests, and a line of planned ones. Long runs show the mean of each bin,
 // with a dash at its busiest cycle unless that would flatten the means.
 import type { Timeline } from '../../outcome/timeline.js';
-import type { ChartSpec, CycleAxis, Line } from '../../web/chart/spec.js';
+import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { counted, duration, number } from '../words.js';
@@ -56,8 +56,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     yWhole: bins.size === 1,
     ...(bins.size === 1 || highest === 0 ? {} : { yMax: highest }),
     lines,
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 340,
   };
 }

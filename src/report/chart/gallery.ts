@@ -9,7 +9,7 @@ import { play } from '../../limiter/products/profile.js';
 import { LIMITED } from '../../limiter/rule/rule.js';
 import { ruleOf } from '../../limiter/rule/rule-definition.js';
 import { CYCLE_MS } from '../../time/cycle.js';
-import type { ChartSpec, Line } from '../../web/chart/spec.js';
+import { type ChartSpec, type Line, unmarked } from '../../web/chart/spec.js';
 
 const limiters: readonly (readonly [title: string, limiter: object])[] = [
   ['nginx, no burst', { like: 'nginx', rate: '10r/s' }],
@@ -55,8 +55,7 @@ export function galleryCharts(): ChartSpec[] {
         sumLine('started', 'admitted', starts, { area: 'zero', width: 2 }),
         sumLine('sent', 'planned', times, { width: 1.5 }),
       ],
-      shades: [],
-      marks: [],
+      ...unmarked,
       height: 345,
     };
   });

@@ -1,6 +1,6 @@
 // Charts of many contracts: a lane for each, thick while it limits; and how many limit at once.
 
-import type { ChartSpec } from '../../web/chart/spec.js';
+import { type ChartSpec, unmarked } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { capital, contractWord, counted, number, plain } from '../words.js';
 import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-axis.js';
@@ -32,8 +32,7 @@ export function lanesChart({ outcome }: Reported): ChartSpec | undefined {
     yTitle: capital(word),
     yWhole: true,
     lines: [],
-    shades: [],
-    marks: [],
+    ...unmarked,
     lanes: { names: shown.map(({ id }) => plain(id)), states },
     height: 130 + 22 * shown.length,
   };
@@ -57,8 +56,7 @@ export function contractsChart({ outcome, totals }: Reported): ChartSpec | undef
     lines: [
       steppedLine(`${word}s ${limitingWord(word)}`, 'limited', steps, { area: 'zero', hatched: true, width: 1.5 }),
     ],
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 260,
   };
 }

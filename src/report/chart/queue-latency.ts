@@ -2,7 +2,7 @@
 import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
 import type { Series } from '../../outcome/series.js';
 import { percentilePlaces } from '../../web/chart/axis-text.js';
-import type { ChartSpec, CycleAxis, Line, Tone } from '../../web/chart/spec.js';
+import { type ChartSpec, type CycleAxis, type Line, type Tone, unmarked } from '../../web/chart/spec.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { capital, counted, isFromSending, latency, number } from '../words.js';
@@ -50,8 +50,7 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
             axis: right,
           })),
     ],
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 320,
   };
 }
@@ -84,8 +83,7 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
       ),
       ...line('response of the service, p50', 'response', response_ms_p50),
     ],
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 320,
   };
 }
@@ -179,8 +177,7 @@ export function percentilesChart({ outcome }: Reported): ChartSpec | undefined {
       stepped: false,
       dots: looks[index]![1],
     })),
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 340,
   };
 }

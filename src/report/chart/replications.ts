@@ -1,5 +1,5 @@
 // Charts of replications: the window as a band over cycles, and the spread of every figure.
-import type { ChartSpec, Line } from '../../web/chart/spec.js';
+import { type ChartSpec, type Line, unmarked } from '../../web/chart/spec.js';
 import { figures } from '../figures.js';
 import type { Reported } from '../reported.js';
 import { counted, number } from '../words.js';
@@ -31,8 +31,7 @@ export function bandChart({ outcome, series }: Reported): ChartSpec | undefined 
       line('95 % of the runs', band.high, { area: 'previous' }),
       ...thresholdLine(outcome.by_contract[0]?.threshold ?? null, peak, axis),
     ],
-    shades: [],
-    marks: [],
+    ...unmarked,
     height: 340,
   };
 }
@@ -70,8 +69,7 @@ export function spreadChart({ outcome }: Reported): ChartSpec | undefined {
     x: { kind: 'percent', from: -reach, to: reach },
     yTitle: 'Figure and its mean',
     lines: [],
-    shades: [],
-    marks: [],
+    ...unmarked,
     ranges: { names: rows.map(({ name }) => name), rows: rows.map(({ row }) => row) },
     height: 110 + 30 * rows.length,
   };

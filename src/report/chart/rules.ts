@@ -1,6 +1,6 @@
 // When each rule refuses, as a heat map with a row per rule.
 import type { ComparedRules } from '../../outcome/compared-rules.js';
-import type { ChartSpec } from '../../web/chart/spec.js';
+import { type ChartSpec, unmarked } from '../../web/chart/spec.js';
 import type { Reported } from '../reported.js';
 import { duration } from '../words.js';
 
@@ -40,8 +40,7 @@ export function refusalsChart({ rules, timeline }: Pick<ComparedRules, 'rules' |
     },
     yTitle: 'Rule',
     lines: [],
-    shades: [],
-    marks: [],
+    ...unmarked,
     heat: { names: rules.map(({ name }) => name), values, low: 0, high },
     height: Math.min(560, 130 + 34 * rules.length),
   };

@@ -90,16 +90,19 @@ caddy             end    us   Caddy
   time=ts client=request.remote_ip method=request.method path=request.uri status=status duration=duration
 `;
 
+const row = (name: string, moment: Format['moment'], precision: string, writer: string, open: Recognise): Format => ({
+  name,
+  moment,
+  precision,
+  writer,
+  open,
+});
+
 /** Rows of the tables above: name, moment, precision, writer; fields on the next line. */
 function rowsOf(table: string, open: (name: string, fields: string) => Recognise): Format[] {
   return [...table.matchAll(/^(\S+) +(start|end|any) +(\S+) +(.+)\n {2}(.+)$/gm)].map(
-    ([, name = '', moment, precision = '', writer = '', fields = '']) => ({
-      name,
-      moment: moment as Format['moment'],
-      precision,
-      writer,
-      open: open(name, fields),
-    }),
+    ([, name = '', moment, precision = '', writer = '', fields = '']) =>
+      row(name, moment as Format['moment'], precision, writer, open(name, fields)),
   );
 }
 
@@ -146,14 +149,6 @@ const locust = tableWith('locust', ['Timestamp', 'Name', 'Total Request Count'],
   time: 'Timestamp',
   count: 'Total Request Count',
   totals: { series: 'Name', all: 'Aggregated' },
-});
-
-const row = (name: string, moment: Format['moment'], precision: string, writer: string, open: Recognise): Format => ({
-  name,
-  moment,
-  precision,
-  writer,
-  open,
 });
 
 /** One matching line suffices. */

@@ -146,3 +146,6 @@ export interface ChartSpec {
   /** px; a narrower page scrolls it. Default: any width. */
   readonly leastWidth?: number | undefined;
 }
+
+/** Of a chart without shaded intervals and marks. */
+export const unmarked = { shades: [], marks: [] } as const;

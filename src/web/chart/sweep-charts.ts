@@ -6,7 +6,7 @@
 //
 // Each combination of values of further axes has its own chart, side by side, with the same scale.
 import { plainNumber } from './axis-text.js';
-import type { ChartSpec, Heat, Line, Tone } from './spec.js';
+import { type ChartSpec, type Heat, type Line, type Tone, unmarked } from './spec.js';
 
 export interface SweepAxis {
   readonly name: string;
@@ -107,8 +107,6 @@ function scaleOf(data: SweepData, { figure }: SweepView): Scale {
   return high < low ? { low: 0, high: 1 } : { low, high };
 }
 
-const common = { shades: [], marks: [] } as const;
-
 function about(data: SweepData, what: string): string {
   const { border } = data;
   if (border !== undefined)
@@ -170,7 +168,7 @@ function lines(data: SweepData, { figure, x, by }: SweepView, cells: readonly Sw
     yTitle: data.titles[figure]!,
     yMax: high,
     lines: drawn,
-    ...common,
+    ...unmarked,
     height: 340,
   };
 }
@@ -199,7 +197,7 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
     about: about(data, `${data.titles[figure]} by ${across.name} (across) and ${down.name} (down)`),
     yTitle: down.name,
     lines: [],
-    ...common,
+    ...unmarked,
     heat: map,
     ...(isSlanted(across) ? { leastWidth: NAMES_WIDTH + COLUMN_WIDTH * across.values.length } : {}),
     height:
@@ -236,7 +234,7 @@ function dots(data: SweepData, { figure, x }: SweepView): ChartSpec {
         listed: false,
       },
     ],
-    ...common,
+    ...unmarked,
     height: 380,
   };
 }
