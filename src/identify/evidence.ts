@@ -44,7 +44,9 @@ export interface Evidence {
   /** Shortest and longest transport time of a request and its answer, without delays by the limiter. */
   readonly shortestMs: number;
   readonly longestMs: number;
+  /** How exactly instants are known: the widest bounds of one, and those in the middle of all. */
   readonly widestMs: number;
+  readonly usualWidthMs: number;
   readonly isHeld: boolean;
   /** Sending times of requests with uncertain instants; the latest ones. */
   readonly slow: readonly number[];
@@ -95,14 +97,14 @@ export function evidenceOf(seen: readonly Seen[], whole?: Evidence): Evidence {
   const keys = keysOf(seen, times);
   const widths = keys
     .flatMap(({ admitted, limited }) => [admitted, limited])
-    .flatMap(({ first, last, sent }) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! })));
-  const widestMs = widths.reduce((most, { widthMs }) => Math.max(most, widthMs), 0);
-  const slow = widths
-    .filter(({ widthMs }) => widthMs > SLOW_MS)
-    .sort((a, b) => b.widthMs - a.widthMs)
-    .slice(0, MOST_SLOW)
-    .map(({ ms }) => ms);
-  return { seen, keys, ...times, widestMs, slow };
+    .flatMap(({ first, last, sent }) => [...sent].map((ms, k) => ({ ms, widthMs: last[k]! - first[k]! })))
+    .sort((a, b) => b.widthMs - a.widthMs);
+  const slow = widths.slice(0, MOST_SLOW).filter(({ widthMs }) => widthMs > SLOW_MS);
+  return {
+    ...{ seen, keys, ...times, slow: slow.map(({ ms }) => ms) },
+    widestMs: widths[0]?.widthMs ?? 0,
+    usualWidthMs: widths[widths.length >> 1]?.widthMs ?? 0,
+  };
 }
 
 const USUAL = 0.95;

@@ -38,7 +38,6 @@ export function* investigate(options: InvestigationOptions): InvestigationSteps 
 
 const BURST_SHARE = 0.5;
 const SOONER = 0.2;
-const MOST_ROUNDS = 40;
 const LATER = 4;
 const MOST_SEARCHES = 3;
 
@@ -114,7 +113,7 @@ class Investigation {
     let among: readonly Structure[] = simple;
     let searches = 0;
     let isComplete = false;
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    for (;;) {
       if (!isComplete) this.#refit(among);
       if (this.isOver) return this.result('stopped');
       const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#state);
@@ -140,7 +139,6 @@ class Investigation {
       this.#refit(structures, true);
       this.#revive();
     }
-    return this.result('settled');
   }
 
   *#repeat(): Generator<Ask, void, Answered> {

@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf } from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
-import { violationOf } from './violation.js';
+import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Choice {
   readonly probe: Probe;
@@ -165,16 +165,17 @@ function nextProbe(
     return { ...one, isTooMany, isTooLong, weight: (1 - share) / cost / (1 + (inVain.get(one.probe.words) ?? 0)) };
   });
   const mostBits = bitsOf(
-    samples.map((all, k) => all.map((_, j) => `${k}/${j}`)),
+    samples.map((all, k) => all.map((_, j) => [`${k}/${j}`])),
     open,
   );
   let best: { readonly score: number; readonly choice: Choice } | undefined;
   let [isBudget, isTime] = [false, false];
   for (const { probe, restMs, isFresh, weight, isTooMany, isTooLong } of planned.sort((a, b) => b.weight - a.weight)) {
     if (best !== undefined && mostBits * weight <= best.score) break;
+    const variants = variantsOf(probe, evidence);
     const bits = bitsOf(
       (isFresh ? fresh : samples).map((all) =>
-        all.map((one) => outcomeOf(predicted(one, nowMs + restMs, probe, evidence))),
+        all.map((one) => variants.map((late) => outcomeOf(predicted(one, nowMs + restMs, late, evidence)))),
       ),
       open,
     );
@@ -190,27 +191,48 @@ function nextProbe(
 const outcomeOf = (volleys: ReturnType<typeof predicted>) =>
   volleys.map(({ admitted, held }) => `${admitted}/${held}`).join();
 
-/** Expected information about the structure, and about open parameters, in bits. @param outcomes per structure and sample */
-function bitsOf(outcomes: readonly (readonly string[])[], open: readonly boolean[]): number {
-  const all = new Map<string, number>();
-  let [within, narrowed] = [0, 0];
-  outcomes.forEach((own, k) => {
-    const counts = new Map<string, number>();
-    for (const one of own) {
-      counts.set(one, (counts.get(one) ?? 0) + 1 / own.length);
-      all.set(one, (all.get(one) ?? 0) + 1 / own.length / outcomes.length);
-    }
-    const bits = entropyOf(counts.values());
-    within += bits / outcomes.length;
-    if (open[k]) narrowed += bits / outcomes.length;
-  });
-  return WORTH * (entropyOf(all.values()) - within) + narrowed;
+/** The probe as it may be counted: each volley as early, as late and as usual as instants are known. */
+function variantsOf(probe: Probe, { usualWidthMs }: Evidence): readonly Probe[] {
+  if (usualWidthMs <= TOLERANCE_MS) return [probe];
+  return [0, 1, 2].map((first) => ({
+    ...probe,
+    volleys: probe.volleys.map(({ atMs, n }, k) => ({
+      atMs: Math.max(0, atMs + (((first + k) % 3) - 1) * (usualWidthMs / 2)),
+      n,
+    })),
+  }));
 }
+
+/**
+ * Expected information about the structure, and about open parameters, in bits.
+ * @param outcomes per structure, sample and variant of the probe
+ */
+function bitsOf(outcomes: readonly (readonly (readonly string[])[])[], open: readonly boolean[]): number {
+  const structures = outcomes.map((own) => {
+    const samples = own.map((variants) => mixed(variants.map((one) => new Map([[one, 1]]))));
+    return { mixture: mixed(samples), noise: mean(samples.map(entropyOf)) };
+  });
+  const within = structures.map(({ mixture }) => entropyOf(mixture));
+  const about = entropyOf(mixed(structures.map(({ mixture }) => mixture))) - mean(within);
+  return WORTH * about + mean(structures.map(({ noise }, k) => (open[k] ? within[k]! - noise : 0)));
+}
+
+type Shares = ReadonlyMap<string, number>;
+
+function mixed(all: readonly Shares[]): Shares {
+  if (all.length === 1) return all[0]!;
+  const mixture = new Map<string, number>();
+  for (const one of all)
+    for (const [outcome, share] of one) mixture.set(outcome, (mixture.get(outcome) ?? 0) + share / all.length);
+  return mixture;
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const BIT = log(2);
 
-function entropyOf(shares: Iterable<number>): number {
+function entropyOf(shares: Shares): number {
   let bits = 0;
-  for (const share of shares) bits -= (share * log(share)) / BIT;
+  for (const share of shares.values()) bits -= (share * log(share)) / BIT;
   return bits;
 }

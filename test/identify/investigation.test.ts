@@ -55,6 +55,18 @@ describe('what is recognised', () => {
     expect(Math.abs(span!.value - spanMs) / spanMs).toBeLessThan(0.02);
   });
 
+  // Probes of one or two requests: forty of them, on instants known to within 5 ms or sent up to 40 ms too late, do not decide.
+  it.each<[string, Network]>([
+    ['jitter', { latencyMs: 0.1, jitterMs: 5 }],
+    ['a busy machine', { latencyMs: 0.1, jitterMs: 0.3, lateMs: 40 }],
+  ])('nginx with 10 requests a second and no burst, over %s', (_, network) => {
+    const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
+    for (const seed of [1, 4]) {
+      const { verdict, rules } = answered(limiterOf({ ...nginx, clock_resolution_ms: 1 }, 0), network, seed);
+      expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
+    }
+  });
+
   // One window of 8 or 10 segments came so near over these that it was named too.
   it.each([23, 25, 29])('nginx with 10 requests a second and no burst, over network %i', (seed) => {
     const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };

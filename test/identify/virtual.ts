@@ -17,6 +17,8 @@ export interface Network {
   readonly jitterMs: number;
   /** How long an admitted request is worked on, in ms. */
   readonly serviceMs?: number;
+  /** The most that a third of all volleys is sent too late, as by a busy machine. */
+  readonly lateMs?: number;
 }
 
 /** Decides one request at a time. */
@@ -36,7 +38,7 @@ export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs 
 export function played<Found extends Investigated>(
   investigation: Generator<Ask, Found, Answered>,
   decide: Decide,
-  { latencyMs, jitterMs, serviceMs = 0 }: Network,
+  { latencyMs, jitterMs, serviceMs = 0, lateMs = 0 }: Network,
   seed: Seed,
   log?: (ask: Ask, answered: Answered) => void,
 ): Found {
@@ -48,9 +50,12 @@ export function played<Found extends Investigated>(
     const { probe, restMs, key } = next.value;
     const startMs = nowMs + restMs;
     const events: { sentMs: number; comesMs: number }[] = [];
+    let sendsMs = startMs;
     for (const { atMs, n } of probe.volleys) {
+      const byMs = lateMs > 0 && random.uniform() < 1 / 3 ? random.uniform() * lateMs : 0;
+      sendsMs = Math.max(sendsMs, startMs + atMs + byMs);
       for (let k = 0; k < n; k += 1) {
-        const sentMs = startMs + atMs + k * 0.02;
+        const sentMs = sendsMs + k * 0.02;
         events.push({ sentMs, comesMs: sentMs + way() });
       }
     }
