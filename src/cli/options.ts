@@ -83,9 +83,9 @@ export function cycleMsOf(given: number | undefined, windows: readonly (number |
   return given ?? cycleMsFor(windows, CYCLE_MS);
 }
 
-/** Windows in whole cycles, with notes on inexact ones. @throws Failure `wrong_usage` */
-export function windowsIn(option: string, texts: readonly string[], cycleMs: number) {
-  const cycles = texts.map((text) => durationIn(option, text, cycleMs, 1));
+/** Windows of `--within` in whole cycles, with notes on inexact ones. @throws Failure `wrong_usage` */
+export function windowsIn(texts: readonly string[], cycleMs: number) {
+  const cycles = texts.map((text) => durationIn('within', text, cycleMs, 1));
   const notes = texts.flatMap((text, index) => nearestWindow(text, cycles[index]!, cycleMs) ?? []);
   return { cycles, notes: [...new Set(notes)] };
 }

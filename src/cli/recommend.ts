@@ -79,7 +79,7 @@ export const recommend = command({
     ]);
     const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60']] } = given;
     const cycleMs = cycleMsOf(given.cycleMs, windows.flat());
-    const { cycles, notes } = windowsIn('within', windows.flat(), cycleMs);
+    const { cycles, notes } = windowsIn(windows.flat(), cycleMs);
     if (cycles.some((within) => within > MOST_WITHIN))
       throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
     const log = logOptions(given, cycleMs);

@@ -106,14 +106,9 @@ export const replay = command({
     const limiter = own ?? { threshold, within: written };
     const windows = windowsOf(limiter);
     const cycleMs = cycleMsOf(given.cycleMs, windows);
-    const {
-      cycles: [within = 1],
-      notes,
-    } = windowsIn(
-      'within',
-      windows.map((one) => String(one ?? written)),
-      cycleMs,
-    );
+    const lengths = windows.map((one) => String(one ?? written));
+    const { cycles, notes } = windowsIn(lengths, cycleMs);
+    const [within = 1] = cycles;
     const log = { ...logOptions(given, cycleMs), nowMs: wallNowMs() };
     const beside = ['live', 'refused', 'compare'].find((option) => line.has(option));
     refuseCosts(log, beside === undefined ? (isCompared ? 'several --limit' : undefined) : `--${beside}`);

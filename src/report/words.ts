@@ -1,6 +1,5 @@
 // Numbers, times and verdicts in words, equal in every medium.
 import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
-import { unreachable } from '../schema/failure.js';
 import { instantOn } from '../web/chart/axis-text.js';
 
 /** Foreign text on one line: control characters and direction marks become a visible dot. */
@@ -131,8 +130,6 @@ export function verdictView({ verdict, partial = false }: Judged): VerdictMark {
     case 'differs':
     case 'invalid':
       return { sign, words: verdict, hue: 'bad' };
-    default:
-      return unreachable(verdict);
   }
 }
 
@@ -162,8 +159,6 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
     case 'invalid':
       if (comparison === undefined) return `${capital(held(all))} so far, which proves nothing.`;
       return `The run itself is invalid: ${comparison?.reason ?? 'it proves nothing'}`.replace(/\.?$/, '.');
-    default:
-      return unreachable(verdict);
   }
 }
 

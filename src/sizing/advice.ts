@@ -79,12 +79,11 @@ export interface AdviceOptions {
   readonly isKeyed: boolean;
   readonly excluded?: readonly string[] | undefined;
   readonly unit?: string | undefined;
-  /** Default: 20. */
-  readonly top?: number | undefined;
 }
 
 const RULE = 'rolling_count';
 const MOST_POINTS = 10_000;
+const MOST_CLIENTS = 20;
 
 /** @param names by key index; `firstMs` and `lastMs` are unix ms of the first and last request */
 export function adviceOf(
@@ -153,7 +152,7 @@ function recommendationOf(
   share: number,
   heldOut: (HeldOut & { readonly threshold: number }) | undefined,
   names: readonly string[],
-  { cycleMs, isKeyed, top = 20 }: AdviceOptions,
+  { cycleMs, isKeyed }: AdviceOptions,
 ): Recommendation {
   const { counts } = sizing;
   const suspects = suspectsOf[window]!;
@@ -183,7 +182,7 @@ function recommendationOf(
       ? []
       : hit
           .sort((a, b) => b.limited - a.limited || a.key - b.key)
-          .slice(0, top)
+          .slice(0, MOST_CLIENTS)
           .map((one) => ({
             key: names[one.key]!,
             requests: counts.requestsOf(one.key),
