@@ -16,7 +16,7 @@ import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
 import { queuesOf } from './queues.js';
 import { searchOrder } from './search.js';
-import { hasCosts, type Pause, quickestMs, type SeenRequest, WAY_SHARES, withoutWay } from './seen-request.js';
+import { hasCosts, type Pause, quickestMs, type SeenRequest } from './seen-request.js';
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
@@ -52,6 +52,8 @@ const NODES_OF_REQUEST = 200;
 const PHASES_SHARE = 4;
 const RANGES = 32;
 const SAMPLED = 16;
+/** Shares of the quickest response time to assume as network time, where the answers say too little otherwise. */
+const WAY_SHARES = [63 / 64, 7 / 8, 1 / 2];
 const TOO_AMBIGUOUS = 0.5;
 
 /** @param requests all of one key @param rules at least one; a refutation is about the first */
@@ -96,14 +98,16 @@ function explainFor(
   options: Given,
   wayMs: number,
 ): Exclude<Explanation, Refuted> | Impossible {
-  const requests = withoutWay(seen, wayMs);
+  // How the way splits between the two directions only changes the phase of the limiter's clock.
+  const requests = seen.map((one) => ({ ...one, answeredMs: one.answeredMs - wayMs }));
   const found = byAnyRule(requests, rules, options);
   if (found.type !== 'explained') return found;
   const answered = requests.filter(({ decision }) => decision !== 'unknown');
   let [ambiguous, sampled] = [0, 0];
   for (const one of sampleEvenly(answered, SAMPLED)) {
     sampled += 1;
-    if (found.explains(requests.map((request) => (request === one ? turnedRound(request) : request)))) ambiguous += 1;
+    const other = { ...one, decision: one.decision === 'admitted' ? ('limited' as const) : ('admitted' as const) };
+    if (found.explains(requests.map((request) => (request === one ? other : request)))) ambiguous += 1;
     if (ambiguous >= TOO_AMBIGUOUS * SAMPLED) break;
   }
   return { type: 'explained', ambiguous, sampled, wayMs };
@@ -166,8 +170,4 @@ function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition
 function cut<T>(all: readonly T[]): T[][] {
   const length = Math.ceil(all.length / RANGES);
   return Array.from({ length: Math.ceil(all.length / length) }, (_, k) => all.slice(k * length, (k + 1) * length));
-}
-
-function turnedRound(request: SeenRequest): SeenRequest {
-  return { ...request, decision: request.decision === 'admitted' ? 'limited' : 'admitted' };
 }

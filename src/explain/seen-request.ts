@@ -33,14 +33,6 @@ export function quickestMs(requests: readonly SeenRequest[]): number {
   return requests.reduce((least, one) => Math.min(least, one.answeredMs - one.sentMs), Number.POSITIVE_INFINITY);
 }
 
-/** Subtracts `wayMs` of network time. How it splits between the two directions only changes the phase of the limiter's clock. */
-export function withoutWay(requests: readonly SeenRequest[], wayMs: number): SeenRequest[] {
-  return requests.map((one) => ({ ...one, answeredMs: one.answeredMs - wayMs }));
-}
-
-/** Shares of the quickest response time to assume as network time, where the answers say too little otherwise. */
-export const WAY_SHARES: readonly number[] = [63 / 64, 7 / 8, 1 / 2];
-
 export function wayWords(wayMs: number, leastMs: number): string {
   return (
     `The network was taken to need at least ${wayMs.toFixed(1)} ms there and back for every request: ` +

@@ -271,16 +271,13 @@ function atWidest(
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
   const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);
   if (structure.isInFlight) return { limit, spans: [span] };
-  const ofVariants = variantsOf(structure).flatMap((variant) => {
+  // Variants without a parameter that could distinguish them: their spans may be those of the limiter, too.
+  const variants = structures.filter((one) => one.extends === structure.id && one.has.length === structure.has.length);
+  const ofVariants = variants.flatMap((variant) => {
     const found = fitted(variant, evidence, undefined, [best.parameters.spanMs]);
     return isAlive(found) ? atWidest(found, evidence, resolution).spans : [];
   });
   return { limit, spans: disjoint([...spansOf(best, span, violation, mostMs, resolution), ...ofVariants]) };
-}
-
-/** Variants without a parameter that could distinguish them: their spans may be those of the limiter, too. */
-function variantsOf({ id, has }: Structure): Structure[] {
-  return structures.filter((one) => one.extends === id && one.has.length === has.length);
 }
 
 function widened({ least, most }: Range, byMs: number): Range {

@@ -6,8 +6,8 @@
 import { type Connection, type ConnectionOptions, connectTo } from '../live/connection.js';
 import { RequestsInFlight } from '../live/in-flight.js';
 import type { RequestFault } from '../live/request-log.js';
-import type { DecidedAnswer, RequestObserver, SentRequest } from '../live/request-observer.js';
-import { ForeignTarget } from '../live/target.js';
+import type { RequestObserver, SentRequest } from '../live/request-observer.js';
+import { type DecidedAnswer, ForeignTarget } from '../live/target.js';
 import { Failure } from '../schema/failure.js';
 import type { Ticket } from '../time/agenda.js';
 import { Rank } from '../time/rank.js';

@@ -8,6 +8,10 @@ type Words = (parameters: Parameters) => readonly string[];
 const perSecond = (spanMs: number) =>
   spanMs <= 1_000 ? `${Number((1_000 / spanMs).toPrecision(4))}r/s` : `${Number((60_000 / spanMs).toPrecision(4))}r/m`;
 
+const inTicks: Words = () => [
+  'juju/ratelimit, Bucket4j (intervally), Upstash tokenBucket, Spring Cloud Gateway, Envoy up to 1.30, ASP.NET Core token bucket',
+];
+
 const known: Readonly<Record<string, Words>> = {
   fixed: ({ limit, spanMs }) => [
     `express-rate-limit, hono-rate-limiter: windowMs ${spanMs}, limit ${limit}`,
@@ -63,20 +67,18 @@ const known: Readonly<Record<string, Words>> = {
     `Traefik RateLimit: average ${Number((1_000 / spanMs).toPrecision(4))}, burst ${limit}`,
   ],
   'in-flight': ({ limit }) => [`nginx limit_conn ${limit}`],
+  queue: ({ limit, spanMs, part }) => [
+    `nginx limit_req rate=${perSecond(spanMs)} burst=${limit - 1}${part > 0 ? ` delay=${part}` : ''}`,
+  ],
+  'slow-down': ({ spanMs, otherMs, part }) => [
+    `express-slow-down: windowMs ${spanMs}, delayAfter ${part}, delayMs ${otherMs}`,
+  ],
+  cycles: () => ['Weir: a threshold within a rolling window'],
+  segments: () => ['ASP.NET Core SlidingWindowRateLimiter'],
+  'bucket-ticks': inTicks,
+  'bucket-ticks-first': inTicks,
 };
 
 export function productsLike({ id, part = 1 }: Structure, parameters: Parameters): readonly string[] {
-  if (id.startsWith('queue/')) {
-    const { limit, spanMs } = parameters;
-    return [`nginx limit_req rate=${perSecond(spanMs)} burst=${limit - 1}${part > 0 ? ` delay=${part}` : ''}`];
-  }
-  if (id.startsWith('slow-down/'))
-    return [`express-slow-down: windowMs ${parameters.spanMs}, delayAfter ${part}, delayMs ${parameters.otherMs}`];
-  if (id.startsWith('cycles/')) return ['Weir: a threshold within a rolling window'];
-  if (id.startsWith('segments/')) return ['ASP.NET Core SlidingWindowRateLimiter'];
-  if (id.startsWith('bucket-ticks'))
-    return [
-      'juju/ratelimit, Bucket4j (intervally), Upstash tokenBucket, Spring Cloud Gateway, Envoy up to 1.30, ASP.NET Core token bucket',
-    ];
-  return known[id]?.(parameters) ?? [];
+  return known[id.split('/')[0]!]?.({ ...parameters, part }) ?? [];
 }

@@ -36,8 +36,8 @@ async function warmUpAt(url: string): Promise<void> {
   const plan = planContract(rateLimiter({ threshold: 64, within: 2 }));
   const connection = await connectTo(url, { cycleMs: undefined });
   try {
-    const target = await WeirTarget.prepare(connection.nodes[0]!, { ...connection, plan, names: ['all'] });
-    await warmUp(connection, target.request(0));
+    const target = await WeirTarget.prepare(connection, { plan, names: ['all'] });
+    await warmUp(connection, target!.request(0));
   } finally {
     await connection.close();
   }

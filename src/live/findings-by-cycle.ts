@@ -6,7 +6,7 @@ import { compareText } from '../outcome/run-fold.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { arrivedIn, type Model, type Modelled, type ModelOptions, modelOf } from './model.js';
+import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
 import type { CycleCell, SeenAnswer } from './request-log.js';
 
 export async function findingsByCycle(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Findings> {
@@ -81,7 +81,7 @@ export interface ObservedRun {
 }
 
 interface Compared {
-  readonly model: Modelled;
+  readonly model: Model;
   readonly plan: Plan;
   /** From this cycle on transitions are not compared, because the arrivals are not known exactly. */
   readonly unknownFrom: number;
@@ -109,7 +109,7 @@ export function compare(
 function compareCell(
   contract: string,
   { cycle, answers, contract: index }: ObservedRun['cells'][number],
-  model: Modelled,
+  model: Model,
 ): Difference[] {
   const modelled = model.answers(cycle, index);
   const spare = Math.max(0, modelled.length - answers.length);
@@ -238,11 +238,6 @@ function wordOf(isAdmitted: boolean): string {
 // If a world first differs in cycle d, only another request counted up to d can repair it. Counting a request never lowers a count, so
 // a world that differs sooner with that request than without it is pruned with all its successors.
 
-interface LostAnswers {
-  readonly cells: readonly CycleCell[];
-  readonly lost: readonly number[];
-}
-
 interface World {
   readonly counted: readonly (number | undefined)[];
   readonly differences: readonly Difference[];
@@ -253,7 +248,7 @@ const MOST_WORLDS = 300;
 
 /** The differences in the world that agrees with the model for longest; undefined if there are too many worlds. */
 export async function explainLost(
-  { cells, lost }: LostAnswers,
+  { cells, lost }: { readonly cells: readonly CycleCell[]; readonly lost: readonly number[] },
   options: ModelOptions,
   compare: (model: Model) => readonly Difference[],
 ): Promise<readonly Difference[] | undefined> {

@@ -6,7 +6,7 @@ export interface PoolRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'HEAD' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 export type Fields = Readonly<Record<string, string | string[] | undefined>>;
@@ -104,7 +104,7 @@ export class HttpPool {
 }
 
 function dispatched({ method, path, headers = {}, body }: PoolRequest): Dispatcher.DispatchOptions {
-  return { method, path, headers: { ...headers }, ...(body === undefined ? {} : { body }) };
+  return { method, path, headers: { ...headers }, body: body ?? null };
 }
 
 export function unreachableFailure(origin: string, why: string): Failure {

@@ -6,8 +6,8 @@ import { Rank } from '../time/rank.js';
 import type { AnswerTally } from './answer-tally.js';
 import type { HttpPool, PoolAnswer } from './http-pool.js';
 import type { RequestFault } from './request-log.js';
-import type { DecidedAnswer, RequestObserver, SentRequest } from './request-observer.js';
-import type { Target } from './target.js';
+import type { RequestObserver, SentRequest } from './request-observer.js';
+import type { DecidedAnswer, Target } from './target.js';
 
 export type End = DecidedAnswer | { readonly type: 'failed' } | { readonly type: 'timed_out' };
 

@@ -95,10 +95,7 @@ async function sent(
         `The log runs ${Number((heldMs / ownMs).toPrecision(4))} times as fast: a cycle of the node, ${ownMs} ms, holds ${heldMs} ms of it.`,
       );
     const tally = new CycleTally(heldMs);
-    const readings = await readLogs(paths, log, tally, {
-      ...(live.signal === undefined ? {} : { signal: live.signal }),
-      ...(onRead === undefined ? {} : { onProgress: onRead }),
-    });
+    const readings = await readLogs(paths, log, tally, { signal: live.signal, onProgress: onRead });
     const keys = [...tally.keys()];
     const recorded = keys.map((key) => tally.inOrder(key));
     const first = recorded.reduce((least, { cycles }) => Math.min(least, cycles[0]!), Number.POSITIVE_INFINITY);

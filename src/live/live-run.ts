@@ -97,7 +97,7 @@ export async function runLive(
   const { endpoint, nodes, clock: base, time } = connection;
   const { names, signal } = options;
   const [node] = nodes;
-  const weir = node && (await WeirTarget.prepare(node, { ...options, endpoint, timeoutMs: connection.timeoutMs }));
+  const weir = await WeirTarget.prepare(connection, options);
   const target = weir ?? new ForeignTarget(endpoint, options.target ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   await generators?.gather(weir?.made, signal);

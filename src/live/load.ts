@@ -155,17 +155,12 @@ export async function connected<T>(
       await connection.close();
     }
   } catch (error) {
-    throw signal?.aborted === true && error === signal.reason ? stoppedFailure(url ?? 'the node') : error;
+    if (signal?.aborted !== true || error !== signal.reason) throw error;
+    const what = `Nothing was measured at ${url ?? 'the node'}.`;
+    throw new Failure('stopped', { what, why: 'The run was stopped before it began.' });
   } finally {
     await node?.close();
   }
-}
-
-function stoppedFailure(where: string): Failure {
-  return new Failure('stopped', {
-    what: `Nothing was measured at ${where}.`,
-    why: 'The run was stopped before it began.',
-  });
 }
 
 function refuseWhatCannotBeShared({ clients, target }: LoadedScenario, { url = target?.url }: LoadOptions): void {

@@ -32,12 +32,9 @@ export interface ModelOptions {
   readonly lastCycle: number;
 }
 
-export interface Modelled {
+export interface Model {
   answers(cycle: number, contract: number): readonly SeenAnswer[];
   readonly transitions: readonly (readonly TransitionSeen[])[];
-}
-
-export interface Model extends Modelled {
   readonly options: ModelOptions;
   readonly fold: RunFold;
 }

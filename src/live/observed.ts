@@ -9,7 +9,7 @@ import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { ReceivedEvent } from './event-listener.js';
-import type { Modelled, ModelOptions } from './model.js';
+import type { Model, ModelOptions } from './model.js';
 import { type CycleCell, costsOf } from './request-log.js';
 
 interface Observed {
@@ -173,7 +173,7 @@ type EventHeard = Pick<ReceivedEvent, 'event' | 'cycle' | 'to' | 'atMs'>;
 export function reactionsIn(
   { names, cells: all, lastCycle, cycleMs }: Observation,
   { transitions, admits }: Past,
-  model: Modelled,
+  model: Model,
   events: readonly (readonly EventHeard[])[] | undefined,
 ): Reaction[] {
   const cells = names.map((): CycleCell[] => []);

@@ -5,7 +5,6 @@
 //                      └─► timed out             sent = answered + failed + timed out, once nothing is in flight
 
 import type { SeenRequest } from '../explain/seen-request.js';
-import type { Stretch } from '../outcome/stretch.js';
 
 export interface SeenAnswer {
   readonly admitted: boolean;
@@ -132,9 +131,4 @@ export class RequestLog {
     }
     return cell;
   }
-}
-
-/** @param cycle counted from the start of the run */
-export function phasesAt(phases: Readonly<Record<string, Stretch>>, cycle: number): string[] {
-  return Object.entries(phases).flatMap(([name, { from, to }]) => (cycle >= from && cycle < to ? [name] : []));
 }

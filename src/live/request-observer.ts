@@ -6,10 +6,8 @@
 import type { Stretch } from '../outcome/stretch.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Latency } from './latency.js';
-import { phasesAt, type RequestFault, type RequestLog } from './request-log.js';
-import type { ReadAnswer } from './target.js';
-
-export type DecidedAnswer = Extract<ReadAnswer, { type: 'decided' }>;
+import type { RequestFault, RequestLog } from './request-log.js';
+import type { DecidedAnswer } from './target.js';
 
 export interface SentRequest {
   readonly contract: number;
@@ -71,7 +69,8 @@ export class LoggedRequests implements RequestObserver {
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
     if (arrived !== planned && sent === planned) requestLog.astray += 1;
     requestLog.decide(arrived, contract, { admitted, count, state, delayMs, cost }, sentMs, answeredMs);
-    const at = phasesAt(phases, planned - firstCycle);
+    const since = planned - firstCycle;
+    const at = Object.entries(phases).flatMap(([name, { from, to }]) => (since >= from && since < to ? [name] : []));
     latency.answered({ intendedMs, sentMs, answeredMs, admitted, cycle: planned, phases: at });
   }
 

@@ -72,7 +72,7 @@ export async function stress(options: StressOptions): Promise<StressResult> {
   const plan = planContract(rateLimiter({ threshold: 1_000_000_000 }));
   return connected({ cycleMs: CYCLE_MS, target: undefined }, options, async (connection, node) => {
     const { key } = options;
-    const target = await WeirTarget.prepare(connection.nodes[0]!, { ...connection, plan, names: ['all'], key, signal });
+    const target = (await WeirTarget.prepare(connection, { plan, names: ['all'], key, signal }))!;
     const saturated = { connection, target, node, connections, workers, seconds, rounds, signal };
     const routes: RouteFigures[] = [];
     for (const route of stressedRoutes) {
@@ -99,14 +99,10 @@ export async function stress(options: StressOptions): Promise<StressResult> {
   });
 }
 
-interface Saturated {
+interface Saturated extends Pick<StressResult, 'connections' | 'workers' | 'seconds' | 'rounds'> {
   readonly connection: Connection;
   readonly target: WeirTarget;
   readonly node: EmbeddedNode | undefined;
-  readonly connections: number;
-  readonly workers: number;
-  readonly seconds: number;
-  readonly rounds: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -141,7 +137,7 @@ async function figuresOf(route: StressedRoute, saturated: Saturated): Promise<Ro
     latencyMsP50: slowest(({ latency }) => latency.p50),
     latencyMsP99: slowest(({ latency }) => latency.p99),
     errors: sumOf(all, ({ errors }) => errors),
-    unexpected: sumOf(all, unexpectedIn),
+    unexpected: sumOf(all, ({ non2xx, statusCodeStats = {} }) => non2xx - (statusCodeStats['429']?.count ?? 0)),
     generatorBusy,
     nodeBusy,
     boundBy: boundBy(generatorBusy, nodeBusy),
@@ -199,10 +195,6 @@ const EVENT = '{"type":"request"}';
 
 function posted({ headers }: PoolRequest, path: string, type: string, body: string): PoolRequest {
   return { method: 'POST', path, headers: { ...headers, 'content-type': type }, body };
-}
-
-function unexpectedIn({ non2xx, statusCodeStats = {} }: autocannon.Result): number {
-  return non2xx - (statusCodeStats['429']?.count ?? 0);
 }
 
 function boundBy(generatorBusy: number | null, nodeBusy: number | null): RouteFigures['boundBy'] {

@@ -7,20 +7,22 @@ import { type TargetPreset, targetPresets, type WaitHeader } from '../scenario/t
 import type { TargetAddress } from './connection.js';
 import type { Fields, PoolAnswer, PoolRequest } from './http-pool.js';
 
+export interface DecidedAnswer {
+  readonly type: 'decided';
+  readonly admitted: boolean;
+  readonly cycle?: number | undefined;
+  readonly state?: string | undefined;
+  readonly count?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly status?: number | undefined;
+  /** Reads the limit of a window, and what is left of it, from the headers. */
+  readonly announced?: (() => Readonly<Record<'limit' | 'remaining', number | undefined>>) | undefined;
+  /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
+  readonly delayMs?: number | undefined;
+}
+
 export type ReadAnswer =
-  | {
-      readonly type: 'decided';
-      readonly admitted: boolean;
-      readonly cycle?: number | undefined;
-      readonly state?: string | undefined;
-      readonly count?: number | undefined;
-      readonly retryAfterMs?: number | undefined;
-      readonly status?: number | undefined;
-      /** Reads the limit of a window, and what is left of it, from the headers. */
-      readonly announced?: (() => Readonly<Record<'limit' | 'remaining', number | undefined>>) | undefined;
-      /** How long the client must hold an admitted request. Default: 0, or the target has held it. */
-      readonly delayMs?: number | undefined;
-    }
+  | DecidedAnswer
   /** The target, or the service behind it, is temporarily unavailable: no decision, and not an error of the target. */
   | { readonly type: 'overloaded'; readonly words: string }
   /** A status or body that no correct answer has. */
@@ -53,12 +55,7 @@ export class ForeignTarget implements Target {
     this.#preset = spec.preset === undefined ? undefined : targetPresets[spec.preset];
     this.#requests = names.map((name) => {
       const all = { ...headers, ...(key_header === undefined ? {} : { [key_header]: name }) };
-      return {
-        method,
-        path,
-        ...(Object.keys(all).length === 0 ? {} : { headers: all }),
-        ...(body === undefined ? {} : { body }),
-      };
+      return { method, path, headers: all, body };
     });
     this.#limited = new Set(limited_status ?? this.#preset?.limited_status ?? [429]);
     this.#admitted = admitted_status === undefined ? undefined : new Set(admitted_status);

@@ -9,19 +9,17 @@ import { bearer, type Reached } from '../client/connect.js';
 import { retryAfterMsIn } from '../client/limit-fields.js';
 import type { Plan } from '../limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import type { TargetAddress } from './connection.js';
+import type { Connection, TargetAddress } from './connection.js';
 import type { PoolAnswer, PoolRequest } from './http-pool.js';
-import { lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
+import { type DecidedAnswer, lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
 
 interface WeirTargetOptions {
-  readonly endpoint: TargetAddress;
   readonly plan: Plan;
   /** Of the contracts, each with the whole plan; or with `keyed`, of the keys of one contract. */
   readonly names: readonly string[];
   readonly keyed?: KeyedSpec | undefined;
   /** Default: a new one is minted; a node limits new keys per address. */
   readonly key?: string | undefined;
-  readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -77,9 +75,13 @@ export class WeirTarget implements Target {
     );
   }
 
-  /** @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; the reason of an aborted signal */
-  static async prepare(node: Reached, options: WeirTargetOptions): Promise<WeirTarget> {
-    const { endpoint, plan, names, keyed, timeoutMs, signal } = options;
+  /** Undefined for a target that is no node. @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; the reason of an aborted signal */
+  static async prepare(
+    { endpoint, timeoutMs, nodes: [node] }: Connection,
+    options: WeirTargetOptions,
+  ): Promise<WeirTarget | undefined> {
+    if (node === undefined) return undefined;
+    const { plan, names, keyed, signal } = options;
     const waiting = { timeoutMs, signal };
     const key = options.key ?? (await mintAt(node, waiting));
     const api = node.as(bearer(key));
@@ -126,19 +128,8 @@ export class WeirTarget implements Target {
     const { status, body } = answer;
     if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
     if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
-    const decision = decisionIn(body);
-    if (decision === undefined)
-      return { type: 'unexpected', words: `Status ${status} without a decision: ${quoted(body)}.` };
-    const { admitted, cycle, state, count, delayMs } = decision;
-    return {
-      type: 'decided',
-      admitted,
-      cycle,
-      state,
-      count,
-      delayMs,
-      retryAfterMs: admitted ? undefined : retryAfterMsIn(answer.fields),
-    };
+    const words = `Status ${status} without a decision: ${quoted(body)}.`;
+    return decisionIn(answer) ?? { type: 'unexpected', words };
   }
 }
 
@@ -150,16 +141,8 @@ function withQuery(path: string, field: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${field}`;
 }
 
-interface NodeDecision {
-  readonly admitted: boolean;
-  readonly cycle: number;
-  readonly state: string;
-  readonly count: number;
-  readonly delayMs: number | undefined;
-}
-
 /** From the body of a gate, `{cycle, decision, state, count}`, or of an event, `{cycle, contracts: [{…}]}`. */
-function decisionIn(body: string): NodeDecision | undefined {
+function decisionIn({ body, fields }: PoolAnswer): DecidedAnswer | undefined {
   let parsed: Record<string, unknown>;
   try {
     parsed = JSON.parse(body) as Record<string, unknown>;
@@ -172,5 +155,14 @@ function decisionIn(body: string): NodeDecision | undefined {
   const isWhole = typeof cycle === 'number' && Number.isSafeInteger(cycle) && typeof count === 'number';
   if (!isWhole || typeof state !== 'string' || (decision !== 'admitted' && decision !== 'limited')) return undefined;
   const delayMs = typeof delay === 'number' && delay > 0 ? delay : undefined;
-  return { admitted: decision === 'admitted', cycle, state, count, delayMs };
+  const admitted = decision === 'admitted';
+  return {
+    type: 'decided',
+    admitted,
+    cycle,
+    state,
+    count,
+    delayMs,
+    retryAfterMs: admitted ? undefined : retryAfterMsIn(fields),
+  };
 }

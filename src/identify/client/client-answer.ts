@@ -4,9 +4,9 @@ import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { Range } from '../../math/range.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
+import type { PlayedPolicy } from './play-scripts.js';
 import type { AdviceTaken } from './retry-after.js';
 import type { Backoff, RetryPolicy, SetbackGroup } from './retry-policy.js';
-import type { Call } from './script.js';
 import type { WaitFit } from './wait-fit.js';
 import { isLonger, type WaitStructure, waitLaw } from './wait-law.js';
 
@@ -50,14 +50,7 @@ export interface ClientAnswer {
   readonly remarks: readonly string[];
 }
 
-interface ClientEvidence {
-  readonly policy: RetryPolicy;
-  readonly calls: readonly Call[];
-  readonly seconds: number;
-  readonly isMixed: boolean;
-}
-
-export function clientAnswer(program: string, { policy, calls, seconds, isMixed }: ClientEvidence): ClientAnswer {
+export function clientAnswer(program: string, { policy, calls, seconds, isMixed }: PlayedPolicy): ClientAnswer {
   const { backoffs, retried, attempts, advice, timeout, deadline, quota } = policy;
   const isExplained = backoffs.every(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
   const waits = (isExplained ? backoffs : []).map((one) => {

@@ -4,6 +4,8 @@
 //                                   ▲                                                                              │
 //                                   └── more calls where an interval is wide, waits between two that differ ◄──────┘
 import type { RandomStream } from '../../math/random.js';
+import type { Range } from '../../math/range.js';
+import type { AdviceTaken } from './retry-after.js';
 import {
   type Backoff,
   backoffFor,
@@ -170,9 +172,7 @@ function aroundDeadline({ backoffs, deadline }: RetryPolicy): Script[] {
   });
 }
 
-function between(
-  end: { readonly above: string; readonly leastMs: number; readonly mostMs: number } | undefined,
-): number[] {
+function between(end: AdviceTaken['end']): number[] {
   if (end === undefined || end.above === 'capped') return [];
   const [from, to] = [end.leastMs / 1000, end.mostMs / 1000];
   if (to - from <= Math.max(1, 0.02 * from)) return [];
@@ -190,7 +190,7 @@ const NARROW = 0.06;
 function isOpen({ fits, gaps }: Backoff): boolean {
   const [fit] = fits;
   const { low, baseMs, plusMs, factor } = fit!.narrower;
-  const isWide = ({ least, most }: { least: number; most: number }) => most - least > NARROW * most + 4;
+  const isWide = ({ least, most }: Range) => most - least > NARROW * most + 4;
   const isJittered = fit!.structure.jitter !== 'none';
   return (
     gaps.length < ENOUGH_GAPS &&

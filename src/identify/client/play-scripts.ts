@@ -21,7 +21,7 @@ interface PlayOptions {
   readonly onProgress: (share: number, words: string) => void;
 }
 
-interface PlayedPolicy {
+export interface PlayedPolicy {
   readonly policy: RetryPolicy;
   readonly calls: readonly Call[];
   readonly seconds: number;

@@ -60,9 +60,6 @@ export function lastGapMs({ attempts }: Pick<Call, 'attempts'>): number {
 
 export function hasGivenUp(call: Call): boolean {
   const isLong = call.silentMs >= Math.max(SILENCE.leastMs, SILENCE.factor * lastGapMs(call));
-  return call.ending === 'given up' || (call.ending === 'silent' && isLong && lastReply(call).retryAfter === undefined);
-}
-
-function lastReply({ attempts }: Call): Reply {
-  return attempts.at(-1)!.reply;
+  const isAdvised = call.attempts.at(-1)!.reply.retryAfter !== undefined;
+  return call.ending === 'given up' || (call.ending === 'silent' && isLong && !isAdvised);
 }
