@@ -14,9 +14,9 @@ import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { sampleEvenly } from '../math/sample-evenly.js';
 import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
-import { queuesOf } from './queues.js';
+import { type QueueOptions, queuesOf } from './queues.js';
 import { searchOrder } from './search.js';
-import { hasCosts, type Pause, quickestMs, type SeenRequest } from './seen-request.js';
+import { hasCosts, quickestMs, type SeenRequest } from './seen-request.js';
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
@@ -33,18 +33,14 @@ export interface Refuted {
   readonly isHeld: boolean;
 }
 
-interface ExplanationOptions {
-  /** Tolerance for instants, in ms, at least 0. */
-  readonly slackMs: number;
-  /** Longest time a request and its answer spend in transport, without the hold of the rule. Default: unbounded. */
+interface ExplanationOptions extends Omit<QueueOptions, 'transportMs'> {
+  /** Default: unbounded. */
   readonly transportMs?: number | undefined;
-  /** The limiter, and its clock, may have been stopped. */
-  readonly pauses?: readonly Pause[] | undefined;
   /** Limit on search nodes per phase. Default: 300,000, or 200 per request if that is more. */
   readonly mostNodes?: number | undefined;
 }
 
-type Given = { readonly [name in keyof ExplanationOptions]-?: Exclude<ExplanationOptions[name], undefined> };
+type Given = QueueOptions & { readonly mostNodes: number };
 
 const DEFAULT_NODES = 300_000;
 const NODES_OF_REQUEST = 200;

@@ -4,7 +4,7 @@
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Range } from '../math/range.js';
 import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
-import { atOnce, firstAfter, grainOf, joined, lastBefore, onClock, spanOf, tickOf } from './span.js';
+import { atOnce, firstAfter, grainOf, joined, lastBefore, later, onClock, spanOf, tickOf } from './span.js';
 
 /** The last `limit` entries, oldest first, in runs of entries with the same bounds; `least` and `most` ascend. */
 interface Entries {
@@ -85,8 +85,7 @@ function countingBy(params: LogParams, clock: RuleClock): RuleCounting<Entries> 
     const kept = { ...entries, least: raised(entries.least, firstAfter(from - staysMs, clock), younger) };
     if (!isCharged) return [atOnce(kept, at)];
     if (block_ms !== undefined) {
-      const until = { least: at.from + block_ms, most: at.to + block_ms };
-      return [atOnce({ ...NO_ENTRIES, until }, at)];
+      return [atOnce({ ...NO_ENTRIES, until: later(at, block_ms) }, at)];
     }
     return [atOnce(all ? added(kept, at, n) : kept, at)];
   };

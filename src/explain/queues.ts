@@ -6,6 +6,7 @@
 import { behindMs, hasCosts, type Pause, type SeenRequest } from './seen-request.js';
 
 export interface QueueOptions {
+  /** Tolerance for instants, in ms, at least 0. */
   readonly slackMs: number;
   /** Longest time between the release of a request and its answer, in ms. */
   readonly transportMs: number;
@@ -13,8 +14,9 @@ export interface QueueOptions {
   readonly pauses?: readonly Pause[] | undefined;
 }
 
-/** Each ascending, in ms since the first request was sent; with costs, `due` is in order of sending. */
-interface Columns {
+/** Columns ascend, in ms since the first request was sent; with costs, `due` is in order of sending. */
+export interface Queue {
+  readonly n: number;
   readonly sent: Float64Array;
   /** Latest instant of counting. */
   readonly due: Float64Array;
@@ -23,10 +25,6 @@ interface Columns {
   /** Earliest and latest instant of release. */
   readonly first: Float64Array;
   readonly last: Float64Array;
-}
-
-export interface Queue extends Columns {
-  readonly n: number;
   /** In order of sending; undefined if every request costs 1. */
   readonly costs: Float64Array | undefined;
   /** Number of requests with the other answer that were answered before it was sent. */

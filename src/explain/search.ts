@@ -12,13 +12,11 @@
 //              +------------        If no node of a diagonal has a successor, no order explains the answers.
 //                1  2  3  4 admitted
 import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
+import type { Phase } from './phases.js';
 import { firstDifference, type Queue, type Queues, since } from './queues.js';
 import { isAnyPassed, Layer, NONE, NONE_PASSED, type SearchNode } from './search-nodes.js';
 
-interface SearchOptions {
-  /** Reading of the rule's clock when the first request is sent, and when an older limiter was made; in ms. */
-  readonly startMs: number;
-  readonly longAgoMs: number;
+interface SearchOptions extends Phase {
   /** Searches all phases from `startMs` to this much later as one: if it explains nothing, none of them does. Default: 0. */
   readonly widthMs?: number | undefined;
   readonly mostNodes: number;

@@ -28,11 +28,15 @@ export function firstAfter(tMs: number, clock: RuleClock): number {
   return clock.stepMs === 1 ? tMs + GRAIN_MS : tMs - grainOf(clock);
 }
 
+export function later({ from, to }: Span, byMs: number): Range {
+  return { least: from + byMs, most: to + byMs };
+}
+
 export function spanOf(from: number, to: number): Span | undefined {
   return from <= to ? { from, to } : undefined;
 }
 
-/** Range that cover both; undefined if `one` already covers `other`. */
+/** A range that covers both; undefined if `one` already covers `other`. */
 export function joined(one: Range, other: Range): Range | undefined {
   if (one.least <= other.least && one.most >= other.most) return undefined;
   return { least: Math.min(one.least, other.least), most: Math.max(one.most, other.most) };

@@ -6,7 +6,7 @@
 import type { ParamsOf, RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Range } from '../math/range.js';
 import type { Counted, RuleClock, RuleCounting, Span } from './counting.js';
-import { firstAfter, grainOf, joined, lastBefore, onClock, spanOf } from './span.js';
+import { firstAfter, grainOf, joined, lastBefore, later, onClock, spanOf } from './span.js';
 
 type WindowParams = Partial<ParamsOf<'fixed_window'> & Pick<ParamsOf<'fixed_window_delay'>, 'free' | 'step_ms'>> & {
   readonly window_ms: number;
@@ -90,7 +90,7 @@ class WindowCounting implements RuleCounting<Window> {
     return this.#inside(state, onClock(span, this.#clock))
       .filter(({ count }) => count + n <= this.#params.limit)
       .map(({ at, end, blocked, count }) => {
-        const next = this.#params.every_hit_restarts_window ? this.#windowFrom(at) : end;
+        const next = this.#params.every_hit_restarts_window ? later(at, this.#params.window_ms) : end;
         const released = this.#releaseOf?.(at, count + n, next) ?? at;
         return { state: { end: next, count: count + n, blocked }, at, released };
       });
@@ -101,9 +101,7 @@ class WindowCounting implements RuleCounting<Window> {
     const { limit, count_refused, local_block_ms: blockMs, refused_rearm: rearms } = this.#params;
     const found: Counted<Window>[] = [];
     const blocking = (one: Window, at: Span): Window =>
-      blockMs === undefined || !isCharged
-        ? one
-        : { ...one, blocked: { least: at.from + blockMs, most: at.to + blockMs } };
+      blockMs === undefined || !isCharged ? one : { ...one, blocked: later(at, blockMs) };
     const at = spanOf(span.from, Math.min(span.to, lastBefore(state.blocked.most, this.#clock)));
     if (at !== undefined) {
       const least = Math.max(state.blocked.least, firstAfter(at.from, this.#clock));
@@ -113,7 +111,9 @@ class WindowCounting implements RuleCounting<Window> {
     for (const one of this.#inside(state, span)) {
       if (one.count + n <= limit) continue;
       const isKept = !isCharged || (one.count === 0 && !count_refused);
-      const kept = isKept ? this.#asWas(state, one) : this.#refused(one, n);
+      // Without a charge, a window that is over leaves the state unchanged.
+      const asWas = one.count === 0 ? state : { ...state, end: one.end };
+      const kept = isKept ? asWas : this.#refused(one, n);
       const next = isCharged ? blocking(kept, one.at) : kept;
       found.push({ state: next, at: one.at, released: one.at });
     }
@@ -155,14 +155,9 @@ class WindowCounting implements RuleCounting<Window> {
     return found;
   }
 
-  #windowFrom({ from, to }: Span): Range {
-    const { window_ms } = this.#params;
-    return { least: from + window_ms, most: to + window_ms };
-  }
-
   #windowsIn(span: Span, end: Range): { readonly at: Span; readonly end: Range }[] {
     const { align = 'first', phase_ms = 0, window_ms } = this.#params;
-    if (align === 'first') return [{ at: span, end: this.#windowFrom(span) }];
+    if (align === 'first') return [{ at: span, end: later(span, window_ms) }];
     const origin = align === 'epoch' ? phase_ms : end.least;
     const late = this.#lateMs;
     const found: { at: Span; end: Range }[] = [];
@@ -175,22 +170,17 @@ class WindowCounting implements RuleCounting<Window> {
     return found;
   }
 
-  /** Without a charge, a window that is over leaves the state unchanged. */
-  #asWas(state: Window, { end, count }: Window): Window {
-    return count === 0 ? state : { ...state, end };
-  }
-
   #refused({ at, end, count, blocked }: Window & { readonly at: Span }, n: number): Window {
     const { limit, window_ms, count_refused, block_ms = 0, refused_backoff: backoff } = this.#params;
     const { refused_restart_window: restarts, every_hit_restarts_window: isElastic } = this.#params;
     if (!count_refused) return { end, count, blocked };
     const after = count + n;
-    const endsIn = (ms: number) => ({ least: at.from + ms, most: at.to + ms });
     // Above the limit the count decides nothing, except where the end depends on it.
     const kept = backoff === undefined ? Math.min(after, limit + 1) : after;
-    if (isElastic || restarts) return { end: endsIn(window_ms), count: kept, blocked };
-    if (backoff !== undefined) return { end: endsIn(window_ms * backoff ** (after - limit - 1)), count: kept, blocked };
-    if (block_ms > 0 && count <= limit) return { end: endsIn(block_ms), count: kept, blocked };
+    if (isElastic || restarts) return { end: later(at, window_ms), count: kept, blocked };
+    if (backoff !== undefined)
+      return { end: later(at, window_ms * backoff ** (after - limit - 1)), count: kept, blocked };
+    if (block_ms > 0 && count <= limit) return { end: later(at, block_ms), count: kept, blocked };
     return { end, count: kept, blocked };
   }
 }

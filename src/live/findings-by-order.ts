@@ -35,23 +35,14 @@ export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): 
   };
 }
 
-export function findingsByOrder(
-  {
-    asked: { names },
-    requestLog,
-    time,
-    slackMs,
-    target,
-    lagMs: { most: lagMs },
-    pauses: seenPauses,
-    apartMs,
-  }: LiveSeen,
-  { rules, isShared }: Followed,
-): Findings {
+export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): Findings {
+  const { requestLog, time, slackMs, target, apartMs } = seen;
+  const { names } = seen.asked;
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
   const longestMs = longestLimitedMs(requestLog.seen);
-  const transportMs = promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + lagMs + 2 * apartMs;
-  const pauses = joined([...seenPauses, ...pausesOf(requestLog.seen, promisedMs)]);
+  const transportMs =
+    promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + seen.lagMs.most + 2 * apartMs;
+  const pauses = joined([...seen.pauses, ...pausesOf(requestLog.seen, promisedMs)]);
   const stops = stopsOf(pauses, requestLog.seen);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;

@@ -18,44 +18,35 @@ import type { Sending, Stage } from './sending.js';
 
 export class LiveClients implements Sending, Transport {
   readonly isScheduled = false;
-  readonly #scenario: LoadedScenario;
   readonly #traffic: Traffic;
-  readonly #draws: Draws;
   readonly #stage: Stage;
   readonly #recorder: SeriesRecorder;
-  #population: Population | undefined;
+  readonly #population: Population;
   #stopped = false;
 
-  constructor(scenario: LoadedScenario, traffic: Traffic, draws: Draws, stage: Stage) {
-    this.#scenario = scenario;
+  constructor({ clients: plans, drain, warmUp }: LoadedScenario, traffic: Traffic, draws: Draws, stage: Stage) {
     this.#traffic = traffic;
-    this.#draws = draws;
     this.#stage = stage;
     const { clock, firstCycle } = stage;
-    const lastCycle = firstCycle + traffic.cycles + scenario.drain - 1;
+    const lastCycle = firstCycle + traffic.cycles + drain - 1;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
+    this.#population = new Population({
+      clock,
+      transport: this,
+      plans,
+      draws,
+      contracts: traffic.names.length,
+      watch: this.#recorder,
+      drawCost: traffic.drawCost,
+      fromMs: startOf(firstCycle + warmUp, clock.cycleMs),
+    });
   }
 
   start(): void {
-    const { clients: plans, warmUp } = this.#scenario;
     const { clock, firstCycle } = this.#stage;
-    const [traffic, draws] = [this.#traffic, this.#draws];
-    const startMs = startOf(firstCycle, clock.cycleMs);
-    clock.agenda.at(startMs, Rank.client, () => {
-      this.#population = new Population({
-        clock,
-        transport: this,
-        plans,
-        draws,
-        contracts: traffic.names.length,
-        watch: this.#recorder,
-        drawCost: traffic.drawCost,
-        fromMs: startMs + startOf(warmUp, clock.cycleMs),
-      });
-      this.#population.begin();
-    });
-    arriveByAgenda(traffic, clock, firstCycle, (contract) => {
-      if (!this.#stopped) this.#population?.arrive(contract);
+    clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.client, () => this.#population.begin());
+    arriveByAgenda(this.#traffic, clock, firstCycle, (contract) => {
+      if (!this.#stopped) this.#population.arrive(contract);
     });
   }
 
@@ -79,15 +70,15 @@ export class LiveClients implements Sending, Transport {
   abandon(): void {}
 
   rateLimited(contract: number): void {
-    if (!this.#stopped) this.#population?.rateLimited(contract);
+    if (!this.#stopped) this.#population.rateLimited(contract);
   }
 
   rateRestored(contract: number): void {
-    if (!this.#stopped) this.#population?.rateRestored(contract);
+    if (!this.#stopped) this.#population.rateRestored(contract);
   }
 
   figures(): ClientFigures[] {
-    return this.#population?.figures() ?? [];
+    return this.#population.figures();
   }
 
   /** Open jobs and retries by cycle. Call once. */

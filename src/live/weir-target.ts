@@ -75,7 +75,10 @@ export class WeirTarget implements Target {
     );
   }
 
-  /** Undefined for a target that is no node. @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; the reason of an aborted signal */
+  /**
+   * Undefined for a target that is no node. @throws Failure `node_unreachable`, `answer_unreadable`, any refusal of the node; the reason of an
+   * aborted signal
+   */
   static async prepare(
     { endpoint, timeoutMs, nodes: [node] }: Connection,
     options: WeirTargetOptions,
