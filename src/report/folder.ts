@@ -1,6 +1,4 @@
 // A report folder: created before the run, so that an invalid path fails early, and written after it.
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
@@ -93,12 +91,8 @@ const notInEveryReport = [
 async function write(path: string, reported: Reported, written: readonly string[]): Promise<WrittenReport> {
   const { outcome, timeline, totals, predicted, series, command } = reported;
   const files = written.map((file) => resolve(file)).filter((file) => dirname(file) === path);
-  const put = async (name: string, content: string | Uint8Array) => {
+  const put = async (name: string, content: string | Iterable<string>) => {
     await writeFile(join(path, name), content);
-    files.push(join(path, name));
-  };
-  const stream = async (name: string, lines: Iterable<string>) => {
-    await writeLines(join(path, name), lines);
     files.push(join(path, name));
   };
   // Most important file first, in case the program is stopped.
@@ -109,9 +103,9 @@ async function write(path: string, reported: Reported, written: readonly string[
     await put('compare.json', `${JSON.stringify(answer)}\n`);
   }
   const rows = timeline ?? totals;
-  await stream('timeline.ndjson', ndjsonLines(rows));
-  await stream('timeline.csv', csvLines(rows));
-  if (predicted !== undefined) await stream('predicted.ndjson', ndjsonLines(predicted));
+  await put('timeline.ndjson', chunksOf(ndjsonLines(rows)));
+  await put('timeline.csv', chunksOf(csvLines(rows)));
+  if (predicted !== undefined) await put('predicted.ndjson', chunksOf(ndjsonLines(predicted)));
   if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
   await put('junit.xml', documentsJunit([runDocument(reported, 'junit')]));
   const document = runDocument(reported, 'documents');
@@ -136,18 +130,15 @@ export async function writeCharts(path: string, specs: readonly ChartSpec[]): Pr
 
 const CHUNK = 64 * 1024;
 
-async function writeLines(path: string, lines: Iterable<string>): Promise<void> {
-  const out = createWriteStream(path);
-  const closed = once(out, 'close');
+function* chunksOf(lines: Iterable<string>): Generator<string> {
   let chunk = '';
   for (const line of lines) {
     chunk += line;
     if (chunk.length < CHUNK) continue;
-    if (!out.write(chunk)) await Promise.race([once(out, 'drain'), closed]);
+    yield chunk;
     chunk = '';
   }
-  out.end(chunk);
-  await closed;
+  yield chunk;
 }
 
 export function place<T>(path: string, write: () => Promise<T>): Promise<T> {

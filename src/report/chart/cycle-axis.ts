@@ -37,10 +37,6 @@ export function steppedLine(label: string, tone: Line['tone'], steps: StepLine, 
   return { label, tone, xs: steps.xs, ys: steps.ys, stepped: true, ...more };
 }
 
-function level(label: string, tone: Line['tone'], value: number, { from, to }: CycleAxis): Line {
-  return { label, tone, xs: [from, to], ys: [value, value], stepped: true };
-}
-
 /** A threshold above this multiple of the largest count is not drawn: it would flatten the counts. */
 const FAR = 10;
 
@@ -49,7 +45,9 @@ export function isThresholdNear(threshold: number, peak: number): boolean {
 }
 
 export function thresholdLine(threshold: number | null, peak: number, axis: CycleAxis, label = 'threshold'): Line[] {
-  return threshold === null || !isThresholdNear(threshold, peak) ? [] : [level(label, 'threshold', threshold, axis)];
+  if (threshold === null || !isThresholdNear(threshold, peak)) return [];
+  const level = { xs: [axis.from, axis.to], ys: [threshold, threshold] };
+  return [steppedLine(label, 'threshold', level)];
 }
 
 export function shadesOf(

@@ -35,7 +35,6 @@ export function summaryOf(
   const [one = readings[0]!] = read;
   const firstMs = Math.min(...read.map((reading) => reading.firstMs ?? Number.POSITIVE_INFINITY));
   const lastMs = Math.max(...read.map((reading) => reading.lastMs ?? Number.NEGATIVE_INFINITY));
-  const sum = (of: (reading: LogReading) => number) => readings.reduce((total, reading) => total + of(reading), 0);
   const formats = read.map(({ format, envelope }) => (envelope === undefined ? format : `${format} in ${envelope}`));
   return {
     format: [...new Set(formats)].join(', ') || one.format,
@@ -45,20 +44,12 @@ export function summaryOf(
     first_at: read.length === 0 ? null : instant(firstMs),
     last_at: read.length === 0 ? null : instant(lastMs),
     keys: keys ?? null,
-    skipped_lines: sum(({ skippedLines }) => skippedLines),
-    filtered: sum(({ filtered }) => filtered),
+    skipped_lines: sumOf(readings, ({ skippedLines }) => skippedLines),
+    filtered: sumOf(readings, ({ filtered }) => filtered),
     warnings: [
       ...unique(readings.flatMap(({ warnings }) => warnings)),
       ...assumed,
-      ...timeWarnings(read, firstMs, lastMs, nowMs),
-      ...keyWarnings(
-        sum(({ requests }) => requests),
-        keys,
-      ),
-      ...skipWarnings(
-        sum(({ lines }) => lines),
-        sum(({ skippedLines }) => skippedLines),
-      ),
+      ...signsOfMisreading(readings, [firstMs, lastMs], keys, nowMs),
     ],
   };
 }
@@ -67,61 +58,53 @@ function instant(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`;
 }
 
+function sumOf(readings: readonly LogReading[], of: (reading: LogReading) => number): number {
+  return readings.reduce((sum, reading) => sum + of(reading), 0);
+}
+
 function unique(warnings: readonly Warning[]): Warning[] {
   return [...new Map(warnings.map((warning) => [warning.code, warning])).values()];
 }
 
-function timeWarnings(
-  read: readonly LogReading[],
-  firstMs: number,
-  lastMs: number,
-  nowMs: number | undefined,
+function signsOfMisreading(
+  readings: readonly LogReading[],
+  [firstMs, lastMs]: readonly [number, number],
+  keys = 0,
+  nowMs = Number.POSITIVE_INFINITY,
 ): Warning[] {
-  const warnings: Warning[] = [];
-  const hasTimes = !read.some(({ warnings: known }) => known.some(({ code }) => code === 'no_time'));
-  if (firstMs < YEAR_2000_MS && hasTimes) {
-    warnings.push({
-      code: 'before_2000',
-      what: `The first request is of ${instant(firstMs)}. If that is wrong, say what the time counts with --time :ms, or name its column with --time.`,
-    });
-  }
-  if (nowMs !== undefined && lastMs > nowMs + DAY_MS) {
-    warnings.push({
-      code: 'after_tomorrow',
-      what: `The last request is of ${instant(lastMs)}, which is still to come. If that is wrong, say what the time counts with --time :ms.`,
-    });
-  }
+  const requests = sumOf(readings, (one) => one.requests);
+  const lines = sumOf(readings, (one) => one.lines);
+  const skipped = sumOf(readings, (one) => one.skippedLines);
+  const active = sumOf(readings, (one) => one.days);
+  const hasTimes = !readings.some((one) => one.requests > 0 && one.warnings.some(({ code }) => code === 'no_time'));
   const days = Math.floor((lastMs - firstMs) / DAY_MS) + 1;
-  const active = read.reduce((total, reading) => total + reading.days, 0);
-  if (days >= LONG_DAYS && active * SPARSE < days) {
-    warnings.push({
-      code: 'sparse',
-      what: `The requests span ${days} days, and come on ${active} of them: some of the times may be misread.`,
-    });
-  }
-  return warnings;
-}
-
-function keyWarnings(requests: number, keys: number | undefined): Warning[] {
-  if (keys === undefined || requests < MANY) return [];
-  if (keys === 1) return [{ code: 'one_key', what: 'All requests have the same key.' }];
-  if (keys * 20 >= requests * 19) {
-    return [
-      {
-        code: 'key_per_request',
-        what: `There are ${keys} keys for ${requests} requests: probably not a key of clients.`,
-      },
-    ];
-  }
-  return [];
-}
-
-function skipWarnings(lines: number, skipped: number): Warning[] {
-  if (skipped * 10 <= lines) return [];
-  return [
-    {
-      code: 'many_skipped',
-      what: `${skipped} of ${lines} lines were skipped: as the log was read, they are not requests.`,
-    },
+  const signs: readonly (readonly [isSo: boolean, code: string, what: string])[] = [
+    [
+      firstMs < YEAR_2000_MS && hasTimes,
+      'before_2000',
+      `The first request is of ${instant(firstMs)}. If that is wrong, say what the time counts with --time :ms, or name its column with --time.`,
+    ],
+    [
+      lastMs > nowMs + DAY_MS,
+      'after_tomorrow',
+      `The last request is of ${instant(lastMs)}, which is still to come. If that is wrong, say what the time counts with --time :ms.`,
+    ],
+    [
+      days >= LONG_DAYS && active * SPARSE < days,
+      'sparse',
+      `The requests span ${days} days, and come on ${active} of them: some of the times may be misread.`,
+    ],
+    [requests >= MANY && keys === 1, 'one_key', 'All requests have the same key.'],
+    [
+      requests >= MANY && keys * 20 >= requests * 19,
+      'key_per_request',
+      `There are ${keys} keys for ${requests} requests: probably not a key of clients.`,
+    ],
+    [
+      skipped * 10 > lines,
+      'many_skipped',
+      `${skipped} of ${lines} lines were skipped: as the log was read, they are not requests.`,
+    ],
   ];
+  return signs.flatMap(([isSo, code, what]) => (isSo ? [{ code, what }] : []));
 }
