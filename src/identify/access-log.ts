@@ -50,7 +50,7 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
   const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
   const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
   const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
-  const roughMs = resolutionOf(times);
+  const roughMs = [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
   const order = durations.ms === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
   const chosen = stretchOf(
     own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
@@ -190,10 +190,6 @@ function durationsInWords({ ms, field }: Durations, order: Order): string {
     : `What ${field} counts is not known, and it is not used: ${none}.`;
 }
 
-function resolutionOf(times: readonly number[]): number {
-  return [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
-}
-
 type Order = 'end' | 'start' | 'unknown';
 
 /** Whether times are those of ends or of starts: lines are in order of ends. */
@@ -205,13 +201,8 @@ function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: n
   return isNoEnd ? 'start' : 'end';
 }
 
-interface Stretch {
-  readonly own: readonly number[];
-  readonly afterMs: number | undefined;
-}
-
 /** The most informative stretch: where decisions change most often, from the beginning or from a long silence on. */
-function stretchOf(own: readonly number[], times: readonly number[], isLimited: (k: number) => boolean): Stretch {
+function stretchOf(own: readonly number[], times: readonly number[], isLimited: (k: number) => boolean) {
   const silences = own
     .map((k, place) => ({ place, ms: place === 0 ? Infinity : times[k]! - times[own[place - 1]!]! }))
     .sort((a, b) => b.ms - a.ms)

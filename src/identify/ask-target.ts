@@ -26,10 +26,6 @@ export interface AskingOptions
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
 }
 
-export interface Asked {
-  readonly harm: string | undefined;
-}
-
 const TIMEOUT_MS = 10_000;
 const RUN_UP_MS = 25;
 /** Refusals are fast: if one takes this long, the target is in trouble. */
@@ -41,7 +37,7 @@ export async function ask<Found extends Investigated>(
   url: string,
   investigation: Generator<Ask, Found, Answered>,
   options: AskingOptions,
-): Promise<Found & Asked> {
+): Promise<Found & { readonly harm: string | undefined }> {
   const { timeoutMs = TIMEOUT_MS, onAsk } = options;
   const connection = await connectTo(url, { ...options, timeoutMs, cycleMs: 1_000, connections: CONNECTIONS });
   options.onAccepted?.();

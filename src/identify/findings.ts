@@ -72,7 +72,8 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
     .filter((line) => line.trim() !== '')
     .map((line, k) => {
       try {
-        const one = withPresentNames(JSON.parse(line) as object) as Seen;
+        const fields = Object.entries(JSON.parse(line) as object);
+        const one = Object.fromEntries(fields.map(([name, value]) => [presentNames[name] ?? name, value])) as Seen;
         const answeredMs = one.answeredMs ?? Infinity;
         const isOne =
           typeof one.key === 'string' &&
@@ -96,10 +97,6 @@ const presentNames: Readonly<Record<string, string>> = {
   toldRemaining: 'announcedRemaining',
   vagueMs: 'uncertaintyMs',
 };
-
-function withPresentNames(one: object): object {
-  return Object.fromEntries(Object.entries(one).map(([name, value]) => [presentNames[name] ?? name, value]));
-}
 
 const statOf = (path: string) => stat(path).catch(() => undefined);
 

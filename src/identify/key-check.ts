@@ -40,12 +40,7 @@ export function* investigateKeyed(options: Omit<InvestigationOptions, 'hasKeys'>
   return { ...next.value, keys };
 }
 
-interface Checked {
-  readonly keys: KeyScope;
-  readonly answered: Answered;
-}
-
-function* check(key: string, before: Answered): Generator<Ask, Checked, Answered> {
+function* check(key: string, before: Answered): Generator<Ask, { keys: KeyScope; answered: Answered }, Answered> {
   let answered = before;
   for (const [turn, times] of AGAIN.entries()) {
     for (const one of [`${key}-other-${turn}`, ...Array.from({ length: times }, () => key)]) {

@@ -14,9 +14,7 @@ import { BASE_MS } from './violation.js';
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
 
-type OrderVerdict = 'explained' | 'refuted' | 'unknown';
-
-export function orderVerdict(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES): OrderVerdict {
+export function orderVerdict(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES) {
   const { structure, parameters } = hypothesis;
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
   if (counting === undefined) return 'unknown';

@@ -11,7 +11,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import { TOLERATED_MOVE } from './connection.js';
 import type { LiveSeen } from './live-run.js';
-import { isLate, type RequestFault, type RequestLog } from './request-log.js';
+import { isLate, type RequestFault } from './request-log.js';
 import { isSaturated } from './run-clock.js';
 
 export interface Findings {
@@ -78,7 +78,11 @@ function verdictOn(
   if (tooUncertain !== undefined) return invalid(tooUncertain);
   if (seen.isPartial && !isUnlimited(asked.plan))
     return invalid('The run was stopped before its end. What was answered until then is as the model says.');
-  return { verdict: 'agrees', reason: agreement(requestLog, strays) };
+  const strayed = strays > 0 ? ` ${strays} requests arrived in another cycle than planned.` : '';
+  return {
+    verdict: 'agrees',
+    reason: `All ${requestLog.answered} decisions are those of the model on what arrived.${strayed}`,
+  };
 }
 
 /** Requests in another cycle than planned, where that matters: a schedule plans them, and the limiter counts by cycles. */
@@ -96,12 +100,6 @@ export function whenNotHeld(comparison: Comparison, seen: LiveSeen): Comparison 
   if (comparison.verdict !== 'agrees' || straysOf(seen) === 0) return comparison;
   const reason = `${comparison.reason} What was expected does not hold, which may be for that reason alone.`;
   return { ...comparison, verdict: 'run invalid', reason };
-}
-
-function agreement({ answered }: RequestLog, strays: number): string {
-  const parts = [`All ${answered} decisions are those of the model on what arrived.`];
-  if (strays > 0) parts.push(`${strays} requests arrived in another cycle than planned.`);
-  return parts.join(' ');
 }
 
 /** Answers that are no decision. Lost requests do not count: a proxy may have closed the connection. */

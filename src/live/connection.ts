@@ -83,7 +83,10 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
       for (const { origin, basePath } of [endpoint, ...others])
         nodes.push(await reach(origin + basePath, options.insecure, waiting).catch(refuseOther));
     const [node] = nodes;
-    const time = node === undefined ? ownTime(clock, cycleMs ?? 1_000) : await readNodeTime(node, clock, waiting);
+    const time =
+      node === undefined
+        ? { cycleMs: clock.cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 }
+        : await readNodeTime(node, clock, waiting);
     await prove();
     const pool = new HttpPool(endpoint.origin, { connections, also: others.map(({ origin }) => origin) });
     const close = async () => {
@@ -177,10 +180,6 @@ export async function quickestReading(
     best = { offsetMs: atMs - (askedMs + answeredMs) / 2, uncertaintyMs };
   }
   return best!;
-}
-
-function ownTime(clock: WallClock, cycleMs: number): NodeTime {
-  return { cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 };
 }
 
 /** A clock on the node's time. The caller starts and stops it. */

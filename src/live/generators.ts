@@ -38,11 +38,11 @@ const MOST_READY_POLLS = 30_000 / POLL_MS;
 
 interface Generator {
   name: string;
-  uncertaintyMs: number | undefined;
+  uncertaintyMs?: number;
   silent: number;
   readonly rows: Row[];
-  end: ShareEnd | undefined;
-  isLost: boolean;
+  end?: ShareEnd;
+  isLost?: true;
 }
 
 export class Generators {
@@ -89,15 +89,7 @@ export class Generators {
     await this.#publish({ state: 'wait' });
     const job = { ...this.#task, made, weir: VERSION, run: this.#run, of };
     const jobs = Array.from({ length: of }, (_, index) => ({ name: 'load', data: { ...job, index } }));
-    for (const { data } of jobs)
-      this.#all.push({
-        name: `${data.index + 1}`,
-        uncertaintyMs: undefined,
-        silent: 0,
-        rows: [],
-        end: undefined,
-        isLost: false,
-      });
+    for (const { data } of jobs) this.#all.push({ name: `${data.index + 1}`, silent: 0, rows: [] });
     await this.#answerOf(this.#queue.addBulk(jobs));
     const missing = () => this.#all.filter(({ uncertaintyMs }) => uncertaintyMs === undefined).length;
     for (let polls = 0; missing() > 0; polls += 1) {

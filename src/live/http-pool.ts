@@ -32,11 +32,6 @@ export interface RequestListener {
   broke(breakage: Breakage): void;
 }
 
-interface PoolOptions {
-  readonly connections: number;
-  readonly also?: readonly string[] | undefined;
-}
-
 const MOST_BODY = 64 * 1024;
 
 /** Idle connections are closed earlier than by node servers (5 s): a request sent at that moment would be lost. */
@@ -49,7 +44,7 @@ export class HttpPool {
 
   constructor(
     readonly origin: string,
-    { connections, also = [] }: PoolOptions,
+    { connections, also = [] }: { readonly connections: number; readonly also?: readonly string[] },
   ) {
     const origins = [origin, ...also];
     const options = {

@@ -106,7 +106,7 @@ export function apartMs(before: ClockOffset, after: ClockOffset): number {
 export interface GeneratorShare {
   readonly name: string;
   readonly rows: readonly Row[];
-  readonly end: ShareEnd | undefined;
+  readonly end?: ShareEnd | undefined;
 }
 
 export interface Merged {
@@ -134,6 +134,10 @@ export function merged(shares: readonly GeneratorShare[], whole: Whole): Merged 
     return given.map((row) => ({ row, into, atMs: row.length === 2 ? 0 : row[3] }));
   });
   for (const { row, into } of rows.sort((a, b) => a.atMs - b.atMs)) replayRows([row], into);
+  const firstOf = (problemOf: typeof unsound) => {
+    const share = shares.find((one) => problemOf(one, whole) !== undefined);
+    return share && `Generator ${share.name} ${problemOf(share, whole)}`;
+  };
   const ends = shares.flatMap(({ end }) => end ?? []);
   const mostOf = (value: (end: ShareEnd) => number) => ends.reduce((most, end) => Math.max(most, value(end)), 0);
   return {
@@ -145,20 +149,9 @@ export function merged(shares: readonly GeneratorShare[], whole: Whole): Merged 
     connections: ends.reduce((sum, { connections }) => sum + connections, 0),
     apartMs: mostOf((end) => end.apartMs),
     sentBy: shares.map(({ name }) => name),
-    unsound: firstOf(shares, (share) => unsound(share, whole)),
-    behind: firstOf(shares, (share) => behind(share, whole)),
+    unsound: firstOf(unsound),
+    behind: firstOf(behind),
   };
-}
-
-function firstOf(
-  shares: readonly GeneratorShare[],
-  words: (share: GeneratorShare) => string | undefined,
-): string | undefined {
-  for (const share of shares) {
-    const problem = words(share);
-    if (problem !== undefined) return `Generator ${share.name} ${problem}`;
-  }
-  return undefined;
 }
 
 function unsound({ rows, end }: GeneratorShare, { cycleMs }: Whole): string | undefined {

@@ -40,15 +40,10 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-interface LoopbackServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok';
 const END_OF_HEAD = '\r\n\r\n';
 
-export async function startLoopbackServer(): Promise<LoopbackServer> {
+export async function startLoopbackServer() {
   const server = createServer(answer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -57,7 +52,7 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }
 

@@ -117,16 +117,13 @@ function answer({ socket }: IncomingMessage, response: ServerResponse, { status,
     socket.resetAndDestroy();
     return;
   }
-  const after = retryAfter?.form === 'date' ? dateIn(retryAfter.seconds) : retryAfter?.seconds;
+  const { form, seconds } = retryAfter ?? {};
+  const after = form === 'date' ? new Date(wallNowMs() + seconds! * 1000).toUTCString() : seconds;
   response.writeHead(status, {
     'content-type': 'application/json',
     ...(after === undefined ? {} : { 'retry-after': `${after}` }),
   });
   response.end('{}');
-}
-
-function dateIn(seconds: number): string {
-  return new Date(wallNowMs() + seconds * 1000).toUTCString();
 }
 
 /** @param silentMs observed silence after its last attempt; Infinity if the program has ended */
