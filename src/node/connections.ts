@@ -6,8 +6,8 @@
 //
 // Node runs timers before it reads: after a stop, idle connections and pending requests have expired although their bytes are in the buffers.
 //
-// Node would set a timer for each request to bound how long nothing moves. Here a periodic check sets it, on connections that it finds at a
-// request: nearly all requests are over before.
+// Node would set two timers for each request, at it and between two. Here a periodic check sets one where nothing has moved since the last
+// check, which most connections never see.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
@@ -24,6 +24,8 @@ interface WatchedSocket extends Socket {
   begun?: number;
   /** The answer to the newest one; none if it was given at once: what outlives its request is copied by the next collection. */
   answering?: ServerResponse | undefined;
+  /** Bytes read, and written or waiting to be, at the last check. */
+  movedBytes?: number;
   /** Bytes moved when a stop last extended its time. */
   sparedBytes?: number;
 }
@@ -41,7 +43,7 @@ export class Connections {
     const timeouts = {
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      keepAliveTimeout: 0,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     };
     const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, (request, response) => {
@@ -57,7 +59,7 @@ export class Connections {
       socket.once('close', () => this.#open.delete(socket));
     });
     const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
-    const checking = checks.subscribe(() => this.#boundAnswers());
+    const checking = checks.subscribe(() => this.#boundStill());
     server.once('close', () => checking.unsubscribe());
     server.on('checkExpectation', (request, response) => {
       this.#context.counts.malformedRequests += 1;
@@ -78,12 +80,17 @@ export class Connections {
     else this.#refuse(error, socket);
   }
 
-  /** Node takes the timer away with the next request. */
-  #boundAnswers(): void {
+  #boundStill(): void {
+    const { idleTimeoutMs, keepAliveTimeoutMs } = this.#context.limits;
     for (const socket of this.#open) {
-      const { answering, timeout = 0, writableLength } = socket;
+      const { answering, timeout = 0, bytesRead, bytesWritten, writableLength } = socket;
+      const isStill = socket.movedBytes === bytesRead + bytesWritten;
+      socket.movedBytes = bytesRead + bytesWritten;
       const isAtRequest = answering?.writableFinished === false || writableLength > 0;
-      if (timeout === 0 && isAtRequest) socket.setTimeout(this.#context.limits.idleTimeoutMs);
+      // The head of the first request is bounded by Node.
+      const isBound = isStill && socket.begun !== undefined;
+      const ms = !isBound ? 0 : isAtRequest ? idleTimeoutMs : keepAliveTimeoutMs;
+      if (timeout !== ms) socket.setTimeout(ms);
     }
   }
 

@@ -164,7 +164,8 @@ function mount(
   route: Route,
 ): void {
   const { method, path, tier, isGate = false, hasHead = !isGate } = route;
-  const { clock, counts, overload } = context;
+  const { clock, counts, overload, limits } = context;
+  const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`;
   const answers = counts.answersOf(route);
   // Supervisors do not queue.
   const skipsQueue = route.skipsQueue === true || tier === 'operations (public)';
@@ -190,6 +191,7 @@ function mount(
     handler(request, reply) {
       // Answers are private, and of the stated type. A cacheable page overrides this.
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+      if (reply.raw.shouldKeepAlive) reply.header('keep-alive', keepAlive);
       const startMs = overload.turn.readMs;
       const answer = skipsQueue
         ? handle(request, reply)

@@ -17,20 +17,34 @@ it.each([
   ['Caddy: keepalive of reverse_proxy', 120],
 ])('a connection outlives its place in the pool of %s', async (_gateway, seconds) => {
   node = await startRunning({ limits: { keepAliveTimeoutMs: defaultLimits.keepAliveTimeoutMs } });
-  const [answer] = await asked(node.url, [0]);
-  const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/.exec(answer!) ?? [];
+  const [answer] = await asked(node.url, [[0]]);
+  const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/i.exec(answer!) ?? [];
   expect(Number(kept)).toBeGreaterThan(seconds);
+});
+
+it('a connection that is closed after its answer has no time', async () => {
+  node = await startRunning();
+  const [answer] = await asked(node.url, [[0, CLOCK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]]);
+  expect([/keep-alive/i.test(answer!), /connection: close/i.test(answer!)]).toEqual([false, true]);
 });
 
 it('a connection between two requests is not cut as one on which a request does not move', async () => {
   node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 100, connectionsCheckMs: 20 } });
-  const answers = await asked(node.url, [0, 500]);
+  const answers = await asked(node.url, [[0], [500]]);
   expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+});
+
+it('nor is one that a request has held for a while before', async () => {
+  node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 1_000, connectionsCheckMs: 20 } });
+  const late =
+    'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+  const answers = await asked(node.url, [[0, late, 200, '{}'], [1_500]]);
+  expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 201 Cr', 'HTTP/1.1 200 OK']);
 });
 
 it('a connection that is kept for too long is closed', async () => {
   node = await startRunning({ limits: { keepAliveTimeoutMs: 50, connectionsCheckMs: 20 } });
-  await expect(asked(node.url, [0, 4_000])).rejects.toThrow('closed');
+  await expect(asked(node.url, [[0], [4_000]])).rejects.toThrow('closed');
 });
 
 it('a client that reads none of its small answers is cut, although each was given at once', async () => {
@@ -45,8 +59,12 @@ it('a client that reads none of its small answers is cut, although each was give
   expect(node.errors).toEqual([]);
 });
 
-/** The answers to requests on one connection, each asked after a pause. */
-async function asked(url: string, pausesMs: readonly number[]): Promise<string[]> {
+type Asked = readonly [pauseMs: number, request?: string, thenMs?: number, rest?: string];
+
+const CLOCK = 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** The answers to requests on one connection, each asked after a pause, in one piece or in two. */
+async function asked(url: string, requests: readonly Asked[]): Promise<string[]> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let text = '';
@@ -54,10 +72,12 @@ async function asked(url: string, pausesMs: readonly number[]): Promise<string[]
   socket.setEncoding('latin1').on('data', (piece) => (text += piece));
   socket.on('close', () => (isClosed = true));
   const answers: string[] = [];
-  for (const pauseMs of pausesMs) {
+  for (const [pauseMs, request = CLOCK, thenMs = 0, rest = ''] of requests) {
     await sleep(pauseMs);
     text = '';
-    socket.write('GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.write(request);
+    await sleep(thenMs);
+    socket.write(rest);
     while (!text.endsWith('}')) {
       if (isClosed) throw new Error('the connection was closed');
       await sleep(5);
