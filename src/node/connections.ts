@@ -24,7 +24,7 @@ interface WatchedSocket extends Socket {
   begun?: number;
   /** The answer to the newest one; none if it was given at once: what outlives its request is copied by the next collection. */
   answering?: ServerResponse | undefined;
-  /** Bytes read, and written or waiting to be, at the last check. */
+  /** As of the last check. */
   movedBytes?: number;
   /** Bytes moved when a stop last extended its time. */
   sparedBytes?: number;
@@ -83,9 +83,10 @@ export class Connections {
   #boundStill(): void {
     const { idleTimeoutMs, keepAliveTimeoutMs } = this.#context.limits;
     for (const socket of this.#open) {
-      const { answering, timeout = 0, bytesRead, bytesWritten, writableLength } = socket;
-      const isStill = socket.movedBytes === bytesRead + bytesWritten;
-      socket.movedBytes = bytesRead + bytesWritten;
+      const { answering, timeout = 0, writableLength } = socket;
+      const moved = movedBytesOf(socket);
+      const isStill = socket.movedBytes === moved;
+      socket.movedBytes = moved;
       const isAtRequest = answering?.writableFinished === false || writableLength > 0;
       // The head of the first request is bounded by Node.
       const isBound = isStill && socket.begun !== undefined;
@@ -99,7 +100,7 @@ export class Connections {
     this.#afterReading(() => {
       if (socket.bytesRead !== bytesRead) return;
       // One extension unless bytes move: otherwise repeated stops would keep an idle connection forever.
-      const moved = bytesRead + socket.bytesWritten - socket.writableLength;
+      const moved = movedBytesOf(socket);
       if (this.#hasStalled() && socket.sparedBytes !== moved) {
         socket.sparedBytes = moved;
         socket.setTimeout(socket.timeout ?? this.#context.limits.idleTimeoutMs);
@@ -141,6 +142,11 @@ export class Connections {
   #hasStalled(): boolean {
     return this.#context.clock.sinceStallMs < 2 * this.#context.limits.connectionsCheckMs;
   }
+}
+
+/** Without those that wait to be written: they do not move. */
+function movedBytesOf({ bytesRead, bytesWritten, writableLength }: Socket): number {
+  return bytesRead + bytesWritten - writableLength;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -189,4 +189,20 @@ describe('a stream', () => {
     await busy.close();
     expect(busy.errors).toEqual([]);
   });
+
+  it('cuts one that does not read, although more is written for it all the while', async () => {
+    const limits = { readerBytes: 1 << 30, idleTimeoutMs: 1_000, connectionsCheckMs: 50 };
+    const busy = await startRunning({ cycleMs: 50, limits });
+    await busy.owner().contractOn('busy', {}, true);
+    const [contract] = busy.host.machines.get('busy')!.contracts;
+    const stalled = connect(Number(new URL(busy.url).port), '127.0.0.1').pause();
+    stalled.on('error', () => {}).write('GET /api/chain/busy/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const readers = async () => figureIn(await metricsOf(busy.url), 'weir_stream_readers');
+    while ((await readers()) === 0);
+    while ((await readers()) > 0)
+      for (let moved = 0; moved < 100; moved += 1)
+        busy.host.transition(contract!, { to: moved % 2 === 0 ? 'limiting' : 'allowing', holdCycles: 1_000 });
+    await busy.close();
+    expect(busy.errors).toEqual([]);
+  });
 });
