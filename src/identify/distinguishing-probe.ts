@@ -6,7 +6,7 @@
 // distinguishes two rules if their predicted numbers do not overlap.
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, type Probe, predicted, probeRequests, sampleOf, type Volley } from './probe.js';
+import { lengthOf, type Probe, predicted, probeRequests, sampleOf, shifted, type Volley } from './probe.js';
 import { jitterOf, probesFor, RESTED } from './probes.js';
 import { type Hypothesis, windowMsOf } from './structure.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
@@ -58,7 +58,8 @@ export function distinguishingProbe(
   for (const { probe: asked } of probesFor(alive, evidence, 1, true)) {
     if (probeRequests(asked) > left.requests || restMs + lengthOf(asked) > left.timeMs) continue;
     const probe = { ...asked, volleys: asked.volleys.map(({ atMs, n }) => ({ atMs: Math.round(atMs), n })) };
-    const variants = variantsOf(probe, lateMs);
+    // Transport may move the later volleys towards the first, or away from it.
+    const variants = [0, -lateMs, lateMs].map((ms) => shifted(probe, (place) => (place === 0 ? 0 : ms)));
     const outcomes = samples.map((own) =>
       own.flatMap((sample) =>
         phasesOf(sample.hypothesis).flatMap((ms) =>
@@ -103,14 +104,6 @@ const finite = (ms: number) => (Number.isFinite(ms) ? ms : 0);
 function phasesOf({ structure, parameters }: Hypothesis): number[] {
   const period = structure.period?.(parameters);
   return period === undefined ? [0] : Array.from({ length: PHASES }, (_, k) => (k / PHASES) * period);
-}
-
-/** Transport may move the later volleys towards the first, or away from it. */
-function variantsOf(probe: Probe, lateMs: number): Probe[] {
-  return [0, -lateMs, lateMs].map((byMs) => ({
-    ...probe,
-    volleys: probe.volleys.map(({ atMs, n }, k) => ({ atMs: k === 0 ? atMs : Math.max(0, atMs + byMs), n })),
-  }));
 }
 
 function separatedPairs(expected: readonly Expected[]): number {

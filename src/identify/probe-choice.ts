@@ -1,10 +1,11 @@
 // Chooses the next probe. Pure.
 
 import { log } from '../math/elementary.js';
+import { meanOf } from '../math/interval.js';
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf } from './probe.js';
+import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted } from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -194,13 +195,7 @@ const outcomeOf = (volleys: ReturnType<typeof predicted>) =>
 /** The probe as it may be counted: each volley as early, as late and as usual as instants are known. */
 function variantsOf(probe: Probe, { usualWidthMs }: Evidence): readonly Probe[] {
   if (usualWidthMs <= TOLERANCE_MS) return [probe];
-  return [0, 1, 2].map((first) => ({
-    ...probe,
-    volleys: probe.volleys.map(({ atMs, n }, k) => ({
-      atMs: Math.max(0, atMs + (((first + k) % 3) - 1) * (usualWidthMs / 2)),
-      n,
-    })),
-  }));
+  return [0, 1, 2].map((first) => shifted(probe, (place) => (((first + place) % 3) - 1) * (usualWidthMs / 2)));
 }
 
 /**
@@ -210,11 +205,11 @@ function variantsOf(probe: Probe, { usualWidthMs }: Evidence): readonly Probe[] 
 function bitsOf(outcomes: readonly (readonly (readonly string[])[])[], open: readonly boolean[]): number {
   const structures = outcomes.map((own) => {
     const samples = own.map((variants) => mixed(variants.map((one) => new Map([[one, 1]]))));
-    return { mixture: mixed(samples), noise: mean(samples.map(entropyOf)) };
+    return { mixture: mixed(samples), noise: meanOf(samples.map(entropyOf)) };
   });
   const within = structures.map(({ mixture }) => entropyOf(mixture));
-  const about = entropyOf(mixed(structures.map(({ mixture }) => mixture))) - mean(within);
-  return WORTH * about + mean(structures.map(({ noise }, k) => (open[k] ? within[k]! - noise : 0)));
+  const about = entropyOf(mixed(structures.map(({ mixture }) => mixture))) - meanOf(within);
+  return WORTH * about + meanOf(structures.map(({ noise }, k) => (open[k] ? within[k]! - noise : 0)));
 }
 
 type Shares = ReadonlyMap<string, number>;
@@ -226,8 +221,6 @@ function mixed(all: readonly Shares[]): Shares {
     for (const [outcome, share] of one) mixture.set(outcome, (mixture.get(outcome) ?? 0) + share / all.length);
   return mixture;
 }
-
-const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const BIT = log(2);
 

@@ -32,6 +32,12 @@ export function lengthOf({ volleys }: Probe): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
+/** @param byMs how much later each volley is, by its place */
+export function shifted(probe: Probe, byMs: (place: number) => number): Probe {
+  const volleys = probe.volleys.map(({ atMs, n }, place) => ({ atMs: Math.max(0, atMs + byMs(place)), n }));
+  return { ...probe, volleys };
+}
+
 /** A rule that explains the answers so far. */
 export interface Sample {
   readonly hypothesis: Hypothesis;
