@@ -4,6 +4,8 @@
 //                  13   Node-API 10: from 22.14    comes built for every system
 //
 // The wrong version crashes the process: 13 at once, 12 from Node 24.19 on when a statement is collected.
+//
+// A lock file names one version for every Node: a clone has 13 beside it, by a name of its own.
 import { createRequire } from 'node:module';
 import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
@@ -25,11 +27,12 @@ function loaded(): typeof Library {
   const fitting = Number(napi) >= 10 ? 13 : 12;
   const require = createRequire(import.meta.url);
   try {
-    const { version } = require('better-sqlite3/package.json') as { version: string };
+    const name = fitting === 13 && isInstalled('better-sqlite3-13') ? 'better-sqlite3-13' : 'better-sqlite3';
+    const { version } = require(`${name}/package.json`) as { version: string };
     const installed = Number.parseInt(version, 10);
     const fits = installed === fitting || (installed === 12 && Number.parseInt(node!, 10) < 24);
     if (!fits) throw new Error(`Version ${version} is installed`);
-    const found: typeof Library = require('better-sqlite3');
+    const found: typeof Library = require(name);
     // The binary is loaded with the first database.
     new found(':memory:').close();
     return found;
@@ -40,5 +43,13 @@ function loaded(): typeof Library {
       fix: `npm install better-sqlite3@${fitting}; where that does not build it, --foreground-scripts shows why.`,
       cause: error,
     });
+  }
+
+  function isInstalled(name: string): boolean {
+    try {
+      return require.resolve(name) !== undefined;
+    } catch {
+      return false;
+    }
   }
 }
