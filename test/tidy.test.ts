@@ -104,6 +104,12 @@ describe('the house', () => {
     expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
   });
 
+  it('a clone has the SQLite of every Node: the lock file names one version for all', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json'));
+    const versions = ['better-sqlite3', 'better-sqlite3-13'].map((name) => packages[`node_modules/${name}`].version);
+    expect(versions.map((version) => Number.parseInt(version, 10))).toEqual([12, 13]);
+  });
+
   it('names what each package is for that it ships or depends on', () => {
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(textOf('package.json'));
     const imported = files.flatMap(valueImportsOf).filter((to) => !/^(src\/|node:)/.test(to));

@@ -200,9 +200,10 @@ export class Streams {
   #write(reader: Reader, text: Buffer | string): void {
     const { response } = reader;
     if (response.destroyed || response.writableEnded) return;
-    response.write(text);
+    // Below the buffer of a response, which is larger from Node 22 on, no drain follows.
+    const isRoomLeft = response.write(text);
     reader.isFresh = true;
-    if (!reader.isLive || response.writableLength <= this.#sources.limits.readerBytes) return;
+    if (!reader.isLive || isRoomLeft || response.writableLength <= this.#sources.limits.readerBytes) return;
     this.#sources.counts.laggingReaders += 1;
     reader.isLive = false;
     response.once('drain', () => this.#goOn(reader));

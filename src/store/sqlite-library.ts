@@ -5,7 +5,7 @@
 //
 // The wrong version crashes the process: 13 at once, 12 from Node 24.19 on when a statement is collected.
 //
-// A lock file names one version for every Node: a clone has 13 beside it, by a name of its own.
+// A lock file names one version for every Node: a clone also has 13 as better-sqlite3-13.
 import { createRequire } from 'node:module';
 import type Library from 'better-sqlite3';
 import { Failure } from '../schema/failure.js';
