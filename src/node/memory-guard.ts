@@ -63,13 +63,23 @@ export class MemoryGuard {
   }
 }
 
-/** V8 adds three halves of its young generation to its limit. None of that is for what is kept. */
-const YOUNG_BYTES = 48 << 20;
+/** Half of V8's young generation. It grew with Node 24, and shrank with 26. */
+const SEMI_SPACE_BYTES = semiSpaceMiB(Number.parseInt(process.versions.node, 10)) << 20;
 
-/** Bytes used, and the bound of what is kept: `--max-old-space-size`. */
+function semiSpaceMiB(nodeMajor: number): number {
+  if (nodeMajor < 24) return 16;
+  return nodeMajor < 26 ? 64 : 32;
+}
+
+/** Bytes used, and the bound of what is kept. */
 export function heapOfProcess(): Heap {
-  const { used_heap_size: usedBytes, heap_size_limit: all } = getHeapStatistics();
-  return { usedBytes, limitBytes: Math.max(all - YOUNG_BYTES, all / 2) };
+  const { used_heap_size: usedBytes, heap_size_limit } = getHeapStatistics();
+  return { usedBytes, limitBytes: keptBytes(heap_size_limit) };
+}
+
+/** `--max-old-space-size`, to which V8 adds three halves of its young generation. None of them is for what is kept. */
+export function keptBytes(heapLimitBytes: number): number {
+  return Math.max(heapLimitBytes - 3 * SEMI_SPACE_BYTES, heapLimitBytes / 8);
 }
 
 function isFull(entry: PerformanceEntry): boolean {

@@ -1,7 +1,8 @@
 // What a node makes, and keeps, while its heap is nearly full, and what its caches keep of credentials.
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { Access } from '../../src/node/access.js';
-import { type Heap, MemoryGuard } from '../../src/node/memory-guard.js';
+import { type Heap, keptBytes, MemoryGuard } from '../../src/node/memory-guard.js';
 import { newKey } from '../../src/node/secret.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
 import { gateOf } from './caller.js';
@@ -31,6 +32,14 @@ describe('the guard', () => {
     guard.collected();
     expect([before, guard.isLow]).toEqual([true, false]);
   });
+});
+
+it.each([64, 128, 1_000])('what may be kept in a heap of %i MiB is that, by this Node', (mebibytes) => {
+  const limit = 'require("node:v8").getHeapStatistics().heap_size_limit';
+  const { stdout } = spawnSync(process.execPath, [`--max-old-space-size=${mebibytes}`, '-p', limit], {
+    encoding: 'utf8',
+  });
+  expect(keptBytes(Number(stdout)) / 2 ** 20).toBe(mebibytes);
 });
 
 it('a node with little memory left makes nothing that it would have to keep, and decides what it has', async () => {
