@@ -329,6 +329,19 @@ describe('a shadow', () => {
       [200, 'limited'],
     ]);
   });
+
+  it.each([
+    [{ shadow: false }, undefined],
+    [{ limiter: { threshold: 2, within: 9, shadow: false } }, undefined],
+    [{ limiter: { threshold: 2, within: 9 }, shadow: false }, undefined],
+    [{ limiter: { threshold: 2, within: 9 } }, true],
+    [{ limiter: { threshold: 2, within: 9, shadow: true } }, true],
+    [{ threshold: 2 }, true],
+  ])('that is changed by %j is one after that: %s', async (change, shadow) => {
+    const gate = await newGate({ threshold: 1, shadow: true });
+    const { status, body } = await owner.patch(gate.replace(/\/gate$/, ''), change);
+    expect([status, body.contract.shadow]).toEqual([200, shadow]);
+  });
 });
 
 describe('near_limit', () => {

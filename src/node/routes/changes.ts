@@ -116,12 +116,13 @@ function definitionIn({ plan: { definition: was } }: Contract, body: Body, cycle
   const asked = limiter ?? limit;
   if (asked === undefined && given.length === 0 && shadow === undefined) return undefined;
   const place = limit === undefined ? '/limiter' : '/limit';
-  const next = asked === undefined ? withNumbers(was, body) : limiterIn(asked, place, cycleMs);
-  const { shadow: own, ...left } = next;
+  const checked = asked === undefined ? undefined : checkLimiter(asked, place);
+  const next = checked === undefined ? withNumbers(was, body) : limiterDefinition(checked, cycleMs);
+  const { shadow: _ofNext, ...left } = next;
   const { when_away, gate } = was;
   return {
     ...left,
-    ...((shadow ?? own ?? was.shadow) ? { shadow: true } : {}),
+    ...((shadow ?? checked?.['shadow'] ?? was.shadow) ? { shadow: true } : {}),
     ...(when_away && { when_away }),
     ...(gate && { gate }),
   };
