@@ -28,7 +28,7 @@ it('ends an owner by the slug of a machine, and says so; a stopped node cannot b
 it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs redis-server)', async () => {
   const redis = await RedisServer.start();
   const data = join(temporaryFolder(), 'data');
-  const node = await serve(['--store', redis.url, '--data', data]);
+  const node = await serve(['--store', `${redis.url}?deadline_ms=10000`, '--data', data]);
   try {
     const { owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
     const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
