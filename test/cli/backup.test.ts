@@ -48,9 +48,9 @@ describe('weir node backup and weir node restore', () => {
     isWriting = false;
     await writing;
     await flip(node, key, contract);
-    const env = { WEIR_HOME: join(folder, 'home'), HOME: folder, WEIR_URL: node.url };
+    const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
     const [record, head] = [join(folder, 'edge.ndjson'), join(folder, 'edge.head')];
-    await weirHere(['node', 'record', 'edge', '--out', record], env);
+    const exported = await weirHere(['node', 'record', 'edge', '--out', record], env);
     const fresh = await weirHere(['verify', record, '--pin', node.fingerprint, '--out', head]);
     const left = readdirSync(data).sort();
     await node.stop();
@@ -68,11 +68,11 @@ describe('weir node backup and weir node restore', () => {
     const modes = [file, `${file}.node.json`, join(restored, 'weir.db'), join(restored, 'node.json')].map(
       (path) => statSync(path).mode & 0o777,
     );
-    expect({ made, modes, left, fresh: fresh.code }).toMatchObject({
+    expect({ made, modes, left, fresh: [exported.code, fresh.code] }).toMatchObject({
       made: { ok: true, machines: 2, live: true, fingerprint: node.fingerprint },
       modes: [0o600, 0o600, 0o600, 0o600],
       left: ['node.json', 'weir.db', 'weir.db-wal', 'weir.heads', 'weir.pid', 'weir.sock'],
-      fresh: 0,
+      fresh: [0, 0],
     });
     expect([back.rows, back.newest_at, back.lost, again.fingerprint, own, verified.valid]).toEqual([
       made.rows,

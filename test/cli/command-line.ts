@@ -65,11 +65,10 @@ export function weirHere(words: Words, env: NodeJS.ProcessEnv = {}, input = '', 
 
 async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: string, cwd?: string): Promise<Ran> {
   const [out, err] = [captured(process.stdout), captured(process.stderr)];
-  const { stdin, exitCode, env: inherited } = process;
+  const { stdin, exitCode, env: own } = process;
   const folder = process.cwd();
   const listeners = STOPS.map((name) => [name, process.listeners(name)] as const);
-  const { WEIR_URL: _url, WEIR_KEY: _key, ...others } = inherited;
-  process.env = { ...others, NO_COLOR: '1', ...env };
+  process.env = environment(env);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
   process.exitCode = 0;
   if (cwd !== undefined) process.chdir(cwd);
@@ -80,7 +79,7 @@ async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: s
     process.chdir(folder);
     process.exitCode = exitCode;
     Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
-    process.env = inherited;
+    process.env = own;
     // A command that fails leaves what stops it to the end of its process.
     for (const [name, before] of listeners)
       for (const listener of process.listeners(name)) if (!before.includes(listener)) process.off(name, listener);
@@ -149,13 +148,23 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
 }
 
 function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): ChildProcess {
-  const { WEIR_URL: _url, WEIR_KEY: _key, ...inherited } = process.env;
-  const child = spawn(command, args, {
-    env: { ...inherited, NO_COLOR: '1', ...env },
-    ...(cwd !== undefined && { cwd }),
-  });
+  const child = spawn(command, args, { env: environment(env), ...(cwd !== undefined && { cwd }) });
   afterFile(() => child.exitCode === null && child.kill('SIGKILL'));
   return child;
+}
+
+let config: string | undefined;
+
+/** Nodes that are pinned stay within a test file: a later node may have the port of an earlier one. */
+function environment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { WEIR_URL: _url, WEIR_KEY: _key, ...inherited } = process.env;
+  if (config === undefined) {
+    config = temporaryFolder();
+    afterFile(() => {
+      config = undefined;
+    });
+  }
+  return { ...inherited, NO_COLOR: '1', WEIR_CONFIG: config, ...given };
 }
 
 async function ran(child: ChildProcess, input: string): Promise<Ran> {
