@@ -168,7 +168,8 @@ class BracketedTime {
       }
       this.close = closing(bytes, at + 1, to);
       if (this.close < 0) continue;
-      this.unixMs = readDate(bytes.toString('latin1', at + 1, this.close).trim());
+      const text = bytes.toString('latin1', at + 1, this.close).trim();
+      this.unixMs = MSEC.test(text) ? Math.round(1000 * Number(text)) : readDate(text);
       if (!Number.isNaN(this.unixMs)) return true;
     }
     return false;
@@ -178,6 +179,9 @@ class BracketedTime {
 /** Lengths of `17/May/2015:10:05:03 +0000`, and of `.123` after its seconds. */
 const CLF_BYTES = 26;
 const FRACTION_BYTES = 4;
+
+/** nginx's $msec. */
+const MSEC = /^\d{10}\.\d{3}$/;
 
 /** The longest time between brackets: ISO with nanoseconds and zone takes 35. */
 const MAX_TIME_BYTES = 48;

@@ -35,6 +35,7 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
       'source_ip src_ip c_ip caller_ip client_ip_address source_ip_address ip ip_address addr address user_ip id_orig_h peer',
     ),
     ...forwardedNames,
+    'downstream_remote_address',
     'host',
   ],
   forwarded: forwardedNames,

@@ -113,12 +113,17 @@ function tableIn(head: Buffer): Table {
   if (cached !== undefined) return cached;
   const found = delimiters.map((delimiter): Table => {
     const [first, ...rows] = sampleRows(head, delimiter);
-    return { delimiter, names: first?.cells ?? [], rows, hasNames: true };
+    return { delimiter, names: first === undefined ? [] : headerOf(first, delimiter), rows, hasNames: true };
   });
   const isWide = ({ names }: Table) => names.length > 1;
   const best = found.reduce((a, b) => (isWide(b) && (!isWide(a) || evenness(b) > evenness(a)) ? b : a));
   tables.set(head, best);
   return best;
+}
+
+/** None where text follows a quote, as in JSON after a prefix. */
+function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
+  return new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken' ? [] : cells;
 }
 
 /** Several formats inspect the same head. */

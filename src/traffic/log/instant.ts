@@ -28,7 +28,7 @@ const COMPACT = new RegExp(
 );
 const DAY_NAMED = new RegExp(`^${WEEKDAY}(\\d{1,2})[\\s/-]${MONTH}[\\s/-](\\d{4}),?[\\s:]\\s*${CLOCK}${ZONE}$`, 'i');
 const MONTH_NAMED = new RegExp(
-  `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+${CLOCK}${ZONE}(?:\\s+(?:[a-z]{3,4}\\s+)?(\\d{4}))?$`,
+  `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+(?:@\\s+)?${CLOCK}${ZONE}(?:\\s+(?:[a-z]{3,4}\\s+)?(\\d{4}))?$`,
   'i',
 );
 const NUMBERED = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`, 'i');

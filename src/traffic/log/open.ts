@@ -186,7 +186,7 @@ function jsonLines({ lines, options }: LogHead): Layout | undefined {
 
 function withLines(objects: Layout, options: LogOptions): Layout {
   const within = linesInJson(objects.lines);
-  const inner = within && textFormat(headOf(within.inner, options));
+  const inner = within && wrappedFormat(headOf(within.inner, options));
   return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
 }
 
@@ -208,10 +208,15 @@ function textFormat(head: LogHead, depth = 0): Layout | undefined {
   if (named !== undefined) return named;
   for (const envelope of depth < MAX_ENVELOPES ? envelopesOf(head.lines) : []) {
     const inner = headOf(without(envelope, head.lines), head.options);
-    const within = textFormat(inner, depth + 1) ?? logfmt(false)(inner, false);
+    const within = wrappedFormat(inner, depth + 1);
     if (within !== undefined) return enveloped(envelope, within, head.lines);
   }
   return firstOf(allOf([...serverFormats, ...accessFormats, ...applicationFormats]), head) ?? envelopeAlone(head.lines);
+}
+
+/** What is wrapped may have its time from around it. */
+function wrappedFormat(head: LogHead, depth = 0): Layout | undefined {
+  return textFormat(head, depth) ?? logfmt(false)(head, false);
 }
 
 const MAX_ENVELOPES = 2;
