@@ -20,7 +20,7 @@ import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { FieldOptions, Warning } from './log-options.js';
-import { areSerials, countOf, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
+import { areCounts, areSerials, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
 import type { Condition } from './where.js';
 
 interface TimeChoice {
@@ -83,8 +83,9 @@ export function inWords({ noun }: Layout, name: string): string {
 
 /** Objects of an application beside those of its requests count, too. */
 function otherLines(layout: Layout): Warning[] {
-  if (!/^(?:ndjson|json|gcp|logfmt)$/.test(layout.format) || layout.known?.where !== undefined) return [];
-  const status = textsOf(layout, roleNames.status);
+  if (!/^(?:ndjson|json|gcp|caddy|azure-.*|logfmt)$/.test(layout.format) || layout.known?.where !== undefined)
+    return [];
+  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status);
   const field = status ?? textsOf(layout, [...roleNames.method, ...roleNames.path]);
   if (field === undefined) return [];
   const found = valuesOf(layout, field).filter((value) => value !== '').length;
@@ -283,7 +284,7 @@ function isUrl(value: string): boolean {
 
 function countColumn(
   layout: Layout,
-  { countColumn: named, spreadMs = 0 }: FieldOptions,
+  { countColumn: named, spreadMs = 0, cost }: FieldOptions,
   path: string,
   time: readonly string[],
   warnings: Warning[],
@@ -315,11 +316,17 @@ function countColumn(
       fix: 'Name it with --count, as n/60s.',
     });
   }
-  if (likely === undefined || spreadMs > 0 || firstOf(others, singleNames) === undefined) return likely;
-  warnings.push({
-    code: 'count_ignored',
-    what: `Each row counts as one request: ${inWords(layout, likely)} is not read as a number of requests, since the rows look like single requests. If it is one, name it with --count.`,
-  });
+  const isSingle = spreadMs === 0 && firstOf(others, singleNames) !== undefined;
+  if (likely !== undefined && !isSingle) return likely;
+  const isFigure = (name: string) =>
+    firstOf([name], Object.values(roleNames).flat()) === undefined && areCounts(valuesOf(layout, name));
+  const ignored = likely ?? (noun === 'column' && cost === undefined && others.every(isFigure) ? others[0] : undefined);
+  if (ignored !== undefined) {
+    warnings.push({
+      code: 'count_ignored',
+      what: `Each row counts as one request: ${inWords(layout, ignored)} is not read as a number of requests. If it is one, name it with --count.`,
+    });
+  }
   return undefined;
 }
 
@@ -344,12 +351,6 @@ function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time:
     why: `It has ${listed(layout)}.`,
     fix: `Name it, or several that are added up, as --count ${cost.unit}=a+b.`,
   });
-}
-
-function areCounts(values: readonly string[]): boolean {
-  const counts = values.map(countOf).filter((count) => !Number.isNaN(count));
-  const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
-  return counts.length > 0 && counts.length * 2 > values.length && !isNumbered;
 }
 
 function resolve(layout: Layout, named: string): string | undefined {

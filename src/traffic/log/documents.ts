@@ -240,10 +240,9 @@ function prometheusRecords(text: Buffer): readonly Buffer[] {
   const { result } = parse(text)['data'] as { result: unknown };
   return list(result).flatMap(({ metric, values }) => {
     const labels = metric as Readonly<Record<string, string>>;
-    const samples = (values as [number, string][]).map(([at, value]) => ({
-      ms: Math.round(at * 1000),
-      value: Number(value),
-    }));
+    const samples = (values as [number, string][])
+      .map(([at, value]) => ({ ms: Math.round(at * 1000), value: Number(value) }))
+      .filter(({ value }) => !Number.isNaN(value));
     const stepMs = stepOf(samples.map(({ ms }) => ms));
     if (!COUNTER.test(labels['__name__'] ?? '')) {
       return samples.map(({ ms, value }) =>

@@ -37,6 +37,7 @@ const MOST_DAYS = 100_000;
 export class Intake {
   spreadMs: number;
   requests = 0;
+  withoutKey = 0;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
   skippedLines = 0;
@@ -66,6 +67,7 @@ export class Intake {
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
     this.requests += n;
+    if (key === NO_CLIENT) this.withoutKey += n;
     this.sink.request(unixMs, n, key, this.spreadMs, cost);
   }
 

@@ -6,6 +6,8 @@ import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
 export interface LogReading extends Origin {
   readonly path: string;
   readonly requests: number;
+  /** Requests whose key is missing, or `-`. */
+  readonly withoutKey: number;
   /** Includes blank lines and the header; for a HAR file, entries. */
   readonly lines: number;
   /** Excludes blank lines, the header and rows with the count 0. */
@@ -54,11 +56,12 @@ export async function readBytes(
   const interrupted = signal?.aborted === true;
   // Text after the last line feed is a line only if the log ends there.
   if (!interrupted) log.reader.end();
-  const { requests, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
+  const { requests, withoutKey, firstMs, lastMs, skippedLines, skipped, filtered, days } = intake;
   return {
     path,
     ...log.origin(),
     requests,
+    withoutKey,
     lines: log.reader.lines,
     skippedLines,
     skipped,

@@ -75,6 +75,7 @@ function signsOfMisreading(
   const requests = sumOf(readings, (one) => one.requests);
   const lines = sumOf(readings, (one) => one.lines);
   const skipped = sumOf(readings, (one) => one.skippedLines);
+  const withoutKey = sumOf(readings, (one) => one.withoutKey);
   const active = sumOf(readings, (one) => one.days);
   const hasTimes = !readings.some((one) => one.requests > 0 && one.warnings.some(({ code }) => code === 'no_time'));
   const days = Math.floor((lastMs - firstMs) / DAY_MS) + 1;
@@ -93,6 +94,11 @@ function signsOfMisreading(
       days >= LONG_DAYS && active * SPARSE < days,
       'sparse',
       `The requests span ${days} days, and come on ${active} of them: some of the times may be misread.`,
+    ],
+    [
+      withoutKey > 0,
+      'no_key',
+      `${withoutKey} of ${requests} requests have no key: they share one limiter, that of the key -.`,
     ],
     [requests >= MANY && keys === 1, 'one_key', 'All requests have the same key.'],
     [

@@ -185,5 +185,12 @@ export function countOf(text: string): number {
   return whole <= MAX_COUNT ? whole : Number.NaN;
 }
 
+/** Mostly whole numbers, and not those of rows. */
+export function areCounts(values: readonly string[]): boolean {
+  const counts = values.map(countOf).filter((count) => !Number.isNaN(count));
+  const isNumbered = counts.length > 1 && counts.every((count, i) => i === 0 || count === counts[i - 1]! + 1);
+  return counts.length > 0 && counts.length * 2 > values.length && !isNumbered;
+}
+
 const DOT = 0x2e;
 const ZERO = 0x30;

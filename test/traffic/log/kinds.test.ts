@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { documentKinds } from '../../../src/traffic/log/documents.js';
 import { formats } from '../../../src/traffic/log/formats.js';
 import { type LogOptions, logFormats } from '../../../src/traffic/log/log-options.js';
+import { summaryOf } from '../../../src/traffic/log/read-summary.js';
 import { readText } from './reading.js';
 
 const at = (text: string) => Date.parse(text);
@@ -169,6 +170,13 @@ describe('what is understood in one of several ways is said to be, or asked for'
     expect(once.reading.lastMs).toBe(60_000);
   });
 
+  it('a counter of Prometheus grows past a sample that is no number', async () => {
+    const values = [[60, '100'], [75, '130'], [90, 'NaN'], [105, '140'], [120, '5']]; // biome-ignore format: one line
+    const text = JSON.stringify({ data: { result: [{ metric: { __name__: 'http_requests_total' }, values }] } });
+    const { heard } = await readText(text);
+    expect(heard.map(([ms, n]) => [ms / 1000, n])).toEqual([[60, 30], [75, 10], [105, 5]]); // biome-ignore format: one line
+  });
+
   it.each<[name: string, text: string, message: string]>([
     [
       'a query of Prometheus without a name',
@@ -328,6 +336,46 @@ describe('an object is not the field that it is called after, and a request line
     ]);
     const where = [{ field: 'status', comparison: '>', value: '0' } as const];
     expect((await readText(text, { where })).reading).toMatchObject({ requests: 1, warnings: [] });
+  });
+
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, field: string]>([
+    ['Caddy', `{"ts":1773480410.1,"msg":"started"}\n${'{"ts":1773480413.8,"request":{"remote_ip":"192.0.2.1"},"status":200}\n'.repeat(2)}`, 'status'],
+    ['Azure Front Door', `{${at},"category":"FrontDoorWebApplicationFirewallLog","properties":{"clientIP":"192.0.2.1","action":"Block"}}\n${`{${at},"properties":{"clientIp":"192.0.2.1","httpStatusCode":"200"}}\n`.repeat(2)}`, 'properties.httpStatusCode'],
+  ])('also in the log of %s', async (_, text, field) => {
+    const { reading } = await readText(text);
+    expect(reading.warnings.map(({ code, what }) => `${code}: ${what}`)).toEqual([
+      `no_status: 1 of the first 3 lines have no ${field}, and count as requests. To leave them out: --where '${field}>0'.`,
+    ]);
+  });
+
+  it('requests without a key are said to share one', async () => {
+    const line = (forwarded: string) =>
+      `[2016-04-15T20:17:00.310Z] "GET /a HTTP/2" 204 - 154 0 226 100 "${forwarded}" "nsq2http" "cc21d9b0" "a" "tcp://10.0.2.1:80"\n`;
+    const { reading } = await readText(line('-') + line('192.0.2.28') + line('-'), { keyColumn: 'client' });
+    expect(summaryOf([reading], 2, undefined).warnings).toEqual([
+      { code: 'no_key', what: '2 of 3 requests have no key: they share one limiter, that of the key -.' },
+    ]);
+  });
+
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, options: LogOptions, columns: readonly string[]]>([
+    ['a number beside the time', 'timestamp,value\n1773480000,7\n1773480060,9\n', {}, ['value']],
+    ['the same, named', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: 'value' }, []],
+    ['the same, for none', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: false }, []],
+    ['several', 'Time,GET,POST\n1773480000,7,3\n1773480060,9,1\n', {}, ['GET']],
+    ['a status', 'time,status\n1773480000,200\n1773480060,404\n', {}, []],
+    ['numbers of rows', 'time,id\n1773480000,1\n1773480060,2\n', {}, []],
+    ['tokens', 'time,tokens\n1773480000,700\n1773480060,90\n', { cost: { unit: 'tokens' } }, []],
+    ['a client, too', 'time,client,bytes\n1773480000,192.0.2.1,7\n1773480060,192.0.2.1,90\n', {}, []],
+  ])('numbers that may be those of requests: %s', async (_, text, options, columns) => {
+    const { reading } = await readText(text, options);
+    expect(reading.warnings.map(({ what }) => what)).toEqual(
+      columns.map(
+        (name) =>
+          `Each row counts as one request: column ${name} is not read as a number of requests. If it is one, name it with --count.`,
+      ),
+    );
   });
 });
 

@@ -75,6 +75,7 @@ describe('a log of some length', () => {
       warnings: [],
       filtered: 0,
       days: 1,
+      withoutKey: 0,
       requests: 2000,
       lines: 2000 + 3 * 21,
       skippedLines: 21,
