@@ -5,7 +5,7 @@ const words = (...lines: string[]): string[] => lines.flatMap((line) => line.spl
 
 /** Most reliable name first: a beginning before an end, the finer of nginx's two before the other. */
 export const timeNames = words(
-  'edge_start_timestamp start_utc start_local msec timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
+  'edge_start_timestamp start_utc start_local msec timestamp_ms timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
   'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
 );
 /** Parts of a time. They are the time if their values have a date and a clock time. */

@@ -92,7 +92,12 @@ export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]
 
 /** Lines of which only the envelope is known, as in auth.log: each is a request of the first address in it. */
 export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
-  const found = envelopesOf(lines).find(({ pattern }) => /<program>.*<time>|<time>.*<program>/s.test(pattern.source));
+  const found = envelopes.find((one) =>
+    mostly(lines, (line) => {
+      const { program, time } = match(one, line, 0, line.length)?.groups ?? {};
+      return program !== undefined && time !== undefined;
+    }),
+  );
   if (found === undefined) return undefined;
   const pattern = new RegExp(`${found.pattern.source}(?<text>.*)$`, 's');
   return {

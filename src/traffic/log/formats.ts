@@ -28,7 +28,7 @@ const wordFormats = `
 alb          end    us  AWS Application Load Balancer
   $type $time $elb $client $target $request_time $target_time $response_time $status $target_status $received $sent "$request" "$user_agent"
 nlb          end    s   AWS Network Load Balancer, TLS
-  $type $version $time $elb $listener $client $target $connection_ms $handshake_ms $received $sent
+  tls $version $time $elb $listener $client $target $connection_ms $handshake_ms $received $sent
 elb          start  us  AWS Classic Load Balancer
   $time $elb $client $backend $request_time $backend_time $response_time $status $backend_status $received $sent "$request"
 s3           start  s   AWS S3 server access log
