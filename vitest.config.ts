@@ -106,12 +106,14 @@ export default defineConfig({
     // processes, for servers. A process of them takes one file after the other, with the modules that are loaded. Of the long ones more
     // measure times, or compute.
     setupFiles: ['test/after-file.ts'],
+    // Where the locale is C, commands print ASCII.
+    env: { LANG: 'C.UTF-8', LC_ALL: '', LC_CTYPE: '' },
     server: { deps: { external: [/\/build\/compiled\//] } },
     pool: 'forks',
     sequence: { sequencer: longestFirst([...longestOfShort, ...long]) },
     maxWorkers: 3,
     // Only what hangs takes so long: on a busy machine thousands of requests take as long as they take.
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },
   },

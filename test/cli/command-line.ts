@@ -157,14 +157,14 @@ let config: string | undefined;
 
 /** Nodes that are pinned stay within a test file: a later node may have the port of an earlier one. */
 function environment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { WEIR_URL: _url, WEIR_KEY: _key, LC_ALL: _all, LC_CTYPE: _characters, ...inherited } = process.env;
+  const { WEIR_URL: _url, WEIR_KEY: _key, ...inherited } = process.env;
   if (config === undefined) {
     config = temporaryFolder();
     afterFile(() => {
       config = undefined;
     });
   }
-  return { ...inherited, NO_COLOR: '1', LANG: 'C.UTF-8', WEIR_CONFIG: config, ...given };
+  return { ...inherited, NO_COLOR: '1', WEIR_CONFIG: config, ...given };
 }
 
 async function ran(child: ChildProcess, input: string): Promise<Ran> {
