@@ -1,5 +1,6 @@
 // Reads the bytes of one log into a sink and reports how it was read.
 import { Intake, type RequestSink, type SkippedLine } from './intake.js';
+import { MAX_LINE_BYTES } from './lines.js';
 import type { LogOptions } from './log-options.js';
 import { HEAD_BYTES, type OpenLog, type Origin, openLog } from './open.js';
 
@@ -38,7 +39,7 @@ export async function readBytes(
     const raw = Buffer.concat(start);
     decode = decoderOf(raw);
     const bytes = decode(raw);
-    const opened = openLog(bytes.subarray(0, HEAD_BYTES), path, options, intake);
+    const opened = openLog(headIn(bytes), path, options, intake);
     sink.opened?.(opened.origin().timeUnit);
     opened.reader.push(bytes);
     return opened;
@@ -50,7 +51,8 @@ export async function readBytes(
     }
     start.push(Buffer.from(chunk));
     startBytes += chunk.length;
-    if (startBytes >= HEAD_BYTES) log = open();
+    const hasLine = startBytes > MAX_LINE_BYTES || start.some((piece) => piece.includes(LINE_FEED));
+    if (startBytes >= HEAD_BYTES && hasLine) log = open();
   }
   log ??= open();
   const interrupted = signal?.aborted === true;
@@ -71,6 +73,13 @@ export async function readBytes(
     interrupted,
   };
 }
+
+/** At least the first line, however long. */
+function headIn(bytes: Buffer): Buffer {
+  return bytes.subarray(0, Math.max(HEAD_BYTES, bytes.subarray(0, MAX_LINE_BYTES).indexOf(LINE_FEED) + 1));
+}
+
+const LINE_FEED = 0x0a;
 
 /** Converts UTF-16, recognised by a byte order mark or a NUL in every second byte at the start, to UTF-8. */
 function decoderOf(head: Buffer): (bytes: Buffer) => Buffer {

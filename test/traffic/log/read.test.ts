@@ -86,6 +86,18 @@ describe('a log of some length', () => {
     });
   });
 
+  it.each([65_535, 65_536, 300_000, 1_100_000])('of which the first line is JSON of %i bytes', async (length) => {
+    const line = (text: string) => `{"user_agent":"${text}","time":"2026-03-14T09:26:53Z","status":200}\n`;
+    const text = Buffer.from(line('x'.repeat(length)) + line('curl') + line('curl'));
+    for (const size of [text.length, 1000]) {
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+        text.subarray(i * size, (i + 1) * size),
+      );
+      if (length > 1 << 20) await expect(readText(chunks)).rejects.toThrow('log is no log of a known format.');
+      else expect((await readText(chunks)).reading).toMatchObject({ format: 'ndjson', requests: 3, skippedLines: 0 });
+    }
+  });
+
   it('keeps of skipped lines the first five, short and printable', async () => {
     const { reading } = await readText(`time,url\n5,/a\n${'\u001b[2J\té'.repeat(100)}\n${'x\n'.repeat(9)}`);
     expect([reading.skippedLines, reading.skipped.length, reading.skipped[0]]).toEqual([
