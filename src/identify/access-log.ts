@@ -44,7 +44,7 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
     });
   }
   const { format, limitedStatus = LIMITED } = options;
-  const { times, values: statuses } = await readField(path, 'status', format);
+  const { times, values: statuses } = await statusesOf(path, format);
   const { keys, name, client } = await clientOf(path, options, statuses, limitedStatus);
   const durations = await durationsOf(path, format);
   const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
@@ -123,6 +123,18 @@ async function maybeField(path: string, field: string, format: string | undefine
     if (error instanceof Failure && error.code === 'invalid_input') return undefined;
     throw error;
   }
+}
+
+/** @throws Failure of a log that cannot be read, rather than of the missing status */
+async function statusesOf(path: string, format: string | undefined): Promise<FieldValues> {
+  const found = await maybeField(path, 'status', format);
+  if (found !== undefined) return found;
+  await readField(path, undefined, format);
+  throw new Failure('invalid_input', {
+    what: `${path} has no status.`,
+    why: 'Which requests were refused is known by the status of the answer.',
+    fix: 'Give a log that has it, as the access log of the server.',
+  });
 }
 
 interface Client {

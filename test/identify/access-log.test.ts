@@ -98,6 +98,13 @@ it('takes all as those of one client if asked to, and refuses one that is not th
   await expect(read(lines, { client: '192.0.2.9' })).rejects.toThrow('has no request of 192.0.2.9');
 });
 
+it.each([
+  ['without a status', ['time,client', '1773480413,192.0.2.1'], 'access.log has no status.'],
+  ['whose time is not clear', ['seen,sent', '2026-01-05 10:00:00,2026-01-05 10:00:01'], 'It is not clear which column'],
+])('refuses a log %s', async (_, lines, message) => {
+  await expect(read(lines)).rejects.toThrow(message);
+});
+
 it('tells the evidence of an identification from a log, and from the report of a run, which keeps no single requests', async () => {
   const run = join(folder, 'run');
   mkdirSync(run);
