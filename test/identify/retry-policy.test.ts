@@ -183,6 +183,84 @@ describe('a client in virtual time is found with its parameters', () => {
     }
   });
 
+  it('of one retry a growth is not said, and of a cap only that it is no shorter than the wait', () => {
+    const { verdict, waits, client } = answerFor({ attempts: 2, retries: usual, wait: () => 300 }, 8);
+    expect(verdict).toBe('identified');
+    expect(waits).toMatchObject([{ growth: 'fixed', words: expect.stringMatching(/^3\d\dms$/) }]);
+    expect(waits[0]!.intervals).not.toHaveProperty('factor');
+    expect(waits[0]!.intervals['cap_ms']![0]).toBeLessThanOrEqual(300);
+    expect(client).toMatchObject({ max_attempts: 2, backoff: { policy: 'geometric', factor: 1 } });
+  });
+
+  it('a cap just above the longest wait is within its interval', () => {
+    const { waits } = answerFor({ attempts: 4, retries: usual, wait: (k) => Math.min(410, doubling(100, k)) }, 9);
+    expect(waits[0]!.intervals['cap_ms']![0]).toBeLessThanOrEqual(410);
+  });
+
+  it('a first wait beyond the usual patience is not taken for giving up', () => {
+    const { max_attempts, waits } = answerFor({ attempts: 3, retries: usual, wait: () => 15_000 }, 10);
+    expect(max_attempts).toBe(3);
+    expect(waits).toMatchObject([{ words: '15s each time' }]);
+    const never = answerFor({ attempts: 3, retries: usual, wait: () => 200_000 }, 10);
+    expect(never).toMatchObject({ verdict: 'undecided', client: null, max_attempts: null });
+    expect(never.remarks).toContain(
+      'No call shows whether 429 and 503 are retried. More calls or time (--for) would show it.',
+    );
+  });
+
+  it.each([0, 1, 7])('a program that is stopped after %i calls gets no name', (seen) => {
+    const draw = drawsOf(3);
+    const client: TrueClient = { attempts: 3, retries: usual, wait: (k) => doubling(200, k) };
+    const investigation = investigateClient(draw('identify client'));
+    const timers = { averageMs: 2, oftenMs: 6 };
+    const scripts = [...(investigation.next().value as readonly Script[])];
+    const [first] = scripts.splice(0).map((one) => callOf(client, one, 0, machine(draw('late')), draw('client')));
+    let calls = seen === 0 ? [] : [first!];
+    let next = investigation.next({ calls, leftMs: 180_000, timers, isOver: seen < 2 });
+    if (next.done !== true) {
+      const more = next.value
+        .slice(0, seen)
+        .map((one, i) => callOf(client, one, i, machine(draw('late')), draw('client')));
+      calls = [...calls, ...more];
+      next = investigation.next({ calls: more, leftMs: 180_000, timers, isOver: true });
+    }
+    const policy = next.value as ReturnType<typeof retryPolicyOf>;
+    const answer = clientAnswer('simulated', { policy, calls, seconds: 0, isMixed: false });
+    expect(answer).toMatchObject({ verdict: 'undecided', client: null, like: [] });
+  });
+
+  it('what a busy machine did not play is played in the next round', () => {
+    const investigation = investigateClient(drawsOf(3)('identify client'));
+    const timers = { averageMs: 2, oftenMs: 6 };
+    investigation.next();
+    const survey = investigation.next({ calls: [], leftMs: 180_000, timers }).value as readonly Script[];
+    const draw = drawsOf(3)('client');
+    const client: TrueClient = { attempts: 1, retries: () => false, wait: () => 0 };
+    const calls = survey.slice(0, 10).map((one, i) => callOf(client, one, i, machine(draw), draw));
+    const rest = investigation.next({ calls, leftMs: 120_000, timers }).value;
+    expect(rest).toEqual(survey.slice(10));
+  });
+
+  it('on a busy machine late answers are not a random part beyond an announcement', () => {
+    const draw = drawsOf(13);
+    const [late, first] = [machine(draw('late'), 3), draw('first')];
+    const advised: TrueClient = {
+      attempts: 6,
+      retries: (reply) => reply.status === 429 && reply.retryAfter !== undefined,
+      wait: () => 0,
+      advice: (told) => told,
+    };
+    const found = investigated(
+      investigateClient(draw('identify client')),
+      advised,
+      (isFirst) => late(isFirst) + (isFirst ? 250 * first.uniform() : 0),
+      draw('client'),
+      BUSY,
+    );
+    const { client } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    expect(client).toEqual({ kind: 'obedient', max_attempts: 6 });
+  });
+
   it('a law that is no known one gets no name', () => {
     // Either at once or after a second: between the edges of a uniform law, and not of one.
     const two: TrueClient = { attempts: 4, retries: usual, wait: (_k, draw) => (draw.uniform() < 0.5 ? 200 : 1000) };

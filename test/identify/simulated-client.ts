@@ -61,6 +61,7 @@ export function callOf(
     attempts,
     ending,
     silentMs,
+    isRunning: ending === 'silent',
   });
   for (;;) {
     const reply = replyAt(script, attempts.length);

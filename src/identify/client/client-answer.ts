@@ -6,7 +6,7 @@ import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { PlayedPolicy } from './play-scripts.js';
 import type { AdviceTaken } from './retry-after.js';
-import type { Backoff, RetryPolicy, SetbackGroup } from './retry-policy.js';
+import { type Backoff, type RetryPolicy, type SetbackGroup, unseenOf } from './retry-policy.js';
 import type { WaitFit } from './wait-fit.js';
 import { isLonger, type WaitStructure, waitLaw } from './wait-law.js';
 
@@ -50,19 +50,26 @@ export interface ClientAnswer {
   readonly remarks: readonly string[];
 }
 
+/** A limit of Retry-After is often a longer time. */
+const SHORT_S = 60;
+
 export function clientAnswer(program: string, { policy, calls, seconds, isMixed }: PlayedPolicy): ClientAnswer {
   const { backoffs, retried, attempts, advice, timeout, deadline, quota } = policy;
   const isExplained = backoffs.every(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
   const waits = (isExplained ? backoffs : []).map((one) => {
     const [best, ...others] = distinct(one);
-    return { ...waitAnswer(one.after, best!), others: others.map((fit) => waitAnswer(one.after, fit).words) };
+    return { ...waitAnswer(one, best!), others: others.map((fit) => waitAnswer(one, fit).words) };
   });
   const entry = clientEntry(policy);
   const isReplayed = isExplained && explainsCalls(entry, calls, policy);
   const isOpen = waits.some(({ others }) => others.length > 0) || attempts.most === Infinity;
+  const isUndecided = isMixed || unseenOf(policy).length > 0;
   const remarks = remarksOn(policy, isMixed);
-  if (isExplained && !isReplayed)
+  if (isExplained && !isReplayed && !isUndecided)
     remarks.push('No client of a scenario explains all of these calls, so none is written.');
+  const longestS = Math.max(0, ...calls.flatMap(({ attempts: [one] }) => one!.reply.retryAfter?.seconds ?? []));
+  if (!isUndecided && advice[0] !== undefined && advice[0].way !== 'ignored' && longestS < SHORT_S)
+    remarks.push(`Retry-After was tried up to ${longestS} s only. More time (--for) would show more.`);
   const known = {
     max_attempts: attempts,
     timeout_ms: timeout,
@@ -72,12 +79,12 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
   };
   return {
     program,
-    verdict: isMixed ? 'undecided' : !isExplained ? 'none' : isOpen ? 'ambiguous' : 'identified',
+    verdict: isUndecided ? 'undecided' : !isExplained ? 'none' : isOpen ? 'ambiguous' : 'identified',
     calls: calls.length,
     requests: calls.reduce((sum, one) => sum + one.attempts.length, 0),
     seconds: Math.round(seconds),
     methods: policy.methods,
-    client: isReplayed ? entry : null,
+    client: isReplayed && !isUndecided ? entry : null,
     intervals: {
       ...Object.fromEntries(Object.entries(known).flatMap(([name, one]) => (one ? [[name, ends(one)]] : []))),
       ...waits[0]?.intervals,
@@ -88,7 +95,7 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     max_attempts: attempts.most === Infinity ? null : attempts.most,
     waits,
     announced: { ways: advice, after: policy.advisedAfter, date: policy.obeysDate ?? null },
-    like: isReplayed && !isMixed && retried.always.length > 0 ? librariesLike(entry, calls) : [],
+    like: isReplayed && !isUndecided && retried.always.length > 0 ? librariesLike(entry, calls) : [],
     remarks,
   };
 }
@@ -118,7 +125,7 @@ function distinct({ fits, gaps }: Backoff): WaitFit[] {
   return fits.filter((fit, i) => !fits.slice(0, i).some((before) => alike(fit, before)));
 }
 
-function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, intervals }: WaitFit): WaitAnswer {
+function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals }: WaitFit): WaitAnswer {
   const { growth, skipsFirst } = structure;
   const { baseMs, factor, low, plusMs, capMs } = parameters;
   if (growth === 'none') return { after, growth, jitter: 'none', words: 'at once', parameters: {}, intervals: {} };
@@ -126,8 +133,11 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
   const jitter = jitterOf(structure, low);
   const scale = jitter === 'proportional' ? low : 1;
   const isDecorrelated = jitter === 'decorrelated';
-  const grows =
-    growth === 'linear'
+  const k = Math.max(...gaps.map((gap) => gap.k));
+  const isGrowthSeen = k - Number(skipsFirst) > 1;
+  const grows = !isGrowthSeen
+    ? ''
+    : growth === 'linear'
       ? ', longer by as much each time'
       : factor === 1
         ? ' each time'
@@ -142,14 +152,20 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
     decorrelated: ' to 3 times the last wait',
   };
   const capped = capMs === Infinity ? '' : `, at most ${ms(scale * capMs)}`;
+  // Any cap above the longest wait explains the gaps as well.
+  const shortest = { ...parameters, baseMs: intervals.baseMs.least, factor: intervals.factor.least, plusMs: 0 };
+  const longestMs = waitLaw(structure, shortest, { k, lastMs: Math.max(...gaps.map((gap) => gap.ms)) / 3 }).at(
+    -1,
+  )!.toMs;
   const scaled = ({ least, most }: Range): Ends => ends({ least: scale * least, most: scale * most });
   const shown: (readonly [name: string, value: number | undefined, interval: Ends])[] = [
     ['base_ms', exact(scale * baseMs), scaled(intervals.baseMs)],
     capMs === Infinity
-      ? ['cap_ms', undefined, [scale * intervals.capMs.least, null]]
+      ? ['cap_ms', undefined, [scale * Math.min(intervals.capMs.least, longestMs), null]]
       : ['cap_ms', scale * capMs, scaled(intervals.capMs)],
   ];
-  if (growth !== 'linear' && !isDecorrelated) shown.splice(1, 0, ['factor', exact(factor), ends(intervals.factor)]);
+  if (growth !== 'linear' && !isDecorrelated && isGrowthSeen)
+    shown.splice(1, 0, ['factor', exact(factor), ends(intervals.factor)]);
   if (jitter === 'additive') shown.push(['plus_ms', plusMs, ends(intervals.plusMs)]);
   const { least, most } = intervals.low;
   if (jitter === 'subtractive') shown.push(['jitter', 1 - low, [1 - most, 1 - least]]);
@@ -158,7 +174,7 @@ function waitAnswer(after: readonly SetbackGroup[], { structure, parameters, int
     after,
     growth: growth === 'exponential' && factor === 1 ? 'fixed' : growth,
     jitter,
-    words: `${skipsFirst ? 'at once, then ' : ''}${ms(scale * baseMs)}${isDecorrelated ? '' : grows}${capped}${jittered[jitter]}`,
+    words: `${skipsFirst ? 'at once, then ' : ''}${ms(scale * baseMs)}${isDecorrelated ? jittered[jitter] + capped : grows + capped + jittered[jitter]}`,
     parameters: Object.fromEntries(shown.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
     intervals: Object.fromEntries(shown.map(([name, , interval]) => [name, interval])),
   };
@@ -185,12 +201,16 @@ function ends({ least, most }: Range): Ends {
 
 function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
   const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout } = policy;
-  const remarks: string[] = [];
-  if (isMixed) {
-    remarks.push(
+  if (isMixed)
+    return [
       'Calls of one path overlapped, so their attempts could not be separated. Give each call its own path, or let the program make one call at a time.',
+    ];
+  const remarks: string[] = [];
+  const unseen = unseenOf(policy);
+  if (unseen.length > 0)
+    remarks.push(
+      `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`,
     );
-  }
   for (const { unexplained, isEven, after, fits } of backoffs) {
     const kinds = after.map((one) => (one === 'limited' ? '429' : 'other failures')).join(' and ');
     if (unexplained.length > 0) {
@@ -206,9 +226,9 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
       );
     }
   }
-  if (attempts.most === Infinity)
+  if (attempts.most === Infinity && attempts.least > 1)
     remarks.push(
-      `A call that always fails was watched for ${attempts.least} attempts and had not ended. More time (--time) would show more.`,
+      `A call that always fails was watched for ${attempts.least} attempts and had not ended. More time (--for) would show more.`,
     );
   else if (attempts.most > attempts.least)
     remarks.push(`Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`);

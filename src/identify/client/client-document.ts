@@ -18,7 +18,7 @@ export function clientDocument(answer: ClientAnswer): ReportDocument {
     identified: 'One retry policy explains every call.',
     ambiguous: 'Several retry policies explain every call.',
     none: 'No known retry policy explains every call.',
-    undecided: 'The calls could not be separated.',
+    undecided: 'The calls say too little to name a retry policy.',
   };
   return {
     title: `How ${program === '' ? 'the program' : program} retries`,

@@ -13,6 +13,7 @@ import {
   retryPolicyOf,
   type SetbackGroup,
   setbacks,
+  unseenOf,
 } from './retry-policy.js';
 import type { Call, Reply, Script } from './script.js';
 import { type TimerLateness, waitLaw } from './wait-law.js';
@@ -75,7 +76,9 @@ export function* investigateClient(draw: RandomStream): ClientInvestigation {
   for (let round = 0; round < MOST_ROUNDS && scripts.length > 0 && isOver !== true; round += 1) {
     ({ leftMs, timers, isOver } = yield* play(scripts));
     policy = retryPolicyOf(calls, draw, timers);
-    scripts = leftMs < PATIENCE_MS ? [] : further(policy, calls);
+    // A busy machine may not play all of them in one round.
+    const unplayed = scripts.filter((one) => !calls.some(({ script }) => script === one));
+    scripts = leftMs < PATIENCE_MS ? [] : unplayed.length > 0 ? unplayed : further(policy, calls);
   }
   return policy ?? retryPolicyOf(calls, draw, timers);
 }
@@ -129,10 +132,15 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     ];
   });
   const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
+  // The program still runs: its first wait may be long.
+  const patient = unseenOf(policy).flatMap((one) =>
+    times(SAMPLE / 2, () => ({ ...always({ status: one }), name: `patient ${one}`, patienceMs: CAP_PATIENCE_MS })),
+  );
   const isOnlyAdvised = policy.backoffs.length === 0 && policy.retried.always.includes('429 with Retry-After');
   if (isOnlyAdvised) samples.push(...times(3, () => alwaysAdvised));
   return [
     ...waits.filter(({ name }) => !played(name)),
+    ...patient.filter(({ name }) => !played(name)),
     ...held,
     ...aroundDeadline(policy).filter(({ name }) => !played(name)),
     ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),

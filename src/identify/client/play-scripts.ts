@@ -48,6 +48,8 @@ interface Start {
   readonly child: ChildProcess | undefined;
   readonly calls: OpenCall[];
   stderr: string;
+  failure?: NodeJS.ErrnoException | undefined;
+  exitCode?: number | null | undefined;
   hasEnded: boolean;
   untilMs?: number;
 }
@@ -90,6 +92,8 @@ class Player {
   readonly #server: ScriptedServer;
   readonly #ticks: { readonly atMs: number; readonly lateMs: number }[] = [];
   #hasCalled = false;
+  /** Whether the program has ended by itself after a call. */
+  #hasEnded = false;
   #idle = 0;
   #url = '';
   #started = 0;
@@ -156,10 +160,11 @@ class Player {
   }
 
   /** A stall of the machine may end the observation before the program calls. */
-  #startAgain({ script, stderr }: Start): void {
+  #startAgain(start: Start): void {
     this.#idle += 1;
-    if (!this.#hasCalled || this.#idle >= MOST_IDLE) throw noRequest(stderr);
-    this.#waiting.push(script);
+    if (start.failure !== undefined) throw cannotStart(start.failure, this.#options.command![0]!);
+    if (!this.#hasCalled || this.#idle >= MOST_IDLE) throw noRequest(start);
+    this.#waiting.push(start.script);
   }
 
   /** Silence of a call, without stalls of this process: the program may have stalled with it. */
@@ -178,7 +183,8 @@ class Player {
       const last = call.attempts[i - 1];
       return { ...one, isStalled: last !== undefined && this.#stalledMs(last.endedMs, one.arrivedMs) > 0 };
     });
-    return seenCall({ ...call, attempts }, hasEnded ? Infinity : this.#silentMs(call, untilMs!));
+    if (hasEnded) return seenCall({ ...call, attempts }, Infinity);
+    return { ...seenCall({ ...call, attempts }, this.#silentMs(call, untilMs!)), isRunning: this.#hasEnded };
   }
 
   /** One start at a time: a starting program takes a core, and would delay the others. */
@@ -197,11 +203,13 @@ class Player {
     );
     const start = this.#begin(this.#waiting.shift()!, number, child);
     child.on('error', (error) => {
-      start.stderr = error.message;
+      start.failure = error;
       start.hasEnded = true;
     });
-    child.on('exit', () => {
+    child.on('exit', (code) => {
+      start.exitCode = code;
       start.hasEnded = start.untilMs === undefined;
+      this.#hasEnded ||= start.hasEnded && start.calls.length > 0;
     });
     child.stderr?.on('data', (data: Buffer) => {
       start.stderr = `${start.stderr}${data}`.slice(-500);
@@ -223,7 +231,9 @@ class Player {
     this.#idle = 0;
     const { script, number, calls } = start;
     const place = calls.length;
-    const isFresh = place === 0 && (isStarted || number === 0);
+    const isWarm = ({ attempts }: OpenCall) => attempts.length > 1 || attempts[0]?.reply.status === 200;
+    // Calls that begin at once are all slowed by the start of their process.
+    const isFresh = !calls.some(isWarm) && (isStarted || number === 0);
     const call: OpenCall = { script, method, start: number, place, isFresh, attempts: [], waiting: 0 };
     calls.push(call);
     return call;
@@ -270,11 +280,22 @@ function end({ child, hasEnded }: Start): void {
   }
 }
 
-function noRequest(stderr: string): Failure {
+function cannotStart({ code, message }: NodeJS.ErrnoException, program: string): Failure {
+  return new Failure('wrong_usage', {
+    what: `${program} cannot be started.`,
+    why: code === 'ENOENT' ? 'There is no such program.' : message,
+    fix: 'Give a program and its arguments after --, as in -- curl --retry 3 {url}.',
+  });
+}
+
+function noRequest({ stderr, hasEnded, exitCode }: Start): Failure {
   const last = stderr.trim().split('\n').at(-1);
+  const end = !hasEnded
+    ? 'It was silent for 30 s.'
+    : `It ended${exitCode == null ? '' : ` with exit code ${exitCode}`}.`;
   return new Failure('answer_unreadable', {
     what: 'The program made no request.',
-    why: last === undefined || last === '' ? 'It ended, or was silent for 30 s.' : `It said: ${last}`,
+    why: last === undefined || last === '' ? end : `${end} It said: ${last}`,
     fix: 'Write {url} where its arguments have the address, or let it read the environment variable WEIR_URL.',
   });
 }

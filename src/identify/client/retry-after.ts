@@ -98,11 +98,10 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   const beyond = gaps
     .filter(({ gapMs, announcedMs }) => announcedMs > 0 && gapMs > announcedMs)
     .map(({ gapMs, announcedMs }) => gapMs - announcedMs);
-  const hidden = way === 'later' && Math.max(0, ...beyond) < Math.max(...seen.map(({ hiddenMs }) => hiddenMs));
-  if (hidden) return [];
   // Width of a uniform law from its range; common lateness cancels.
   const n = Math.max(2, beyond.length);
   const widthMs = ((Math.max(...beyond) - Math.min(...beyond)) * (n + 1)) / (n - 1);
+  if (way === 'later' && widthMs < Math.max(...seen.map(({ hiddenMs }) => hiddenMs))) return [];
   const reachMs = way === 'later' ? widthMs : undefined;
   return ends.map((end) => ({ way, end, reachMs }));
 }

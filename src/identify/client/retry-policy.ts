@@ -74,7 +74,9 @@ const FEW = 8;
 /** Announced waits were obeyed if all were exceeded, half of them by no more than this beyond the minimum. */
 const OBEYED_MS = 60;
 /** Of a client without a back-off, whose lateness no gap shows. */
-const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20, hiddenMs: 40 };
+const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20 };
+/** Spreads of lateness that one answer in 600 exceeds: beyond an announcement, randomness up to this may be lateness. */
+const RARELY = 8;
 
 export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers: TimerLateness): RetryPolicy {
   const backoffs = backoffsOf(calls, draw, timers);
@@ -84,7 +86,9 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers
   // A stop at the deadline says nothing about an announcement.
   const isFree = ({ gapMs, announcedMs }: Advised) =>
     gapMs !== undefined || announcedMs < (deadline?.least ?? Infinity);
-  const advised = setbacks.map((one) => advisedOf(calls, one, 'seconds', backoffs).filter(isFree));
+  const advisedBy = (form: AnnouncedWait['form']) =>
+    setbacks.map((one) => advisedOf(calls, one, form, backoffs, timers));
+  const advised = advisedBy('seconds').map((seen) => seen.filter(isFree));
   return {
     methods: [...new Set(calls.map(({ method }) => method))],
     calls: calls.length,
@@ -92,11 +96,16 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers
     attempts: deadline === undefined ? seen : { least: seen.most, most: seen.most },
     backoffs,
     ...adviceFor(advised, backoffs),
-    obeysDate: obeysAll(setbacks.flatMap((one) => advisedOf(calls, one, 'date', backoffs))),
+    obeysDate: obeysAll(advisedBy('date').flat()),
     timeout: timeoutOf(calls),
     deadline,
     quota: Object.fromEntries(setbacks.map((one) => [one, quotaOf(calls, one)])),
   };
+}
+
+/** Answers without which no policy is named, of which no call showed whether they are retried. */
+export function unseenOf({ retried: { always, never, sometimes } }: RetryPolicy): readonly number[] {
+  return [429, 503].filter((one) => ![...always, ...never, ...sometimes].includes(`${one}`));
 }
 
 function replyName({ status, retryAfter }: Reply): string {
@@ -132,7 +141,8 @@ function attemptsOf(calls: readonly Call[]): Range {
   const ended = failing.filter(hasGivenUp).map(({ attempts }) => attempts.length);
   if (ended.length > 0) return rangeOf(ended);
   const seen = Math.max(1, ...failing.map(({ attempts }) => attempts.length));
-  return { least: seen, most: failing.length === 0 ? 1 : Infinity };
+  const isNeverRetried = failing.length === 0 && calls.some((call) => isQuick(call.script) && hasGivenUp(call));
+  return { least: seen, most: isNeverRetried ? 1 : Infinity };
 }
 
 function isQuick(script: Script): boolean {
@@ -238,6 +248,7 @@ function advisedOf(
   setback: SetbackGroup,
   form: AnnouncedWait['form'],
   backoffs: readonly Backoff[],
+  { oftenMs }: TimerLateness,
 ): Advised[] {
   const fit = backoffFor(setback, backoffs)?.fits[0];
   return calls.flatMap((call): Advised[] => {
@@ -264,7 +275,7 @@ function advisedOf(
         gapMs,
         watchedMs,
         late,
-        hiddenMs: fit?.hiddenMs ?? UNKNOWN_LATE.hiddenMs,
+        hiddenMs: RARELY * Math.max(late.spreadMs, oftenMs),
         own,
       },
     ];

@@ -39,6 +39,8 @@ export interface Call {
   readonly attempts: readonly SeenAttempt[];
   /** 'given up': the program ended or made a new call. 'silent': unknown, the observation ended. */
   readonly ending: 'served' | 'given up' | 'silent';
+  /** The program still ran, and has ended by itself after other calls: it may be waiting. */
+  readonly isRunning?: boolean | undefined;
   readonly silentMs: number;
 }
 
@@ -61,5 +63,5 @@ export function lastGapMs({ attempts }: Pick<Call, 'attempts'>): number {
 export function hasGivenUp(call: Call): boolean {
   const isLong = call.silentMs >= Math.max(SILENCE.leastMs, SILENCE.factor * lastGapMs(call));
   const isAdvised = call.attempts.at(-1)!.reply.retryAfter !== undefined;
-  return call.ending === 'given up' || (call.ending === 'silent' && isLong && !isAdvised);
+  return call.ending === 'given up' || (call.ending === 'silent' && isLong && !isAdvised && call.isRunning !== true);
 }

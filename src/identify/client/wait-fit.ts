@@ -60,8 +60,8 @@ const ROUNDING = { one: 3, further: 1.5, usual: 4 };
 const NEGLIGIBLE = 0.03;
 /** Clocks may be off by this share of a wait. */
 const CLOCK = 0.01;
-/** Randomness up to this multiple of the spread of lateness, or of how late timers often are, may be lateness. */
-const HIDDEN = 2;
+/** Randomness up to this multiple of the spread of lateness, or of how late timers often are, may be lateness: a gap has up to three wake-ups. */
+const HIDDEN = 3;
 
 const order = ['capMs', 'factor', 'low', 'baseMs', 'plusMs', 'capMs'] as const;
 type Name = (typeof order)[number];
@@ -100,6 +100,8 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   const sampled = sampledFrom(gaps, timers.averageMs, draw);
   const own = gaps.filter(({ knownMs }) => knownMs === undefined);
   const lastK = Math.max(...own.map(({ k }) => k));
+  // A single wait of the law shows no growth.
+  const fixedIn = ({ skipsFirst }: WaitStructure): Fixed => (lastK - Number(skipsFirst) < 2 ? { factor: 1 } : {});
   const possible = structures.filter(
     ({ growth, skipsFirst, jitter }) =>
       // Structures that differ only in retries that were not observed are left out.
@@ -107,14 +109,15 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   );
   const farthest = CLEARLY + 3 * log(gaps.length);
   const looking = sampledFrom(thinned(gaps, ENOUGH_TO_LOOK), timers.averageMs, draw);
-  const looked = possible.map((structure) => looking(structure, {}, STEPS.look));
+  const looked = possible.map((structure) => looking(structure, fixedIn(structure), STEPS.look));
   const promising = atMost(farthest * STEPS.doubt, looked);
   const near = atMost(
     farthest,
-    promising.map(({ structure }) => sampled(structure, {}, STEPS.fit)),
+    promising.map(({ structure }) => sampled(structure, fixedIn(structure), STEPS.fit)),
   );
   const simplestOf = (one: Fitted) => simplest(gaps.length, one, sampled, timers);
-  const refitted = (structure: WaitStructure, fixed: Fixed) => simplestOf(sampled(structure, fixed, STEPS.fit));
+  const refitted = (structure: WaitStructure, fixed: Fixed) =>
+    simplestOf(sampled(structure, { ...fixedIn(structure), ...fixed }, STEPS.fit));
   const rounded = near.flatMap((one) => {
     const found = simplestOf(one);
     const { jitter, capsJitter } = one.structure;
