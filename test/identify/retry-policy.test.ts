@@ -143,6 +143,13 @@ describe('a client in virtual time is found with its parameters', () => {
     ];
     expect(Object.keys(answer)).toEqual(expect.arrayContaining([...names, 'like', 'remarks']));
     expect(answer.retries_on).toEqual(expect.arrayContaining([429, 503]));
+    // It ends every call before its attempts are spent: how many there are remains open.
+    const early = answerFor({ ...client, attempts: 9, deadlineMs: 2_500 }, 6);
+    expect([early.verdict, early.max_attempts, early.intervals['max_attempts']]).toEqual([
+      'ambiguous',
+      null,
+      [4, null],
+    ]);
     const shared = answerFor({ ...client, quota: 9 }, 7);
     expect(shared.client).toMatchObject({ max_attempts: 4, retry_quota: { capacity: 9 } });
   });
@@ -208,6 +215,13 @@ describe('a client in virtual time is found with its parameters', () => {
     );
   });
 
+  it('obedience and a lower bound of short waits are distinguished on a busy machine', () => {
+    const client: TrueClient = { attempts: 4, retries: usual, wait: (k) => doubling(220, k), advice: (told) => told };
+    expect(answerFor(client, 14, 8).announced.ways.map(({ way }) => way)).toEqual(['obeyed']);
+    const floor: TrueClient = { ...client, advice: (told, own) => Math.max(told, own) };
+    expect(answerFor(floor, 14, 8).announced.ways.map(({ way }) => way)[0]).toBe('floor');
+  });
+
   it.each([0, 1, 7])('a program that is stopped after %i calls gets no name', (seen) => {
     const draw = drawsOf(3);
     const client: TrueClient = { attempts: 3, retries: usual, wait: (k) => doubling(200, k) };
@@ -227,6 +241,7 @@ describe('a client in virtual time is found with its parameters', () => {
     const policy = next.value as ReturnType<typeof retryPolicyOf>;
     const answer = clientAnswer('simulated', { policy, calls, seconds: 0, isMixed: false });
     expect(answer).toMatchObject({ verdict: 'undecided', client: null, like: [] });
+    expect(answer.remarks.join()).not.toContain('Infinity');
   });
 
   it('what a busy machine did not play is played in the next round', () => {

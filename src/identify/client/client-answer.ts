@@ -200,7 +200,7 @@ function ends({ least, most }: Range): Ends {
 }
 
 function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
-  const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout } = policy;
+  const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout, deadline } = policy;
   if (isMixed)
     return [
       'Calls of one path overlapped, so their attempts could not be separated. Give each call its own path, or let the program make one call at a time.',
@@ -226,11 +226,13 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
       );
     }
   }
-  if (attempts.most === Infinity && attempts.least > 1)
+  if (attempts.most === Infinity && deadline !== undefined)
+    remarks.push(`Its deadline ended every call after at most ${attempts.least} attempts: it may have more.`);
+  else if (attempts.most === Infinity && attempts.least > 1)
     remarks.push(
       `A call that always fails was watched for ${attempts.least} attempts and had not ended. More time (--for) would show more.`,
     );
-  else if (attempts.most > attempts.least)
+  else if (attempts.most > attempts.least && attempts.most < Infinity)
     remarks.push(`Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`);
   if (retried.sometimes.length > 0) remarks.push(`Retried in some calls only: ${retried.sometimes.join(', ')}.`);
   if (advice.length > 1) remarks.push(`Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`);

@@ -136,10 +136,22 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
   const patient = unseenOf(policy).flatMap((one) =>
     times(SAMPLE / 2, () => ({ ...always({ status: one }), name: `patient ${one}`, patienceMs: CAP_PATIENCE_MS })),
   );
+  // A lower bound of its own short waits differs from obedience only in an announcement of 0.
+  const open = policy.advice.map(({ way }) => way);
+  const zero = {
+    status: status[policy.advisedAfter[0] ?? 'limited'],
+    retryAfter: { form: 'seconds', seconds: 0 },
+  } as const;
+  const before = policy.attempts.least > 2 ? [{ status: zero.status }] : [];
+  const atOnce =
+    policy.backoffs.length > 0 && open.includes('floor') && open.includes('obeyed')
+      ? times(SAMPLE, () => ({ ...once(zero), name: 'at once', replies: [...before, zero, { status: 200 }] }))
+      : [];
   const isOnlyAdvised = policy.backoffs.length === 0 && policy.retried.always.includes('429 with Retry-After');
   if (isOnlyAdvised) samples.push(...times(3, () => alwaysAdvised));
   return [
     ...waits.filter(({ name }) => !played(name)),
+    ...atOnce.filter(({ name }) => !played(name)),
     ...patient.filter(({ name }) => !played(name)),
     ...held,
     ...aroundDeadline(policy).filter(({ name }) => !played(name)),

@@ -75,8 +75,8 @@ const FEW = 8;
 const OBEYED_MS = 60;
 /** Of a client without a back-off, whose lateness no gap shows. */
 const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20 };
-/** Spreads of lateness that one answer in 600 exceeds: beyond an announcement, randomness up to this may be lateness. */
-const RARELY = 8;
+/** Spreads of lateness that one answer in 1,000 exceeds: beyond an announcement, randomness up to this may be lateness. */
+const RARELY = 10;
 
 export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers: TimerLateness): RetryPolicy {
   const backoffs = backoffsOf(calls, draw, timers);
@@ -93,7 +93,10 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers
     methods: [...new Set(calls.map(({ method }) => method))],
     calls: calls.length,
     retried,
-    attempts: deadline === undefined ? seen : { least: seen.most, most: seen.most },
+    attempts:
+      deadline === undefined
+        ? seen
+        : { least: seen.most, most: isSpent(calls, backoffs, seen, deadline) ? seen.most : Infinity },
     backoffs,
     ...adviceFor(advised, backoffs),
     obeysDate: obeysAll(advisedBy('date').flat()),
@@ -325,6 +328,30 @@ function timeoutOf(calls: readonly Call[]): Range | undefined {
   return { least: Math.max(waited, Math.min(...gone)), most: Math.max(...gone) * TIMEOUT.share + TIMEOUT.ms };
 }
 
+function since({ attempts }: Call, i: number): number {
+  return attempts[i]!.endedMs - attempts[0]!.arrivedMs;
+}
+
+/** The latest time since its first attempt at which a call would have continued, in ms. */
+function nextMs(call: Call, backoffs: readonly Backoff[]): number {
+  const { attempts } = call;
+  const { reply, hungUp } = attempts.at(-1)!;
+  const fit = backoffFor(setbackOf(reply), backoffs)?.fits[0];
+  const next = fit && waitLaw(fit.structure, fit.parameters, { k: attempts.length, lastMs: lastGapMs(call) });
+  return since(call, attempts.length - 1) + (hungUp ? 0 : (next?.at(-1)?.toMs ?? 0));
+}
+
+/** Whether a call ended with all its attempts, and not for the deadline. */
+function isSpent(calls: readonly Call[], backoffs: readonly Backoff[], { most }: Range, deadline: Range): boolean {
+  return calls.some(
+    (call) =>
+      failsAlways(call.script) &&
+      call.attempts.length === most &&
+      hasGivenUp(call) &&
+      nextMs(call, backoffs) < deadline.least,
+  );
+}
+
 /** A call that continued was within the deadline; for one that ended with attempts left, the next wait was too long. */
 function deadlineOf(
   calls: readonly Call[],
@@ -332,7 +359,6 @@ function deadlineOf(
   { retried, attempts: { most } }: Pick<RetryPolicy, 'retried' | 'attempts'>,
 ): Range | undefined {
   const alone = calls.filter(({ place }) => place === 0);
-  const since = ({ attempts }: Call, i: number) => attempts[i]!.endedMs - attempts[0]!.arrivedMs;
   const wentOn = alone
     .filter(({ attempts }) => attempts.length > 1)
     .map((call) => since(call, call.attempts.length - 2));
@@ -342,9 +368,7 @@ function deadlineOf(
     const isEarly =
       attempts.length < most && retried.always.includes(replyName(reply)) && reply.retryAfter === undefined;
     if (!isEarly || !hasGivenUp(call) || (hungUp && attempts.length === 1)) return [];
-    const fit = backoffFor(setbackOf(reply), backoffs)?.fits[0];
-    const next = fit && waitLaw(fit.structure, fit.parameters, { k: attempts.length, lastMs: lastGapMs(call) });
-    return [since(call, attempts.length - 1) + (hungUp ? 0 : (next?.at(-1)?.toMs ?? 0))];
+    return [nextMs(call, backoffs)];
   });
   const found = { least: Math.max(0, ...wentOn), most: Math.min(...ended) };
   return found.least < found.most && found.most < Infinity ? found : undefined;
