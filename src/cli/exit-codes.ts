@@ -49,7 +49,8 @@ function failureText({ code, what, why, fix, faults }: Failure): string {
   const lines = [`weir: ${what} [${code}]`];
   if (why !== undefined && faults.length <= 1) lines.push(`  why  ${why}`);
   if (faults.length > 1) {
-    lines.push('  why  several values are invalid:');
+    const isOfOne = why === undefined || why.includes(faults[0]!.message);
+    lines.push(`  why  ${isOfOne ? 'several values are invalid:' : why}`);
     for (const { path, message } of faults.slice(0, MOST_FAULTS)) lines.push(`       ${path}: ${message}`);
     if (faults.length > MOST_FAULTS) lines.push(`       and ${faults.length - MOST_FAULTS} more`);
   }

@@ -114,6 +114,7 @@ export function readingText({
   skippedLines,
   skipped,
 }: LogReading): string {
+  if (format === 'empty') return `${path}: empty`;
   const from = [
     `time from ${timeFrom}`,
     ...(countFrom === undefined ? [] : [`count from ${countFrom}`]),

@@ -69,6 +69,17 @@ describe('weir replay', () => {
     expect(out).toContain('Warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
   });
 
+  it('says why no line is a request, and which of several logs is empty', async () => {
+    const { code, err } = await weir(['replay', file('none.csv', 'time,x\nnever,1\nlater,2\n'), '--out', 'none']);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/why {2}None of 3 lines is one, read as csv .*\n +line 2: no time/),
+    ]);
+    const logs = ['scenarios/shop.log', file('empty.log', '')];
+    const { out } = await weir(['replay', ...logs, '--out', 'none']);
+    expect(out).toContain(`${logs[1]}: empty\n`);
+  });
+
   it('takes any limiter as a text or as a file, and a window as --threshold and --within do', async () => {
     const limitedBy = async (...args: string[]) => (await outcomeOf(['scenarios/shop.log', ...args])).limited;
     const window = await limitedBy('--threshold', '20', '--within', '10s');
