@@ -48,6 +48,8 @@ export interface Answer {
   readonly distinguishing?: DistinguishingProbe | undefined;
   /** Whether keys are counted separately; absent if nothing was sent. */
   readonly keys?: KeyScope | 'not asked' | undefined;
+  /** The limit that the headers state, if the rules show another one. */
+  readonly falseLimit?: { readonly stated: number; readonly shown: number } | undefined;
   readonly requests: number;
   readonly seconds: number;
 }
@@ -64,11 +66,11 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const { evidence, alive, elapsedMs } = investigated;
   const common = { requests: evidence.seen.length, seconds: Math.round(elapsedMs / 100) / 10 };
   const stopped = harm === undefined ? [] : [`It stopped early: ${harm}`];
-  const headers = headersInWords(investigated);
+  const waits = [waitsInWords(evidence.seen)].filter((words) => words !== undefined);
   const unnamed = unnamedFor(investigated);
   if (unnamed !== undefined) {
     const [verdict, ...why] = unnamed;
-    return { verdict, rules: [], remarks: [...stopped, ...why, ...headers], ...common };
+    return { verdict, rules: [], remarks: [...stopped, ...why, ...waits], ...common };
   }
   const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs, resolution));
   const remarks = [...stopped];
@@ -82,8 +84,12 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
   if (!isOne && distinguishing === undefined)
     remarks.push(`${rules.length} rules fit all answers, and no available probe distinguishes them.`);
+  const falseLimit = falseLimitOf(evidence, rules);
+  if (falseLimit !== undefined)
+    remarks.push(`The headers state a limit of ${falseLimit.stated}; the answers show ${falseLimit.shown}.`);
   const verdict = isOne ? 'identified' : 'ambiguous';
-  return { verdict, rules, remarks: [...remarks, ...headers], ...(isOne ? {} : { distinguishing }), ...common };
+  const found = { verdict, rules, remarks: [...remarks, ...waits], falseLimit } as const;
+  return { ...found, ...(isOne ? {} : { distinguishing }), ...common };
 }
 
 const isLog = ({ uncertaintyMs }: Evidence) => uncertaintyMs > 0;
@@ -284,16 +290,13 @@ function widened({ least, most }: Range, byMs: number): Range {
   return { least: Math.max(0, least - byMs), most: most + byMs };
 }
 
-function headersInWords({ evidence, alive }: Investigated): string[] {
-  const announced = evidence.seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
-  const limits = [...new Set(alive.map(({ best }) => best.parameters.limit))];
-  const words: string[] = [];
-  if (announced !== undefined && limits.length === 1 && announced !== limits[0]) {
-    words.push(`The headers state a limit of ${announced}; the answers show ${limits[0]}.`);
-  }
-  const waits = waitsInWords(evidence.seen);
-  if (waits !== undefined) words.push(waits);
-  return words;
+function falseLimitOf({ seen }: Evidence, rules: readonly IdentifiedRule[]): Answer['falseLimit'] {
+  const stated = seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
+  const limits = rules.map(({ parameters }) => parameters['limit']);
+  const shown = limits[0]?.value;
+  if (stated === undefined || shown === undefined) return undefined;
+  const isFalse = limits.every((one) => one?.value === shown && (stated < one.least || stated > one.most));
+  return isFalse ? { stated, shown } : undefined;
 }
 
 function firstUnexplained({ evidence, nearest }: Investigated): string {

@@ -64,11 +64,8 @@ export const Identification = Type.Object({
 export type Identification = Static<typeof Identification>;
 
 export function identificationOf(answer: Answer, seen: readonly Seen[], url: string | undefined): Identification {
-  const { verdict, rules, remarks, distinguishing, keys, requests, seconds } = answer;
+  const { verdict, rules, remarks, distinguishing, keys, falseLimit, requests, seconds } = answer;
   const of = seen.filter(({ decision }) => decision !== 'unknown').length;
-  const limit = seen.find(({ announcedLimit }) => announcedLimit !== undefined)?.announcedLimit;
-  const limits = [...new Set(rules.map(({ parameters }) => parameters['limit']?.value))];
-  const isFalse = limit !== undefined && limits.length === 1 && limits[0] !== undefined && limits[0] !== limit;
   return {
     url: url ?? null,
     requests,
@@ -86,7 +83,7 @@ export function identificationOf(answer: Answer, seen: readonly Seen[], url: str
             tells_all: distinguishing.distinguishesAll,
           },
     remarks: [...remarks],
-    headers: isFalse ? [{ name: 'limit', claims: limit, seen: limits[0]! }] : [],
+    headers: falseLimit === undefined ? [] : [{ name: 'limit', claims: falseLimit.stated, seen: falseLimit.shown }],
     ...(keys === undefined ? {} : { keys }),
   };
 }

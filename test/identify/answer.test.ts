@@ -29,13 +29,13 @@ const fixed = structures.find(({ id }) => id === 'fixed')!;
 const inFlight = structures.find(({ isInFlight }) => isInFlight === true)!;
 const range = (least: number, most = least) => ({ least, most });
 
-function answered(violationMs: number, of = [fixed], isHeld = false) {
-  const evidence = { ...evidenceOf(seen), isHeld };
+function answered(violationMs: number, of = [fixed], isHeld = false, announcedLimit?: number, mostLimit = 2) {
+  const evidence = { ...evidenceOf(seen.map((one) => ({ ...one, announcedLimit }))), isHeld };
   const alive = of.map((structure) => ({
     best: { structure, parameters: parametersOf(structure, 2, 1_015) },
     violationMs,
     ranges: {
-      limit: range(2),
+      limit: range(2, mostLimit),
       part: range(1),
       spanMs: range(1_012, 1_018),
       otherMs: range(0),
@@ -87,6 +87,17 @@ it.each([
   ['one of what is in flight beside it', [fixed, inFlight], 'undecided'],
 ] as const)('names nothing where admitted requests were held, and is left with %s', (_, of, verdict) => {
   expect(answered(0, [...of], true)).toMatchObject({ verdict, rules: [] });
+});
+
+it.each([
+  ['is the one that the rule has', answered(0, [fixed], false, 2), []],
+  ['is another one', answered(0, [fixed], false, 10), [{ name: 'limit', claims: 10, seen: 2 }]],
+  ['is one of those that the rule may have', answered(0, [fixed], false, 3, 4), []],
+  ['is another one, and no rule is named', answered(0, [fixed], true, 10), []],
+])('of a limit in the headers that %s', (_, answer, headers) => {
+  const said = identificationOf(answer, seen, undefined);
+  const isSaid = said.remarks.some((one) => one.startsWith('The headers state a limit of 10; the answers show 2'));
+  expect([said.headers, isSaid]).toEqual([headers, headers.length > 0]);
 });
 
 it('tries those answers late that are the latest, wherever they stand', () => {
