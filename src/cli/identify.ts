@@ -10,6 +10,7 @@ import { command, flag, type GivenTo, several, text, whole } from './command.js'
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { allowed, header, requestHeaders, timeout } from './live-options.js';
+import { readingOptions } from './log-reading.js';
 import { json, limitedStatus, NONE, outFor, port } from './options.js';
 import { Progress } from './progress.js';
 import { say } from './say.js';
@@ -42,6 +43,12 @@ const options = {
     OF_LOGS,
   ),
   logClient: text('of a log: the client to look at (default: the one refused most often)', OF_LOGS),
+  time: { ...readingOptions.time, ...OF_LOGS, description: 'of a log: the column with the time, as for weir replay' },
+  where: {
+    ...readingOptions.where,
+    ...OF_LOGS,
+    description: 'of a log: only requests for which it holds, as for weir replay',
+  },
   logFormat: text('of a log: its format (default: recognised); or a line as nginx or Apache describe theirs', OF_LOGS),
   timeout: { ...timeout, ...OF_URLS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
   allow: { ...allowed, ...OF_URLS },
@@ -109,7 +116,10 @@ interface Identified {
   readonly answer: Answer;
 }
 
-async function offline(from: string, { logFormat, key, logClient, limitedStatus }: Given): Promise<Identified> {
+async function offline(
+  from: string,
+  { logFormat, time, where, key, logClient, limitedStatus }: Given,
+): Promise<Identified> {
   const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { identifyRecorded }] = await Promise.all([
     import('../identify/access-log.js'),
     import('../identify/answer.js'),
@@ -121,6 +131,8 @@ async function offline(from: string, { logFormat, key, logClient, limitedStatus 
   if (seen !== undefined) {
     const ofLogs = Object.entries({
       'log-format': logFormat,
+      time,
+      where,
       key,
       'log-client': logClient,
       'limited-status': limitedStatus,
@@ -131,7 +143,8 @@ async function offline(from: string, { logFormat, key, logClient, limitedStatus 
     const found = identifyRecorded(seen);
     return { found, answer: answerOf(found, RESOLUTION) };
   }
-  const options = { format: logFormat, key, client: logClient, limitedStatus };
+  const log = { format: logFormat, timeColumn: time?.column, timeUnit: time?.unit, where };
+  const options = { log, key, client: logClient, limitedStatus };
   return answerOfLog(await readAccessLog(from, options), RESOLUTION);
 }
 

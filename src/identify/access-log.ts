@@ -7,11 +7,15 @@
 // Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
 import { counted } from '../report/words.js';
 import { Failure } from '../schema/failure.js';
+import type { LogOptions } from '../traffic/log/log-options.js';
 import { readLog } from '../traffic/log/read.js';
 import type { Seen } from './evidence.js';
 
+/** How its lines are read, and which of them. */
+type LogReading = Pick<LogOptions, 'format' | 'timeColumn' | 'timeUnit' | 'where'>;
+
 export interface AccessLogOptions {
-  readonly format?: string | undefined;
+  readonly log?: LogReading | undefined;
   /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
   readonly key?: string | undefined;
   readonly client?: string | undefined;
@@ -43,10 +47,10 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
       fix: 'Save it to a file, and give its path.',
     });
   }
-  const { format, limitedStatus = LIMITED } = options;
-  const { times, values: statuses } = await statusesOf(path, format);
+  const { log = {}, limitedStatus = LIMITED } = options;
+  const { times, values: statuses } = await statusesOf(path, log);
   const { keys, name, client } = await clientOf(path, options, statuses, limitedStatus);
-  const durations = await durationsOf(path, format);
+  const durations = await durationsOf(path, log);
   const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
   const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
   const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
@@ -96,7 +100,7 @@ interface FieldValues {
   readonly field: string;
 }
 
-async function readField(path: string, field: string | undefined, format: string | undefined): Promise<FieldValues> {
+async function readField(path: string, field: string | undefined, log: LogReading): Promise<FieldValues> {
   const times: number[] = [];
   const values: string[] = [];
   const sink = {
@@ -112,13 +116,13 @@ async function readField(path: string, field: string | undefined, format: string
       values.push(key);
     },
   };
-  const { columns } = await readLog(path, { format, keyColumn: field, countColumn: false }, sink);
+  const { columns } = await readLog(path, { ...log, keyColumn: field, countColumn: false }, sink);
   return { times, values, field: columns['key'] ?? '' };
 }
 
-async function maybeField(path: string, field: string, format: string | undefined): Promise<FieldValues | undefined> {
+async function maybeField(path: string, field: string, log: LogReading): Promise<FieldValues | undefined> {
   try {
-    return await readField(path, field, format);
+    return await readField(path, field, log);
   } catch (error) {
     if (error instanceof Failure && error.code === 'invalid_input') return undefined;
     throw error;
@@ -126,10 +130,10 @@ async function maybeField(path: string, field: string, format: string | undefine
 }
 
 /** @throws Failure of a log that cannot be read, rather than of the missing status */
-async function statusesOf(path: string, format: string | undefined): Promise<FieldValues> {
-  const found = await maybeField(path, 'status', format);
+async function statusesOf(path: string, log: LogReading): Promise<FieldValues> {
+  const found = await maybeField(path, 'status', log);
   if (found !== undefined) return found;
-  await readField(path, undefined, format);
+  await readField(path, undefined, log);
   throw new Failure('invalid_input', {
     what: `${path} has no status.`,
     why: 'Which requests were refused is known by the status of the answer.',
@@ -145,13 +149,13 @@ interface Client {
 
 async function clientOf(
   path: string,
-  { format, key, client }: AccessLogOptions,
+  { log = {}, key, client }: AccessLogOptions,
   statuses: readonly string[],
   limitedStatus: readonly number[],
 ): Promise<Client> {
   const all = { keys: undefined, client: 'all', name: 'all, as one client' };
   if (key === 'none') return all;
-  const found = key === undefined ? await maybeField(path, 'client', format) : await readField(path, key, format);
+  const found = key === undefined ? await maybeField(path, 'client', log) : await readField(path, key, log);
   if (found === undefined) return { ...all, name: 'all, as one client, since no field says whose they are' };
   const { values: keys, field } = found;
   const refused = new Map<string, number>();
@@ -180,8 +184,8 @@ const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, n
 /** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
 const knownUnits: Readonly<Record<string, string>> = { request_time: 's', responseTime: 'ms' };
 
-async function durationsOf(path: string, format: string | undefined): Promise<Durations> {
-  const found = await maybeField(path, 'duration', format);
+async function durationsOf(path: string, log: LogReading): Promise<Durations> {
+  const found = await maybeField(path, 'duration', log);
   if (found === undefined) return { ms: undefined, roughMs: 0, field: undefined };
   const { field, values } = found;
   const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { type AccessLogOptions, readAccessLog } from '../../src/identify/access-log.js';
 import { readEvidence } from '../../src/identify/findings.js';
+import { parseWhere } from '../../src/traffic/log/where.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-access-log-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -96,6 +97,24 @@ it('takes all as those of one client if asked to, and refuses one that is not th
   const lines = [combined('192.0.2.1', 0, 200), combined('192.0.2.2', 1, 429)];
   expect((await read(lines, { key: 'none' })).seen.length).toBe(2);
   await expect(read(lines, { client: '192.0.2.9' })).rejects.toThrow('has no request of 192.0.2.9');
+});
+
+it('reads the time from the column that is named, and looks only at requests for which a condition holds', async () => {
+  const lines = [
+    'seen,sent,client,path,status',
+    `${TEN + 5},${TEN},a,/api/1,200`,
+    `${TEN + 6},${TEN + 1},a,/health,200`,
+    `${TEN + 7},${TEN + 2},a,/api/2,429`,
+  ];
+  const log = { timeColumn: 'sent', timeUnit: 's', where: [parseWhere('path=/api/*')!] } as const;
+  const found = await read(lines, { log });
+  expect([within(found), found.seen.map(({ decision }) => decision)]).toEqual([
+    [
+      [0, 1_000],
+      [2_000, 3_000],
+    ],
+    ['admitted', 'limited'],
+  ]);
 });
 
 it.each([

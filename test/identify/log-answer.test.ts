@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function answered(lines: readonly string[], format?: string) {
   const path = join(folder, 'access.log');
   writeFileSync(path, `${lines.join('\n')}\n`);
-  const { answer } = answerOfLog(await readAccessLog(path, { format }), 0.01);
+  const { answer } = answerOfLog(await readAccessLog(path, { log: { format } }), 0.01);
   return { ...answer, structures: answer.rules.map(({ structure }) => structure) };
 }
 
