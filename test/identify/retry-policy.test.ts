@@ -215,11 +215,21 @@ describe('a client in virtual time is found with its parameters', () => {
     );
   });
 
-  it('obedience and a lower bound of short waits are distinguished on a busy machine', () => {
-    const client: TrueClient = { attempts: 4, retries: usual, wait: (k) => doubling(220, k), advice: (told) => told };
-    expect(answerFor(client, 14, 8).announced.ways.map(({ way }) => way)).toEqual(['obeyed']);
-    const floor: TrueClient = { ...client, advice: (told, own) => Math.max(told, own) };
-    expect(answerFor(floor, 14, 8).announced.ways.map(({ way }) => way)[0]).toBe('floor');
+  it('obedience and a lower bound of short waits are distinguished where first waits are hundreds of ms late', () => {
+    const ways = (advice: NonNullable<TrueClient['advice']>) => {
+      const draw = drawsOf(14);
+      const [late, first] = [machine(draw('late'), 4), draw('first')];
+      const found = investigated(
+        investigateClient(draw('identify client')),
+        { attempts: 4, retries: usual, wait: (k) => doubling(220, k), advice },
+        (isFirst) => late(isFirst) + (isFirst ? 100 + 300 * first.uniform() : 0),
+        draw('client'),
+        BUSY,
+      );
+      return found.policy.advice.map(({ way }) => way);
+    };
+    expect(ways((told) => told)).toEqual(['obeyed']);
+    expect(ways((told, own) => Math.max(told, own))[0]).toBe('floor');
   });
 
   it.each([0, 1, 7])('a program that is stopped after %i calls gets no name', (seen) => {
