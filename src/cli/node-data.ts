@@ -1,6 +1,8 @@
 // `weir node backup`, `restore` and `evict`: works on the data folder of a node, which may be running.
+
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { counted } from '../report/words.js';
 import { command, flag, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { allow, json } from './options.js';
@@ -129,7 +131,7 @@ export const evict = command({
     const { askToEvict } = await import('../node/operator-socket.js');
     const evicted = await askToEvict(resolve(data), named);
     const { owner, keys, machines, contracts } = evicted;
-    const words = `Evicted ${owner}: ${keys} keys revoked, ${machines} machines deleted with ${contracts} contracts.`;
+    const words = `Evicted ${owner}: ${counted(keys, 'key')} revoked, ${counted(machines, 'machine')} deleted with ${counted(contracts, 'contract')}.`;
     print({ answer: { ok: true, ...evicted }, words }, json);
   },
 });

@@ -1,5 +1,7 @@
 // An answer as a document. Pure.
+
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
+import { counted } from '../report/words.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { DistinguishingProbe } from './distinguishing-probe.js';
 import type { Volley } from './probe.js';
@@ -22,7 +24,7 @@ export function answerDocument(answer: Answer, target: string): ReportDocument {
   const left = rules.length - MOST_RULES;
   return {
     title: `What limits ${target}`,
-    sentence: `${heads[verdict]} ${requests} requests in ${seconds} s.`,
+    sentence: `${heads[verdict]} ${counted(requests, 'request')} in ${seconds} s.`,
     blocks: [
       ...rules.slice(0, MOST_RULES).flatMap(ruleBlocks),
       ...(left > 0 ? [sentence(`and ${left} more; --json lists them.`)] : []),
@@ -57,7 +59,7 @@ function distinguishingBlock({ restMs, volleys, counts, expected, distinguishesA
   const verb = counts === 'admitted' ? 'admits' : 'holds';
   return {
     kind: 'table',
-    title: `This would distinguish ${distinguishesAll ? 'them' : 'some of them'}, with ${requests} requests: ${before}, ${volleysText(volleys)}.`,
+    title: `This would distinguish ${distinguishesAll ? 'them' : 'some of them'}, with ${counted(requests, 'request')}: ${before}, ${volleysText(volleys)}.`,
     columns: [`${verb}${volleys.length === 1 ? '' : ' of the last'}`, 'rule'],
     rows: expected.map(({ words, least, most }) => [
       least === most ? `${least === 0 ? 'none' : least}` : `${least} to ${most}`,

@@ -2,9 +2,11 @@
 //
 //   dots     admitted above, limited below, at the time of sending
 //   line     requests that the model would still admit
+
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { Block } from '../report/block.js';
 import { documentPage } from '../report/page/page.js';
+import { counted } from '../report/words.js';
 import { type ChartSpec, type Line, unmarked } from '../web/chart/spec.js';
 import type { Answer } from './answer.js';
 import { answerDocument } from './answer-document.js';
@@ -68,7 +70,7 @@ function panelChart(seen: readonly Seen[], index: number, found: Investigated): 
   };
   return {
     id: `panel-${index}`,
-    title: `${seen.length} requests from ${from} s on`,
+    title: `${counted(seen.length, 'request')} from ${from} s on`,
     about: `Dots: requests by the time they were sent, admitted above, limited below.${model.length === 0 ? '' : ' Line: how many the model would still admit.'}`,
     x: { kind: 'values', title: `Time after ${from} s, in seconds`, from: 0, to: x(toMs) },
     yTitle: model.length === 0 ? '' : 'Requests still admitted',

@@ -93,7 +93,7 @@ function wordsFor(
       ? `${limited > 1 ? 'None of this cost' : 'None'} will be admitted by waiting.`
       : `${what} is admitted in ${time} if nothing else arrives.`;
   if (ms !== undefined || threshold === undefined) return `The contract is ${state}: its rule refuses. ${again}`;
-  return `The contract is ${state}: its window holds ${count} requests, and the threshold is ${threshold}. ${again}`;
+  return `The contract is ${state}: its window holds ${count} ${count === 1 ? 'request' : 'requests'}, and the threshold is ${threshold}. ${again}`;
 }
 
 interface RateLimitFields {

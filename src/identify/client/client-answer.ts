@@ -2,6 +2,7 @@
 
 import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { Range } from '../../math/range.js';
+import { counted } from '../../report/words.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { PlayedPolicy } from './play-scripts.js';
@@ -227,10 +228,12 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
     }
   }
   if (attempts.most === Infinity && deadline !== undefined)
-    remarks.push(`Its deadline ended every call after at most ${attempts.least} attempts: it may have more.`);
+    remarks.push(
+      `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}: it may have more.`,
+    );
   else if (attempts.most === Infinity && attempts.least > 1)
     remarks.push(
-      `A call that always fails was watched for ${attempts.least} attempts and had not ended. More time (--for) would show more.`,
+      `A call that always fails was watched for ${counted(attempts.least, 'attempt')} and had not ended. More time (--for) would show more.`,
     );
   else if (attempts.most > attempts.least && attempts.most < Infinity)
     remarks.push(`Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`);

@@ -1,6 +1,8 @@
 // The findings about a client as a document. Pure.
+
 import { stringify } from 'yaml';
 import { type ReportDocument, sentence } from '../../report/block.js';
+import { counted } from '../../report/words.js';
 import type { ClientAnswer } from './client-answer.js';
 import { ms } from './client-entry.js';
 import type { AdviceTaken } from './retry-after.js';
@@ -22,7 +24,7 @@ export function clientDocument(answer: ClientAnswer): ReportDocument {
   };
   return {
     title: `How ${program === '' ? 'the program' : program} retries`,
-    sentence: `${heads[verdict]} ${calls} calls, ${requests} requests, ${seconds} s.`,
+    sentence: `${heads[verdict]} ${counted(calls, 'call')}, ${counted(requests, 'request')}, ${seconds} s.`,
     blocks: [
       { kind: 'figures', rows: rowsOf(answer) },
       ...remarks.map((remark) => sentence(remark)),
