@@ -98,7 +98,7 @@ function signsOfMisreading(
     [
       withoutKey > 0,
       'no_key',
-      `${withoutKey} of ${requests} requests have no key: they share one limiter, that of the key -.`,
+      `Requests without a key share one limiter, that of the key -: ${withoutKey} of ${requests}.`,
     ],
     [requests >= MANY && keys === 1, 'one_key', 'All requests have the same key.'],
     [

@@ -354,7 +354,7 @@ describe('an object is not the field that it is called after, and a request line
       `[2016-04-15T20:17:00.310Z] "GET /a HTTP/2" 204 - 154 0 226 100 "${forwarded}" "nsq2http" "cc21d9b0" "a" "tcp://10.0.2.1:80"\n`;
     const { reading } = await readText(line('-') + line('192.0.2.28') + line('-'), { keyColumn: 'client' });
     expect(summaryOf([reading], 2, undefined).warnings).toEqual([
-      { code: 'no_key', what: '2 of 3 requests have no key: they share one limiter, that of the key -.' },
+      { code: 'no_key', what: 'Requests without a key share one limiter, that of the key -: 2 of 3.' },
     ]);
   });
 
