@@ -25,7 +25,7 @@ describe('from nothing to a verified record', () => {
     const burst = await ask('node', 'event', 'edge', '--count', '6');
     const restored = JSON.parse(await follow.line(() => true));
     const gate = await weir(['node', 'gate', 'edge'], env);
-    const moved = await ask('node', 'transition', 'edge', 'limiting', '--for', '1000');
+    const moved = await ask('node', 'transition', 'edge', 'limiting', '--for', '100000');
     const closed = await weir(['node', 'gate', 'edge', '--json'], env);
     const exported = await ask('node', 'record', 'edge', '--out', join(config, 'edge.ndjson'));
     const verified = await ask('verify', join(config, 'edge.ndjson'));
