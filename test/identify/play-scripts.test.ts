@@ -7,7 +7,11 @@ import { drawsOf } from '../../src/math/random.js';
 it.each([
   [
     ['no-such-program-here', '{url}'],
-    { code: 'wrong_usage', what: 'no-such-program-here cannot be started.', why: 'There is no such program.' },
+    {
+      code: 'wrong_usage',
+      what: 'no-such-program-here cannot be started.',
+      why: 'There is no such program, or it may not be run.',
+    },
   ],
   [[process.execPath, '-e', 'process.exit(3)'], { code: 'answer_unreadable', why: 'It ended with exit code 3.' }],
   [

@@ -283,7 +283,8 @@ function end({ child, hasEnded }: Start): void {
 function cannotStart({ code, message }: NodeJS.ErrnoException, program: string): Failure {
   return new Failure('wrong_usage', {
     what: `${program} cannot be started.`,
-    why: code === 'ENOENT' ? 'There is no such program.' : message,
+    // EACCES, too, where a folder of the PATH cannot be read.
+    why: code === 'ENOENT' || code === 'EACCES' ? 'There is no such program, or it may not be run.' : message,
     fix: 'Give a program and its arguments after --, as in -- curl --retry 3 {url}.',
   });
 }
