@@ -63,7 +63,9 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
   });
   const entry = clientEntry(policy);
   const isReplayed = isExplained && explainsCalls(entry, calls, policy);
-  const isOpen = waits.some(({ others }) => others.length > 0) || attempts.most === Infinity;
+  // Without waits of its own, obedience and a lower bound are the same.
+  const isAdviceOpen = advice.length > 1 && waits.some(({ growth }) => growth !== 'none');
+  const isOpen = waits.some(({ others }) => others.length > 0) || isAdviceOpen || attempts.most === Infinity;
   const isUndecided = isMixed || unseenOf(policy).length > 0;
   const remarks = remarksOn(policy, isMixed);
   if (isExplained && !isReplayed && !isUndecided)
