@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
@@ -147,6 +148,22 @@ describe('the package', () => {
     expect([foreign, inputs.flatMap(([, { imports }]) => imports.filter(({ external }) => external))]).toEqual([
       [],
       [],
+    ]);
+  });
+
+  // A clone has the library of later Nodes beside it.
+  it.skipIf(Number(process.versions['napi']) >= 10)('says which library of SQLite it needs on a later Node', () => {
+    const preload = join(home, 'newer-node.mjs');
+    const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
+    writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+    const words = [bin, 'serve', '--data', 'data', '--port', '0', '--json'];
+    const later = { ...env, NODE_OPTIONS: `--import=${pathToFileURL(preload)}` };
+    const { status, stdout } = spawnSync(process.execPath, words, { cwd: home, env: later, encoding: 'utf8' });
+    const { code, why } = JSON.parse(stdout);
+    expect([status, code, why]).toEqual([
+      74,
+      'store_failed',
+      expect.stringMatching(/needs better-sqlite3 13, .*: Version 12/),
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.js';
 import { ask } from '../node/asking.js';
@@ -44,25 +43,6 @@ describe('weir serve', () => {
     });
     expect(err).not.toContain('readyz');
   });
-
-  it.skipIf(Number(process.versions['napi']) >= 10)(
-    'says which library of SQLite it needs on a later Node',
-    async () => {
-      const preload = join(temporaryFolder(), 'newer-node.mjs');
-      const versions = "{ ...process.versions, node: '24.19.0', napi: '10' }";
-      writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
-      const node = begin(['serve', '--data', join(temporaryFolder(), 'data'), '--port', '0', '--json'], {
-        NODE_OPTIONS: `--import=${pathToFileURL(preload)}`,
-      });
-      const code = await node.ended;
-      const { code: told, why } = JSON.parse(node.lines.join(''));
-      expect([code, told, why]).toEqual([
-        74,
-        'store_failed',
-        expect.stringMatching(/needs better-sqlite3 13, .*: Version 12/),
-      ]);
-    },
-  );
 
   it('refuses a folder, a port, and a length of cycles that are not free to be taken', async () => {
     const data = join(temporaryFolder(), 'data');
