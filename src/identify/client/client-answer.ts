@@ -9,7 +9,7 @@ import type { PlayedPolicy } from './play-scripts.js';
 import type { AdviceTaken } from './retry-after.js';
 import { type Backoff, type RetryPolicy, type SetbackGroup, unseenOf } from './retry-policy.js';
 import type { WaitFit } from './wait-fit.js';
-import { isLonger, type WaitStructure, waitLaw } from './wait-law.js';
+import { isLonger, showsGrowth, type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
 type Ends = readonly [number, number | null];
@@ -137,7 +137,7 @@ function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals
   const scale = jitter === 'proportional' ? low : 1;
   const isDecorrelated = jitter === 'decorrelated';
   const k = Math.max(...gaps.map((gap) => gap.k));
-  const isGrowthSeen = k - Number(skipsFirst) > 1;
+  const isGrowthSeen = showsGrowth(structure, k);
   const grows = !isGrowthSeen
     ? ''
     : growth === 'linear'

@@ -11,6 +11,7 @@ import {
   isLonger,
   type Lateness,
   logLikelihood,
+  showsGrowth,
   type TimerLateness,
   type WaitParameters,
   type WaitStructure,
@@ -100,8 +101,7 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   const sampled = sampledFrom(gaps, timers.averageMs, draw);
   const own = gaps.filter(({ knownMs }) => knownMs === undefined);
   const lastK = Math.max(...own.map(({ k }) => k));
-  // A single wait of the law shows no growth.
-  const fixedIn = ({ skipsFirst }: WaitStructure): Fixed => (lastK - Number(skipsFirst) < 2 ? { factor: 1 } : {});
+  const fixedIn = (structure: WaitStructure): Fixed => (showsGrowth(structure, lastK) ? {} : { factor: 1 });
   const possible = structures.filter(
     ({ growth, skipsFirst, jitter }) =>
       // Structures that differ only in retries that were not observed are left out.

@@ -35,6 +35,11 @@ export interface WaitStructure {
   readonly capsJitter: boolean;
 }
 
+/** A single wait of the law shows no growth. @param k number of the last retry */
+export function showsGrowth({ skipsFirst }: WaitStructure, k: number): boolean {
+  return k - Number(skipsFirst) > 1;
+}
+
 export interface WaitParameters {
   readonly baseMs: number;
   readonly factor: number;
