@@ -3,13 +3,18 @@
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import type { RuleDefinition } from '../rule/rule-definition.js';
-import { definitionOf } from './products.js';
+import { definitionOf, products } from './products.js';
 
 interface FamilyWindow {
   readonly limit: number;
   readonly within: number;
   readonly cycleMs: number;
 }
+
+const paced =
+  (like: string) =>
+  ({ limit, within, cycleMs }: FamilyWindow) =>
+    definitionOf({ like, ...products[like]!.paced!(limit, `${within * cycleMs}ms`) }, cycleMs);
 
 export const families = {
   weir: ({ limit, within, cycleMs }) => ({
@@ -49,15 +54,9 @@ export const families = {
       nodelay: true,
     },
   }),
-  haproxy: ({ limit, within, cycleMs }) =>
-    definitionOf({ like: 'haproxy-http-req-rate', period: within * cycleMs, limit }, cycleMs),
-  envoy: ({ limit, within, cycleMs }) =>
-    definitionOf(
-      { like: 'envoy-local', max_tokens: limit, tokens_per_fill: limit, fill_interval: (within * cycleMs) / 1000 },
-      cycleMs,
-    ),
-  'express-rate-limit': ({ limit, within, cycleMs }) =>
-    definitionOf({ like: 'express-rate-limit', windowMs: within * cycleMs, limit }, cycleMs),
+  haproxy: paced('haproxy-http-req-rate'),
+  envoy: paced('envoy-local'),
+  'express-rate-limit': paced('express-rate-limit'),
 } satisfies Readonly<Record<string, (window: FamilyWindow) => RuleDefinition>>;
 
 export type Family = keyof typeof families;

@@ -1,11 +1,18 @@
 // What gateways, clouds and frameworks count, by their documents and sources.
+import { parseMs } from '../../schema/quantity.js';
 import type { RuleDefinition } from '../rule/rule-definition.js';
 import {
   atClockSecond,
   counts,
+  inUnit,
   inWholeSeconds,
+  type Named,
+  namedMs,
+  nameOfTime,
   oneOf,
   optional,
+  paced,
+  perSecond,
   positive,
   product,
   rule,
@@ -18,18 +25,7 @@ import {
   yesNo,
 } from './product.js';
 
-const unitsMs = {
-  second: 1000,
-  minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-  month: 2_592_000_000,
-  year: 31_536_000_000,
-} as const;
-type Unit = keyof typeof unitsMs;
-
-const unit = (description: string) => oneOf(Object.keys(unitsMs) as Unit[], description);
+const unit = (description: string) => oneOf(Object.keys(namedMs) as Named[], description);
 
 /** The product departs from the rule: it counts in many places, or publishes no rule. */
 const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition, approx: true });
@@ -53,9 +49,10 @@ export const gateways = {
       requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0),
       unit: unit('Length of the window.'),
     },
+    paced: inUnit('requests_per_unit', 'unit'),
     example: { requests_per_unit: 10, unit: 'second' },
     refused: counts,
-    rule: ({ requests_per_unit: limit, unit }) => (limit === 0 ? never() : fixed(limit, unitsMs[unit], 'epoch')),
+    rule: ({ requests_per_unit: limit, unit }) => (limit === 0 ? never() : fixed(limit, namedMs[unit], 'epoch')),
   }),
   'kong-advanced': product({
     product: 'Kong rate-limiting-advanced',
@@ -65,6 +62,7 @@ export const gateways = {
       window_type: optional(oneOf(['sliding', 'fixed']), 'sliding'),
       disable_penalty: yesNo('Refused requests do not count in a sliding window.'),
     },
+    paced: paced('limit', 'window_size', 1000),
     example: { limit: 10, window_size: 1 },
     refused: counts,
     rule({ limit, window_size: window_ms, window_type, disable_penalty = false }) {
@@ -75,6 +73,7 @@ export const gateways = {
   'apisix-limit-count': product({
     product: 'APISIX limit-count, policy local',
     params: { count: whole('Requests of a window.'), time_window: seconds('Length of the window in s.') },
+    paced: paced('count', 'time_window', 1000),
     example: { count: 10, time_window: 1 },
     refused: counts,
     rule: ({ count, time_window }) => fixed(count, time_window, 'first'),
@@ -86,6 +85,7 @@ export const gateways = {
       burst: optional(whole('Requests that may be ahead of the rate.', 0), 0),
       nodelay: yesNo('They are not held.'),
     },
+    paced: perSecond('rate'),
     example: { rate: 10, burst: 5 },
     rule({ rate, ...given }) {
       return rule('nginx_limit_req', { rate_1000: Math.max(1, Math.round(1000 * rate)), ...given }, unannounced);
@@ -97,6 +97,7 @@ export const gateways = {
       limit: whole('Requests of a window; beyond them clients are blocked.'),
       evaluation_window_sec: optional(oneOf([60, 120, 300, 600], 'Length of the window in s.'), 300),
     },
+    paced: paced('limit', 'evaluation_window_sec', 1000),
     example: { limit: 100, evaluation_window_sec: 60 },
     refused: counts,
     rule({ limit: threshold, evaluation_window_sec: windowS }) {
@@ -106,6 +107,7 @@ export const gateways = {
   'aws-api-gateway': product({
     product: 'AWS API Gateway throttling, best effort',
     params: { rate_limit: positive('Requests per second.'), burst_limit: whole('The most tokens.') },
+    paced: perSecond('rate_limit'),
     example: { rate_limit: 10, burst_limit: 20 },
     rule: ({ rate_limit: rate, burst_limit: capacity }) =>
       roughly(rule('token_bucket', { rate, per_ms: 1000, capacity }, unannounced)),
@@ -116,9 +118,10 @@ export const gateways = {
       limit: whole('Requests of a period.'),
       period: oneOf(['DAY', 'WEEK', 'MONTH'], 'Length of the period; a month counts 30 days.'),
     },
+    paced: (limit, time) => ({ limit, period: nameOfTime(time)?.toUpperCase() }),
     example: { limit: 1000, period: 'DAY' },
     refused: counts,
-    rule: ({ limit, period }) => roughly(fixed(limit, unitsMs[period.toLowerCase() as Unit], 'epoch')),
+    rule: ({ limit, period }) => roughly(fixed(limit, namedMs[period.toLowerCase() as Named], 'epoch')),
   }),
   'google-cloud-armor': product({
     product: 'Google Cloud Armor throttle and rate_based_ban',
@@ -127,6 +130,7 @@ export const gateways = {
       interval_sec: seconds('Length of the interval in s.'),
       ban_duration_sec: optional(seconds('How long a client that exceeds is banned, in s. Default: no ban.')),
     },
+    paced: paced('count', 'interval_sec', 1000),
     example: { count: 10, interval_sec: 10 },
     refused: counts,
     rule({ count: limit, interval_sec: window_ms, ban_duration_sec: block_ms }) {
@@ -137,6 +141,7 @@ export const gateways = {
   'azure-front-door': product({
     product: 'Azure Front Door and Application Gateway rate limit rules',
     params: { threshold: whole('Requests of a window.'), minutes: oneOf([1, 5], 'Length of the window in minutes.') },
+    paced: paced('threshold', 'minutes', 60_000),
     example: { threshold: 100, minutes: 1 },
     refused: counts,
     rule: ({ threshold, minutes }) => roughly(fixed(threshold, 60_000 * minutes, 'epoch')),
@@ -148,6 +153,7 @@ export const gateways = {
       renewal_period: seconds('Length of the period in s.'),
       tier: optional(oneOf(['classic', 'v2'], 'classic slides a window, v2 fills a bucket.'), 'classic'),
     },
+    paced: paced('calls', 'renewal_period', 1000),
     example: { calls: 10, renewal_period: 1 },
     rule({ calls, renewal_period, tier }) {
       const v2 = { rate: calls, per_ms: renewal_period, capacity: calls };
@@ -158,6 +164,7 @@ export const gateways = {
   'azure-apim-quota': product({
     product: 'Azure API Management quota',
     params: { calls: whole('Calls of a period.'), renewal_period: seconds('Length of the period in s.') },
+    paced: paced('calls', 'renewal_period', 1000),
     example: { calls: 1000, renewal_period: 3600 },
     refused: counts,
     rule: ({ calls, renewal_period }) => roughly(fixed(calls, renewal_period, 'first')),
@@ -175,6 +182,7 @@ export const gateways = {
         'drl',
       ),
     },
+    paced: paced('rate', 'per', 1000),
     example: { rate: 10, per: 1 },
     refused: 'nothing; with redis it counts, too',
     rule({ rate: limit, per: window_ms, limiter }) {
@@ -185,6 +193,7 @@ export const gateways = {
   laravel: product({
     product: 'Laravel throttle (Illuminate RateLimiter)',
     params: { maxAttempts: whole('Requests of a window.'), decaySeconds: whole('Length of the window in s.') },
+    paced: paced('maxAttempts', 'decaySeconds', 1000),
     example: { maxAttempts: 10, decaySeconds: 1 },
     rule({ maxAttempts, decaySeconds }) {
       const window = windowed(maxAttempts, 1000 * decaySeconds, { count_refused: false });
@@ -194,6 +203,7 @@ export const gateways = {
   'rack-attack': product({
     product: 'Rack::Attack throttle',
     params: { limit: whole('Requests of a period.'), period: whole('Length of the period in s.') },
+    paced: paced('limit', 'period', 1000),
     example: { limit: 10, period: 1 },
     refused: counts,
     rule: ({ limit, period }) =>
@@ -205,6 +215,7 @@ export const gateways = {
       period: time('Time after which one more is admitted.', 's'),
       burst: optional(whole('Requests at once.'), 1),
     },
+    paced: (n, time) => ({ period: `${parseMs(time, 1) / n}ms` }),
     example: { period: '100ms', burst: 10 },
     rule: ({ period: T_ms, burst }) => rule('gcra', { T_ms, tau_ms: (burst - 1) * T_ms }, undefined, 0),
   }),
@@ -216,6 +227,7 @@ export const gateways = {
       algorithm: optional(oneOf(['TOKEN_BUCKET', 'LEAKY_BUCKET'], 'Default: TOKEN_BUCKET, a window.')),
       burst: optional(whole('The most tokens of LEAKY_BUCKET. Default: the limit.')),
     },
+    paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
     rule({ limit, duration, algorithm = 'TOKEN_BUCKET', burst = limit }) {
       if (algorithm === 'TOKEN_BUCKET') return fixed(limit, duration, 'first', { count_refused: false });
@@ -225,19 +237,22 @@ export const gateways = {
   unkey: product({
     product: 'Unkey ratelimit',
     params: { limit: whole('Requests of a duration.'), duration: whole('Length of the window in ms.') },
+    paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
     rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
   }),
   'api-commons': product({
     product: 'API Commons rate limit: it names no rule, and is read as a fixed window',
     params: { limit: whole('Requests of a timeframe.'), timeframe: unit('Length of the window.') },
+    paced: inUnit('limit', 'timeframe'),
     example: { limit: 10, timeframe: 'second' },
     refused: counts,
-    rule: ({ limit, timeframe }) => roughly(fixed(limit, unitsMs[timeframe], 'epoch')),
+    rule: ({ limit, timeframe }) => roughly(fixed(limit, namedMs[timeframe], 'epoch')),
   }),
   'x-rate-limit': product({
     product: 'x-rate-limit of OpenAPI: it names no rule, and is read as a fixed window',
     params: { limit: whole('Requests of a window.'), window: time('Length of the window.', 's') },
+    paced: paced('limit', 'window'),
     example: { limit: 10, window: '1s' },
     refused: counts,
     rule: ({ limit, window }) => roughly(fixed(limit, window, 'epoch')),

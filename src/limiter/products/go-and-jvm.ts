@@ -1,5 +1,17 @@
 // Libraries of Go and of the JVM.
-import { oneOf, optional, positive, product, rule, time, unannounced, untilTokens, whole } from './product.js';
+import {
+  oneOf,
+  optional,
+  paced,
+  perSecond,
+  positive,
+  product,
+  rule,
+  time,
+  unannounced,
+  untilTokens,
+  whole,
+} from './product.js';
 
 /** Tokens at the ticks of a grid that starts with the process. */
 const onGrid = { refill: 'interval', align: 'construction' } as const;
@@ -12,6 +24,7 @@ export const goAndJvm = {
       burst: whole('Events at once.'),
       wait: optional(time('Longest wait of a reservation. Default: none (Allow).', 'ms')),
     },
+    paced: perSecond('limit'),
     example: { limit: 10, burst: 10 },
     rule({ limit: rate, burst: capacity, wait: max_wait_ms }) {
       const bucket = { rate, per_ms: 1000, capacity, refill: 'continuous', max_wait_ms };
@@ -26,6 +39,7 @@ export const goAndJvm = {
       quantum: optional(whole('Tokens of a fill.'), 1),
       maxWait: optional(time('Longest wait. Default: none (TakeAvailable).', 'ms')),
     },
+    paced: paced('quantum', 'fillInterval'),
     example: { fillInterval: '100ms', capacity: 10 },
     rule({ fillInterval: per_ms, capacity, quantum: rate, maxWait: max_wait_ms }) {
       const waits = max_wait_ms === undefined ? {} : { max_wait_ms, allow_over_capacity: true };
@@ -40,6 +54,7 @@ export const goAndJvm = {
       per: optional(time('', 's'), '1s'),
       slack: optional(whole('Starts that were not used and are kept.', 0), 10),
     },
+    paced: paced('rate', 'per'),
     example: { rate: 10 },
     refused: 'refuses nothing: it holds',
     rule: ({ rate, per, slack }) => rule('uber_slack', { spacing_ms: per / rate, slack }, undefined, 0),
@@ -52,6 +67,7 @@ export const goAndJvm = {
       call: optional(oneOf(['tryAcquire', 'acquire'], 'Refuse, or wait.'), 'tryAcquire'),
       timeout: optional(time('Longest wait of tryAcquire. Default: 0.', 'ms')),
     },
+    paced: perSecond('permitsPerSecond'),
     example: { permitsPerSecond: 10 },
     rule({ permitsPerSecond: max_stored, warmupPeriod: warmup_ms, call, timeout: max_wait_ms }) {
       const waits = { interval_ms: 1000 / max_stored, queue: call === 'acquire' || undefined, max_wait_ms };
@@ -66,6 +82,7 @@ export const goAndJvm = {
       limitRefreshPeriod: time('Length of the period.', 'ms'),
       timeoutDuration: optional(time('Longest wait.', 'ms'), '5s'),
     },
+    paced: paced('limitForPeriod', 'limitRefreshPeriod'),
     example: { limitForPeriod: 10, limitRefreshPeriod: '1s', timeoutDuration: 0 },
     rule({ limitForPeriod: rate, limitRefreshPeriod: per_ms, timeoutDuration: max_wait_ms }) {
       const waits = max_wait_ms === 0 ? {} : { max_wait_ms, allow_over_capacity: true };
@@ -80,6 +97,7 @@ export const goAndJvm = {
       period: time('Length of the period.', 'ms'),
       refill: optional(oneOf(['greedy', 'intervally'], 'How tokens come back.'), 'greedy'),
     },
+    paced: paced('tokens', 'period'),
     example: { capacity: 10, period: '1s' },
     rule({ capacity, tokens: rate = capacity, period: per_ms, refill }) {
       const comesBack = refill === 'greedy' ? { refill: 'continuous' } : onGrid;
@@ -92,6 +110,7 @@ export const goAndJvm = {
       replenishRate: whole('Tokens of each second.'),
       burstCapacity: optional(whole('The most tokens. Default: the rate.')),
     },
+    paced: perSecond('replenishRate'),
     example: { replenishRate: 10, burstCapacity: 20 },
     rule({ replenishRate: rate, burstCapacity: capacity = rate }) {
       const bucket = { rate, per_ms: 1000, capacity, refill: 'interval', align: 'epoch' };

@@ -13,6 +13,7 @@ import { parseMs, parseTime } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
 import { looksLikeStanza } from './pasted.js';
+import type { Product } from './product.js';
 import { nameAdvice, productNames, productOf } from './products.js';
 
 type Fields = Record<string, unknown>;
@@ -29,6 +30,8 @@ export function readLimit(given: string): Limiter {
   if (looksLikeStanza(text)) return pasteIn(text);
   const limits: Word[][] = [[]];
   for (const word of wordsIn(text)) {
+    if (word.name === undefined && /^[^"[{].*,$/.test(word.text))
+      throw unreadable(text, word, 'limits are joined by "and"', `Write '${text.replace(/\s*,\s+/g, ' and ')}'.`);
     const isBetween = word.name === undefined && word.text === 'and' && limits.at(-1)!.length > 0;
     if (isBetween) limits.push([]);
     else limits.at(-1)!.push(word);
@@ -111,7 +114,10 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
     const [one, other] = [words.slice(0, pace.words), rest].map((part) => part.map((word) => word.text).join(' '));
     throw unreadable(text, first, 'two limits need a word between them', `Write '${one} and ${other}'.`);
   }
+  if (first !== undefined && /^(?:per|by|each)$/i.test(first.text))
+    throw unreadable(text, first, 'whom a limit is for is said beside it', 'Give --key, or keyed in a scenario.');
   if (first !== undefined) throw unknown(text, 'A window', first, first.text, Object.keys(fields));
+  if (pace.n === 0) throw unreadable(text, words[0], ONE_OR_MORE);
   if (pace.n > Number.MAX_SAFE_INTEGER)
     throw unreadable(text, words[0], 'no window holds as many requests', 'Give at most 1000000000.');
   if (!Number.isSafeInteger(pace.n))
@@ -137,6 +143,7 @@ interface Pace {
 }
 
 const MOST_PACE_WORDS = 8;
+const ONE_OR_MORE = 'a limit admits one request or more';
 const PACE =
   /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|reqs?|r|calls?|hits?|tokens?|bytes?|units?)\s*)?(?:\/|(?:in|per)(?![a-z]))\s*(\S.*)$/i;
 const SHORT_PACE = /^\+?(\d+(?:\.\d+)?)\s*[rq]p([smhd])$/i;
@@ -145,7 +152,7 @@ const SHORT_PACE = /^\+?(\d+(?:\.\d+)?)\s*[rq]p([smhd])$/i;
 function paceAt(text: string, words: readonly Word[], fields: readonly string[]): Pace {
   let why = 'it does not say in what time, as 100 in 60s does';
   const [first] = words;
-  if (/^-\d/.test(first!.text)) throw unreadable(text, first, 'a limit admits one request or more');
+  if (/^-\d/.test(first!.text)) throw unreadable(text, first, ONE_OR_MORE);
   if (/^[\d.]+e[+-]?\d+$/i.test(first!.text)) throw unreadable(text, first, 'the number is to be written in digits');
   const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
   const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
@@ -179,12 +186,34 @@ const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 function likeIn(text: string, name: string, words: readonly Word[]): Limiter {
   const { product } = productOf(name);
   const known = propertiesOf(product.params);
-  const { given, rest } = fieldsIn(text, name, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, words);
+  const { fields, others } = paceIn(text, known, product.paced, words);
+  const { given, rest } = fieldsIn(text, name, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, others);
+  for (const [field, value] of Object.entries(fields)) {
+    if (field in given) throw unreadable(text, words[0], `${field} is given twice`);
+    given[field] = value;
+  }
   giveInOrder(text, name, known, given, rest);
   const inOrder = [...Object.keys(known), 'hold_ms', 'counts'].flatMap((one) =>
     one in given ? [[one, given[one]]] : [],
   );
   return { like: name, ...Object.fromEntries(inOrder) };
+}
+
+/** A pace such as `100 in 60s` as parameters of the product, and the other words. */
+function paceIn(text: string, known: Readonly<Record<string, Kind>>, paced: Product['paced'], words: readonly Word[]) {
+  const at = words.findIndex(({ name }, index) => {
+    const before = words[index - 1];
+    if (name !== undefined || (before?.name === undefined && known[before?.text ?? '']?.type === 'string'))
+      return false;
+    const some = words.slice(index, index + MOST_PACE_WORDS).map((one) => one.text);
+    return SHORT_PACE.test(some[0]!) || PACE.test(some.join(' '));
+  });
+  if (paced === undefined || at < 0) return { fields: {}, others: words };
+  const pace = paceAt(text, words.slice(at), []);
+  const fields = paced(pace.n, pace.time);
+  if (Object.entries(fields).some(([name, value]) => name === '' || value === undefined))
+    throw unreadable(text, words[at], 'the product has no such time');
+  return { fields, others: [...words.slice(0, at), ...words.slice(at + pace.words)] };
 }
 
 function giveInOrder(

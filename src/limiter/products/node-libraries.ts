@@ -4,6 +4,7 @@ import {
   counts,
   oneOf,
   optional,
+  paced,
   product,
   rule,
   seconds,
@@ -40,6 +41,7 @@ export const nodeLibraries = {
       inMemoryBlockDuration: optional(seconds('How long a refusal blocks in this process, in s.')),
       store: store('memory', 'redis'),
     },
+    paced: paced('points', 'duration', 1000),
     example: { points: 10, duration: 1 },
     refused: counts,
     rule({ points: limit, duration: window_ms, execEvenly, store: at, ...given }) {
@@ -57,6 +59,7 @@ export const nodeLibraries = {
       burstPoints: whole('Points of the burst, used where the others are spent.'),
       burstDuration: seconds('Length of the window of the burst in s.'),
     },
+    paced: paced('points', 'duration', 1000),
     example: { points: 10, duration: 1, burstPoints: 5, burstDuration: 10 },
     refused: counts,
     rule({ points: most, duration: ms, burstPoints, burstDuration }) {
@@ -80,6 +83,7 @@ export const nodeLibraries = {
   limiter: product({
     product: 'limiter 4 RateLimiter',
     params: { tokensPerInterval: whole('Tokens of an interval.'), interval: time('Length of the interval.', 'ms') },
+    paced: paced('tokensPerInterval', 'interval'),
     example: { tokensPerInterval: 10, interval: 1000 },
     rule: ({ tokensPerInterval: rate, interval: per_ms }) =>
       rule('token_bucket_and_interval', { rate, per_ms, capacity: rate, interval_ms: per_ms }),
@@ -91,6 +95,7 @@ export const nodeLibraries = {
       tokensPerInterval: whole('Tokens of an interval.'),
       interval: time('Length of the interval.', 'ms'),
     },
+    paced: paced('tokensPerInterval', 'interval'),
     example: { bucketSize: 10, tokensPerInterval: 10, interval: 1000 },
     rule({ bucketSize: capacity, tokensPerInterval: rate, interval: per_ms }) {
       const bucket = { rate, per_ms, capacity, initial: 0, exact_float: true };
@@ -106,6 +111,7 @@ export const nodeLibraries = {
       capacity: optional(whole('The most tokens. Default: the rate.')),
       start: optional(time('Where windows begin. Default: 0; the product draws it.', 'ms')),
     },
+    paced: paced('rate', 'period'),
     example: { kind: 'token bucket', rate: 10, period: 1000 },
     rule({ kind, rate, period: per_ms, capacity = rate, start = 0 }) {
       const more =
@@ -124,6 +130,7 @@ export const nodeLibraries = {
       refillRate: optional(whole('Tokens of an interval, for tokenBucket. Default: tokens.')),
       ephemeralCache: yesNo('A refusal of slidingWindow blocks in this process until the window ends.', true),
     },
+    paced: paced('tokens', 'window'),
     example: { algorithm: 'slidingWindow', tokens: 10, window: '1 s' },
     refused: 'nothing, or counts (fixedWindow)',
     rule({ algorithm, tokens: limit, window: window_ms, refillRate: rate = limit, ephemeralCache = true }) {

@@ -4,6 +4,7 @@ import {
   counts,
   inWholeSeconds,
   optional,
+  paced,
   product,
   rule,
   store,
@@ -19,6 +20,7 @@ const express = (name: string) =>
   product({
     product: name,
     params: { windowMs, limit: optional(whole('Requests of a window.'), 5) },
+    paced: paced('limit', 'windowMs'),
     example: { windowMs: 1000, limit: 10 },
     refused: counts,
     rule: ({ windowMs, limit }) => rule('fixed_window', windowed(limit, windowMs), inWholeSeconds),
@@ -34,6 +36,7 @@ export const nodeMiddleware = {
       delayAfter: optional(whole('Requests that are not held.', 0), 1),
       delayMs: whole('How much longer each further one is held, in ms.', 0),
     },
+    paced: paced('delayAfter', 'windowMs'),
     example: { windowMs: 1000, delayAfter: 10, delayMs: 100 },
     refused: 'refuses nothing',
     rule: ({ windowMs: window_ms, delayAfter: free, delayMs: step_ms }) =>
@@ -49,6 +52,7 @@ export const nodeMiddleware = {
       store: store('local', 'redis'),
       ban: optional(whole('From this number of refused requests on, the status is 403.', -1)),
     },
+    paced: paced('max', 'timeWindow'),
     example: { max: 10, timeWindow: '1 second' },
     refused: counts,
     rule({ max, timeWindow, continueExceeding, exponentialBackoff = false, store: at, ban }) {
@@ -71,6 +75,7 @@ export const nodeMiddleware = {
       duration: optional(time('Length of the window.', 'ms'), '1 hour'),
       driver: store('memory', 'redis'),
     },
+    paced: paced('max', 'duration'),
     example: { max: 10, duration: 1000 },
     rule({ max: limit, duration: window_ms, driver }) {
       const window = { limit, window_ms };
@@ -82,6 +87,7 @@ export const nodeMiddleware = {
   'async-ratelimiter': product({
     product: 'async-ratelimiter 1.6',
     params: { max: whole('Requests of a window.'), duration: time('Length of the window.', 'ms') },
+    paced: paced('max', 'duration'),
     example: { max: 10, duration: 1000 },
     rule: ({ max: limit, duration: window_ms }) =>
       rule('sliding_log', { limit, window_ms, edge: 'expires_at_end' }, atClockSecond, 0),
@@ -93,6 +99,7 @@ export const nodeMiddleware = {
       limit: whole('Requests that count at once.'),
       blockDuration: optional(time('How long the request that exceeds blocks. Default: ttl.', 'ms')),
     },
+    paced: paced('limit', 'ttl'),
     example: { ttl: 1000, limit: 10 },
     refused: 'the first blocks',
     rule({ ttl: window_ms, limit, blockDuration: block_ms = window_ms }) {
@@ -103,6 +110,7 @@ export const nodeMiddleware = {
   'lambda-rate-limiter': product({
     product: 'lambda-rate-limiter 4',
     params: { interval: time('Length of the window.', 'ms'), limit: whole('Requests of a window.') },
+    paced: paced('limit', 'interval'),
     example: { interval: 1000, limit: 10 },
     refused: counts,
     rule: ({ interval, limit }) => rule('fixed_window', windowed(limit, interval, { edge: 'reset_after_end' })),

@@ -5,6 +5,7 @@ import {
   counts,
   oneOf,
   optional,
+  paced,
   product,
   rule,
   text,
@@ -20,6 +21,8 @@ function perOf(rate: string): { readonly limit: number; readonly window_ms: numb
   if (amount === '') parseRate(rate, 1000);
   return { limit: Number(amount), window_ms: Number(times) * parseMs(`1 ${unit}`, 1) };
 }
+
+const rateOf = (n: number, time: string) => ({ rate: `${n} per ${time}` });
 
 const rateText = text('How often: 10/s, 5/m, 10 per 1 second.', { minLength: 3, maxLength: 64 });
 
@@ -43,6 +46,7 @@ export const otherLibraries = {
         'fixed-window',
       ),
     },
+    paced: rateOf,
     example: { rate: '10 per 1 second' },
     refused: 'counts (fixed windows) or nothing',
     rule({ rate, strategy }) {
@@ -64,6 +68,7 @@ export const otherLibraries = {
       rate: rateText,
       key: optional(text('Value of the key, which moves its windows. Default: empty.', { maxLength: 200 })),
     },
+    paced: rateOf,
     example: { rate: '10/s' },
     refused: counts,
     rule({ rate, key = '' }) {
@@ -82,6 +87,7 @@ export const otherLibraries = {
       interval: time('Length of the window, or of the interval of the bucket.', 's'),
       amount: optional(whole('Tokens of an interval, for token_bucket.'), 1),
     },
+    paced: paced('limit', 'interval'),
     example: { policy: 'sliding_window', limit: 10, interval: '1 second' },
     rule({ policy, limit, interval: window_ms, amount }) {
       const window = { limit, window_ms, align: 'first', edge: 'reset_after_end' };
@@ -107,6 +113,7 @@ export const otherLibraries = {
       SegmentsPerWindow: optional(whole('Segments of a sliding window.'), 1),
       TokensPerPeriod: optional(whole('Tokens of a period. Default: the limit.')),
     },
+    paced: paced('PermitLimit', 'Window'),
     example: { limiter: 'SlidingWindow', PermitLimit: 10, Window: '1s', SegmentsPerWindow: 4 },
     rule({ limiter, PermitLimit: limit, Window: window_ms, SegmentsPerWindow: segments, TokensPerPeriod = limit }) {
       if (limiter === 'SlidingWindow') return rule('segmented_window', { limit, window_ms, segments }, unannounced, 0);
@@ -123,6 +130,7 @@ export const otherLibraries = {
       count_per_period: whole('Requests of a period.'),
       period: time('Length of the period.', 's'),
     },
+    paced: paced('count_per_period', 'period'),
     example: { max_burst: 9, count_per_period: 10, period: 1 },
     rule({ max_burst, count_per_period, period }) {
       const T_ms = period / count_per_period;

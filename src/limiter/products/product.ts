@@ -10,6 +10,7 @@ export interface Product {
   readonly params: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
   readonly refused: string;
+  readonly paced?: Paced;
   readonly rule: (given: Readonly<Record<string, unknown>>) => RuleDefinition;
 }
 
@@ -18,6 +19,9 @@ interface Param<Value> {
   readonly schema: (remark: string) => TSchema;
   readonly read: (given: unknown) => Value;
 }
+
+/** The parameters for n requests in a time, such as `10 min`; undefined where the product cannot say it. */
+type Paced = (n: number, time: string) => Readonly<Record<string, unknown>>;
 
 type Params = Readonly<Record<string, Param<unknown>>>;
 type Values<Of extends Params> = {
@@ -31,6 +35,7 @@ interface Declared<Of extends Params> {
   readonly refused?: string;
   /** Whether at least one parameter is needed, but none in particular. */
   readonly needsOne?: true;
+  readonly paced?: Paced;
   readonly rule: (given: Values<Of>) => RuleDefinition;
 }
 
@@ -48,6 +53,35 @@ export function product<Of extends Params>(declared: Declared<Of>): Product {
       rule(Object.fromEntries(fields.map(([name, { read }]) => [name, read(given[name])])) as Values<Of>),
   };
 }
+
+/** @param unitMs of a length that is a number; without it, the length is a text */
+export const paced =
+  (count: string, length: string, unitMs?: number): Paced =>
+  (n, time) => ({ [count]: n, [length]: unitMs === undefined ? time : parseMs(time, 1) / unitMs });
+
+export const perSecond =
+  (rate: string): Paced =>
+  (n, time) => ({ [rate]: (n * 1000) / parseMs(time, 1) });
+
+export const namedMs = {
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+  month: 2_592_000_000,
+  year: 31_536_000_000,
+} as const;
+export type Named = keyof typeof namedMs;
+
+export function nameOfTime(time: string): Named | undefined {
+  const ms = parseMs(time, 1);
+  return (Object.keys(namedMs) as Named[]).find((name) => namedMs[name] === ms);
+}
+
+export const inUnit =
+  (count: string, unit: string): Paced =>
+  (n, time) => ({ [count]: n, [unit]: nameOfTime(time) });
 
 export const counts = 'counts, too';
 

@@ -1,9 +1,12 @@
 // Servers and proxies: nginx, HAProxy, Varnish, Traefik, Envoy, Kong, Caddy.
-import { parseRate } from '../../schema/quantity.js';
+import { parseMs, parseRate } from '../../schema/quantity.js';
 import {
   counts,
   inWholeSeconds,
+  nameOfTime,
   optional,
+  paced,
+  perSecond,
   positive,
   product,
   rule,
@@ -27,6 +30,7 @@ const limit = whole('Requests of a period that are let through.');
 /** HAProxy raises a general purpose counter, or counts each tracked request. */
 const haproxyRate = (counted: 'all' | 'admitted') => ({
   params: { period, limit },
+  paced: paced('limit', 'period'),
   example: { period: '1s', limit: 10 },
   rule: (given: { readonly period: number; readonly limit: number }) => {
     const window = { limit: given.limit, window_ms: given.period, align: 'first', count_refused: counted === 'all' };
@@ -43,6 +47,10 @@ export const servers = {
       burst: optional(whole('Requests that may be ahead of the rate.', 0), 0),
       nodelay: yesNo('They are not held.'),
       delay: optional(whole('How many of them are not held. Default: 0.', 0)),
+    },
+    paced(n, time) {
+      const rates = (['s', 'm'] as const).map((unit) => `${n / (parseMs(time, 1) / parseMs(`1${unit}`, 1))}r/${unit}`);
+      return { rate: rates.find((rate) => /^\d+r/.test(rate)) };
     },
     example: { rate: '10r/s', burst: 5 },
     rule: ({ rate, ...given }) => rule('nginx_limit_req', { rate_1000: thousandths(rate), ...given }, unannounced),
@@ -85,6 +93,7 @@ export const servers = {
       period: time('Period over which requests are counted.', 's'),
       block: optional(time('How long a refusal blocks. Default: 0.', 's')),
     },
+    paced: paced('limit', 'period'),
     example: { limit: 10, period: '1s' },
     rule({ limit, period: per_ms, block: block_ms }) {
       const bucket = { rate: limit, per_ms, capacity: limit, refill: 'interval_trunc', block_ms };
@@ -98,6 +107,7 @@ export const servers = {
       period: optional(time('', 's'), '1s'),
       burst: optional(whole('Requests at once.'), 1),
     },
+    paced: paced('average', 'period'),
     example: { average: 10, burst: 5 },
     rule({ average, period: per_ms, burst }) {
       const perSecond = (average / per_ms) * 1000;
@@ -117,6 +127,7 @@ export const servers = {
       fill_interval: time('Time between fills.', 's'),
       timer: yesNo('Tokens come in fills on a timer of the process, as up to 1.30.'),
     },
+    paced: (n, fill_interval) => ({ max_tokens: n, tokens_per_fill: n, fill_interval }),
     example: { max_tokens: 10, tokens_per_fill: 10, fill_interval: '1s' },
     rule({ max_tokens: capacity, tokens_per_fill: rate, fill_interval: per_ms, timer = false }) {
       const refill = timer ? { refill: 'interval', align: 'construction' } : { refill: 'continuous' };
@@ -132,6 +143,7 @@ export const servers = {
       day: optional(whole('Requests per day.')),
     },
     needsOne: true,
+    paced: (n, time) => ({ [nameOfTime(time) ?? '']: n }),
     example: { second: 10 },
     rule({ second, minute, hour, day }) {
       const limits = [
@@ -150,6 +162,7 @@ export const servers = {
   caddy: product({
     product: 'Caddy plugin mholt/caddy-ratelimit',
     params: { max_events: whole('Requests of a window.'), window: time('Length of the window.', 's') },
+    paced: paced('max_events', 'window'),
     example: { max_events: 10, window: '1s' },
     rule: ({ max_events: limit, window: window_ms }) =>
       rule('sliding_log', { limit, window_ms, edge: 'expires_after_end' }, inWholeSeconds, 0),
@@ -161,6 +174,7 @@ export const servers = {
       period: time('Length of the period.', 's'),
       mitigation_timeout: optional(time('How long a client that exceeds is blocked. Default: the period.', 's')),
     },
+    paced: paced('requests_per_period', 'period'),
     example: { requests_per_period: 10, period: '1s' },
     refused: counts,
     rule({ requests_per_period: limit, period: window_ms, mitigation_timeout: block_ms = window_ms }) {
@@ -170,6 +184,7 @@ export const servers = {
   aws: product({
     product: 'AWS EC2 API throttling',
     params: { bucket: whole('The most tokens.'), refill_per_s: positive('Tokens added each second.') },
+    paced: perSecond('refill_per_s'),
     example: { bucket: 10, refill_per_s: 10 },
     rule({ bucket: capacity, refill_per_s: rate }) {
       const bucket = { rate, per_ms: 1000, capacity, refill: 'interval', align: 'construction' };

@@ -5,7 +5,7 @@ import { limitSentence } from '../../../src/limiter/products/limit-sentence.js';
 import { limitText, readLimit } from '../../../src/limiter/products/limit-text.js';
 import { checkLimiter, limiterDefinition } from '../../../src/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../src/limiter/products/products.js';
-import { primitives, RuleDefinition } from '../../../src/limiter/rule/rule-definition.js';
+import { primitives, RuleDefinition, ratePerMs } from '../../../src/limiter/rule/rule-definition.js';
 import { failureOf } from '../../failures.js';
 import { rules } from '../rule/every-rule.js';
 
@@ -45,6 +45,17 @@ describe('a limiter as a text', () => {
     ['nginx-limit-conn 10 hold=1s', { like: 'nginx-limit-conn', connections: 10, hold_ms: 1000 }],
     ['fastify max=10 timeWindow="1 second"', { like: 'fastify', max: 10, timeWindow: '1 second' }],
     ['@fastify/rate-limit max=10 timeWindow=1000', { like: '@fastify/rate-limit', max: 10, timeWindow: 1000 }],
+    ['haproxy 100 in 10s', { like: 'haproxy', period: '10s', limit: 100 }],
+    ['express-rate-limit 100 in 15 min', { like: 'express-rate-limit', windowMs: '15 min', limit: 100 }],
+    ['nginx 100 per minute burst=5', { like: 'nginx', rate: '100r/m', burst: 5 }],
+    ['nginx 120 in 2 s nodelay', { like: 'nginx', rate: '60r/s', nodelay: true }],
+    ['envoy 100/min', { like: 'envoy', max_tokens: 100, tokens_per_fill: 100, fill_interval: '1 min' }],
+    ['kong 100/h minute=5', { like: 'kong', minute: 5, hour: 100 }],
+    ['envoy-ratelimit 100/min', { like: 'envoy-ratelimit', requests_per_unit: 100, unit: 'minute' }],
+    ['laravel 60 in 1 min', { like: 'laravel', maxAttempts: 60, decaySeconds: 60 }],
+    ['upstash slidingWindow 10 in 10s', { like: 'upstash', algorithm: 'slidingWindow', tokens: 10, window: '10s' }],
+    ['x-time 600/min burst=3', { like: 'x-time', limit: 10, burst: 3 }],
+    ['flask-limiter 10/minute', { like: 'flask-limiter', rate: '10 per 1 minute' }],
     ['gcra 10/s burst 20', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 2000 } }],
     ['gcra T=100ms burst=5', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
     ['token-bucket 100 per minute burst=20', { primitive: 'token_bucket', params: { rate: 100, per_ms: 60_000, capacity: 20 } }],
@@ -82,7 +93,9 @@ describe('a limiter as a text', () => {
     ['concurrency 3 4', /"4" at character 15: concurrency has no such parameter\. It has limit/],
     ['gcra 10/s', /gcra has T_ms, tau_ms; for example: gcra 10\/s burst=20/],
     ['-5 in 60s', /"-5" at character 1: a limit admits one request or more/],
-    ['0 in 60s', /\/threshold must be >= 1/],
+    ['0 in 60s', /"0" at character 1: a limit admits one request or more/],
+    ['100 in 60s, 10 in 1s', /limits are joined by "and"\. Write '100 in 60s and 10 in 1s'/],
+    ['1000/hour per client', /"per" at character 11: whom a limit is for is said beside it\. Give --key/],
     ['100 in 60s shadw', /"shadw" at character 12: A window has no such parameter\. Did you mean "shadow"\?/],
     ['100 in 60s and', /Nothing follows the last "and"/],
     ['100 in 60s and 5 in 1s shadow', /"shadow" at character 24: A window has no such parameter/],
@@ -90,7 +103,11 @@ describe('a limiter as a text', () => {
     ['nginx.con', /no limiter is called so; a file ends in .conf/],
     ['nginx 10r/s brust=5', /"brust=5" at character 13: nginx has no such parameter\. Did you mean "burst"\?/],
     ['nginx 10r/s 5 true 3 4', /"4" at character 22: nginx has no such parameter\. It has rate, burst/],
-    ['nginx 10r/s rate=5r/s', /\/burst must be an integer/],
+    ['nginx 10r/s rate=5r/s', /rate is given twice/],
+    ['kong 100 in 5 min', /"100" at character 6: the product has no such time/],
+    ['nginx 1/h', /the product has no such time/],
+    ['haproxy 100 in 10s limit=5', /limit is given twice/],
+    ['haproxy 100 in 10x', /"10x" is no time/],
     ['nginx 10r/s burst=', /"burst=" at character 13: its value is missing/],
     ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
     ['nginx 10r/s burst=5 nodelai', /"nodelai" at character 21: nginx has no such parameter/],
@@ -197,6 +214,20 @@ describe('text and limiter say the same', () => {
     );
   });
 });
+
+it.each(Object.entries(products).flatMap(([name, { paced }]) => (paced === undefined ? [] : [name])))(
+  '%s takes one a second for its rate, in the times that it has',
+  (name) => {
+    const { paced, example } = products[name]!;
+    const others = Object.entries(example).filter(([field]) => !(field in paced!(1, '1s')) && field !== 'second');
+    const texts = ['1/s', '60 in 1 min', '86400 per day'].map(
+      (pace) => `${limitText({ like: name, ...Object.fromEntries(others) })} ${pace}`,
+    );
+    const understood = texts.filter((text) => refusal(text) === 'understood');
+    expect(understood).not.toEqual([]);
+    for (const text of understood) expect(ratePerMs(definitionOf(readLimit(text), 777)), text).toBeCloseTo(0.001, 9);
+  },
+);
 
 describe('any text', () => {
   const words = fc.constantFrom(
