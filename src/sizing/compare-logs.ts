@@ -42,7 +42,7 @@ export function compareLogs(
       cycleMs: 1,
       mostRows,
       isOne: log.keyColumn === undefined,
-      decidesByMs: true,
+      decidesByMs: bunched.some((one) => one !== undefined),
       asRead: (key, n, ms) => bunched.forEach((one) => void one?.add(key, n, ms)),
       run: take,
     });

@@ -93,6 +93,9 @@ describe('a log of whole seconds', () => {
       {},
     );
     expect(compared.rules.map((one) => one.limited)).toEqual([limited, 0]);
+    const windows = ['a', 'b'].map((name) => ({ name, definition: window as never }));
+    const alike = await compareLogs([path], windows, {}, {});
+    expect([alike.rules.map((one) => one.limited), alike.warnings]).toEqual([[limited, limited], []]);
     const asked = { windowCycles: [10], shares: [0.01], cycleMs: 777, log: {} };
     const alone = await adviceOfLogs([path], asked);
     const beside = await adviceOfLogs([path], { ...asked, rules: [familyLadder('gcra', 10, 777)] });
