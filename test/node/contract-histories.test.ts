@@ -12,6 +12,7 @@ import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { codeOf } from '../failures.js';
 import type { Caller } from './caller.js';
+import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 
 const CYCLE_MS = 100;
@@ -234,23 +235,14 @@ describe('GET …/stream?counts=', () => {
     isEnough: (found: readonly { admitted: number }[]) => boolean,
     onOpen: () => void = () => {},
   ): Promise<{ cycle: number; admitted: number }[]> {
-    const ended = new AbortController();
-    const response = await fetch(`${node.url}/api/chain/seen/stream?counts=${id}${query}`, { signal: ended.signal });
+    const listening = await Listening.to(node, `/api/chain/seen/stream?counts=${id}${query}`);
     onOpen();
     const found: { cycle: number; admitted: number }[] = [];
-    let text = '';
-    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += piece;
-      const messages = text.split('\n\n');
-      text = messages.pop()!;
-      for (const message of messages.filter((one) => one.includes('event: counts'))) {
-        const { data } = JSON.parse(/^data: (.*)$/m.exec(message)![1]!);
-        const [{ from_cycle, admitted }] = data.contracts;
-        found.push(...admitted.map((value: number, index: number) => ({ cycle: from_cycle + index, admitted: value })));
-      }
-      if (isEnough(found)) break;
+    for (let message = 0; message === 0 || !isEnough(found); message += 1) {
+      const [{ from_cycle, admitted }] = (await listening.next('counts', message)).data.data.contracts;
+      found.push(...admitted.map((value: number, index: number) => ({ cycle: from_cycle + index, admitted: value })));
     }
-    ended.abort();
+    listening.close();
     return found;
   }
 

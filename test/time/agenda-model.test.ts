@@ -48,7 +48,10 @@ type Command =
 /** @param depth how many tasks deep a task may ask for another */
 function command(depth: number): fc.Arbitrary<Command> {
   const inside = depth === 0 ? fc.constant([]) : fc.array(command(depth - 1), { maxLength: 3 });
-  const due = fc.integer({ min: -4, max: 60 }).map((half) => half / 2);
+  const soon = fc.integer({ min: -4, max: 60 }).map((half) => half / 2);
+  // Beyond 2^31, as unix times are, and before every other.
+  const far = fc.constantFrom(1.8e12, 1.8e12 + 0.5, Number.NEGATIVE_INFINITY);
+  const due = fc.oneof({ weight: 9, arbitrary: soon }, { weight: 1, arbitrary: far });
   const rank = fc.constantFrom(...Object.values(Rank));
   return fc.oneof(
     { weight: 10, arbitrary: fc.record({ does: fc.constant('at' as const), due, rank, inside }) },

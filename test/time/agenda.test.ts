@@ -15,88 +15,21 @@ function drain(agenda: Agenda, ran: string[]): string {
   return ran.join(' ');
 }
 
-describe('order', () => {
-  type Ask = readonly [due: number, rank: Rank, name: string];
-  const { advance, arrival, client, report } = Rank;
-  // biome-ignore format: one case a line
-  it.each<[rule: string, asked: readonly Ask[], ran: string]>([
-    ['nothing asked, nothing run', [], ''],
-    ['the earlier due goes first', [[2, client, 'b'], [3, client, 'c'], [1, client, 'a']], 'a b c'],
-    ['fractions count', [[1.5, client, 'b'], [1.25, client, 'a'], [1.75, client, 'c']], 'a b c'],
-    ['at one instant the lower rank goes first', [[1, report, 'c'], [1, advance, 'a'], [1, arrival, 'b']], 'a b c'],
-    ['due goes before rank', [[2, advance, 'b'], [1, report, 'a']], 'a b'],
-    ['among equals, who asked first', [[1, client, 'a'], [1, client, 'b'], [1, client, 'c'], [1, client, 'd']], 'a b c d'],
-    ['what is past is due now', [[-5, client, 'a'], [-9, client, 'b'], [Number.NEGATIVE_INFINITY, advance, 'first']], 'first a b'],
-    ['unix times beyond 2^31', [[1.8e12 + 0.5, client, 'b'], [1.8e12, report, 'a']], 'a b'],
-  ])('%s', (_rule, asked, order) => {
-    const agenda = new Agenda(0);
-    const ran: string[] = [];
-    for (const [due, rank, name] of asked) agenda.at(due, rank, () => ran.push(name));
-    expect(drain(agenda, ran)).toBe(order);
-  });
-
-  it('a task that asks for the past is followed by it, before all that is due later', () => {
-    const agenda = new Agenda(0);
-    const ran: string[] = [];
-    agenda.at(10, Rank.client, () =>
-      agenda.at(3, Rank.client, (due) => ran.push(`asked for 3, due ${due}, now ${agenda.now}`)),
-    );
-    agenda.at(11, Rank.client, () => ran.push('due 11'));
-    expect(drain(agenda, ran)).toBe('asked for 3, due 10, now 10 due 11');
-  });
-
-  it('a task that asks for its own instant runs again in that instant, whatever its rank', () => {
-    const agenda = new Agenda(0);
-    const ran: string[] = [];
-    agenda.at(1, Rank.report, () => agenda.at(1, Rank.advance, (due) => ran.push(`again at ${due}`)));
-    agenda.at(2, Rank.advance, () => ran.push('then 2'));
-    expect(drain(agenda, ran)).toBe('again at 1 then 2');
-  });
-
-  it('keeps order while it grows to thousands and half of them are cancelled', () => {
-    const agenda = new Agenda(0);
-    const ran: string[] = [];
-    const asked = Array.from({ length: 5_000 }, (_, n) => ({
-      n,
-      due: (n * 7_919) % 613,
-      rank: ranks[(n * 31) % ranks.length]!,
-    }));
-    const tickets = asked.map(({ n, due, rank }) => agenda.at(due, rank, () => ran.push(`${n}`)));
-    for (const { n } of asked) if (n % 2 === 1) agenda.cancel(tickets[n]!);
-    const order = asked.filter(({ n }) => n % 2 === 0).sort((a, b) => a.due - b.due || a.rank - b.rank || a.n - b.n);
-    expect(drain(agenda, ran)).toBe(order.map(({ n }) => n).join(' '));
-  });
+it('keeps order while it grows to thousands and half of them are cancelled', () => {
+  const agenda = new Agenda(0);
+  const ran: string[] = [];
+  const asked = Array.from({ length: 5_000 }, (_, n) => ({
+    n,
+    due: (n * 7_919) % 613,
+    rank: ranks[(n * 31) % ranks.length]!,
+  }));
+  const tickets = asked.map(({ n, due, rank }) => agenda.at(due, rank, () => ran.push(`${n}`)));
+  for (const { n } of asked) if (n % 2 === 1) agenda.cancel(tickets[n]!);
+  const order = asked.filter(({ n }) => n % 2 === 0).sort((a, b) => a.due - b.due || a.rank - b.rank || a.n - b.n);
+  expect(drain(agenda, ran)).toBe(order.map(({ n }) => n).join(' '));
 });
 
 describe('tickets', () => {
-  it('cancel once: not again, not after the task has run, not from within the task', () => {
-    const agenda = new Agenda(0);
-    const said: Record<string, boolean> = {};
-    const cancelled = agenda.at(1, Rank.client, nothing);
-    const run: Ticket = agenda.at(2, Rank.client, () => {
-      said['from within'] = agenda.cancel(run);
-    });
-    said['the first time'] = agenda.cancel(cancelled);
-    said['again'] = agenda.cancel(cancelled);
-    agenda.step();
-    said['after it ran'] = agenda.cancel(run);
-    expect(said).toEqual({
-      'the first time': true,
-      again: false,
-      'from within': false,
-      'after it ran': false,
-    });
-  });
-
-  it('a stale ticket never hits the task that took its slot', () => {
-    const agenda = new Agenda(0);
-    const stale = agenda.at(1, Rank.client, nothing);
-    agenda.step();
-    const ran: string[] = [];
-    agenda.at(2, Rank.client, () => ran.push('its successor'));
-    expect([agenda.cancel(stale), drain(agenda, ran)]).toEqual([false, 'its successor']);
-  });
-
   it.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 53])('what is no ticket cancels nothing: %d', (ticket) => {
     const agenda = new Agenda(0);
     agenda.at(1, Rank.client, nothing);

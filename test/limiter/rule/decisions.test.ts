@@ -1,6 +1,6 @@
 // Every rule against the decisions of the real limiters that follow it: admitted or not, delays, and the waits they announce.
 import { describe, expect, it } from 'vitest';
-import { compare, type Limiter, limiters, publishedLimiters } from './decisions.js';
+import { compare, type Limiter, limiters } from './decisions.js';
 
 /** In one run over real time the server answered once 25 ms late. */
 const lateAnswers: Readonly<Record<string, number>> = { 'nginx-limit_req-10rs-burst10-delay3': 1 };
@@ -18,16 +18,6 @@ describe.each([
   ['documented', limiters.filter(({ ran }) => !ran)],
 ])('limiters that were %s', (_, some) => {
   it.each(some.map((limiter) => [limiter.name, limiter] as const))('%s', (name, limiter) => {
-    expect(wrongIn(limiter)).toEqual({ wrong: 0, wrongDelays: lateAnswers[name] ?? 0, wrongWaits: 0 });
-  });
-});
-
-/** Its timers move the starts of a client's queue by some ms, and with them what it drops. */
-const departs = 'bottleneck-minTime100-overflow5';
-const published = publishedLimiters().filter(({ name }) => name !== departs);
-
-describe.skipIf(published.length === 0)('the decisions as they were published', () => {
-  it.each(published.map((limiter) => [limiter.name, limiter] as const))('%s', (name, limiter) => {
     expect(wrongIn(limiter)).toEqual({ wrong: 0, wrongDelays: lateAnswers[name] ?? 0, wrongWaits: 0 });
   });
 });

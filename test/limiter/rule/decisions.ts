@@ -3,11 +3,10 @@
 //   schedule   "0 12x100 0*3@b+250"      ms since the request before; 12x: twelve times; *cost @key +ms in flight
 //   decisions  "1101"                    one a request
 //   delays     "0 3x100 -"               ms, of the admitted;  waits  the same, of the refused;  - where there is none
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { announcedWait } from '../../../src/limiter/rule/announced.js';
 import { LIMITED } from '../../../src/limiter/rule/rule.js';
-import { primitives, type RuleDefinition, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
+import { type RuleDefinition, ruleOf } from '../../../src/limiter/rule/rule-definition.js';
 
 interface Scheduled {
   readonly tMs: number;
@@ -110,43 +109,4 @@ function compareShifted(limiter: Limiter, run: Run, shiftMs: number): Compared {
     }
   });
   return { requests: run.requests.length, wrong, wrongDelays, wrongWaits };
-}
-
-const folder = process.env['WEIR_LIMITERS'] ?? join(import.meta.dirname, '../../../../shared/limiters');
-
-/** Decisions in the form in which they were published, where they are at hand. What they announce is in ours only. */
-export function publishedLimiters(): Limiter[] {
-  if (!existsSync(folder)) return [];
-  return (
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => [name, JSON.parse(readFileSync(join(folder, name), 'utf8'))] as const)
-      // `none` is said of what follows no rule: its delays are those of an event loop.
-      .filter(
-        ([
-          ,
-          {
-            taxonomy: { primitive },
-          },
-        ]) => primitive !== 'none' && Object.hasOwn(primitives, primitive),
-      )
-      .map(([name, { source, taxonomy, delay_tolerance_ms, schedules: runs }]) => ({
-        name: name.replace('.json', ''),
-        ran: source === 'ran',
-        toleranceMs: delay_tolerance_ms ?? 1,
-        rule: taxonomy,
-        runs: runs.map((run: any) => ({
-          phase: run.start_phase_ms,
-          requests: run.requests.map(([tMs, n, key = '', holdMs = 0]: [number, number, string?, number?]) => ({
-            tMs,
-            n,
-            key,
-            holdMs,
-          })),
-          decisions: run.decisions.join(''),
-          delays: run.delays_ms ?? [],
-          waits: [],
-        })),
-      }))
-  );
 }
