@@ -70,6 +70,10 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
       return [{ path, message: `must match ${String(params['pattern'])}` }];
     case 'type':
       return [{ path, message: `must be ${article(String(params['type']))}` }];
+    case 'minItems':
+    case 'minLength':
+    case 'minProperties':
+      return [params['limit'] === 1 ? { path, message: 'must not be empty' } : plainly(error)];
     default:
       return [plainly(error)];
   }

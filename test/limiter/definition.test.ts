@@ -147,7 +147,7 @@ describe('stage 1: what does not fit the schema', () => {
     ['/name', 'rate limiter', 'must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
     ['/version', 'new', 'must match ^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$'],
     ['/states', ['a'], 'must be an object'],
-    ['/states', {}, 'must not have fewer than 1 properties'],
+    ['/states', {}, 'must not be empty'],
     ['/states/allowing/role', 'main', 'must be one of "initial", "intermediate", "final"'],
     ['/states/allowing/initial', 'yes', 'must be a boolean'],
     ['/transitions/0/operator', undefined, 'is required'],

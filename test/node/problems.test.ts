@@ -65,7 +65,7 @@ const wrong: readonly Case[] = [
     '400 invalid_input', '/requests/0/key has no effect: no contract that is asked has keys'],
   ['a machine that is not there', DEPLOY, { slug: 'none' }, '404 machine_not_found'],
   ['a definition without states', CONTRACTS, { ...closed, states: {} }, '400 invalid_definition',
-    '/states must not have fewer than 1 properties'],
+    '/states must not be empty'],
   ['an operator that is not there', CONTRACTS, { ...closed, transitions: [{ from: 'a', to: 'a', operator: 'KO43' }] },
     '422 operator_not_registered', '/transitions/0/operator names the operator "KO43", which is not registered'],
   ['no steps', SHIFT, { steps: 0 }, '400 invalid_input', '/steps must be >= 1'],

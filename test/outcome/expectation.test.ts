@@ -45,7 +45,7 @@ describe('what cannot be understood is refused at its place', () => {
     ['limited = 0', '(/expect/0): cannot be read: column 9: "=" has no meaning here (equality is written ==)'],
     ['limited', '(/expect/0): cannot be read: column 1: a condition was expected here'],
     ['1 == 1', '(/expect/0): names no figure of the outcome'],
-    ['""', '(/expect/0): must not have fewer than 1 characters'],
+    ['""', '(/expect/0): must not be empty'],
     ['7', '(/expect/0): must be a string or an object'],
     ['{ name: x }', '(/expect/0/that): is required'],
     ['clients.retires == 0', '(did you mean "clients.retries"?)'],

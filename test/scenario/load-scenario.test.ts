@@ -97,7 +97,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['', 'line 1, column 1 (/question): is required'],
     [`question: Q?\n${steady}`, 'line 1, column 1 (/duration): is required: requests would come for ever'],
     [head, 'line 1, column 1 (/arrivals): is required: nothing sends requests'],
-    [`${head}arrivals: []\n`, 'line 3, column 1 (/arrivals): must not have fewer than 1 items'],
+    [`${head}arrivals: []\n`, 'line 3, column 1 (/arrivals): must not be empty'],
     [`${head}arrivals: 3\n`, 'line 3, column 1 (/arrivals): must be an array'],
     [`${head}arrivals:\n  - 3\n`, 'line 4, column 5 (/arrivals/0): must be an object with a field model'],
     [`${head}arrivals:\n  - model: constant\n    rate: 5/parsec\n`,
