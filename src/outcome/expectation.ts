@@ -96,7 +96,8 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   try {
     condition = parseCondition(given.that, vocabulary);
   } catch (error) {
-    if (error instanceof ExpressionError) throw refused(path, `cannot be read: ${error.message}`);
+    const share = /\d\s*%/.test(given.that) ? '; 5 % of the requests is written 0.05 * requests' : '';
+    if (error instanceof ExpressionError) throw refused(path, `cannot be read: ${error.message}${share}`);
     throw error;
   }
   if (condition.names.size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');

@@ -42,6 +42,7 @@ describe('what cannot be understood is refused at its place', () => {
   // biome-ignore format: one case a line
   it.each<[spec: string, fault: string]>([
     ['limitted == 0', '(/expect/0): cannot be read: column 1: the name "limitted" is not known (did you mean "limited"?)'],
+    ['limited < 5%', '(/expect/0): cannot be read: column 12: "%" has no meaning here; 5 % of the requests is written 0.05 * requests'],
     ['limited = 0', '(/expect/0): cannot be read: column 9: "=" has no meaning here (equality is written ==)'],
     ['limited', '(/expect/0): cannot be read: column 1: a condition was expected here'],
     ['1 == 1', '(/expect/0): names no figure of the outcome'],
