@@ -1,7 +1,7 @@
 // A limiter in one sentence, as feedback: how it was understood, its first burst, and its long-run rate.
 import { parseTime } from '../../schema/quantity.js';
 import { planRule } from '../planned-rule.js';
-import { ratePerMs } from '../rule/rule-definition.js';
+import { type RuleDefinition, ratePerMs } from '../rule/rule-definition.js';
 import { limitText } from './limit-text.js';
 import { followsRule } from './limiter-spec.js';
 import { definitionOf } from './products.js';
@@ -26,10 +26,15 @@ export function limitSentence(limiter: Limiter, cycleMs: number): string {
   const { most } = planRule(rule);
   const perMs = ratePerMs(rule);
   const burst = Number.isFinite(most) ? `a new client gets ${most} at once` : 'refuses nothing';
-  return [
-    `${limitText(limiter)}: ${burst}`,
-    ...(perMs === undefined ? [] : [`${rateText(perMs)} in the long run`]),
-  ].join(', ');
+  const harm = harmOf(rule);
+  const rate = perMs === undefined ? '' : `, ${harm === '' ? '' : 'up to '}${rateText(perMs)} in the long run`;
+  return `${limitText(limiter)}: ${burst}${rate}${harm}`;
+}
+
+/** What a refused request costs its client. */
+function harmOf({ params }: RuleDefinition): string {
+  const { count_refused: isCounted, block_ms: blockMs } = params as Readonly<Record<string, unknown>>;
+  return isCounted === true ? '; refused requests count' : blockMs === undefined ? '' : '; a refusal blocks';
 }
 
 function rateText(perMs: number): string {
