@@ -42,8 +42,7 @@ export function Expectations({ all, isOver }: ExpectationsProps) {
               <b class={looks[state]}>{(isOver ? atEnd : soFar)[state]}</b> {name}
             </span>
             <small>
-              {expected}
-              {found === '' ? '' : `; found ${found}`}
+              {[...(name === expected ? [] : [expected]), ...(found === '' ? [] : [`found ${found}`])].join('; ')}
             </small>
           </li>
         ))}

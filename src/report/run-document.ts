@@ -102,7 +102,7 @@ function expectationBlocks(outcome: Outcome, title?: string): Block[] {
         : '';
     return {
       name: one.name,
-      condition: one.expected,
+      ...(one.name !== one.expected && { condition: one.expected }),
       found: found.replace(/^found /, ''),
       result: !one.held ? 'failed' : partial === true ? 'skipped' : 'passed',
       message,

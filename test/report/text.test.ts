@@ -23,6 +23,18 @@ describe('a report on a terminal', () => {
     expect(text.match(/[^\n -~]/g)).toBeNull();
   });
 
+  it('shows an expectation without a name once', () => {
+    const expectations = [
+      { name: 'quiet', expected: 'limited == 0', actual: 0, held: true },
+      { name: 'entries < 1', expected: 'entries < 1', actual: 2, held: false },
+    ];
+    const text = reportText(sampleRun({ more: { expectations } }), { columns: 80, color: false, unicode: true });
+    expect(text.split('\n').filter((line) => line.includes('→'))).toEqual([
+      '✔ quiet: limited == 0 → 0',
+      '✘ entries < 1 → 2',
+    ]);
+  });
+
   it('holds colours only when asked for', () => {
     const escapes = (color: boolean) =>
       reportText(sampleRun(), { columns: 80, color, unicode: true }).includes('\u001b[');
