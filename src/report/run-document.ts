@@ -59,6 +59,7 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
       ...(window === undefined ? [] : [{ kind: 'chart', spec: window } as const]),
       ...farThreshold(outcome),
       figureBlock(outcome, titled('Figures')),
+      ...equalRuns(outcome),
       ...entryBlocks(outcome),
       ...contractBlocks(outcome),
       ...differenceBlocks(outcome),
@@ -155,6 +156,11 @@ function figureBlock(outcome: Outcome, title: string | undefined): Block {
     meanTitle: replications && meanTitle(replications),
     rows: skipped_lines > 0 ? [...rows, skipped] : rows,
   };
+}
+
+function equalRuns({ replications }: Outcome): Block[] {
+  if (replications === undefined || Object.values(replications.figures).some(({ min, max }) => min < max)) return [];
+  return [sentence(`The figures of all ${number(replications.n)} runs are equal: chance has no effect on them.`)];
 }
 
 function entryBlocks(outcome: Outcome): Table[] {

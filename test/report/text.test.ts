@@ -5,7 +5,7 @@ import { reportText } from '../../src/report/run-document.js';
 import { chartLines } from '../../src/report/terminal-chart.js';
 import { alignedTable, asciiOnly, shownName } from '../../src/report/terminal-text.js';
 import { duration, number, share } from '../../src/report/words.js';
-import { emptyRun, fleetRun, hostile, liveRun, longRun, sampleRun, shortRun } from './sample.js';
+import { emptyRun, fleetRun, hostile, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
 describe('a report on a terminal', () => {
   it.each([40, 60, 80, 120, 200])('is nowhere wider than %i columns, but for conditions of expectations', (columns) => {
@@ -33,6 +33,19 @@ describe('a report on a terminal', () => {
       '✔ quiet: limited == 0 → 0',
       '✘ entries < 1 → 2',
     ]);
+  });
+
+  it('says that chance has no effect where the figures of all runs are equal', () => {
+    const { outcome, ...run } = replicatedRun();
+    const textOf = (figures: NonNullable<typeof outcome.replications>['figures']) =>
+      reportText(
+        { ...run, outcome: { ...outcome, replications: { ...outcome.replications!, figures } } },
+        { columns: 80, color: false, unicode: true },
+      );
+    const { figures } = outcome.replications!;
+    const equal = { mean: 73, low: 73, high: 73, min: 73, max: 73, interval: 't' as const };
+    const words = 'The figures of all 20 runs are equal: chance has no effect on them.';
+    expect([textOf(figures).includes(words), textOf({ requests: equal }).includes(words)]).toEqual([false, true]);
   });
 
   it('holds colours only when asked for', () => {
