@@ -109,26 +109,6 @@ describe('against a list of every event', () => {
     );
   });
 
-  it('k events at once have the outcome of k events one by one', () => {
-    fc.assert(
-      fc.property(runs, ({ threshold, within, start, steps }) => {
-        const together = plannedGate(limiterPlan(threshold, within), start);
-        const apart = plannedGate(limiterPlan(threshold, within), start);
-        let cycle = start;
-        for (const { gap, n } of steps) {
-          cycle += gap;
-          let admitted = 0;
-          for (let event = 0; event < n; event += 1) admitted += apart.gate.decide(1, cycle);
-          expect(together.gate.decide(n, cycle)).toBe(admitted);
-        }
-        apart.gate.advance(cycle);
-        expect(together.gate.image()).toEqual(apart.gate.image());
-        expect(together.transitions).toEqual(apart.transitions);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
   it('goes on from its image as if it had never stopped', () => {
     fc.assert(
       fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
@@ -152,35 +132,6 @@ describe('against a list of every event', () => {
 });
 
 describe('what follows from the rules', () => {
-  it('transitions alternate; entry at threshold + 1, restore at or below it; limited <= requests - threshold', () => {
-    fc.assert(
-      fc.property(runs, ({ threshold, within, start, steps }) => {
-        const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
-        let cycle = start;
-        let requests = 0;
-        let limited = 0;
-        for (const { gap, n } of steps) {
-          cycle += gap;
-          const before = transitions.length;
-          gate.advance(cycle);
-          expect(transitions.slice(before).every(({ to }) => to === 'allowing')).toBe(true);
-          const advanced = transitions.length;
-          requests += n;
-          limited += n - gate.decide(n, cycle);
-          expect(transitions.slice(advanced).every(({ to }) => to === 'limiting')).toBe(true);
-        }
-        expect(transitions.map(({ to }) => to)).toEqual(
-          transitions.map((_, index) => (index % 2 === 0 ? 'limiting' : 'allowing')),
-        );
-        for (const { to, count } of transitions) {
-          if (to === 'limiting') expect(count).toBe(threshold + 1);
-          else expect(count).toBeLessThanOrEqual(threshold);
-        }
-        expect(limited).toBeLessThanOrEqual(Math.max(0, requests - threshold));
-      }),
-    );
-  });
-
   it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
     const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
     for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
@@ -266,15 +217,6 @@ describe('forecasts', () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  it.each([
-    // held limiting for 3 cycles with an empty window: a request is admitted once the hold is over
-    { admits: 'limiting', hold: 3, retry: 3, restores: 3 },
-    { admits: 'allowing', hold: 3, retry: 0, restores: undefined },
-  ])('a hold of $hold cycles in $admits', ({ admits, hold, retry, restores }) => {
-    const { gate } = moved(admits, hold);
-    expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([retry, restores]);
   });
 
   it('a state that nothing leaves is never forecast to admit', () => {
