@@ -18,8 +18,7 @@ import { planContract } from '../../src/limiter/validate.js';
 import { MemoryStore } from '../../src/store/memory.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { failureOf, faultsOf } from '../failures.js';
-import { virtualHost } from '../host/virtual-host.js';
-import { move } from '../limiter/defined.js';
+import { countOf, move, probation } from '../limiter/defined.js';
 
 const kinds = ['request', 'beat'] as const;
 const names = ['a', 'b', 'c', 'd'] as const;
@@ -285,68 +284,30 @@ describe('a machine in the form of XState, in place of a definition', () => {
     );
   });
 
-  const drawn = {
-    id: 'probation',
-    initial: 'open',
-    states: {
-      open: {
-        tags: ['admits'],
-        on: { request: { guard: count('count > 3'), target: 'shut', actions: emit('closed') } },
-      },
-      shut: { on: { request: { guard: count('count <= 1'), target: 'probation' }, move: 'open' } },
-      probation: {
-        tags: 'admits',
-        on: {
-          request: [
-            { guard: count('count > 2'), target: 'shut' },
-            { guard: count('count == 0'), target: 'open', actions: emit('opened') },
-          ],
-        },
-      },
-    },
-  };
-  function count(condition: string) {
-    return { type: 'countIn', params: { within: 2, condition } };
-  }
-  function emit(event: string) {
-    return { type: 'emit', params: { event } };
-  }
-
-  it('drawn by hand, with a third state: it runs', () => {
-    const { clock, host } = virtualHost();
-    const contract = host.createContract('m', drawn);
-    const states = [4, 0, 1, 2, 0, 0].map((n, cycle) => {
-      clock.run({ untilMs: cycle * 777 });
-      return `${contract.decide(n, cycle)} ${contract.state}`;
-    });
-    expect(states).toEqual(['3 shut', '0 shut', '1 probation', '1 shut', '0 shut', '0 probation']);
-    expect(host.transition(contract, { to: 'shut' })).toMatchObject({ to: 'shut' });
-  });
-
   it('as editors write it: targets with the id of the machine or a dot, empty lists and defaults for what a state has not', () => {
     const state = { type: 'atomic', entry: [], exit: [], invoke: [], meta: {} };
     const edited = {
-      ...drawn,
+      ...probation,
       type: 'compound',
       context: {},
       states: {
-        open: { ...state, ...drawn.states.open },
+        open: { ...state, ...probation.states.open },
         shut: {
           ...state,
           on: {
-            request: [{ guard: count('count <= 1'), target: '#probation.probation', reenter: false }],
+            request: [{ guard: countOf('count <= 1'), target: '#probation.probation', reenter: false }],
             move: [{ target: '.open' }],
           },
         },
-        probation: { ...state, ...drawn.states.probation },
+        probation: { ...state, ...probation.states.probation },
       },
     };
-    expect(planContract(edited).definition).toEqual(planContract(drawn).definition);
+    expect(planContract(edited).definition).toEqual(planContract(probation).definition);
   });
 
   it('a transition from everywhere, an unknown start and a typo in a name are refused, with a guess', () => {
     const configs = [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }];
-    expect(configs.map((config) => faultsOf(() => planContract({ ...drawn, ...config })))).toEqual([
+    expect(configs.map((config) => faultsOf(() => planContract({ ...probation, ...config })))).toEqual([
       ['/on/request belongs to a state: contracts have no transitions from everywhere'],
       ['/initial names the state "opn", which does not exist; did you mean "open"?'],
       ['/contxt has no meaning in a contract, whose time comes as events; did you mean "context"?'],
@@ -362,23 +323,23 @@ describe('a machine in the form of XState, in place of a definition', () => {
     ['regions', { type: 'parallel' }, '/states/shut/type'],
     ['an unknown guard', { on: { request: { guard: 'tooMany', target: 'open' } } }, '/states/shut/on/request/guard'],
     ['an unknown action',
-      { on: { request: { guard: count('count > 1'), target: 'open', actions: 'ring' } } }, '/states/shut/on/request/actions'],
+      { on: { request: { guard: countOf('count > 1'), target: 'open', actions: 'ring' } } }, '/states/shut/on/request/actions'],
     ['ranges of nothing', { on: { request: { guard: { type: 'countIn', params: { ranges: [] } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/ranges'],
     ['a condition that cannot be read',
-      { on: { request: { guard: count('coun > 1'), target: 'open' } } }, '/states/shut/on/request/guard/params/condition'],
+      { on: { request: { guard: countOf('coun > 1'), target: 'open' } } }, '/states/shut/on/request/guard/params/condition'],
     [
       'an unknown parameter',
       { on: { request: { guard: { type: 'countIn', params: { withn: 2, condition: 'count > 1' } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/withn',
     ],
     ['an unknown field of a transition',
-      { on: { request: { guard: count('count > 1'), target: 'open', delay: 5 } } }, '/states/shut/on/request/delay'],
+      { on: { request: { guard: countOf('count > 1'), target: 'open', delay: 5 } } }, '/states/shut/on/request/delay'],
     ['a state that does not exist',
-      { on: { request: [{ guard: count('count > 1'), target: 'opn' }] } }, '/states/shut/on/request/0/target'],
+      { on: { request: [{ guard: countOf('count > 1'), target: 'opn' }] } }, '/states/shut/on/request/0/target'],
     [
       'an unknown operator',
-      { on: { request: { guard: count('count > 1'), target: 'open', actions: { type: 'fire', params: { operator: 'KO' } } } } },
+      { on: { request: { guard: countOf('count > 1'), target: 'open', actions: { type: 'fire', params: { operator: 'KO' } } } } },
       '/states/shut/on/request/actions',
     ],
     [
@@ -387,7 +348,7 @@ describe('a machine in the form of XState, in place of a definition', () => {
       '/states/shut/on/request/guard/params/event',
     ],
   ])('%s is refused, with its place', (_, shut, path) => {
-    const machine = { ...drawn, states: { ...drawn.states, shut: { ...drawn.states.shut, ...shut } } };
+    const machine = { ...probation, states: { ...probation.states, shut: { ...probation.states.shut, ...shut } } };
     expect(() => contractMachine(machine as never)).toThrow(
       expect.objectContaining({
         faults: expect.arrayContaining([expect.objectContaining({ path })]),

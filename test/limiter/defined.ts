@@ -18,3 +18,34 @@ export function move(from: string, to: string, condition: string, other: Other =
 export function defined(name: string, states: ContractDefinition['states'], transitions: Move[]): ContractDefinition {
   return { name, version: '1.0', states, transitions };
 }
+
+/** As XState's tools write it: after limiting, half of the threshold for as long as more than one request is in the window. */
+export const probation = {
+  id: 'probation',
+  initial: 'open',
+  states: {
+    open: {
+      tags: ['admits'],
+      on: { request: { guard: countOf('count > 3'), target: 'shut', actions: emit('closed') } },
+    },
+    shut: { on: { request: { guard: countOf('count <= 1'), target: 'probation' }, move: 'open' } },
+    probation: {
+      tags: ['admits'],
+      on: {
+        request: [
+          { guard: countOf('count > 2'), target: 'shut' },
+          { guard: countOf('count == 0'), target: 'open', actions: emit('opened') },
+        ],
+      },
+    },
+  },
+};
+
+/** The guard of a drawn machine. */
+export function countOf(condition: string) {
+  return { type: 'countIn', params: { within: 2, condition } };
+}
+
+function emit(event: string) {
+  return { type: 'emit', params: { event } };
+}

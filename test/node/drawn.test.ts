@@ -2,33 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { contractMachine } from '../../src/weir.js';
+import { probation } from '../limiter/defined.js';
 import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
-
-/** After limiting, half of the threshold for as long as more than one request is in the window. */
-const probation = {
-  id: 'probation',
-  initial: 'open',
-  states: {
-    open: { tags: ['admits'], on: { request: { guard: on('count > 3'), target: 'shut', actions: emit('closed') } } },
-    shut: { on: { request: { guard: on('count <= 1'), target: 'probation' }, move: 'open' } },
-    probation: {
-      tags: ['admits'],
-      on: {
-        request: [
-          { guard: on('count > 2'), target: 'shut' },
-          { guard: on('count == 0'), target: 'open', actions: emit('opened') },
-        ],
-      },
-    },
-  },
-};
-function on(condition: string) {
-  return { type: 'countIn', params: { within: 2, condition } };
-}
-function emit(event: string) {
-  return { type: 'emit', params: { event } };
-}
 
 const START_MS = 1_699_999_200_000;
 let nowMs = START_MS;
