@@ -65,7 +65,6 @@ const long = [
   'test/record/verify-export-bits.test.ts',
   'test/cli/compose.test.ts',
   'test/cli/follow.test.ts',
-  'test/node/stepped-process.test.ts',
   'test/node/victim.test.ts',
   'test/identify/real.test.ts',
 ];

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -26,6 +26,7 @@ import { clientKinds } from '../src/actor/client/client-schema.js';
 import { Scenario } from '../src/scenario/scenario-schema.js';
 import { topics } from '../src/topics/topics.js';
 import { arrivalKinds } from '../src/traffic/arrival/arrival-schema.js';
+import { freePort } from './live/real-servers.js';
 import { recordedLogs } from './traffic/log/recorded.js';
 
 const root = resolve(import.meta.dirname, '..');
@@ -235,13 +236,4 @@ function patternOf(shown: string): RegExp {
             .join('.*'),
     );
   return new RegExp(words.join('\n'));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

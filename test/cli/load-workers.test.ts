@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keysOf, type LoadJob } from '../../src/live/load-job.js';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
+import { pause } from '../../src/time/wall.js';
 import { VERSION } from '../../src/version.js';
 import type { RunScreen } from '../../src/web/watched.js';
 import { temporaryFiles } from '../left-behind.js';
@@ -22,7 +23,6 @@ interface Worked extends Running {
 
 const { folder, file } = temporaryFiles();
 const CYCLE_MS = 200;
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function scenario(name: string, cycles: number, more = ''): string {
   const arrivals = 'arrivals: [{ model: poisson, rate: 12 }]';
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
         ...(await (await fetch(`${node.url}/metrics`)).text()).matchAll(/^weir_decisions_total\{[^}]*\} (\d+)/gm),
       ].reduce((sum, [, n]) => sum + Number(n), 0);
     const before = await total();
-    while ((await total()) === before) await sleep(20);
+    while ((await total()) === before) await pause(20);
   }
 
   it('sends the very schedule of one generator, and finds what that finds; a clock of a generator an hour off is no matter', async () => {
@@ -178,7 +178,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     const running = begin(args(scenario('behind', 20), 'behind'));
     await counted();
     child.kill('SIGSTOP');
-    await sleep(1_500);
+    await pause(1_500);
     child.kill('SIGCONT');
     expect(await running.ended).toBe(4);
     const { reason } = outcomeIn('behind').comparison!;
@@ -189,7 +189,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await works(2);
     const running = begin(args(scenario('stopped', 100_000), 'stopped'));
     await counted();
-    await sleep(500);
+    await pause(500);
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(130);
     const { live, partial, comparison } = outcomeIn('stopped');
@@ -200,7 +200,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     ]);
     expect(live!.sent).toBeGreaterThan(0);
     const before = await (await fetch(`${node.url}/metrics`)).text();
-    await sleep(600);
+    await pause(600);
     const of = (text: string) => text.split('\n').filter((line) => line.startsWith('weir_decisions_total'));
     expect(of(await (await fetch(`${node.url}/metrics`)).text())).toEqual(of(before));
   });
@@ -246,7 +246,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
       await connection.set(keysOf(name).state, JSON.stringify({ state: 'stop' }));
       await queue.add('load', { ...job, run: name, ...more });
       let text = await connection.lPop(keysOf(name).messages);
-      for (; text === null; text = await connection.lPop(keysOf(name).messages)) await sleep(20);
+      for (; text === null; text = await connection.lPop(keysOf(name).messages)) await pause(20);
       said[name] = JSON.parse(text).words;
     }
     expect(said).toEqual(
@@ -274,7 +274,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await queue.add('load', { weir: '0.0.0', run: 'forged', index: 0 });
     const read = async () => JSON.parse((await connection.lPop(keysOf('forged').messages)) ?? 'null');
     let said = await read();
-    for (; said === null; said = await read()) await sleep(20);
+    for (; said === null; said = await read()) await pause(20);
     expect(said).toEqual({
       from: 0,
       name,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/simulate/run-queue.js';
+import { pause } from '../../src/time/wall.js';
 import { VERSION } from '../../src/version.js';
 import { temporaryFiles } from '../left-behind.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
@@ -11,7 +12,6 @@ import { begin, type Running, refuses, smallScenario, weir } from './command-lin
 
 const { folder, file } = temporaryFiles();
 const scenario = file('small.yaml', smallScenario);
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const files = ['sweep.ndjson', 'sweep.csv', 'runs.ndjson', 'runs.csv', 'sweep.json'];
 const filesIn = (out: string) => files.map((name) => readFileSync(join(folder, out, name), 'utf8'));
 const runsIn = (out: string) => {
@@ -53,7 +53,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   }
 
   async function until(holds: () => boolean, { child }: Running): Promise<void> {
-    while (!holds() && child.exitCode === null) await sleep(5);
+    while (!holds() && child.exitCode === null) await pause(5);
     expect(child.exitCode).toBe(null);
   }
 
@@ -108,7 +108,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     expect([again.code, again.err]).toEqual([0, expect.stringMatching(/of 160 runs are known/)]);
     worker.child.kill('SIGINT');
     expect([await worker.ended, worker.lines.at(-1)]).toEqual([0, expect.stringMatching(/^\{"ok":true,"runs":\d+\}$/)]);
-    await sleep(1_100);
+    await pause(1_100);
     expect(await redis.ask('KEYS', '*')).toEqual([]);
   });
 

@@ -1,14 +1,13 @@
 // How an access log becomes evidence: whose requests, between which instants each was decided, and what is said of it.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type AccessLogOptions, readAccessLog } from '../../src/identify/access-log.js';
 import { readEvidence } from '../../src/identify/findings.js';
 import { parseWhere } from '../../src/traffic/log/where.js';
+import { temporaryFolder } from '../left-behind.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-access-log-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function read(lines: readonly string[], options: AccessLogOptions = {}) {
   const path = join(folder, 'access.log');

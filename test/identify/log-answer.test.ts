@@ -1,8 +1,7 @@
 // What logs show of the limiter that wrote them: made by models in virtual time, and by a real nginx (skipped where it is not installed).
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readAccessLog } from '../../src/identify/access-log.js';
 import { answerDocument } from '../../src/identify/answer-document.js';
 import { answerOfLog } from '../../src/identify/log-answer.js';
@@ -10,11 +9,11 @@ import { LIMITED } from '../../src/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
 import { documentText } from '../../src/report/terminal-blocks.js';
+import { temporaryFolder } from '../left-behind.js';
 import { isInstalled, startNginx } from '../live/real-servers.js';
 import { limiterOf } from './virtual.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-log-answer-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 async function answered(lines: readonly string[], format?: string) {
   const path = join(folder, 'access.log');

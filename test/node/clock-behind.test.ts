@@ -1,39 +1,39 @@
 // A node that starts again with a clock that is behind what it has stored.
 import { afterEach, expect, it } from 'vitest';
-import { MemoryStore } from '../../src/store/memory.js';
-import { verifyRows } from '../record/verifying.js';
+import { generateSigner } from '../../src/record/signing.js';
+import { openSqliteStore } from '../../src/store/sqlite.js';
+import { temporaryFolder } from '../left-behind.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';
 
-const CYCLE_MS = 777;
 const HOUR_MS = 3_600_000;
-
-/** A store that a second node opens after the first has closed it. */
-class KeptStore extends MemoryStore {
-  override close(): void {}
-}
-
-const ahead = (ms: number) => ({ wallMs: () => Date.now() + ms, monotonicMs: () => performance.now() });
+const signer = generateSigner();
 
 let node: Running | undefined;
 afterEach(() => node?.close());
 
-async function runAhead(ms: number): Promise<KeptStore> {
-  const memory = new KeptStore();
-  const first = await startRunning({ cycleMs: CYCLE_MS, memory, source: ahead(ms) });
+/** A node on a folder, on a computer whose clock is ahead. */
+async function start(dir: string, aheadMs = 0): Promise<Running> {
+  const source = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
+  node = await startRunning({ store: openSqliteStore({ dir }), signer, source });
+  return node;
+}
+
+/** The folder of a node that ran ahead. */
+async function ranAhead(ms: number): Promise<string> {
+  const dir = temporaryFolder();
+  const first = await start(dir, ms);
   const owner = first.owner();
   await owner.contractOn('m', { threshold: 1 }, true);
   await owner.event('m', { count: 3 });
   await first.close();
-  return memory;
+  return dir;
 }
 
 it('begins at the newest stored cycle, says by how much it is ahead, and its records hold', async () => {
-  const memory = await runAhead(HOUR_MS);
-  const newest = memory.rows('m').at(-1)?.cycle ?? 0;
-  const again = await startRunning({ cycleMs: CYCLE_MS, memory });
-  node = again;
+  const again = await start(await ranAhead(HOUR_MS));
   const owner = again.owner();
+  const newest = (await owner.rows('m')).at(-1).cycle;
   const deployed = await owner.tryDeploy('m');
   expect(deployed.status).toBe(201);
   expect(deployed.body.contract.created_cycle).toBeGreaterThanOrEqual(newest);
@@ -43,11 +43,13 @@ it('begins at the newest stored cycle, says by how much it is ahead, and its rec
     ['limiting', 4],
     ['allowing', 1],
   ]);
-  expect(verifyRows(memory.rows('m'))).toMatchObject({ valid: true });
+  expect(await owner.verified('m')).toMatchObject({ valid: true });
+  const times: string[] = (await owner.rows('m')).map(({ at }) => at);
+  expect(times).toEqual([...times].sort());
   expect(Math.round(figureIn(await metricsOf(again.url), 'weir_clock_skew_seconds') / 60)).toBe(60);
 });
 
 it('refuses to start where the clock is more than a day behind', async () => {
-  const memory = await runAhead(25 * HOUR_MS);
-  await expect(startRunning({ cycleMs: CYCLE_MS, memory })).rejects.toMatchObject({ code: 'clock_behind' });
+  const dir = await ranAhead(25 * HOUR_MS);
+  await expect(start(dir)).rejects.toMatchObject({ code: 'clock_behind' });
 });

@@ -1,5 +1,4 @@
 // What a node does when the ground gives way: the disk, the process, the file. The real program on a real disk.
-import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,25 +6,27 @@ import { publicKeyFrom } from '../../src/record/signing.js';
 import { pause } from '../../src/time/wall.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
 import { verifyExport } from '../record/verifying.js';
+import { canMount, fillUp, mount, unmount } from '../small-disk.js';
 import { type Caller, Holder, statusAndCode } from './caller.js';
 
 const CYCLE_MS = 50;
+/** So that the node finds the disk full while it works. */
+const PAGES_LEFT = 64;
 
-describe.skipIf(!canMount())(
-  `a node on a disk of four megabytes${canMount() ? '' : ' (SKIPPED: only root may mount one)'}`,
+describe.skipIf(!canMount)(
+  `a node on a disk of four megabytes${canMount ? '' : ' (SKIPPED: only root may mount one)'}`,
   () => {
     let disk: string;
     beforeEach(() => {
-      disk = temporaryFolder();
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+      disk = mount(4);
     });
-    afterEach(() => execFileSync('umount', ['--lazy', disk]));
+    afterEach(() => unmount(disk));
 
     it('that fills up says so and decides nothing; with room again it goes on by itself from what was acknowledged', async () => {
       const data = join(disk, 'data');
       const node = await serve(['--data', data]);
       const { owner, contract } = await gateOn(node, 1_000_000);
-      fillUp(join(disk, 'ballast'));
+      fillUp(join(disk, 'ballast'), PAGES_LEFT);
       const { acknowledged, refused } = await moveUntilRefused(owner, contract);
       expect(statusAndCode(refused)).toEqual([503, 'disk_full']);
       const live = await owner.get('/healthz');
@@ -51,7 +52,7 @@ describe.skipIf(!canMount())(
     it('that is full when the node ends: exit code and words name the disk', async () => {
       const node = await serve(['--data', join(disk, 'data')]);
       const { owner, contract } = await gateOn(node, 1_000_000);
-      fillUp(join(disk, 'ballast'));
+      fillUp(join(disk, 'ballast'), PAGES_LEFT);
       await moveUntilRefused(owner, contract);
       const ended = await node.stop();
       expect([ended, node.lines.at(-1)]).toEqual([74, expect.stringContaining('The disk is full')]);
@@ -157,31 +158,4 @@ function overwrite(path: string, at: number, text: string): void {
   const file = fs.openSync(path, 'r+');
   fs.writeSync(file, Buffer.from(text, 'latin1'), 0, undefined, at);
   fs.closeSync(file);
-}
-
-/** Leaves a few pages, so that the node finds the disk full while it works. */
-function fillUp(path: string): void {
-  const file = fs.openSync(path, 'w');
-  try {
-    for (;;) fs.writeSync(file, Buffer.alloc(4096));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-    const { size } = fs.fstatSync(file);
-    fs.ftruncateSync(file, Math.max(0, size - 64 * 4096));
-  } finally {
-    fs.closeSync(file);
-  }
-}
-
-function canMount(): boolean {
-  const trial = fs.mkdtempSync('/tmp/weir-mount-');
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', trial], { stdio: 'ignore' });
-    execFileSync('umount', [trial]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    fs.rmdirSync(trial);
-  }
 }

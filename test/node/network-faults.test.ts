@@ -1,12 +1,12 @@
 // What nodes over one Redis promise when something breaks: real servers that are killed, stopped, full or cut off.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { pause } from '../../src/time/wall.js';
+import { serve } from '../cli/command-line.js';
 import { temporaryFolder } from '../left-behind.js';
 import { verifyExport } from '../record/verifying.js';
 import { hasRedis, RedisReplicas, RedisServer, until } from '../store/redis/server.js';
@@ -450,12 +450,12 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       const others = [nodes[0]!, ...started.filter((one) => one !== victim)].map((node) => owner.at(node));
       const asking = Promise.all([...others, owner.at(victim)].map((one) => one.post(path).catch(() => undefined)));
       if (round % 2 === 0) {
-        victim.process.kill('SIGSTOP');
+        victim.child.kill('SIGSTOP');
         await Promise.all(others.map((one) => one.post(path)));
-        victim.process.kill('SIGCONT');
+        victim.child.kill('SIGCONT');
         await asking;
       } else {
-        victim.process.kill('SIGKILL');
+        victim.child.kill('SIGKILL');
         await asking;
         started[round % started.length] = await startProcess(server!.url, 0);
         all.push(started[round % started.length]!.fingerprint);
@@ -500,18 +500,14 @@ async function put(dumped: ReadonlyMap<string, string>, redis = server!): Promis
 
 /** `weir serve` in a process of its own, whose wall clock is ahead. */
 async function startProcess(url: string, aheadMs: number) {
-  // What is looked at here is the record, not how soon an answer comes.
-  const command = ['dist/cli/main.js', 'serve', '--store', `${url}?deadline_ms=20000`, '--port', '0', '--json'];
-  const shifted = aheadMs === 0 ? [] : ['--import', './test/node/shifted-date.mjs'];
-  const shift = join(mkdtempSync(join(tmpdir(), 'weir-shift-')), 'ms');
+  const shift = join(temporaryFolder(), 'ms');
   writeFileSync(shift, String(aheadMs));
-  const env = { ...process.env, WEIR_TEST_SHIFT: shift };
-  const child = spawn(process.execPath, [...shifted, ...command], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  children.push(child);
-  let text = '';
-  for await (const chunk of child.stdout) {
-    text += chunk;
-    if (text.includes('\n')) break;
-  }
-  return { process: child, ...(JSON.parse(text) as { url: string; fingerprint: string }) };
+  // What is looked at here is the record, not how soon an answer comes.
+  const store = ['--store', `${url}?deadline_ms=20000`, '--cycle-ms', String(CYCLE_MS)];
+  const node = await serve(store, { NODE_OPTIONS: `--import=${preload}`, WEIR_TEST_SHIFT: shift });
+  children.push(node.child);
+  return node;
 }
+
+// As a URL: the path of a checkout may have blanks, and options are separated by them.
+const preload = new URL('./shifted-date.mjs', import.meta.url).href;

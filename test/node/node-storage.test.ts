@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
@@ -10,9 +9,10 @@ import { openStorage } from '../../src/node/node-storage.js';
 import { startOf } from '../../src/time/cycle.js';
 import { pause } from '../../src/time/wall.js';
 import { codeOf, failureOf } from '../failures.js';
+import { temporaryFolder } from '../left-behind.js';
 import { Caller, Holder } from './caller.js';
 
-const dir = fs.mkdtempSync(join(tmpdir(), 'weir-storage-'));
+const dir = temporaryFolder();
 afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
 const onError = (error: unknown) => {

@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../../src/store/make-folder.js';
+import { temporaryFolder } from '../left-behind.js';
 
-const base = mkdtempSync(join(tmpdir(), 'weir-folders-'));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = temporaryFolder();
 const codeOf = (path: string) => {
   try {
     return makeFolder(path);

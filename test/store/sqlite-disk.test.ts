@@ -7,36 +7,20 @@ import type { AuditRow } from '../../src/record/row.js';
 import type { Failure } from '../../src/schema/failure.js';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite.js';
 import { codeOf } from '../failures.js';
-import { temporaryFolder } from '../left-behind.js';
+import { canMount, fillUp, mount, unmount } from '../small-disk.js';
 import { entryOf, machineImage } from './sample-rows.js';
-
-/** A disk of one megabyte in memory, which only root may mount. */
-function mount(dir: string, options: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dir], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const trial = fs.mkdtempSync('/tmp/weir-mount-');
-const canMount = mount(trial, 'size=1m');
-if (canMount) execFileSync('umount', [trial]);
-fs.rmdirSync(trial);
 
 describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: only root may mount one)'}`, () => {
   let disk: string;
   let store: SqliteStore | undefined;
 
   beforeEach(() => {
-    disk = temporaryFolder();
-    mount(disk, 'size=1m');
+    disk = mount(1);
   });
 
   afterEach(() => {
     store?.close();
-    execFileSync('umount', [disk]);
+    unmount(disk);
   });
 
   const open = () => {
@@ -118,15 +102,4 @@ function writeUntilFull(store: SqliteStore): { settled: AuditRow[]; failure: Fai
     });
   }
   return { settled, failure };
-}
-
-function fillUp(path: string): void {
-  const file = fs.openSync(path, 'w');
-  try {
-    for (;;) fs.writeSync(file, Buffer.alloc(4096));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  } finally {
-    fs.closeSync(file);
-  }
 }
