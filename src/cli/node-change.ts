@@ -5,6 +5,7 @@ import { createMachine } from '../api/machines.js';
 import { readClock } from '../api/node.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import type { ContractDefinition } from '../limiter/definition.js';
+import { limitText } from '../limiter/products/limit-text.js';
 import { spanWords } from '../report/words.js';
 import { nearestWindow } from '../schema/quantity.js';
 import { text, whole } from './command.js';
@@ -148,7 +149,7 @@ export const candidate = nodeCommand({
     const { limiter, since, requests, both, only_limiter, only_candidate, by_key, keys } = answer;
     const { cycle, cycle_ms } = await node.anyone.call(readClock);
     const about = facts([
-      ['candidate', JSON.stringify(limiter)],
+      ['candidate', limitText(limiter)],
       ['since', `cycle ${since}, ${(((cycle - since) * cycle_ms) / 1000).toFixed(0)} s ago`],
       ['requests', requests],
       ['limited by both', both],
@@ -183,7 +184,11 @@ export const remove = nodeCommand({
 function changedWords(answer: AnswerOf<typeof changeContract>) {
   const { contract, changes, forgotten } = answer;
   if (changes.length === 0) return { answer, words: 'Nothing changed.' };
-  const rows = changes.map(({ what, from, to }) => [what.replace('_', ' '), String(from ?? '–'), String(to ?? '–')]);
+  const shown = (what: string, value: unknown) => {
+    if (value === undefined || value === null) return '–';
+    return what === 'rule' || what === 'candidate' ? limitText(JSON.parse(String(value))) : String(value);
+  };
+  const rows = changes.map(({ what, from, to }) => [what.replace('_', ' '), shown(what, from), shown(what, to)]);
   const words = [`${contract.id} ${contract.name}`, table(['changed', 'from', 'to'], rows)].join('\n');
   return { answer, words, note: forgotten };
 }

@@ -1,8 +1,10 @@
 // `weir node contracts`, `transition`, `event` and `gate`: shows contracts, moves them, asks for decisions.
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import { countOne, gateByPost } from '../api/events.js';
+import { getMachine } from '../api/machines.js';
 import { LONGEST_PAGE } from '../api/shapes.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
+import { limitText } from '../limiter/products/limit-text.js';
 import { counted, duration, spanWords } from '../report/words.js';
 import { flag, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
@@ -59,7 +61,7 @@ function contractWords(contract: AnswerOf<typeof getContract>['contract'], cycle
     [
       'candidate',
       candidate &&
-        `${JSON.stringify(candidate.limiter)} would limit ${candidate.would_limit} of ${candidate.requests} requests, of which ${candidate.limited} were limited`,
+        `${limitText(candidate.limiter)} would limit ${candidate.would_limit} of ${candidate.requests} requests, of which ${candidate.limited} were limited`,
     ],
     ['stopped', contract.failure],
   ]);
@@ -101,8 +103,12 @@ export async function contractIn(api: ApiClient, slug: string, given: string | u
   if (given !== undefined) return given;
   const ids = (await allContracts(api, slug)).map(({ id }) => id);
   const [first] = ids;
-  if (first === undefined)
+  if (first === undefined) {
+    const { machine } = await api.call(getMachine, { params: { slug } });
+    if (machine.deleted_at !== undefined)
+      throw usageFailure(`The machine ${slug} was deleted.`, 'Deploy onto another: a slug is used once.');
     throw usageFailure(`The machine ${slug} has no contract: \`weir node deploy ${slug}\` deploys one.`);
+  }
   if (ids.length === 1) return first;
   const some = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}`;
   throw usageFailure(`The machine ${slug} has ${ids.length} contracts; say which one: ${some}.`);

@@ -69,6 +69,25 @@ describe('from nothing to a verified record', () => {
     ]);
   });
 
+  it('with another limit beside the first, promoted: limits are shown as --limit takes them', async () => {
+    const env = await personAt(node.url, 'changing');
+    await weirHere(['node', 'deploy', 'changing', '--limit', 'nginx 10r/s burst=5'], env);
+    const { out: checked } = await weirHere(['node', 'candidate', 'changing', '--limit', 'gcra 10/s burst=2'], env);
+    const { out: promoted } = await weirHere(['node', 'promote', 'changing'], env);
+    const [, shown = ''] =
+      /candidate +(nginx_limit_req .*)$/m.exec((await weirHere(['node', 'candidate', 'changing'], env)).out) ?? [];
+    const again = await weirHere(['node', 'change', 'changing', '--limit', shown], env);
+    await weirHere(['node', 'machine', 'delete', 'changing'], env);
+    const gone = await weirHere(['node', 'gate', 'changing'], env);
+    expect(checked).toMatch(/^candidate +– +gcra T_ms=100 tau_ms=200$/m);
+    expect(promoted).toMatch(/^rule +nginx_limit_req burst=5 rate_1000=10000 .*gcra T_ms=100 tau_ms=200$/m);
+    expect([again.code, again.out]).toEqual([
+      0,
+      expect.stringMatching(/^rule +gcra T_ms=100 tau_ms=200 +nginx_limit_req/m),
+    ]);
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('The machine changing was deleted.')]);
+  });
+
   it('with a gate for each client, by a contract with keys', async () => {
     const env = await personAt(node.url, 'clients');
     const keyed = '--keyed 9 --set keyed.overflow=share';

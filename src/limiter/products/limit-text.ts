@@ -45,13 +45,14 @@ export function isLimiterName(word: string): boolean {
   return productNamed(word) !== undefined || primitiveNamed(word) !== undefined;
 }
 
-export function limitText(limiter: Limiter): string {
-  const { and, paste, location, like, primitive, params, threshold = 100, within = 60, ...others } = limiter;
+export function limitText(limiter: object): string {
+  const given: Limiter = { ...limiter };
+  const { and, paste, location, like, primitive, params, threshold = 100, within = 60, ...others } = given;
   if (and !== undefined) return (and as Limiter[]).map(limitText).join(' and ');
   if (paste !== undefined) return location === undefined ? String(paste) : `${String(paste)} at ${String(location)}`;
   const { template: _, ...fields } = others;
   if (like !== undefined) {
-    const { like: __, ...parameters } = limiter;
+    const { like: __, ...parameters } = given;
     return namedText(String(like), parameters);
   }
   if (primitive !== undefined) return namedText(String(primitive), { ...(params as Fields), ...others });
