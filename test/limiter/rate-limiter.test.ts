@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterCycles } from '../../src/limiter/forecast.js';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
@@ -92,12 +91,6 @@ describe('a shadow', () => {
         expect([shadow.gate.count, shadow.gate.remaining]).toEqual([plain.gate.count, plain.gate.remaining]);
       }),
     );
-  });
-
-  it('of a rule admits all, too', () => {
-    const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity: 2 } } as const;
-    const { gate, transitions } = plannedGate(planContract({ ...ruleLimiter(rule), shadow: true }), 0);
-    expect([gate.decide(5, 0), transitions.map(({ to }) => to)]).toEqual([5, ['limiting']]);
   });
 });
 

@@ -173,17 +173,6 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       for (const node of [0, 1, 2]) await expect.poll(() => own(node)).toBe(401);
     });
 
-    it('an idempotency key counts once, whichever node is asked again', async () => {
-      await machine('once');
-      await deploy(0, 'once', { threshold: 10, within: 100 });
-      const send = (node: number, count: number) => at(node).event('once', { count }, { 'idempotency-key': 'k-1' });
-      const first = await send(0, 3);
-      const again = await send(1, 3);
-      expect(again.body).toEqual(first.body);
-      expect(again.headers.get('idempotent-replayed')).toBe('true');
-      expect((await send(2, 4)).body.code).toBe('idempotency_key_reused');
-    });
-
     it('a machine drawn in the form of XState decides on all nodes as on one', async () => {
       await machine('drawn');
       const on = (condition: string) => ({ type: 'countIn', params: { within: 1_000, condition } });
