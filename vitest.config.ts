@@ -26,6 +26,7 @@ const long = [
   'test/live/wrong-nodes.test.ts',
   'test/node/slow-clients.test.ts',
   'test/identify/retry-policy.test.ts',
+  'test/identify/client-limits.test.ts',
   'test/report/page.test.ts',
   'test/cli/watch.test.ts',
   'test/actor/client/libraries.test.ts',

@@ -53,7 +53,7 @@ const options = {
   timeout: { ...timeout, ...OF_URLS, description: 'how long to wait for an answer, as 5s (default: 10s)' },
   allow: { ...allowed, ...OF_URLS },
   out: { ...outFor('reports/identify/<host>'), ...OF_LIMITERS },
-  client: flag('identify a program instead: which retry policy it follows'),
+  client: flag('identify a program instead, over HTTP/1.1: which retry policy it follows'),
   port: { ...port, ...OF_CLIENTS },
   json,
   program: several(

@@ -1,4 +1,5 @@
 // A program under test that makes no call: which failure says why.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { investigateClient } from '../../src/identify/client/client-investigation.js';
 import { playScripts } from '../../src/identify/client/play-scripts.js';
@@ -28,4 +29,54 @@ it.each([
     onProgress: () => {},
   });
   await expect(played).rejects.toMatchObject(failure);
+});
+
+it.each([
+  ['', true],
+  ['/job-', false],
+])('whether calls of one start can be separated: path %j', async (path, isMixed) => {
+  const source = `for (let i = 0; i < 3; i += 1) await (await fetch(\`\${process.argv[1]}${path === '' ? '' : `${path}\${i}`}\`)).text();`;
+  const played = await playScripts(investigateClient(drawsOf(1)('identify client')), {
+    port: 0,
+    command: [process.execPath, '--input-type=module', '-e', source, '{url}'],
+    timeMs: 4_000,
+    signal: new AbortController().signal,
+    onReady: () => {},
+    onProgress: () => {},
+  });
+  expect(played.isMixed).toBe(isMixed);
+});
+
+const grpc = `const { Client, credentials } = await import('@grpc/grpc-js');
+const url = new URL(process.argv[1]);
+const client = new Client(url.host, credentials.createInsecure());
+client.makeUnaryRequest('/a.B/c', String, String, '', () => {});`;
+const http2 = "(await import('node:http2')).connect(process.argv[1]).on('error', () => {}).request({ ':path': '/' });";
+const tls = "(await import('node:https')).get(process.argv[1].replace('http:', 'https:')).on('error', () => {});";
+
+// Both with a program that Weir starts, and with one that it waits for.
+it.each([
+  ['HTTP/2', http2],
+  ['HTTP/2', grpc],
+  ['TLS', tls],
+])('a program that speaks %s is told so', async (protocol, source) => {
+  const words = [process.execPath, '--input-type=module', '-e', source];
+  const { signal } = new AbortController();
+  const play = (command: readonly string[] | undefined, onReady: (url: string) => void) =>
+    playScripts(investigateClient(drawsOf(1)('identify client')), {
+      port: 0,
+      command,
+      timeMs: 20_000,
+      signal,
+      onReady,
+      onProgress: () => {},
+    });
+  const failure = { code: 'answer_unreadable', what: `The program speaks ${protocol} to the port.` };
+  await expect(play([...words, '{url}'], () => {})).rejects.toMatchObject(failure);
+  let child: ChildProcess | undefined;
+  const waiting = play(undefined, (url) => {
+    child = spawn(words[0]!, [...words.slice(1), url], { stdio: 'ignore', cwd: import.meta.dirname });
+  });
+  await expect(waiting).rejects.toMatchObject(failure);
+  child?.kill();
 });

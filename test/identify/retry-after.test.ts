@@ -13,6 +13,13 @@ const after = (announcedMs: number, gapMs: number | undefined): Advised => ({
   own: [{ share: 1, fromMs: 0, toMs: 500 }],
 });
 
+it('up to 5 s beyond its own wait, where the others were later than most', () => {
+  const waits = [1_000, 2_000, 5_000].flatMap((ms) => [1, 2, 3].map((k) => after(ms, ms + 2 * k)));
+  const long = [40, 120, 210, 330, 470].map((ms) => after(65_000, 5_000 + ms + 10));
+  const [best] = adviceTaken([...waits, ...long], 1);
+  expect(best).toMatchObject({ way: 'near', reachMs: 5_000 });
+});
+
 it.each([
   // Less late than all others seem to be at least: the cap is still the round one.
   ['capped, by a gap that is early by 0.4 ms', 10_008.2],

@@ -105,7 +105,7 @@ describe('a client in virtual time is found with its parameters', () => {
         wait: (k, draw, _last, { status }) => draw.uniform() * doubling(status === 429 ? 1000 : 50, k),
         advice: (told, own) => Math.min(Math.max(told, own), own + 5_000),
       },
-      3,
+      1,
     );
     expect(verdict).toBe('identified');
     expect(waits.map(({ after, jitter }) => [after, jitter])).toEqual([
@@ -306,5 +306,6 @@ it('calls of one process that run out of retries show its quota', () => {
   expect(retryPolicyOf(calls, draw, { averageMs: 2, oftenMs: 6 }).quota).toEqual({
     limited: undefined,
     failed: { least: 35, most: 35 },
+    isRefunded: false,
   });
 });

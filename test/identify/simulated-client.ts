@@ -17,6 +17,12 @@ export interface TrueClient {
   readonly deadlineMs?: number | undefined;
   /** Retries of all calls of one process, which makes many one after the other; undefined for one call. */
   readonly quota?: number | undefined;
+  /** Whether the retries of a call that is served do not count. */
+  readonly refunds?: boolean;
+  /** Calls of one process, one after the other; 1 without a quota. */
+  readonly calls?: number;
+  /** A token bucket before every send, shared by all calls of one process. */
+  readonly gate?: { readonly perS: number; readonly burst: number };
 }
 
 /** How late a gap is beyond its wait, in ms. */
@@ -31,16 +37,34 @@ export function machine(draw: RandomStream, busy = 1): Late {
 /** The calls of one process. */
 function callsOf(client: TrueClient, script: Script, start: number, late: Late, draw: RandomStream): Call[] {
   let left = client.quota ?? Infinity;
-  const alone = client.quota === undefined;
-  return Array.from({ length: alone ? 1 : CALLS }, (_, place) => {
+  const passMs = bucket(client.gate);
+  let nowMs = 0;
+  return Array.from({ length: client.calls ?? (client.quota === undefined ? 1 : CALLS) }, (_, place) => {
     const attempts = Math.min(client.attempts, 1 + left);
-    const call = callOf({ ...client, attempts }, script, start, late, draw, place);
-    left -= call.attempts.length - 1;
+    const beganMs = nowMs;
+    const gate = (ms: number) => passMs(beganMs + ms) - beganMs;
+    const call = callOf({ ...client, attempts }, script, start, late, draw, place, gate);
+    if (client.refunds !== true || call.ending !== 'served') left -= call.attempts.length - 1;
+    nowMs += call.attempts.at(-1)!.endedMs;
     return call;
   });
 }
 
 const CALLS = 12;
+
+/** When a send passes that comes at the given time, in ms. */
+function bucket(gate: TrueClient['gate']): (nowMs: number) => number {
+  if (gate === undefined) return (nowMs) => nowMs;
+  const { perS, burst } = gate;
+  let [tokens, atMs] = [burst, 0];
+  return (nowMs) => {
+    tokens = Math.min(burst, tokens + ((nowMs - atMs) / 1000) * perS);
+    const passedMs = nowMs + (Math.max(0, 1 - tokens) / perS) * 1000;
+    tokens = Math.max(0, tokens - 1);
+    atMs = passedMs;
+    return passedMs;
+  };
+}
 
 export function callOf(
   client: TrueClient,
@@ -49,9 +73,10 @@ export function callOf(
   late: Late,
   draw: RandomStream,
   place = 0,
+  gate: (nowMs: number) => number = (nowMs) => nowMs,
 ): Call {
   const attempts: SeenAttempt[] = [];
-  let [nowMs, lastMs] = [0, 0];
+  let [nowMs, lastMs] = [gate(0), 0];
   const over = (ending: Call['ending'], silentMs = 0): Call => ({
     script,
     method: 'GET',
@@ -79,7 +104,7 @@ export function callOf(
     if (waitMs > Math.max(script.patienceMs, 4 * lastMs))
       return over('silent', Math.max(script.patienceMs, 4 * lastMs));
     lastMs = waitMs;
-    nowMs = endedMs + waitMs + late(k === 1 && place === 0);
+    nowMs = gate(endedMs + waitMs) + late(k === 1 && place === 0);
   }
 }
 

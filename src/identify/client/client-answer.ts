@@ -9,7 +9,7 @@ import type { PlayedPolicy } from './play-scripts.js';
 import type { AdviceTaken } from './retry-after.js';
 import { type Backoff, type RetryPolicy, type SetbackGroup, unseenOf } from './retry-policy.js';
 import type { WaitFit } from './wait-fit.js';
-import { isLonger, showsGrowth, type WaitStructure, waitLaw } from './wait-law.js';
+import { closeMs, isLonger, showsGrowth, type WaitStructure, waitLaw } from './wait-law.js';
 
 type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
 type Ends = readonly [number, number | null];
@@ -62,7 +62,8 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     return { ...waitAnswer(one, best!), others: others.map((fit) => waitAnswer(one, fit).words) };
   });
   const entry = clientEntry(policy);
-  const isReplayed = isExplained && explainsCalls(entry, calls, policy);
+  const isAdviceKnown = advice.length > 0 || policy.advisedAfter.length === 0;
+  const isReplayed = isExplained && isAdviceKnown && explainsCalls(entry, calls, policy);
   // Without waits of its own, obedience and a lower bound are the same.
   const isAdviceOpen = advice.length > 1 && waits.some(({ growth }) => growth !== 'none');
   const isOpen = waits.some(({ others }) => others.length > 0) || isAdviceOpen || attempts.most === Infinity;
@@ -80,9 +81,13 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     quota_after_limited: quota.limited,
     quota_after_failed: quota.failed,
   };
+  if (!isUndecided && retried.always.length > 0 && calls.every(({ place }) => place === 0))
+    remarks.push(
+      'Limits that its calls share, as a retry quota or a rate limit before every send, were not tested: each start made one call.',
+    );
   return {
     program,
-    verdict: isUndecided ? 'undecided' : !isExplained ? 'none' : isOpen ? 'ambiguous' : 'identified',
+    verdict: isUndecided ? 'undecided' : !isReplayed ? 'none' : isOpen ? 'ambiguous' : 'identified',
     calls: calls.length,
     requests: calls.reduce((sum, one) => sum + one.attempts.length, 0),
     seconds: Math.round(seconds),
@@ -120,10 +125,12 @@ function distinct({ fits, gaps }: Backoff): WaitFit[] {
       const pieces = waitLaw(structure, parameters, { k, lastMs: 3 * parameters.baseMs });
       return [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
     });
+  // Of a law without jitter, one with as little of it is said in a remark.
   const alike = (a: WaitFit, b: WaitFit) => {
-    if (jitterOf(a.structure, a.parameters.low) !== jitterOf(b.structure, b.parameters.low)) return false;
+    const [jitter, other] = [jitterOf(a.structure, a.parameters.low), jitterOf(b.structure, b.parameters.low)];
+    if (jitter !== other && other !== 'none') return false;
     const others = edges(b);
-    return edges(a).every((one, i) => Math.abs(one - others[i]!) < 5 + 0.02 * one);
+    return edges(a).every((one, i) => Math.abs(one - others[i]!) < closeMs(one));
   };
   return fits.filter((fit, i) => !fits.slice(0, i).some((before) => alike(fit, before)));
 }
@@ -203,10 +210,10 @@ function ends({ least, most }: Range): Ends {
 }
 
 function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
-  const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout, deadline } = policy;
+  const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout, deadline, quota } = policy;
   if (isMixed)
     return [
-      'Calls of one path overlapped, so their attempts could not be separated. Give each call its own path, or let the program make one call at a time.',
+      'Several calls had one path, so their attempts could not be separated. Give each call its own path, or let each start make one call.',
     ];
   const remarks: string[] = [];
   const unseen = unseenOf(policy);
@@ -231,7 +238,7 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
   }
   if (attempts.most === Infinity && deadline !== undefined)
     remarks.push(
-      `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}: it may have more.`,
+      `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}, so it may have any number above: the client is written without a limit.`,
     );
   else if (attempts.most === Infinity && attempts.least > 1)
     remarks.push(
@@ -245,6 +252,12 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
     remarks.push('No known use of Retry-After explains the waits after it.');
   if (advice[0] !== undefined && advice[0].way !== 'ignored' && obeysDate === false)
     remarks.push('A Retry-After that is a date is not obeyed.');
+  if (quota.limited !== undefined || quota.failed !== undefined)
+    remarks.push(
+      quota.isRefunded
+        ? 'A retry that is served gives its cost back to the quota. What a first attempt gives back was not measured.'
+        : 'What served calls give back to the quota was not measured.',
+    );
   if (timeout?.most === Infinity && timeout.least > 0)
     remarks.push(`It waits for an answer for ${Math.floor(timeout.least / 1000)} s and longer.`);
   return remarks;

@@ -22,19 +22,19 @@ export function clientEntry(policy: RetryPolicy): ClientSpec {
       ? {}
       : { timeout: ms(roundNear(timeout.least, timeout.most, timeout.most)) };
   if (retries_on.length === 0) return { kind: 'open', ...timeoutMs };
-  const max_attempts = attempts.least;
+  const isUnlimited = attempts.most === Infinity;
   const [way] = advice;
   const isOnlyAdvised = !retried.always.includes('429') && retries_on.includes('limited');
   if (backoffs.length === 0) {
     const jitter = way?.way === 'later' ? { jitter: ms(way.reachMs!) } : {};
-    return { kind: 'obedient', max_attempts, ...jitter, ...timeoutMs };
+    return { kind: 'obedient', max_attempts: attempts.least, ...jitter, ...timeoutMs };
   }
   const retry_after = retryAfter(policy, isOnlyAdvised);
   const failed = backoffFor('failed', backoffs)!;
   const limited = backoffFor('limited', backoffs)!;
   return {
     kind: 'retrying',
-    max_attempts,
+    max_attempts: isUnlimited ? 'unlimited' : attempts.least,
     retries_on,
     backoff: backoffSpec(failed, attempts.least, way?.way === 'scaled'),
     ...(limited === failed ? {} : { backoff_after: { limited: backoffSpec(limited, attempts.least, false) } }),
@@ -47,16 +47,22 @@ export function clientEntry(policy: RetryPolicy): ClientSpec {
   };
 }
 
-/** One token per retry after the setback with the larger quota. Refunds by successes are not observed. */
+/** One token per retry after the setback with the larger quota. Refunds by first attempts are not observed. */
 function retryQuota({ quota }: RetryPolicy): Pick<RetrySpec, 'retry_quota'> {
-  const { limited, failed } = quota;
+  const { limited, failed, isRefunded } = quota;
   const capacity = Math.max(limited?.least ?? 0, failed?.least ?? 0);
   if (capacity === 0) return {};
   const cost = (one: Range | undefined) =>
     one === undefined || one.least === capacity ? 1 : rounded(capacity / (one.least + 0.5));
   const others = cost(failed);
   const costs = { limited: cost(limited), failed: others, lost: others, timeout: others };
-  return { retry_quota: { capacity, ...(Object.values(costs).every((one) => one === 1) ? {} : { cost: costs }) } };
+  return {
+    retry_quota: {
+      capacity,
+      ...(Object.values(costs).every((one) => one === 1) ? {} : { cost: costs }),
+      ...(isRefunded ? { refund: { retried: 'cost' } } : {}),
+    },
+  };
 }
 
 function retryAfter({ advice: [way] }: RetryPolicy, isOnlyAdvised: boolean): RetryAfterSpec | undefined {

@@ -15,7 +15,7 @@ import {
   setbacks,
   unseenOf,
 } from './retry-policy.js';
-import type { Call, Reply, Script } from './script.js';
+import { type Call, MANY, type Reply, type Script } from './script.js';
 import { type TimerLateness, waitLaw } from './wait-law.js';
 
 export interface Played {
@@ -57,6 +57,15 @@ const always = (reply: Reply): Script => ({
 const alwaysAdvised: Script = {
   name: 'always 429 seconds 1',
   replies: [{ status: 429, retryAfter: { form: 'seconds', seconds: 1 } }],
+  patienceMs: PATIENCE_MS,
+};
+/** A program that obeys it has attempts left at its deadline only if it has many. */
+const atOnceAgain: Script = {
+  name: 'many 429 seconds 0',
+  replies: [
+    ...Array.from({ length: MANY }, () => ({ status: 429, retryAfter: { form: 'seconds', seconds: 0 } }) as const),
+    { status: 200 },
+  ],
   patienceMs: PATIENCE_MS,
 };
 const advised = (setback: SetbackGroup, seconds: number, patienceMs?: number) =>
@@ -122,7 +131,8 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     const reply = setback === undefined ? other : `${status[setback]}`;
     if (reply === undefined) return [];
     const retryAfter = { form: 'seconds', seconds: 1 } as const;
-    const calibrating = policy.advice[0]?.way === 'obeyed' && backoff.fits.length > 1 ? SAMPLE : 0;
+    const calibrating =
+      ['obeyed', 'floor'].includes(policy.advice[0]?.way ?? '') && backoff.fits.length > 1 ? SAMPLE : 0;
     return [
       ...times(2 * SAMPLE, () => always({ status: reply === 'reset' ? reply : Number(reply) })),
       ...times(calibrating, () => ({
@@ -131,13 +141,14 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
       })),
     ];
   });
+  const open = policy.advice.map(({ way }) => way);
   const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
+  const many = policy.attempts.most === Infinity && open.some((way) => way !== 'ignored') ? [atOnceAgain] : [];
   // The program still runs: its first wait may be long.
   const patient = unseenOf(policy).flatMap((one) =>
     times(SAMPLE / 2, () => ({ ...always({ status: one }), name: `patient ${one}`, patienceMs: CAP_PATIENCE_MS })),
   );
   // A lower bound of its own short waits differs from obedience only in an announcement of 0.
-  const open = policy.advice.map(({ way }) => way);
   const zero = {
     status: status[policy.advisedAfter[0] ?? 'limited'],
     retryAfter: { form: 'seconds', seconds: 0 },
@@ -154,6 +165,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     ...atOnce.filter(({ name }) => !played(name)),
     ...patient.filter(({ name }) => !played(name)),
     ...held,
+    ...many.filter(({ name }) => !played(name)),
     ...aroundDeadline(policy).filter(({ name }) => !played(name)),
     ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),
   ];

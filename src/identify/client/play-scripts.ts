@@ -8,7 +8,7 @@ import { WallClock } from '../../time/wall.js';
 import type { ClientInvestigation, Played } from './client-investigation.js';
 import type { RetryPolicy } from './retry-policy.js';
 import { type Call, failsAlways, lastGapMs, type Script, SILENCE } from './script.js';
-import { type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
+import { type Foreign, type OpenCall, ScriptedServer, seenCall } from './scripted-server.js';
 import type { TimerLateness } from './wait-law.js';
 
 interface PlayOptions {
@@ -54,7 +54,7 @@ interface Start {
   untilMs?: number;
 }
 
-/** @throws Failure `port_in_use`; `wrong_usage` if the command cannot be started; `answer_unreadable` if it makes no request */
+/** @throws Failure `port_in_use`; `wrong_usage` if the command cannot be started; `answer_unreadable` if it makes no request of HTTP/1 */
 export async function playScripts(investigation: ClientInvestigation, options: PlayOptions): Promise<PlayedPolicy> {
   const clock = new WallClock(1_000);
   const player = new Player(clock, options);
@@ -118,7 +118,8 @@ class Player {
   }
 
   get isMixed(): boolean {
-    return this.#server.isMixed;
+    // Without a program, the pause between two calls of one path separates them.
+    return this.#server.isMixed || (this.#server.isReused && this.#options.command !== undefined);
   }
 
   async listen(): Promise<string> {
@@ -143,6 +144,7 @@ class Player {
       if (nowMs > untilMs && (command !== undefined || this.#running.length > 0 || done.length > 0)) break;
       if (command !== undefined) this.#startNext();
       await this.#clock.sleep(TICK_MS, signal);
+      if (!this.#hasCalled && this.#server.foreign !== undefined) throw otherProtocol(this.#server.foreign);
       const atMs = this.#clock.monotonicMs();
       this.#ticks.push({ atMs, lateMs: atMs - nowMs - TICK_MS });
       const over = this.#running.filter((start) => this.#isOver(start));
@@ -286,6 +288,19 @@ function cannotStart({ code, message }: NodeJS.ErrnoException, program: string):
     // EACCES, too, where a folder of the PATH cannot be read.
     why: code === 'ENOENT' || code === 'EACCES' ? 'There is no such program, or it may not be run.' : message,
     fix: 'Give a program and its arguments after --, as in -- curl --retry 3 {url}.',
+  });
+}
+
+function otherProtocol(foreign: Foreign): Failure {
+  const fixes: Readonly<Record<Foreign, string>> = {
+    TLS: 'Give it the URL with http:, not https:.',
+    'HTTP/2':
+      'Let it use HTTP/1.1. gRPC cannot: the retry policy of its service config is a client of a scenario, as like: grpc.',
+  };
+  return new Failure('answer_unreadable', {
+    what: `The program speaks ${foreign} to the port.`,
+    why: 'Weir answers plain HTTP/1.1 there, so it saw no request.',
+    fix: fixes[foreign],
   });
 }
 

@@ -9,13 +9,15 @@
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
 import { roundNear } from './wait-fit.js';
-import { areStalls, cut, densityOf, EARLY_MS, type Lateness, latestMs, type Piece } from './wait-law.js';
+import { areStalls, closeMs, cut, densityOf, EARLY_MS, type Lateness, latestMs, type Piece } from './wait-law.js';
 
 export interface Advised {
   readonly announcedMs: number;
   readonly gapMs: number | undefined;
   /** Length of the observation; Infinity if the program had ended. */
   readonly watchedMs: number;
+  /** A wait beyond this is not begun. */
+  readonly deadlineMs?: number | undefined;
   readonly late: Lateness;
   /** Randomness up to this may be lateness, in ms. */
   readonly hiddenMs: number;
@@ -61,7 +63,7 @@ export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTake
 }
 
 function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
-  const isClose = (a: number | undefined, b: number) => Math.abs((a ?? Infinity) - b) < 5 + 0.02 * b;
+  const isClose = (a: number | undefined, b: number) => Math.abs((a ?? Infinity) - b) < closeMs(b);
   return isClose(pieces[0]?.fromMs, own[0]!.fromMs) && isClose(pieces.at(-1)?.toMs, own.at(-1)!.toMs);
 }
 
@@ -70,30 +72,35 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   const gaps = seen.flatMap(({ gapMs, late, ...rest }) =>
     gapMs === undefined
       ? []
-      : [{ ...rest, latestMs: latestMs(late), gapMs: Math.max(0, gapMs - Math.max(0, late.offsetMs)) }],
+      : [{ ...rest, seenMs: gapMs, latestMs: latestMs(late), gapMs: Math.max(0, gapMs - Math.max(0, late.offsetMs)) }],
   );
-  const shorter = gaps.filter(({ gapMs, announcedMs }) => gapMs < announcedMs - 1);
+  // By what was seen: without its usual lateness, one that was less late would seem shorter.
+  const shorter = gaps.filter(({ seenMs, announcedMs }) => seenMs < announcedMs - 1);
   if (way === 'near') {
     const most = Math.min(...shorter.map(({ gapMs, own }) => gapMs - own[0]!.fromMs));
-    const least = Math.max(0, ...shorter.map(({ gapMs, own }) => gapMs - own.at(-1)!.toMs));
-    return shorter.length === 0 ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, (least + most) / 2)) }];
+    const least = Math.max(0, ...shorter.map(({ gapMs, own, latestMs: lateMs }) => gapMs - own.at(-1)!.toMs - lateMs));
+    return shorter.length === 0 ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, most)) }];
   }
   const announced = [...new Set(seen.map(({ announcedMs }) => announcedMs))].sort((a, b) => a - b);
   const splits = announced.slice(1).map((mostMs, i) => ({ leastMs: announced[i]!, mostMs }));
   const ends = [
     undefined,
     ...splits.flatMap(({ leastMs, mostMs }) =>
-      (['own', 'stops'] as const).map((above) => ({
+      // What obeys nothing beyond 0 ignores it.
+      (leastMs === 0 ? (['stops'] as const) : (['own', 'stops'] as const)).map((above) => ({
         above,
         atMs: roundNear(leastMs, mostMs - 1, leastMs),
         leastMs,
         mostMs,
       })),
     ),
-    ...shorter.map(({ gapMs, latestMs: lateMs }) => {
-      const [leastMs, mostMs] = [Math.max(0, gapMs - lateMs), gapMs + 1];
-      return { above: 'capped' as const, atMs: roundNear(leastMs, mostMs, gapMs), leastMs, mostMs };
-    }),
+    // A lower bound within its own waits would be none.
+    ...shorter
+      .filter(({ gapMs, own }) => way !== 'floor' || gapMs > own.at(-1)!.toMs)
+      .map(({ gapMs, latestMs: lateMs }) => {
+        const [leastMs, mostMs] = [Math.max(0, gapMs - lateMs), gapMs + 1];
+        return { above: 'capped' as const, atMs: roundNear(leastMs, mostMs, gapMs), leastMs, mostMs };
+      }),
   ];
   const beyond = gaps
     .filter(({ gapMs, announcedMs }) => announcedMs > 0 && gapMs > announcedMs)
@@ -110,14 +117,15 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
 function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): number {
   let score =
     -PARAMETER *
-    (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true));
+    (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true) / 2);
   let stalls = 0;
   for (const one of seen) {
-    const { announcedMs, gapMs, watchedMs, late } = one;
+    const { announcedMs, gapMs, watchedMs, deadlineMs = Infinity, late } = one;
     const pieces = waitAfter(advice, one, scale);
     if (gapMs === undefined) {
       // Silence may be a wait beyond the end of the observation; a program that has ended has given up.
-      if (!(pieces.length === 0 ? watchedMs > announcedMs : pieces.at(-1)!.toMs + latestMs(late) > watchedMs))
+      const endMs = Math.min(watchedMs, deadlineMs);
+      if (!(pieces.length === 0 ? watchedMs > announcedMs : pieces.at(-1)!.toMs + latestMs(late) > endMs))
         return -Infinity;
       continue;
     }

@@ -2,6 +2,7 @@
 
 import type { RandomStream } from '../../math/random.js';
 import { type Range, rangeOf } from '../../math/range.js';
+import { differ, explained } from './gap-checks.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
   type AnnouncedWait,
@@ -9,12 +10,13 @@ import {
   failsAlways,
   hasGivenUp,
   lastGapMs,
+  MANY,
   type Reply,
   replyAt,
   type Script,
 } from './script.js';
 import { fitWaits, type WaitFit } from './wait-fit.js';
-import { areStalls, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
+import { EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -57,20 +59,16 @@ export interface RetryPolicy {
   /** Total time after which it gives up, in ms, whatever the attempts. */
   readonly deadline: Range | undefined;
   /** Retries shared by all calls of one process; then each call has one attempt only. */
-  readonly quota: Readonly<Partial<Record<SetbackGroup, Range>>>;
+  readonly quota: Readonly<Record<SetbackGroup, Range | undefined>> & {
+    /** Whether one process made more retries than that, where they were served. */
+    readonly isRefunded: boolean;
+  };
 }
 
-/** The distribution of a wait is visible if it is wider than the lateness by this factor. */
-const WIDE = 20;
 /** Tolerance: the program's wait begins before its request arrives. */
 const TIMEOUT = { share: 1.01, ms: 30 };
 /** An announced wait up to this shows that an answer is retried. */
 const SOON_S = 2;
-/** Kolmogorov's limit for 1 in 1,000. */
-const UNEVEN = 1.95;
-/** Additional unevenness by the lateness of a busy machine. */
-const LOADED = 0.1;
-const FEW = 8;
 /** Announced waits were obeyed if all were exceeded, half of them by no more than this beyond the minimum. */
 const OBEYED_MS = 60;
 /** Of a client without a back-off, whose lateness no gap shows. */
@@ -83,12 +81,12 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers
   const retried = retriedOf(calls);
   const seen = attemptsOf(calls);
   const deadline = deadlineOf(calls, backoffs, { retried, attempts: seen });
-  // A stop at the deadline says nothing about an announcement.
-  const isFree = ({ gapMs, announcedMs }: Advised) =>
-    gapMs !== undefined || announcedMs < (deadline?.least ?? Infinity);
   const advisedBy = (form: AnnouncedWait['form']) =>
     setbacks.map((one) => advisedOf(calls, one, form, backoffs, timers));
-  const advised = advisedBy('seconds').map((seen) => seen.filter(isFree));
+  const deadlineMs = deadline?.least;
+  const advised = advisedBy('seconds').map((seen) => seen.map((one) => ({ ...one, deadlineMs })));
+  const adviceFound = adviceFor(advised, backoffs);
+  const reachMs = Math.min(adviceFound.advice[0]?.end?.atMs ?? Infinity, deadlineMs ?? Infinity);
   return {
     methods: [...new Set(calls.map(({ method }) => method))],
     calls: calls.length,
@@ -98,11 +96,16 @@ export function retryPolicyOf(calls: readonly Call[], draw: RandomStream, timers
         ? seen
         : { least: seen.most, most: isSpent(calls, backoffs, seen, deadline) ? seen.most : Infinity },
     backoffs,
-    ...adviceFor(advised, backoffs),
-    obeysDate: obeysAll(advisedBy('date').flat()),
+    ...adviceFound,
+    // A date beyond an end shows nothing.
+    obeysDate: obeysAll(
+      advisedBy('date')
+        .flat()
+        .filter(({ announcedMs }) => announcedMs <= reachMs),
+    ),
     timeout: timeoutOf(calls),
     deadline,
-    quota: Object.fromEntries(setbacks.map((one) => [one, quotaOf(calls, one)])),
+    quota: quotas(calls),
   };
 }
 
@@ -142,14 +145,14 @@ function attemptsOf(calls: readonly Call[]): Range {
       isQuick(script) && place === 0 && (attempts.length > 1 || attempts[0]!.reply.retryAfter),
   );
   const ended = failing.filter(hasGivenUp).map(({ attempts }) => attempts.length);
-  if (ended.length > 0) return rangeOf(ended);
   const seen = Math.max(1, ...failing.map(({ attempts }) => attempts.length));
+  if (ended.length > 0) return { least: Math.min(...ended), most: seen };
   const isNeverRetried = failing.length === 0 && calls.some((call) => isQuick(call.script) && hasGivenUp(call));
   return { least: seen, most: isNeverRetried ? 1 : Infinity };
 }
 
 function isQuick(script: Script): boolean {
-  return failsAlways(script) && replyAt(script, 0).heldMs === undefined;
+  return (failsAlways(script) || script.replies.length > MANY) && replyAt(script, 0).heldMs === undefined;
 }
 
 // ---- back-off ------------------------------------------------------------------------------------------------------------
@@ -196,52 +199,15 @@ function backoffsOf(calls: readonly Call[], draw: RandomStream, timers: TimerLat
   const late = known(calls);
   const of = (after: readonly SetbackGroup[]): Backoff => {
     const gaps = after.flatMap((setback) => gapsOf(calls, setback));
-    const fits = fitWaits([...gaps, ...late], timers, draw);
-    return { after, fits, gaps, ...explained(gaps, fits[0]!) };
+    const fits = fitWaits([...gaps, ...late], timers, draw).map((fit) => ({ fit, ...explained(gaps, fit, timers) }));
+    const good = fits.filter(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
+    const [{ unexplained, isEven }] = (good.length > 0 ? good : fits) as [(typeof fits)[0]];
+    return { after, fits: (good.length > 0 ? good : fits).map(({ fit }) => fit), gaps, unexplained, isEven };
   };
   const seen = setbacks.filter((setback) => gapsOf(calls, setback).length > 0);
   const [limited, failed] = setbacks.map((setback) => gapsOf(calls, setback));
   if (seen.length === 0) return [];
   return differ(limited!, failed!) ? seen.map((setback) => of([setback])) : [of(seen)];
-}
-
-/** Whether gaps before the same retry follow two laws: Kolmogorov-Smirnov, and more than lateness explains. */
-function differ(some: readonly Gap[], others: readonly Gap[]): boolean {
-  return [1, 2].some((retry) => {
-    const [a, b] = [some, others].map((gaps) =>
-      gaps.flatMap(({ k, ms }) => (k === retry ? [ms] : [])).sort((x, y) => x - y),
-    ) as [number[], number[]];
-    if (Math.min(a.length, b.length) < FEW) return false;
-    const below = (sorted: readonly number[], ms: number) => sorted.filter((one) => one <= ms).length / sorted.length;
-    const distance = Math.max(...[...a, ...b].map((ms) => Math.abs(below(a, ms) - below(b, ms))));
-    const [x, y] = [a[a.length >> 1]!, b[b.length >> 1]!];
-    return (
-      distance * Math.sqrt((a.length * b.length) / (a.length + b.length)) > UNEVEN &&
-      Math.abs(x - y) > 5 + 0.1 * Math.max(x, y)
-    );
-  });
-}
-
-function explained(gaps: readonly Gap[], fit: WaitFit): Pick<Backoff, 'unexplained' | 'isEven'> {
-  const { structure, parameters } = fit;
-  const places: number[] = [];
-  const stalled: Gap[] = [];
-  const unexplained = gaps.filter((gap) => {
-    const pieces = waitLaw(structure, parameters, gap);
-    const late = gap.isFirst ? fit.first : fit.later;
-    const { offsetMs, spreadMs } = late;
-    const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
-    const by = EARLY_MS + 0.01 * toMs;
-    if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
-      places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs - fromMs) / (toMs - fromMs))));
-    if (gap.ms > toMs + latestMs(late) + by) stalled.push(gap);
-    return gap.ms < fromMs + Math.min(0, offsetMs) - by;
-  });
-  if (!areStalls(stalled.length, gaps.length)) unexplained.push(...stalled);
-  places.sort((a, b) => a - b);
-  const n = places.length;
-  const distance = Math.max(0, ...places.map((x, i) => Math.max((i + 1) / n - x, x - i / n)));
-  return { unexplained, isEven: n < FEW || distance < UNEVEN / Math.sqrt(n) + LOADED };
 }
 
 // ---- Retry-After ---------------------------------------------------------------------------------------------------------
@@ -345,7 +311,7 @@ function nextMs(call: Call, backoffs: readonly Backoff[]): number {
 function isSpent(calls: readonly Call[], backoffs: readonly Backoff[], { most }: Range, deadline: Range): boolean {
   return calls.some(
     (call) =>
-      failsAlways(call.script) &&
+      isQuick(call.script) &&
       call.attempts.length === most &&
       hasGivenUp(call) &&
       nextMs(call, backoffs) < deadline.least,
@@ -372,6 +338,15 @@ function deadlineOf(
   });
   const found = { least: Math.max(0, ...wentOn), most: Math.min(...ended) };
   return found.least < found.most && found.most < Infinity ? found : undefined;
+}
+
+function quotas(calls: readonly Call[]): RetryPolicy['quota'] {
+  const [limited, failed] = setbacks.map((one) => quotaOf(calls, one));
+  const most = Math.max(limited?.most ?? 0, failed?.most ?? 0);
+  const retries = new Map<number, number>();
+  for (const { start, attempts, ending } of calls)
+    if (ending === 'served') retries.set(start, (retries.get(start) ?? 0) + attempts.length - 1);
+  return { limited, failed, isRefunded: most > 0 && Math.max(...retries.values()) > most };
 }
 
 /** If all calls of a process fail, later calls have fewer attempts, and finally one. */

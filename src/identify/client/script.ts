@@ -48,6 +48,9 @@ export function replyAt({ replies }: Script, attempt: number): Reply {
   return replies[Math.min(attempt, replies.length - 1)]!;
 }
 
+/** Setbacks before an answer that serves, in a script that counts attempts. */
+export const MANY = 60;
+
 export function failsAlways({ replies }: Script): boolean {
   return replies.at(-1)!.status !== 200;
 }

@@ -16,6 +16,13 @@ export interface OpenCall {
   waiting: number;
 }
 
+export type Foreign = 'TLS' | 'HTTP/2';
+
+function foreignIn(packet: Buffer): Foreign | undefined {
+  if (packet[0] === 0x16 && packet[1] === 0x03) return 'TLS';
+  return packet.toString('latin1', 0, 14) === 'PRI * HTTP/2.0' ? 'HTTP/2' : undefined;
+}
+
 /** A new call; undefined: serves it without recording. */
 type Assign = (segment: string, method: string) => OpenCall | undefined;
 
@@ -33,11 +40,19 @@ export class ScriptedServer {
   readonly #open = new Map<string, OpenCall>();
   /** Two attempts of one path overlapped without a header that identifies their calls. */
   isMixed = false;
+  /** A path was called again after its call was served: calls that fail could not be separated. */
+  isReused = false;
+  /** What a connection began with that is no HTTP/1. */
+  foreign: Foreign | undefined;
 
   constructor(clock: WallClock, assign: Assign) {
     this.#clock = clock;
     this.#assign = assign;
     this.#server = createServer((request, response) => this.#receive(request, response));
+    this.#server.on('clientError', ({ rawPacket }: Error & { rawPacket?: Buffer }, socket) => {
+      if (rawPacket !== undefined) this.foreign ??= foreignIn(rawPacket);
+      socket.destroy();
+    });
     // Closing a connection while a program waits would be another setback.
     this.#server.keepAliveTimeout = 3_600_000;
   }
@@ -73,6 +88,7 @@ export class ScriptedServer {
     let call = isFirst ? undefined : this.#open.get(key);
     if (id === undefined && (call?.waiting ?? 0) > 0) this.isMixed = true;
     if (call === undefined || call.attempts.at(-1)?.reply.status === 200) {
+      this.isReused ||= call !== undefined && id === undefined;
       call = this.#assign(url.split(/[/?]/)[1] ?? '', method);
       if (call === undefined) {
         answer(request, response, { status: 200 });

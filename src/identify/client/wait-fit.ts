@@ -46,13 +46,14 @@ const structures: readonly WaitStructure[] = [
   { ...plain, jitter: 'share', skipsFirst: true },
   { ...plain, jitter: 'plus' },
   { ...plain, jitter: 'plus', growth: 'linear' },
+  { ...plain, jitter: 'plus', skipsFirst: true },
   { ...plain, jitter: 'decorrelated' },
 ];
 
 /** A law is rejected if its log-likelihood is lower by this. */
 const CLEARLY = 5;
 /** Steps of the chains: screening, fitting, and near a known point; `doubt` multiplies the tolerance of the screening. */
-const STEPS = { look: 80, fit: 200, near: 80, doubt: 2 };
+const STEPS = { look: 80, fit: 400, near: 80, doubt: 2 };
 const STARTS = { far: 16, near: 4 };
 /** Log-likelihood that round numbers may lose: half of chi-squared at 1 %, for one and each further. `usual`: prior of a usual value. */
 const ROUNDING = { one: 3, further: 1.5, usual: 4 };
@@ -260,8 +261,9 @@ function guessed(
     const blurred = Object.entries(near).map(([name, value]) => [name, value * (1 + 0.02 * (draw.uniform() - 0.5))]);
     return { ...(Object.fromEntries(blurred) as Values), ...(draw.uniform() < 0.5 ? late : {}) };
   }
-  const [a, b] = [edges(draw), edges(draw)];
-  const most = Math.max(a.mostMs, b.mostMs);
+  // Two show the growth, and a third one a cap that they are below.
+  const [a, b, c] = [edges(draw), edges(draw), edges(draw)];
+  const most = Math.max(a.mostMs, b.mostMs, c.mostMs);
   const isLow = draw.uniform() < 0.5;
   const low = isLow
     ? Math.min(1, (a.leastMs / a.mostMs) * (1 + 0.1 * (draw.uniform() - 0.5)))
@@ -276,7 +278,7 @@ function guessed(
     factor,
     low,
     plusMs: Math.max(9, (a.mostMs - a.leastMs) * (1 + 0.2 * (draw.uniform() - 0.5))),
-    capMs: draw.uniform() < 0.5 ? most * (0.8 + 0.3 * draw.uniform()) : most * (1 + 1e3 * draw.uniform()),
+    capMs: [w(c), most * (0.8 + 0.3 * draw.uniform()), most * (1 + 1e3 * draw.uniform())][draw.integer(0, 2)]!,
     ...late,
   };
 }
@@ -334,7 +336,7 @@ function oddities({ growth, skipsFirst, jitter, capsJitter }: WaitStructure, p: 
     2 * Number(skipsFirst) +
     Number(jitter === 'plus' || jitter === 'decorrelated') +
     Number(capsJitter) / 2 +
-    Number(![1, 2].includes(p.factor)) +
+    Number(![1, 2].includes(p.factor)) / (roundFactors.includes(p.factor) ? 2 : 1) +
     Number(jitter === 'share' && ![0, 0.5].includes(p.low)) +
     Number(p.capMs !== Infinity)
   );

@@ -140,6 +140,24 @@ function lateAt(x: number): number {
   return 1.5 * (u * u * u * u + x * x * v * v);
 }
 
+/** Waits that differ by less are alike, in ms. */
+export function closeMs(ms: number): number {
+  return 5 + 0.02 * ms;
+}
+
+/** Probability that a wait of these pieces, with its lateness, is at least as long as a gap. */
+export function atLeast(pieces: readonly Piece[], ms: number, { offsetMs, spreadMs }: Lateness): number {
+  let sum = 0;
+  for (const { share, fromMs, toMs } of pieces)
+    for (let i = 0.5; i < POINTS; i += 1) {
+      const waitMs = fromMs + (i / POINTS) * (toMs - fromMs);
+      sum += (share / POINTS) * ((1 - STALL.share) * beyond((ms - waitMs - offsetMs) / spreadMs));
+    }
+  return sum + STALL.share / (1 + Math.max(0, ms - pieces[0]!.fromMs) / STALL.ms);
+}
+
+const POINTS = 50;
+
 export function densityOf(pieces: readonly Piece[], ms: number, late: Lateness): number {
   let density = 0;
   let lackMs = Infinity;
