@@ -240,6 +240,34 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     await until(async () => (await at(1).rows('edge')).length === 3);
   });
 
+  it.each<[what: string, refuse: string[], take: string[]]>([
+    ['a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+    [
+      'one with too few replicas',
+      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+      ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+    ],
+    [
+      'one that the node may not write to',
+      ['ACL', 'SETUSER', 'default', '-@write'],
+      ['ACL', 'SETUSER', 'default', '+@all'],
+    ],
+  ])('Redis takes no writes, as %s: the node is not ready until it does', async (_what, refuse, take) => {
+    const path = await begin(1, [], 100_000, 100_000);
+    await server!.ask(...refuse);
+    await until(async () => !(await isReady(nodes[0]!)));
+    const ready = await owner.at(nodes[0]!).get('/readyz');
+    expect([...statusAndCode(ready), ready.body.detail]).toEqual([
+      503,
+      'store_away',
+      expect.stringContaining('Redis refuses it: '),
+    ]);
+    expect(statusAndCode(await owner.post(path))).toEqual([503, 'store_away']);
+    await server!.ask(...take);
+    await allReady();
+    expect((await owner.post(path)).status).toBe(200);
+  });
+
   it('connections cut in the middle of batches: every outcome is known, or an error; none counts twice', async () => {
     const path = await begin(3, [], 100_000, 100_000);
     const sending = hammer(path);

@@ -25,6 +25,8 @@ const PROBE_MS = 100;
 
 const FITNESS_MS = 2_000;
 
+const NEVER_THERE = `${DIRECTORY}never-there`;
+
 const SILENCE_MS = 10_000;
 
 /** Length of a span of clock replies, in ms. */
@@ -50,6 +52,7 @@ export class RedisConnection {
   readonly #link: Link;
   #away: Failure | undefined;
   #unfit: Failure | undefined;
+  #refused: Failure | undefined;
   #fitnessMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   /** Redis's clock minus ours: the maximum of the previous span and of this one. */
@@ -108,9 +111,9 @@ export class RedisConnection {
     return this.#away;
   }
 
-  /** Why Redis may lose what it has acknowledged, although it answers. */
+  /** Why Redis takes no writes, or may lose what it has acknowledged, although it answers. */
   get unfit(): Failure | undefined {
-    return this.#unfit;
+    return this.#refused ?? this.#unfit;
   }
 
   /**
@@ -185,12 +188,12 @@ export class RedisConnection {
     throw new Error(`only ${replicas} of ${this.#link.wait} replicas have it: it happened, and a failover may lose it`);
   }
 
-  #inTime<T>(reply: Promise<T>): Promise<T> {
+  #inTime<T>(reply: Promise<T>, ms = this.deadlineMs): Promise<T> {
     return new Promise((resolve, reject) => {
       const { agenda } = this.#link.clock;
       // After a pause of the process the reply may already be in the socket: read it before giving up.
-      const late = () => void nextTurn().then(() => reject(new Error(`no answer within ${this.deadlineMs} ms`)));
-      const ticket = agenda.at(this.#link.clock.now() + this.deadlineMs, Rank.client, late);
+      const late = () => void nextTurn().then(() => reject(new Error(`no answer within ${ms} ms`)));
+      const ticket = agenda.at(this.#link.clock.now() + ms, Rank.client, late);
       reply.then(
         (value) => {
           agenda.cancel(ticket);
@@ -208,8 +211,8 @@ export class RedisConnection {
   #failed(error: unknown): Failure {
     const { message } = error as Error;
     if (/^WEIRLATE/.test(message)) return storeAway('Redis was reached after the deadline, and did nothing.');
-    if (/^(OOM|NOREPLICAS|READONLY|MISCONF)/.test(message)) return storeAway(`Redis refuses writes: ${message}`);
-    if (isRefusal(message)) {
+    if (isRefusal(message)) return refused(message);
+    if (/^(ERR|WRONGTYPE|user_script)/.test(message)) {
       this.#link.onError(error);
       return storeAway(`Redis refused the command: ${message}`);
     }
@@ -240,15 +243,26 @@ export class RedisConnection {
     this.#unfit = unfitness(found, this.#link.wait);
   }
 
+  /** Deletes what is never there: refused as any other write, by a replica for example, and taken when memory is full. */
+  async #askWrite(): Promise<void> {
+    try {
+      await this.#link.wire.send(NEVER_THERE, ['DEL', NEVER_THERE], false);
+      this.#refused = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (!isRefusal(message)) throw error;
+      this.#refused = refused(message);
+    }
+  }
+
   /** Asks for the time, one request at a time; while Redis is away this is the probe. */
   async #beat(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        const asked = this.#askTime();
-        if (this.#away === undefined) await this.#inTime(asked);
-        else await Promise.race([asked, pause(SILENCE_MS).then(() => Promise.reject(new Error('silence')))]);
+        await this.#inTime(this.#askTime(), this.#away === undefined ? this.deadlineMs : SILENCE_MS);
         this.#away = undefined;
         await this.#inTime(this.#askFitness());
+        await this.#inTime(this.#askWrite());
       } catch (error) {
         if (!this.#isClosed) this.#failed(error);
       }
@@ -278,6 +292,11 @@ function unreached({ kind, nodes }: RedisPlace, error: unknown): Failure {
   );
 }
 
+/** Because of how Redis is set up, or of its state; others are mistakes in a command. */
 function isRefusal(message: string): boolean {
-  return /^(ERR|WRONGTYPE|NOAUTH|NOPERM|user_script)/.test(message);
+  return /^(OOM|NOREPLICAS|READONLY|MISCONF|NOAUTH|NOPERM)/.test(message);
+}
+
+function refused(message: string): Failure {
+  return storeAway(`Redis refuses it: ${message.replace(/\.$/, '')}.`);
 }

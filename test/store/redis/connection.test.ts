@@ -5,7 +5,7 @@ import { RedisConnection } from '../../../src/store/redis/connection.js';
 import { nextTurn } from '../../../src/time/next-turn.js';
 import { pause } from '../../../src/time/wall.js';
 import { afterFile } from '../../left-behind.js';
-import { hasRedis, RedisServer } from './server.js';
+import { hasRedis, RedisServer, until } from './server.js';
 
 const DEADLINE_MS = 100;
 
@@ -26,5 +26,21 @@ it.skipIf(!hasRedis)(
     expect(await answer).toBe(null);
     // One that does not come in time is said to be late.
     await expect(connection.command('BLPOP', 'nothing', '60')).rejects.toThrow(/no answer within 100 ms/);
+  },
+);
+
+it.skipIf(!hasRedis)(
+  'while Redis is away no timer stays behind a probe, or the process would not end with its node (needs redis-server)',
+  async () => {
+    const server = await RedisServer.start();
+    afterFile(() => server.stop());
+    const connection = await RedisConnection.open({ url: server.url, deadlineMs: DEADLINE_MS });
+    afterFile(async () => connection.close());
+    await server.stop();
+    await until(() => connection.failure !== undefined);
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    await pause(1_500);
+    expect(timers() - before).toBeLessThan(5);
   },
 );
