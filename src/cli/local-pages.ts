@@ -1,7 +1,7 @@
 // A loopback server for the playground, the page of a run, and reports.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type HostCheck, hostCheck, refuseTwoHosts } from '../node/host-names.js';
+import { type HostCheck, hostCheck, refuseHostLines } from '../node/host-names.js';
 import { Failure } from '../schema/failure.js';
 import { bundled } from '../web/bundled.js';
 
@@ -59,12 +59,13 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
 }
 
 async function pageFor(
-  { method, headers, rawHeaders, url = '/' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   pages: Pages,
   check: HostCheck,
 ): Promise<Page | 'sent'> {
-  refuseTwoHosts(rawHeaders);
+  const { method, headers, url = '/' } = request;
+  refuseHostLines(request);
   check(headers.host);
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');

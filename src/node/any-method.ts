@@ -1,4 +1,5 @@
-// Routes every method of a gate as GET. A gateway adds its client's path and query, which are ignored: no client chooses what is counted.
+// Brings targets into one form, and routes every method of a gate as GET. A gateway adds its client's path and query, which are
+// ignored: no client chooses what is counted.
 //
 //   PROPFIND /api/chain/edge/contracts/c1/gate/orders/7?peek=1   ──►   GET /api/chain/edge/contracts/c1/gate/-
 import type { IncomingMessage } from 'node:http';
@@ -8,6 +9,15 @@ export interface GateRequest extends IncomingMessage {
 }
 
 const GATE = /^(\/api\/chain\/[^/?]*\/contracts\/[^/?]*\/gate)(?:(\/)|\?|$)/;
+
+/** Brings a target in absolute form, which names the host instead of the header, into the form of others (RFC 9112, 3.2.2). */
+export function asOriginForm(request: IncomingMessage): void {
+  const { url = '', headers } = request;
+  if (url.startsWith('/')) return;
+  const [whole, authority, path = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (whole !== undefined) headers.host = authority;
+  request.url = path.startsWith('/') ? path : `/${path}`;
+}
 
 /** Routes a gate request as GET without the client's path. Node has already read the method, so HEAD has no body. */
 export function asGate(request: GateRequest): void {

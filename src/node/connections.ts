@@ -46,12 +46,16 @@ export class Connections {
       keepAliveTimeout: 0,
       connectionsCheckingInterval: limits.connectionsCheckMs,
     };
-    const server = createServer({ ...timeouts, maxHeaderSize: limits.headerBytes }, (request, response) => {
+    // A request without Host is refused by the routes, in words.
+    const heads = { maxHeaderSize: limits.headerBytes, requireHostHeader: false };
+    const server = createServer({ ...timeouts, ...heads }, (request, response) => {
       const socket: WatchedSocket = request.socket;
       socket.begun = (socket.begun ?? 0) + 1;
       answer(request, response);
       socket.answering = response.writableEnded && !hasBody(request) ? undefined : response;
     });
+    // Node drops headers beyond 1,000 by default: a client could hide what its gateway adds. Their bytes are bounded.
+    server.maxHeadersCount = 0;
     // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => {
       if (!sockets.admit(socket)) return;

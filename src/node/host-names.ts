@@ -4,6 +4,7 @@
 //                      127.0.0.1:7770   10.0.0.7   weir:7770   api.example.org        others
 //   on loopback             yes            -           -        --host-name            421
 //   on other addresses      yes           yes         yes       --host-name            421
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../schema/failure.js';
@@ -31,17 +32,23 @@ function isOfNetwork(name: string): boolean {
   return isIP(name.replace(/^\[(.*)\]$/, '$1')) > 0 || /^[a-z0-9_-]+$/.test(name);
 }
 
-/** A proxy may use the other one. @param rawHeaders names and values in turn @throws Failure `malformed_request` */
-export function refuseTwoHosts(rawHeaders: readonly string[]): void {
+/** HTTP/1.1 asks for one; of two, a proxy may use the other one. @throws Failure `malformed_request` */
+export function refuseHostLines({
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): void {
   let lines = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!;
     if (name.length === 4 && name.toLowerCase() === 'host') lines += 1;
   }
-  if (lines < 2) return;
+  if (lines === 1 || (lines === 0 && httpVersion !== '1.1')) return;
   throw new Failure('malformed_request', {
     what: 'The request was refused.',
-    why: `It has ${lines} lines \`Host\`, and HTTP allows one.`,
+    why:
+      lines === 0
+        ? 'It has no line `Host`, and HTTP/1.1 asks for one.'
+        : `It has ${lines} lines \`Host\`, and HTTP allows one.`,
     fix: 'Send one.',
   });
 }

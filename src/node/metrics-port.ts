@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { Failure } from '../schema/failure.js';
-import { type HostCheck, refuseTwoHosts } from './host-names.js';
+import { type HostCheck, refuseHostLines } from './host-names.js';
 import type { Metrics } from './metrics.js';
 import type { Sockets } from './sockets.js';
 
@@ -22,7 +22,7 @@ export async function openMetricsPort(
 ): Promise<MetricsPort> {
   const server = createServer((request, response) => {
     try {
-      refuseTwoHosts(request.rawHeaders);
+      refuseHostLines(request);
       checkHost(request.headers.host);
     } catch (error) {
       response.writeHead(error instanceof Failure ? error.status : 500).end();

@@ -14,9 +14,9 @@ import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
 import { Bug, Failure } from '../schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
-import { asGate } from './any-method.js';
+import { asGate, asOriginForm } from './any-method.js';
 import { Connections } from './connections.js';
-import { type HostCheck, refuseTwoHosts } from './host-names.js';
+import { type HostCheck, refuseHostLines } from './host-names.js';
 import { parseBody, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
 import { Pipelines } from './pipelines.js';
@@ -74,6 +74,7 @@ export async function createServer(
     schemaController: { compilersFactory: { buildValidator: noOther } },
     serverFactory: (answer) => {
       const route: typeof answer = (request, response) => {
+        asOriginForm(request);
         asGate(request);
         answer(request, response);
       };
@@ -102,6 +103,8 @@ export async function createServer(
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
     const { route } = request;
+    // Fastify closes after a refused body. A body that was read is no reason: requests behind it would be counted without an answer.
+    if (request.bodyLength > 0) reply.removeHeader('connection');
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);
@@ -249,8 +252,8 @@ function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) 
   const tryToAuthenticate = (request: FastifyRequest) => {
     request.route = route;
     request.nowMs = clock.now();
-    const { headers, rawHeaders } = request.raw;
-    refuseTwoHosts(rawHeaders);
+    const { headers } = request.raw;
+    refuseHostLines(request.raw);
     const gateway = route.gatewayOf?.(context, request);
     if (gateway === undefined) checkHost(headers.host);
     request.caller = gateway ?? access.callerOf(request, route, changes);

@@ -80,10 +80,11 @@ it('refuses a request with two lines Host, whichever is good', async () => {
     await ask(clock, [own, 'evil.example']),
     await ask(clock, ['evil.example', own]),
     await ask(clock, [own, own]),
+    await ask(clock, [`${own}\r\n${'a:\r\n'.repeat(2_000)}a:`, 'evil.example']),
     await ask(node.metricsUrl ?? '', [own, own]),
   ];
   await node.close();
-  expect(statuses).toEqual(['200', '400', '400', '400', '400']);
+  expect(statuses).toEqual(['200', '400', '400', '400', '400', '400']);
 });
 
 it('the figures are closed unless a port or the door beside the API is asked for', async () => {

@@ -188,7 +188,7 @@ describe('what is no HTTP, or does not come, is refused on its socket', () => {
     ['noise', '\x16\x03\x01\x02\r\n\r\n', 400, 'malformed_request'],
     ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'malformed_request'],
     ['two lengths', `POST / ${HTTP}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400, 'malformed_request'],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, undefined],
+    ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
     ['headers too large', `GET / ${HTTP}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a path too long', `GET /${'x'.repeat(20_000)} ${HTTP}\r\n`, 431, 'headers_too_large'],
     ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
@@ -199,6 +199,33 @@ describe('what is no HTTP, or does not come, is refused on its socket', () => {
     const answer = await rawAnswer(node.url, text);
     expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
   });
+});
+
+describe('a target in another form', () => {
+  const decided = `/api/chain/gate/contracts/${contract}/gate`;
+  it.each([
+    [
+      'absolute: a gate by any method',
+      `PUT http://localhost${decided}/orders HTTP/1.1\r\nHost: localhost`,
+      200,
+      undefined,
+    ],
+    ['absolute: of another host', 'GET http://evil.example/api/clock HTTP/1.1\r\nHost: localhost', 421, 'host_refused'],
+    ['absolute: without a path', 'GET http://localhost?a HTTP/1.1\r\nHost: localhost', 200, undefined],
+    ['asterisk', 'GET * HTTP/1.1\r\nHost: localhost', 404, 'route_not_found'],
+  ])('%s', async (_name, head, status, code) => {
+    const rest = `\r\nAuthorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+    const answer = await rawAnswer(node.url, head + rest);
+    expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
+  });
+});
+
+it('a body that is no JSON does not end its connection: what is sent behind it is counted and answered', async () => {
+  const event = (body: string, more = '') =>
+    `POST ${EVENT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\nContent-Type: application/json\r\n` +
+    `${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const answer = await rawAnswer(node.url, event('{x}') + event('{"type":"request"}', 'Connection: close\r\n'));
+  expect([...answer.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(['400', '200']);
 });
 
 function statusOf(method: string, path: string): Promise<number | undefined> {
