@@ -6,6 +6,7 @@ import { waitsInWords } from '../live/announced-waits.js';
 import { modulo } from '../math/modulo.js';
 import { type Range, rangeOf } from '../math/range.js';
 import { roundest } from '../math/roundest.js';
+import { counted } from '../report/words.js';
 import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import { type Investigated, isAlive } from './explanations.js';
@@ -63,8 +64,11 @@ const MOST_UNREST = 0.2;
 const MOST_LATE_MS = 30;
 
 export function answerOf(investigated: Investigated, resolution: number, harm?: string | undefined): Answer {
-  const { evidence, alive, elapsedMs } = investigated;
-  const common = { requests: evidence.seen.length, seconds: Math.round(elapsedMs / 100) / 10 };
+  const { evidence, alive, elapsedMs, usedBefore } = investigated;
+  const common = {
+    requests: (usedBefore?.answers ?? 0) + evidence.seen.length,
+    seconds: Math.round(elapsedMs / 100) / 10,
+  };
   const stopped = harm === undefined ? [] : [`It stopped early: ${harm}`];
   const waits = [waitsInWords(evidence.seen)].filter((words) => words !== undefined);
   const unnamed = unnamedFor(investigated);
@@ -74,6 +78,10 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
   }
   const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs, resolution));
   const remarks = [...stopped];
+  if (usedBefore !== undefined)
+    remarks.push(
+      `The limiter was in use before: the first ${usedBefore.answers} answers are explained if it had admitted ${counted(usedBefore.admitted, 'request')} shortly before them. The numbers are of the later answers.`,
+    );
   const offMs = Math.max(...rules.map((rule) => rule.offMs));
   if (offMs > 0)
     remarks.push(

@@ -13,6 +13,8 @@ export interface Investigated {
   readonly alive: readonly Fitted[];
   readonly nearest: Fitted | undefined;
   readonly elapsedMs: number;
+  /** The limiter was in use: the first answers, not in `evidence`, are explained if it had admitted `admitted` requests before. */
+  readonly usedBefore?: { readonly answers: number; readonly admitted: number } | undefined;
   readonly ended: 'settled' | 'budget' | 'time' | 'stopped' | 'never limited';
 }
 

@@ -4,12 +4,14 @@
 //                                                                         ▲                                                      │
 //                                                                         └──────────────────────────────────────────────────────┘
 
+import { roundest } from '../math/roundest.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsByRun, explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import { type Fitted, spreadOut } from './fit.js';
+import { admittedBefore } from './order-verdict.js';
 import type { Probe, Volley } from './probe.js';
 import { Choices, type InvestigationOptions, type InvestigationState } from './probe-choice.js';
-import type { Structure } from './structure.js';
+import type { Hypothesis, Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
 
@@ -39,7 +41,15 @@ export function* investigate(options: InvestigationOptions): InvestigationSteps 
 const BURST_SHARE = 0.5;
 const SOONER = 0.2;
 const LATER = 4;
+const LEAST_REST_MS = 10_000;
 const MOST_SEARCHES = 3;
+
+/** As it fits best, and with the roundest time. */
+function usesOf({ best, ranges: { spanMs } }: Fitted): Hypothesis[] {
+  const { structure, parameters } = best;
+  const round = roundest(spanMs.least, spanMs.most, parameters.spanMs);
+  return structure.period === undefined ? [best, { structure, parameters: { ...parameters, spanMs: round } }] : [best];
+}
 
 class Investigation {
   readonly #options: InvestigationOptions;
@@ -58,7 +68,10 @@ class Investigation {
   readonly #choices: Choices;
   /** Numbers of answers at which `explanationsByRun` searched all structures. */
   readonly #runSearchesAt: number[] = [];
-  #isRepeated = false;
+  /** Number of answers at which `#repeat` rested. */
+  #repeatedAt: number | undefined;
+  #leftOut: readonly Seen[] = [];
+  #nearestToAll: Fitted | undefined;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
@@ -129,8 +142,13 @@ class Investigation {
         const last = this.#choices.distinguishing(this.#state) ?? this.#choices.confirming(this.#state);
         searches = Math.min(searches, MOST_SEARCHES - 1);
         if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
-        else if (this.#alive.length === 0 && !this.#isRepeated) yield* this.#repeat();
-        else return this.result(next ?? 'settled');
+        else if (this.#isOdd() && this.#repeatedAt === undefined) yield* this.#repeat();
+        else if (this.#alive.length === 0 && this.#leaveOut()) {
+          among = simple;
+          searches = 0;
+          if (!this.isLimited) yield* this.findLimit();
+          if (this.isLimited && this.#seen.at(-1)!.decision === 'limited') yield* this.findRecovery();
+        } else return this.result(next ?? 'settled');
         continue;
       }
       searches += 1;
@@ -141,13 +159,30 @@ class Investigation {
     }
   }
 
+  /** Nothing explains the answers, or only rules that are rare: the limiter may have been in use. */
+  #isOdd(): boolean {
+    return this.#alive.every(({ best }) => best.structure.isFine);
+  }
+
   *#repeat(): Generator<Ask, void, Answered> {
-    this.#isRepeated = true;
+    this.#repeatedAt = this.#seen.length;
     const { requests, timeMs } = this.#left();
-    const restMs = Math.min(timeMs / 4, LATER * (this.#nowMs - this.#fromMs!));
+    const laterMs = this.#alive.length === 0 ? LATER * (this.#nowMs - this.#fromMs!) : 0;
+    const restMs = Math.min(timeMs / 4, Math.max(LEAST_REST_MS, laterMs));
     const n = Math.min(this.#first + 1, requests);
     if (n > 0) yield* this.#ask({ words: 'a burst, much later', volleys: [{ atMs: 0, n }] }, restMs);
     yield* this.findRecovery();
+  }
+
+  /** Leaves out the answers before the rest of `#repeat`: the limiter may have been in use before them, and as new after it. */
+  #leaveOut(): boolean {
+    if (this.#leftOut.length > 0 || this.#repeatedAt === this.#seen.length) return false;
+    this.#leftOut = this.#seen.splice(0, this.#repeatedAt);
+    this.#nearestToAll = this.#fitted[0];
+    this.#evidence = evidenceOf([]);
+    this.#nearMisses.clear();
+    this.#runSearchesAt.length = 0;
+    return true;
   }
 
   /** Searches further explanations with `explanationsByRun`: following the violation found none. */
@@ -179,13 +214,18 @@ class Investigation {
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    return {
-      evidence,
-      alive: preferred([...this.#alive, ...this.#revived()], evidence),
-      nearest: this.#fitted[0],
-      elapsedMs: this.#nowMs - (this.#fromMs ?? this.#nowMs),
-      ended,
-    };
+    const alive = preferred([...this.#alive, ...this.#revived()], evidence);
+    const elapsedMs = this.#nowMs - (this.#fromMs ?? this.#nowMs);
+    const found = { evidence, alive, nearest: this.#fitted[0], elapsedMs, ended };
+    if (this.#leftOut.length === 0) return found;
+    const whole = evidenceOf([...this.#leftOut, ...this.#seen]);
+    const used = alive.flatMap((one) => {
+      const admitted = usesOf(one).flatMap((use) => admittedBefore(use, whole) ?? [])[0];
+      return admitted === undefined ? [] : [{ one, admitted }];
+    });
+    if (used.length === 0) return { ...found, evidence: whole, alive: [], nearest: this.#nearestToAll };
+    const usedBefore = { answers: this.#leftOut.length, admitted: used[0]!.admitted };
+    return { ...found, alive: used.map(({ one }) => one), usedBefore };
   }
 
   get #key(): string {
@@ -194,7 +234,10 @@ class Investigation {
 
   #left(): { readonly requests: number; readonly timeMs: number } {
     const { budget, timeMs } = this.#options;
-    return { requests: budget - this.#seen.length, timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)) };
+    return {
+      requests: budget - this.#leftOut.length - this.#seen.length,
+      timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)),
+    };
   }
 
   *#ask(probe: Probe, restMs: number, isFresh = false): Generator<Ask, void, Answered> {

@@ -8,20 +8,27 @@ import { countingOf } from '../explain/counting-of.js';
 import { queuesOf } from '../explain/queues.js';
 import { searchOrder } from '../explain/search.js';
 import { countedWithin, type Evidence, type Seen } from './evidence.js';
-import type { Hypothesis, Structure } from './structure.js';
+import { type Hypothesis, type Structure, windowMsOf } from './structure.js';
 import { BASE_MS } from './violation.js';
 
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
 
-export function orderVerdict(hypothesis: Hypothesis, evidence: Evidence, mostNodes = MOST_NODES) {
+/** @param before further requests, counted at any instant from `sentMs` to `answeredMs` */
+export function orderVerdict(
+  hypothesis: Hypothesis,
+  evidence: Evidence,
+  mostNodes = MOST_NODES,
+  before: readonly Seen[] = [],
+) {
   const { structure, parameters } = hypothesis;
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
   if (counting === undefined) return 'unknown';
   let isUnknown = false;
   const longAgoMs = beginsWhenMade(structure) ? LONG_AGO_MS : 0;
   for (const { key } of evidence.keys) {
-    const requests = evidence.seen.filter((one) => one.key === key).map((one) => within(one, structure, evidence));
+    const own = evidence.seen.filter((one) => one.key === key).map((one) => within(one, structure, evidence));
+    const requests = [...before.filter((one) => one.key === key), ...own];
     const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Infinity);
     const queues = queuesOf(requests, counting.stepMs, { slackMs: SLACK_MS, transportMs: Infinity });
     const { type } = searchOrder(queues, counting, {
@@ -33,6 +40,22 @@ export function orderVerdict(hypothesis: Hypothesis, evidence: Evidence, mostNod
     isUnknown ||= type !== 'explained';
   }
   return isUnknown ? 'unknown' : 'explained';
+}
+
+const MOST_TRIES = 64;
+
+/**
+ * Answers to a limiter that was in use: how many requests it must have admitted within its window before the first of them, so that
+ * some order of counting gives all. Undefined: none was found.
+ */
+export function admittedBefore(hypothesis: Hypothesis, evidence: Evidence): number | undefined {
+  const { key, sentMs } = evidence.seen[0]!;
+  const { limit } = hypothesis.parameters;
+  const one: Seen = { key, sentMs: sentMs - windowMsOf(hypothesis), answeredMs: sentMs, decision: 'admitted' };
+  const step = Math.ceil(limit / MOST_TRIES);
+  for (let n = step; n < limit + step; n += step)
+    if (orderVerdict(hypothesis, evidence, MOST_NODES, Array(n).fill(one)) === 'explained') return n;
+  return undefined;
 }
 
 function within(one: Seen, { holds }: Structure, evidence: Evidence): Seen {

@@ -76,6 +76,33 @@ describe('what is recognised', () => {
   });
 });
 
+describe('a limiter that was in use just before', () => {
+  const used = (rule: RuleDefinition): Decide => {
+    const limiter = limiterOf(rule, 0);
+    let isUsed = false;
+    return (tMs, key) => {
+      if (!isUsed) for (let k = 0; k < 25; k += 1) limiter(tMs - 900 + 35 * k, key);
+      isUsed = true;
+      return limiter(tMs, key);
+    };
+  };
+
+  // biome-ignore format: one case a line
+  it.each<[string, string, number, RuleDefinition, number]>([
+    ['a token bucket', 'bucket', 10, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
+    ['a sliding log', 'log', 10, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
+    ['a fixed window', 'fixed', 10, { primitive: 'fixed_window', params: window1s }, 3],
+    // Its first answers looked like those of a counter that blocks.
+    ['nginx', 'bucket', 6, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
+  ])('%s is named, and what it had admitted before is said', (_, structure, limit, rule, seed) => {
+    const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
+    const [found] = rules;
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    expect(remarks[0]).toMatch(/^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/);
+    expect(requests).toBeLessThan(200);
+  });
+});
+
 describe('keys', () => {
   const window: RuleDefinition = {
     primitive: 'fixed_window',
