@@ -70,11 +70,11 @@ export function explained(
   if (!areStalls(stalled.length, gaps.length)) unexplained.push(...stalled);
   for (const retry of new Set(gaps.map(({ k }) => k))) {
     const those = gaps.filter((gap) => gap.k === retry);
+    const laws = those.map((gap) => ({ gap, pieces: waitLaw(structure, parameters, gap) }));
     const chances = (side: 1 | -1) =>
-      those.map((gap) => {
-        const pieces = waitLaw(structure, parameters, gap);
-        return atLeast(pieces, gap.ms - side * closeMs(pieces.at(-1)!.toMs), gap.isFirst ? fit.first : fit.later);
-      });
+      laws.map(({ gap, pieces }) =>
+        atLeast(pieces, gap.ms - side * closeMs(pieces.at(-1)!.toMs), gap.isFirst ? fit.first : fit.later),
+      );
     if (areUnlikely(chances(1)) || areUnlikely(chances(-1).map((one) => 1 - one))) unexplained.push(...those);
   }
   places.sort((a, b) => a - b);
