@@ -33,8 +33,8 @@ export function limitSentence(limiter: Limiter, cycleMs: number): string {
 
 /** What a refused request costs its client. */
 function harmOf({ params }: RuleDefinition): string {
-  const { count_refused: isCounted, block_ms: blockMs } = params as Readonly<Record<string, unknown>>;
-  return isCounted === true ? '; refused requests count' : blockMs === undefined ? '' : '; a refusal blocks';
+  const { count_refused: isCounted, block_ms: blockMs = 0 } = params as Readonly<Record<string, unknown>>;
+  return isCounted === true ? '; refused requests count' : blockMs === 0 ? '' : '; a refusal blocks';
 }
 
 function rateText(perMs: number): string {

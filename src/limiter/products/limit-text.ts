@@ -13,7 +13,7 @@ import { parseMs, parseTime } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
 import { looksLikeStanza } from './pasted.js';
-import type { Product } from './product.js';
+import type { Paced } from './product.js';
 import { nameAdvice, productNames, productOf } from './products.js';
 
 type Fields = Record<string, unknown>;
@@ -46,7 +46,7 @@ export function isLimiterName(word: string): boolean {
 }
 
 export function limitText(limiter: object): string {
-  const given: Limiter = { ...limiter };
+  const given = limiter as Limiter;
   const { and, paste, location, like, primitive, params, threshold = 100, within = 60, ...others } = given;
   if (and !== undefined) return (and as Limiter[]).map(limitText).join(' and ');
   if (paste !== undefined) return location === undefined ? String(paste) : `${String(paste)} at ${String(location)}`;
@@ -187,12 +187,8 @@ const { primitive: _, params: __, ...outer } = propertiesOf(RuleDefinition);
 function likeIn(text: string, name: string, words: readonly Word[]): Limiter {
   const { product } = productOf(name);
   const known = propertiesOf(product.params);
-  const { fields, others } = paceIn(text, known, product.paced, words);
-  const { given, rest } = fieldsIn(text, name, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, others);
-  for (const [field, value] of Object.entries(fields)) {
-    if (field in given) throw unreadable(text, words[0], `${field} is given twice`);
-    given[field] = value;
-  }
+  const named = product.paced === undefined ? words : withPaceNamed(text, known, product.paced, words);
+  const { given, rest } = fieldsIn(text, name, { ...known, hold_ms: outer['hold_ms']!, counts: {} }, named);
   giveInOrder(text, name, known, given, rest);
   const inOrder = [...Object.keys(known), 'hold_ms', 'counts'].flatMap((one) =>
     one in given ? [[one, given[one]]] : [],
@@ -200,21 +196,28 @@ function likeIn(text: string, name: string, words: readonly Word[]): Limiter {
   return { like: name, ...Object.fromEntries(inOrder) };
 }
 
-/** A pace such as `100 in 60s` as parameters of the product, and the other words. */
-function paceIn(text: string, known: Readonly<Record<string, Kind>>, paced: Product['paced'], words: readonly Word[]) {
-  const at = words.findIndex(({ name }, index) => {
+/** A pace such as `100 in 60s` as words that name the parameters of the product. */
+function withPaceNamed(
+  text: string,
+  known: Readonly<Record<string, Kind>>,
+  paced: Paced,
+  words: readonly Word[],
+): readonly Word[] {
+  const from = words.findIndex(({ name }, index) => {
     const before = words[index - 1];
     if (name !== undefined || (before?.name === undefined && known[before?.text ?? '']?.type === 'string'))
       return false;
     const some = words.slice(index, index + MOST_PACE_WORDS).map((one) => one.text);
     return SHORT_PACE.test(some[0]!) || PACE.test(some.join(' '));
   });
-  if (paced === undefined || at < 0) return { fields: {}, others: words };
-  const pace = paceAt(text, words.slice(at), []);
-  const fields = paced(pace.n, pace.time);
-  if (Object.entries(fields).some(([name, value]) => name === '' || value === undefined))
-    throw unreadable(text, words[at], 'the product has no such time');
-  return { fields, others: [...words.slice(0, at), ...words.slice(at + pace.words)] };
+  if (from < 0) return words;
+  const first = words[from]!;
+  const pace = paceAt(text, words.slice(from), []);
+  const named = Object.entries(paced(pace.n, pace.time)).map(([name, value]) => {
+    if (value === undefined) throw unreadable(text, first, 'the product has no such time');
+    return { name, text: String(value), at: first.at };
+  });
+  return [...words.slice(0, from), ...named, ...words.slice(from + pace.words)];
 }
 
 function giveInOrder(

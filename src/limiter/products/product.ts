@@ -20,8 +20,8 @@ interface Param<Value> {
   readonly read: (given: unknown) => Value;
 }
 
-/** The parameters for n requests in a time, such as `10 min`; undefined where the product cannot say it. */
-type Paced = (n: number, time: string) => Readonly<Record<string, unknown>>;
+/** The parameters for n requests in a time, such as `10 min`; one is undefined where the product has no such time. */
+export type Paced = (n: number, time: string) => Readonly<Record<string, unknown>>;
 
 type Params = Readonly<Record<string, Param<unknown>>>;
 type Values<Of extends Params> = {

@@ -143,7 +143,10 @@ export const servers = {
       day: optional(whole('Requests per day.')),
     },
     needsOne: true,
-    paced: (n, time) => ({ [nameOfTime(time) ?? '']: n }),
+    paced(n, time) {
+      const unit = nameOfTime(time);
+      return { [unit ?? 'second']: unit && n };
+    },
     example: { second: 10 },
     rule({ second, minute, hour, day }) {
       const limits = [

@@ -288,6 +288,7 @@ it.each([
   ['nginx 10r/s burst=5', 777, 'nginx rate=10r/s burst=5: a new client gets 6 at once, 10/s in the long run'],
   ['gcra 100 in 1h burst=20', 777, 'gcra T_ms=36000 tau_ms=720000: a new client gets 21 at once, 1.667/min in the long run'],
   ['haproxy 100 in 10s', 777, 'haproxy period=10s limit=100: a new client gets 100 at once, up to 10/s in the long run; refused requests count'],
+  ['varnish 10 1s 0s', 777, 'varnish limit=10 period=1s block=0s: a new client gets 10 at once, 10/s in the long run'],
   ['varnish 10 1s 2s', 777, 'varnish limit=10 period=1s block=2s: a new client gets 10 at once, up to 10/s in the long run; a refusal blocks'],
   ['concurrency limit=3', 777, 'concurrency limit=3: a new client gets 3 at once'],
   ['none', 777, 'none: refuses nothing'],
