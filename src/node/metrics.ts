@@ -29,7 +29,7 @@ export class Counts {
   missedCycles = 0;
   readonly commitSeconds = new LatencyHistogram();
   readonly gateSeconds = new LatencyHistogram();
-  readonly #gateSecondsOf = new Map<string, LatencyHistogram>();
+  readonly #gateSecondsOf = new WeakMap<Machine, LatencyHistogram>();
   readonly #requests = new Map<RouteAddress | undefined, Float64Array>();
 
   /** @param admitted how many of `n` requests @param isShadow whether a shadow would have limited those */
@@ -44,19 +44,20 @@ export class Counts {
     else this.decided(n, decision.admitted, decision.would_limit);
   }
 
-  gateTook(slug: string, ms: number): void {
+  /** @param machine undefined if it was removed meanwhile */
+  gateTook(machine: Machine | undefined, ms: number): void {
     const seconds = ms / 1000;
     this.gateSeconds.take(seconds);
-    let ofMachine = this.#gateSecondsOf.get(slug);
-    if (ofMachine === undefined) {
-      ofMachine = new LatencyHistogram();
-      this.#gateSecondsOf.set(slug, ofMachine);
-    }
-    ofMachine.take(seconds);
+    if (machine !== undefined) this.gateSecondsOf(machine).take(seconds);
   }
 
-  gateSecondsOf(slug: string): LatencyHistogram {
-    return this.#gateSecondsOf.get(slug) ?? new LatencyHistogram();
+  gateSecondsOf(machine: Machine): LatencyHistogram {
+    let seconds = this.#gateSecondsOf.get(machine);
+    if (seconds === undefined) {
+      seconds = new LatencyHistogram();
+      this.#gateSecondsOf.set(machine, seconds);
+    }
+    return seconds;
   }
 
   /** Answers of a route by status; undefined: requests without a route. */
@@ -206,7 +207,8 @@ function lateness(delay: IntervalHistogram): Labelled[] {
 
 const MOST_NAMED = 1_000;
 
-export function metricsOfMachine({ slug: machine, contracts, head }: Machine, counts: Counts): Promise<string> {
+export function metricsOfMachine(of: Machine, counts: Counts): Promise<string> {
+  const { slug: machine, contracts, head } = of;
   const registry = new Registry();
   const decided = (some: Machine['contracts'], labels: Labels) => {
     const sumOf = (figure: (contract: Contract) => number) => some.reduce((sum, one) => sum + figure(one), 0);
@@ -220,7 +222,7 @@ export function metricsOfMachine({ slug: machine, contracts, head }: Machine, co
       .filter(({ image }) => image.name !== undefined)
       .slice(0, MOST_NAMED)
       .flatMap((contract) => decided([contract], { machine, contract: contract.image.name! }));
-  const gateSeconds = counts.gateSecondsOf(machine);
+  const gateSeconds = counts.gateSecondsOf(of);
   show(registry, {
     weir_machine_decisions_total: counter(
       'Requests that the contracts of the machine decided on since the node started.',

@@ -167,7 +167,7 @@ function mount(
   route: Route,
 ): void {
   const { method, path, tier, isGate = false, hasHead = !isGate } = route;
-  const { clock, counts, overload, limits } = context;
+  const { clock, counts, host, overload, limits } = context;
   const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`;
   const answers = counts.answersOf(route);
   // Supervisors do not queue.
@@ -176,7 +176,9 @@ function mount(
   const count = (request: FastifyRequest, reply: FastifyReply, startMs: number, body: unknown) => {
     answers[reply.statusCode]! += 1;
     if (isAdmin) noteAdminAction(log, route, request, { status: reply.statusCode, body });
-    if (isGate) counts.gateTook((request.params as { slug: string }).slug, clock.monotonicMs() - startMs);
+    if (!isGate) return;
+    const { slug } = request.params as { slug: string };
+    counts.gateTook(host.machines.get(slug), clock.monotonicMs() - startMs);
   };
   const { follow } = context.registry;
   const once = (request: FastifyRequest, reply: FastifyReply) =>

@@ -7,6 +7,7 @@ import { publicKeyFrom } from '../../src/record/signing.js';
 import { temporaryFolder } from '../left-behind.js';
 import { verifyExport } from '../record/verifying.js';
 import { until } from '../store/redis/server.js';
+import { seriesIn } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 
 const running: RunningNode[] = [];
@@ -96,6 +97,8 @@ describe.each([
     await until(async () => (await nobody.get('/api/chain/m/state')).status === 404);
     await until(async () => (await stranger.createMachine('m', true)).status === 201);
     expect((await nobody.rows('m')).map(({ kind, seq }) => [kind, seq])).toEqual([['machine_created', 1]]);
+    const metrics = (await stranger.get('/api/chain/m/metrics')).body;
+    expect(seriesIn(metrics).get('weir_machine_gate_seconds_count{machine="m"}')).toBe(0);
   });
 
   it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
