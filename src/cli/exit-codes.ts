@@ -16,7 +16,8 @@ export const exitCodes: Readonly<Record<Verdict, number>> = {
 };
 
 /** Prints a failure (JSON to standard output, text to standard error) and sets the exit code without exiting. */
-export function endWith(error: unknown, asJson: boolean): void {
+export function endWith(thrown: unknown, asJson: boolean): void {
+  const error = OUT_OF_FILES.has((thrown as NodeJS.ErrnoException | undefined)?.code) ? outOfFiles(thrown) : thrown;
   if (error instanceof Failure) {
     process.exitCode = (error.code === 'stopped' ? exitOfStop() : undefined) ?? error.exit;
     if (asJson) say(`${JSON.stringify(problemOf(error))}\n`);
@@ -29,6 +30,17 @@ export function endWith(error: unknown, asJson: boolean): void {
   warn(
     `weir: internal error. Your input is not the cause. Report it with the command line and these lines:\n${details}\n`,
   );
+}
+
+const OUT_OF_FILES: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE']);
+
+function outOfFiles(cause: unknown): Failure {
+  return new Failure('unreadable_file', {
+    what: 'A file or connection could not be opened.',
+    why: 'This process, or this machine, has as many open as it may.',
+    fix: 'Raise the limit of open files, for example with `ulimit -n 1024`, or close programs that hold many.',
+    cause,
+  });
 }
 
 export function usageFailure(message: string, fix = 'See `weir --help`, or `weir <command> --help`.'): Failure {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../left-behind.js';
 import { loopback } from '../loopback.js';
 import { personAt, program, run, type Serving, serve, weir, weirHere } from './command-line.js';
 
@@ -123,6 +124,12 @@ describe('a command that is refused', () => {
     const { code, out } = await weir(['node', 'gate', 'edge', '--peek', '--json'], env);
     const { decision, count } = JSON.parse(out);
     expect([code, decision, count]).toEqual([1, 'limited', 5]);
+  });
+
+  it('where too few files may be open says how to raise the limit', async () => {
+    const line = `ulimit -n 64; "${process.execPath}" "${program}" simulate scenarios/burst.yaml --out ${temporaryFolder()}`;
+    const { code, err } = await run('bash', ['-c', line]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/\[unreadable_file\]\n.*\n {2}fix .*ulimit -n 1024/)]);
   });
 
   it('by a reader that has seen enough says nothing about it', async () => {
