@@ -25,6 +25,8 @@ export const defaultLimits = {
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,
+  /** Bytes of bodies that have not ended yet and are read as a whole; `perOwner`: per owner, or per address without a credential. */
+  openBodyBytes: { perOwner: 64 * MIB, onNode: 512 * MIB },
   /** Bytes of a streamed body of POST …/events. */
   eventsBytes: 64 * MIB,
   /** Bytes of the request line and all headers. */

@@ -37,6 +37,7 @@ import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
 import { Usage } from './usage.js';
 import { Verifications } from './verifications.js';
+import { OpenBodies } from './whole-body.js';
 
 interface ListedRoute {
   readonly method: string;
@@ -84,7 +85,7 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
   let services = machineServices(base, streams);
   const context = {
     ...surface,
-    ...{ clock, host, limits, record, access, queue, counts, sockets, streams },
+    ...{ clock, host, limits, record, access, queue, counts, sockets, bodies: base.bodies, streams },
     memory: base.memory,
     credentials: options.credentials,
     identity: { version: VERSION, signer: options.signer, successions: options.successions ?? [] },
@@ -133,6 +134,7 @@ function permanentContext(options: NodeContextOptions) {
     ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
     keepRows: options.keepRows,
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
+    bodies: new OpenBodies(limits.openBodyBytes),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
     record: network?.directory ?? store,
     access: new Access(credentials),

@@ -133,10 +133,10 @@ function noOther(): never {
 
 type Parsed = (failure: Error | null, body?: object) => void;
 
-function jsonReader({ limits, queue }: Pick<NodeContext, 'limits' | 'queue'>) {
+function jsonReader({ limits, queue, bodies }: Pick<NodeContext, 'limits' | 'queue' | 'bodies'>) {
   return (request: FastifyRequest, _payload: unknown, done: Parsed): void => {
     const { route } = request;
-    readWhole(request.raw, bodyLimitOf(route, limits), (failure, body) => {
+    readWhole(request, bodyLimitOf(route, limits), bodies, (failure, body) => {
       if (failure !== undefined) return done(failure);
       if (body === null) return done(null);
       request.bodyLength = body.length;

@@ -12,6 +12,7 @@ import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import { failureFrom } from '../problem.js';
 import { sourceOf } from '../request-source.js';
 import { forEvents, route } from '../route.js';
+import type { OpenBodies } from '../whole-body.js';
 
 export const countMany = route(api.countMany, forEvents, {
   summary:
@@ -24,7 +25,7 @@ export const countMany = route(api.countMany, forEvents, {
   takesStream: true,
   skipsQueue: true,
   async handle(context, request, reply) {
-    const { ownership, clock, counting, counts, queue, limits } = context;
+    const { ownership, clock, counting, counts, queue, limits, bodies } = context;
     const machine = ownership.owned(request.params.slug, request.caller);
     const lines = counting.lines(machine);
     const body = request.body as unknown as Readable;
@@ -42,11 +43,12 @@ export const countMany = route(api.countMany, forEvents, {
     let answer: object | undefined;
     try {
       if (header !== undefined) {
-        const whole = await wholeOf(chunks, most);
+        const whole = await wholeOf(chunks, bodies.open(request, most, bodyTooLarge));
         const once = onceOnly(header, ['events', String(isArray), whole.toString('latin1')]);
         assert(once !== undefined, 'a request with the header has a key');
         answer = await lines.countOnce(await reader(whole), once);
-      } else if (isArray) await lines.count(await reader(await wholeOf(chunks, most)));
+      } else if (isArray)
+        await lines.count(await reader(await wholeOf(chunks, bodies.open(request, most, bodyTooLarge))));
       else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is read and dropped: the next request of this connection follows it.
@@ -94,15 +96,13 @@ function* linesOf(chunk: Buffer, cutter: LineCutter, lines: Lines, isLast: boole
   if (isLast) cutter.end();
 }
 
-async function wholeOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > most) throw bodyTooLarge(most);
-    chunks.push(chunk);
+async function wholeOf(chunks: AsyncIterable<Buffer>, body: ReturnType<OpenBodies['open']>): Promise<Buffer> {
+  try {
+    for await (const chunk of chunks) body.take(chunk);
+    return body.whole();
+  } finally {
+    body.close();
   }
-  return Buffer.concat(chunks);
 }
 
 function* elementsOf(values: readonly unknown[], lines: Lines): Steps<void> {

@@ -88,6 +88,8 @@ const listLimits = route(api.listLimits, forAnyKey, {
       mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
       node: {
         ...shown(OF_NODE, (name) => limits[name]),
+        open_body_bytes: limits.openBodyBytes.onNode,
+        open_body_bytes_per_owner: limits.openBodyBytes.perOwner,
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
