@@ -96,6 +96,19 @@ describe('many events at once', () => {
     expect(array.body).toMatchObject({ lines: 5, counted: 3, refused: 2, admitted: 3, limited: 1 });
   });
 
+  it('are read up to 4 KiB a line: a longer one is refused, wherever its text begins, and blank ones are not', async () => {
+    await newMachine('long', 1_000);
+    const blanks = ' '.repeat(70_000);
+    const { body } = await send('long', [EVENT, blanks + EVENT, blanks, `${EVENT}${blanks}x`, EVENT].join('\n'));
+    const codes = body.outcomes.map(({ from_line, code }: { from_line: number; code?: string }) => [from_line, code]);
+    expect(codes).toEqual([
+      [1, undefined],
+      [2, 'body_too_large'],
+      [4, 'body_too_large'],
+      [5, undefined],
+    ]);
+  });
+
   it('may be more than the answer could hold: reading stops, and the answer says where', async () => {
     await newMachine('refused', 1_000_000);
     const { body } = await send('refused', `${EVENT}\nx\n`.repeat(12_000));

@@ -20,7 +20,7 @@ const MOST_OUTCOMES = 20_000;
 /** Reading stops there: refusing is slow, and something is wrong with the sender. */
 const MOST_REFUSED = 10_000;
 
-const LONGEST_LINE = 4_096;
+export const LONGEST_LINE = 4_096;
 
 export type Read = EventRead | { readonly number: number; readonly failure: unknown };
 
@@ -70,8 +70,7 @@ export abstract class Lines implements LineReader {
   protected abstract decisionOn(contract: Contract, sum: Sum): Decision;
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
-    if (to - from > LONGEST_LINE) this.refuse(number);
-    else this.#readBy(number, () => this.#line.read(bytes, from, to));
+    this.#readBy(number, () => this.#line.read(bytes, from, to));
   }
 
   element(value: unknown, number: number): void {
@@ -100,6 +99,7 @@ export abstract class Lines implements LineReader {
 
   end(): void {}
 
+  /** A line that is longer than `LONGEST_LINE`. */
   refuse(number: number): void {
     const failure = new Failure('body_too_large', {
       what: 'The line was not counted.',

@@ -4,7 +4,7 @@ import * as api from '../../api/events.js';
 import type { Steps } from '../../limiter/plan.js';
 import { assert, Failure } from '../../schema/failure.js';
 import { LineCutter } from '../../traffic/log/lines.js';
-import type { Lines } from '../counting/lines.js';
+import { type Lines, LONGEST_LINE } from '../counting/lines.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { parseBody, textOf } from '../json-body.js';
 import type { Limits } from '../limits.js';
@@ -113,7 +113,7 @@ function* elementsOf(values: readonly unknown[], lines: Lines): Steps<void> {
 }
 
 function cutterOf(lines: Lines): LineCutter {
-  return new LineCutter(lines, { skip: (number) => lines.refuse(number) });
+  return new LineCutter(lines, { skip: (number) => lines.refuse(number) }, LONGEST_LINE);
 }
 
 /** Checks the sender before each chunk. The connection outlives the last chunk taken. */

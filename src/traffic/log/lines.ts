@@ -27,12 +27,17 @@ export class LineCutter implements LogReader {
   lines = 0;
   readonly #reader: LineReader;
   readonly #skip: Intake['skip'];
+  readonly #mostBytes: number;
   #held = Buffer.alloc(4096);
   #heldBytes = 0;
+  /** Text of the held line that was not kept: the line is too long, whatever is held of it. */
+  #hasMore = false;
 
-  constructor(reader: LineReader, intake: Pick<Intake, 'skip'>) {
+  /** @param mostBytes of a line; a longer one is skipped */
+  constructor(reader: LineReader, intake: Pick<Intake, 'skip'>, mostBytes = MAX_LINE_BYTES) {
     this.#reader = reader;
     this.#skip = intake.skip.bind(intake);
+    this.#mostBytes = mostBytes;
   }
 
   push(chunk: Buffer): void {
@@ -57,32 +62,34 @@ export class LineCutter implements LogReader {
     this.#reader.end();
   }
 
-  #line(bytes: Buffer, from: number, to: number): void {
+  #line(bytes: Buffer, from: number, to: number, hasMore = false): void {
     const number = ++this.lines;
     let start = from;
     let end = to;
     if (end > start && bytes[end - 1] === CR) end--;
     if (number === 1 && startsWithMark(bytes, start, end)) start += 3;
-    if (isBlank(bytes, start, end)) return;
-    if (end - start > MAX_LINE_BYTES) this.#skip(number, TOO_LONG, bytes, start, end);
+    if (isBlank(bytes, start, end) && !hasMore) return;
+    if (end - start > this.#mostBytes || hasMore) this.#skip(number, TOO_LONG, bytes, start, end);
     else this.#reader.line(bytes, start, end, number);
   }
 
   #hold(chunk: Buffer, from: number, to: number): void {
-    const wanted = Math.min(this.#heldBytes + to - from, MAX_LINE_BYTES + 5);
+    const wanted = Math.min(this.#heldBytes + to - from, this.#mostBytes + 5);
     if (wanted > this.#held.length) {
       const grown = Buffer.alloc(Math.max(wanted, 2 * this.#held.length));
       this.#held.copy(grown, 0, 0, this.#heldBytes);
       this.#held = grown;
     }
     if (wanted > this.#heldBytes) chunk.copy(this.#held, this.#heldBytes, from, from + wanted - this.#heldBytes);
+    this.#hasMore ||= !isBlank(chunk, from + wanted - this.#heldBytes, to);
     this.#heldBytes = wanted;
   }
 
   #release(): void {
-    const length = this.#heldBytes;
+    const [length, hasMore] = [this.#heldBytes, this.#hasMore];
     this.#heldBytes = 0;
-    this.#line(this.#held, 0, length);
+    this.#hasMore = false;
+    this.#line(this.#held, 0, length, hasMore);
   }
 }
 

@@ -115,6 +115,12 @@ describe('a log of some length', () => {
     expect([heard.length, skipped]).toEqual([2, ['3: longer than 1 MiB', '4: longer than 1 MiB']]);
   });
 
+  it('a line with text behind more blanks than a line may have is too long; with blanks alone it is blank', async () => {
+    const blanks = ' '.repeat(2 ** 20 + 99);
+    const { heard, skipped } = await readText(`time,url\n${blanks}5,/a\n${blanks}\n6,/a\n`);
+    expect([heard.length, skipped]).toEqual([1, ['2: longer than 1 MiB']]);
+  });
+
   it('spread counts: the last request arrives before the interval ends', async () => {
     const { reading } = await readText('t_ms,n\n120000,7\n60000,60000\n', { spreadMs: 60_000 });
     expect([reading.requests, reading.firstMs, reading.lastMs]).toEqual([60_007, 60_000, 120_000 + 51_428]);
