@@ -22,8 +22,10 @@ import { assert, Failure } from '../../schema/failure.js';
 import type { DecisionResults } from '../counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
 import type { NodeContext } from '../node-context.js';
+import type { Caller } from '../permission.js';
 import { Domain } from './domain.js';
 import type { DomainLimits } from './limits-file.js';
+import { OpenCalls } from './open-calls.js';
 import {
   ADMITTED,
   type Hit,
@@ -47,7 +49,12 @@ export interface RateLimitService {
   close(): Promise<void>;
 }
 
-const MESSAGE_BYTES = 256 << 10;
+/** A hundred descriptors of some entries. With the streams it bounds what one connection can make the node keep: 16 MiB. */
+const MESSAGE_BYTES = 64 << 10;
+const MOST_STREAMS = 256;
+
+const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
+const SHOULD_RATE_LIMIT = `/${SERVICE}/ShouldRateLimit`;
 
 const MOST_NOTED = 100;
 
@@ -63,17 +70,19 @@ export async function startRateLimitService(
     domains.set(limits.domain, await Domain.deploy(context, limits));
   }
   const service = new Service(context, domains, !isLoopback(host), log);
+  const open = new OpenCalls(context, service.refusalOfHead);
   const server = new Server({
     'grpc.max_receive_message_length': MESSAGE_BYTES,
-    'grpc.max_concurrent_streams': 1_000,
+    'grpc.max_concurrent_streams': MOST_STREAMS,
     'grpc.max_connection_idle_ms': 300_000,
+    interceptors: [open.interceptor],
   });
   const add = (name: string, handlers: Readonly<Record<string, UntypedHandleCall>>) => {
     const definition = services[name];
     assert(definition !== undefined && !('format' in definition), `${name} is a service`);
     server.addService(definition as never, handlers);
   };
-  add('envoy.service.ratelimit.v3.RateLimitService', { ShouldRateLimit: service.shouldRateLimit });
+  add(SERVICE, { ShouldRateLimit: service.shouldRateLimit });
   add('grpc.health.v1.Health', {
     Check: ((_call, answer) =>
       answer(null, {
@@ -93,6 +102,7 @@ export async function startRateLimitService(
     address: `${isIPv6(address) ? `[${address}]` : address}:${bound}`,
     async close() {
       listener.close();
+      open.close();
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       const given = new AbortController();
       await Promise.race([finished, context.clock.sleep(context.limits.drainMs, given.signal)]);
@@ -116,6 +126,17 @@ class Service {
     this.#log = log;
   }
 
+  /** A call that needs a key and has none is refused before its message is read. */
+  readonly refusalOfHead = (path: string, metadata: Metadata) => {
+    if (path !== SHOULD_RATE_LIMIT) return undefined;
+    try {
+      this.#callerOf(metadata);
+      return undefined;
+    } catch (error) {
+      return this.#refusalOf(error);
+    }
+  };
+
   readonly shouldRateLimit: handleUnaryCall<RateLimitRequest, RateLimitResponse> = (call, answer) => {
     const refuse = (error: unknown) => answer(this.#refusalOf(error));
     try {
@@ -128,11 +149,12 @@ class Service {
   };
 
   #answerTo(request: RateLimitRequest, metadata: Metadata): RateLimitResponse | Promise<RateLimitResponse> {
-    const { counting } = this.#context;
+    const { counting, ownership } = this.#context;
     refuseFaults(request);
     if (counting.failure !== undefined) throw counting.failure;
     const domain = this.#domains.get(request.domain);
-    this.#refuseStrangers(metadata, domain);
+    const caller = this.#callerOf(metadata);
+    if (caller !== undefined && domain !== undefined) ownership.owned(domain.limits.machine, caller);
     if (domain === undefined) {
       this.#noteUnknown(request.domain);
       return { overall_code: 'OK', statuses: request.descriptors.map(() => ADMITTED), response_headers_to_add: [] };
@@ -166,12 +188,12 @@ class Service {
     return decision;
   }
 
-  #refuseStrangers(metadata: Metadata, domain: Domain | undefined): void {
-    const { access, clock, ownership } = this.#context;
+  /** Undefined if none is needed, and none named. @throws Failure `credential_missing`, `credential_invalid`, `scope_missing` */
+  #callerOf(metadata: Metadata): Caller | undefined {
+    const { access, clock } = this.#context;
     const [header] = metadata.get('authorization');
-    if (header === undefined && !this.#wantsKey) return;
-    const caller = access.callerByKey(header === undefined ? undefined : String(header), 'gate', clock.now());
-    if (domain !== undefined) ownership.owned(domain.limits.machine, caller);
+    if (header === undefined && !this.#wantsKey) return undefined;
+    return access.callerByKey(header === undefined ? undefined : String(header), 'gate', clock.now());
   }
 
   #noteUnknown(domain: string): void {

@@ -1,0 +1,84 @@
+// The port of Envoy's rate limit service shares the connections of the node, and bounds calls that do not come as a whole.
+import { connect as connectHttp2 } from 'node:http2';
+import { connect } from 'node:net';
+import { status } from '@grpc/grpc-js';
+import { afterEach, expect, it } from 'vitest';
+import { inTurn } from '../caller.js';
+import { type Running, startRunning } from '../running.js';
+
+/** With it a client of HTTP/2 begins: words, and settings of which there are none. */
+const PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+
+let node: Running | undefined;
+afterEach(() => node?.close());
+
+it('a connection for which the node has no room is cut on the port of gRPC, too, and one that closes leaves its room', async () => {
+  node = await startRunning({
+    limits: { sockets: { perOwner: 2, onNode: 4 } },
+    grpc: { port: 0, domains: [] },
+  });
+  const port = Number(node.grpcAddress!.split(':').at(-1));
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.write(PREFACE);
+    const told = await new Promise((resolve) => {
+      socket.once('data', () => resolve('open')).once('close', () => resolve('cut'));
+    });
+    return { socket, told };
+  };
+  const opened = await inTurn(Array(5).keys(), () => open());
+  expect(opened.map(({ told }) => told)).toEqual(['open', 'open', 'open', 'open', 'cut']);
+  await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
+  for (const { socket } of opened) socket.destroy();
+  let again = await open();
+  while (again.told === 'cut') again = await open();
+  again.socket.destroy();
+});
+
+/** Begins calls on one connection, with a part of a message: the status of each, once it has one. */
+async function begun(address: string, calls: number, headers: Readonly<Record<string, string>> = {}) {
+  const session = connectHttp2(`http://${address}`).on('error', () => {});
+  await new Promise((resolve) => session.once('remoteSettings', resolve));
+  const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
+  const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers };
+  const statuses = Array.from({ length: calls }, () => {
+    const call = session.request(head, { endStream: false }).on('error', () => {});
+    call.write(Buffer.from([0, 0, 0, 0, 9, 1]));
+    return new Promise<number>((resolve) => {
+      call.once('response', (fields) => resolve(Number(fields['grpc-status'])));
+    });
+  });
+  return { session, statuses };
+}
+
+it('a call that does not come as a whole is given up in the time that a request has', async () => {
+  node = await startRunning({
+    limits: { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckMs: 100 },
+    grpc: { port: 0, domains: [] },
+  });
+  const { session, statuses } = await begun(node.grpcAddress!, 3);
+  expect(await Promise.all(statuses)).toEqual(Array(3).fill(status.DEADLINE_EXCEEDED));
+  session.destroy();
+});
+
+it('a connection has some calls at a time, and all together may leave no more than some thousand open', async () => {
+  node = await startRunning({ grpc: { port: 0, domains: [] } });
+  const first = await begun(node.grpcAddress!, 1);
+  const each = first.session.remoteSettings.maxConcurrentStreams!;
+  expect(each).toBe(256);
+  const others = await inTurn(Array(16).keys(), () => begun(node!.grpcAddress!, each));
+  expect(await Promise.any(others.flatMap(({ statuses }) => statuses))).toBe(status.RESOURCE_EXHAUSTED);
+  for (const { session } of [first, ...others]) session.destroy();
+});
+
+it('beyond loopback a stranger is refused before its message has come', async () => {
+  node = await startRunning({ host: '0.0.0.0', hostNames: [], grpc: { port: 0, domains: [] } });
+  const port = node.grpcAddress!.split(':').at(-1);
+  const { session, statuses } = await begun(`127.0.0.1:${port}`, 1);
+  const bad = await begun(`127.0.0.1:${port}`, 1, { authorization: 'Bearer none' });
+  expect(await Promise.all([...statuses, ...bad.statuses])).toEqual(Array(2).fill(status.UNAUTHENTICATED));
+  for (const one of [session, bad.session]) one.close(() => one.destroy());
+});
