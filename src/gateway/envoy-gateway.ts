@@ -16,47 +16,84 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
-import { reachOfRules, sayMatches } from './kubernetes.js';
-
-const titleOf = (one: TreeEntry) => `${textAt(one, 'kind')} ${textAt(one, 'metadata', 'name') ?? textAt(one, 'name')}`;
+import { reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
   ...listAt(policy, 'spec', 'targetRef'),
 ];
 
+/** A route, or what is not among the files. */
+interface Target {
+  readonly title: string;
+  readonly route?: TreeEntry;
+}
+
+const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
+
 /** A route's policy replaces that of its gateway. */
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
-  const own = new Set(policies.flatMap((one) => targetsOf(one).map(titleOf)));
-  const left = routes.map(titleOf).filter((title) => !own.has(title));
-  const limited = policies.flatMap((root) => readPolicy(root, routes, left, found));
+  const namedBy = (policy: TreeEntry, target: TreeEntry) =>
+    routes.filter(
+      (one) =>
+        textAt(one, 'kind') === textAt(target, 'kind') &&
+        nameOf(one) === textAt(target, 'name') &&
+        sharesNamespace(one, policy),
+    );
+  const own = new Set(policies.flatMap((policy) => targetsOf(policy).flatMap((one) => namedBy(policy, one))));
+  const titled = (route: TreeEntry): Target => {
+    const title = `${textAt(route, 'kind')} ${nameOf(route)}`;
+    const isOne = routes.every((one) => one === route || nameOf(one) !== nameOf(route));
+    return { route, title: isOne ? title : `${title} of namespace ${textAt(route, 'metadata', 'namespace')}` };
+  };
+  const limited = policies.flatMap((policy) => {
+    const targets = targetsOf(policy).flatMap((target): Target[] => {
+      if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
+        return routes.filter((route) => !own.has(route) && isUnder(route, target, policy)).map(titled);
+      const named = namedBy(policy, target);
+      if (named.length > 0) return named.map(titled);
+      return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
+    });
+    return readPolicy(policy, targets, found);
+  });
   const table = routes.map((route) => ({
     ...reachOfRules(route, listAt(route, 'spec', 'rules')),
-    limiters: limited.flatMap(({ routes: titles, limiter }) => (titles.includes(titleOf(route)) ? [limiter] : [])),
+    limiters: limited.flatMap(({ routes: some, limiter }) => (some.includes(route) ? [limiter] : [])),
   }));
   for (const [i, route] of routes.entries()) if (table[i]!.limiters.length > 0) sayMatches(route, found);
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
-/** Each route counts separately, unless the rule is shared. @param left routes under the gateway's policy */
-function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonly string[], found: FoundLimits) {
-  const targets = targetsOf(root);
+/** Whether the gateway of a policy serves a route. A route without parents may be a part of a file: any gateway serves it. */
+function isUnder(route: TreeEntry, gateway: TreeEntry, policy: TreeEntry): boolean {
+  const parents = listAt(route, 'spec', 'parentRefs');
+  const of = textAt(policy, 'metadata', 'namespace');
+  return (
+    parents.length === 0 ||
+    parents.some((one) => {
+      const namespace = textAt(one, 'namespace') ?? textAt(route, 'metadata', 'namespace');
+      return textAt(one, 'name') === textAt(gateway, 'name') && (namespace ?? of) === (of ?? namespace);
+    })
+  );
+}
+
+/** Each route counts separately, unless the rule is shared. */
+function readPolicy(root: TreeEntry, targets: readonly Target[], found: FoundLimits) {
   const name = textAt(root, 'metadata', 'name') ?? 'policy';
   const limits = at(root, 'spec', 'rateLimit');
   if (limits === undefined) return [];
   const selectors = at(root, 'spec', 'targetSelectors');
+  const named = targetsOf(root);
   if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
-  else if (targets.length === 0) found.refuse(root, 'the policy names no target');
-  for (const one of targets)
+  else if (named.length === 0) found.refuse(root, 'the policy names no target');
+  for (const one of named)
     if (isGiven(at(one, 'sectionName')))
       found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
-  const titles = targets.flatMap((one) =>
-    textAt(one, 'kind') === 'Gateway' && routes.length > 0 ? left : [titleOf(one)],
-  );
-  if (isGiven(selectors)) titles.push('targets with labels');
-  const overridden = titles.length > 0 ? undefined : 'every route has a policy of its own';
+  const places = [...targets, ...(isGiven(selectors) ? [{ title: 'targets with labels' }] : [])];
+  const overridden =
+    places.length > 0 ? undefined : 'no route of these files is under its gateway without a policy of its own';
   const merge = at(root, 'spec', 'mergeType');
   if (merge !== undefined) found.refuse(merge, 'mergeType is not read: a policy replaces that of its gateway here');
   return (['global', 'local'] as const).flatMap((type) =>
@@ -87,15 +124,17 @@ function readPolicy(root: TreeEntry, routes: readonly TreeEntry[], left: readonl
         return [];
       }
       const isShared = textAt(rule, 'shared') === 'true';
-      return (isShared ? [titles] : titles.map((title) => [title])).map((some) => {
-        const matches = routes
-          .filter((route) => some.includes(titleOf(route)))
-          .flatMap((route) => listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')));
-        if (!isShared && (matches.length > 1 || some[0]!.startsWith('Gateway ')))
+      return (isShared ? [places] : places.map((one) => [one])).map((some: readonly Target[]) => {
+        const routes = some.flatMap(({ route }) => route ?? []);
+        const isGateway = some.some(({ title }) => title.startsWith('Gateway '));
+        const matches = routes.flatMap((route) =>
+          listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')),
+        );
+        if (!isShared && (matches.length > 1 || isGateway))
           found.refuse(rule, 'each match of a route has a count of its own; here they share one');
-        const isThere = some.some((one) => one.startsWith('Gateway ') || routes.map(titleOf).includes(one));
-        const limiter = { ...place, where: some.join(', '), reach: isThere ? 'known' : 'unknown' } as const;
-        return { routes: some, limiter: found.limiter(rule, limiter) };
+        const reach = isGateway || routes.length > 0 ? ('known' as const) : ('unknown' as const);
+        const limiter = { ...place, where: some.map(({ title }) => title).join(', '), reach };
+        return { routes, limiter: found.limiter(rule, limiter) };
       });
     }),
   );

@@ -57,6 +57,12 @@ export function filtersOf(rule: TreeEntry, kind: string): string[] {
     .map((one) => textAt(one, 'extensionRef', 'name') ?? '');
 }
 
+/** Whether one object may name the other by its name alone. A namespace that is not written may be any. */
+export function sharesNamespace(one: TreeEntry, other: TreeEntry): boolean {
+  const [own, its] = [textAt(one, 'metadata', 'namespace'), textAt(other, 'metadata', 'namespace')];
+  return own === undefined || its === undefined || own === its;
+}
+
 export function sayMatches(route: TreeEntry, found: FoundLimits): void {
   for (const rule of at(route, 'matches') === undefined ? listAt(route, 'spec', 'rules') : [route])
     for (const match of listAt(rule, 'matches')) sayConditions(match, ['headers', 'queryParams', 'method'], found);
