@@ -17,7 +17,7 @@ import {
   type Reach,
   unknownKey,
 } from './found.js';
-import { filtersOf, reachOfRule, reachOfRules, sayMatches } from './kubernetes.js';
+import { filtersOf, reachOfRule, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -121,7 +121,7 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
     if (!/rate-?limit|^service-protection$/.test(textAt(root, 'plugin') ?? '')) continue;
     const name = textAt(root, 'metadata', 'name') ?? '';
     const isGlobal = textAt(root, 'metadata', 'labels', 'global') === 'true';
-    const places = roots.flatMap((one) => placesNaming(one, name));
+    const places = roots.filter((one) => mayName(one, root, roots)).flatMap((one) => placesNaming(one, root));
     const bound: Bound = {
       where: [...new Set(places.map(({ where }) => where))].join(', ') || 'global',
       hosts: [...new Set(places.flatMap(({ hosts }) => hosts))],
@@ -146,10 +146,28 @@ interface LimitedPlace extends Reach {
   readonly limiters: readonly FoundLimiter[];
 }
 
-function placesNaming(one: TreeEntry, name: string): LimitedPlace[] {
+/** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
+function mayName(one: TreeEntry, plugin: TreeEntry, roots: readonly TreeEntry[]): boolean {
+  if (textAt(plugin, 'kind') === 'KongPlugin') return isNamedWithNamespace(one, plugin) || sharesNamespace(one, plugin);
+  const isNearer = (other: TreeEntry) =>
+    textAt(other, 'kind') === 'KongPlugin' &&
+    textAt(other, 'metadata', 'name') === textAt(plugin, 'metadata', 'name') &&
+    sharesNamespace(one, other);
+  return !roots.some(isNearer);
+}
+
+const pluginsOf = (one: TreeEntry) =>
+  (textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '').split(/\s*,\s*/);
+
+const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
+  const name = (field: string) => textAt(plugin, 'metadata', field);
+  return pluginsOf(one).includes(`${name('namespace')}:${name('name')}`);
+};
+
+function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
   const kind = textAt(one, 'kind') ?? '';
-  const given = textAt(one, 'metadata', 'annotations', 'konghq.com/plugins') ?? '';
-  const isAnnotated = given.split(/\s*,\s*/).includes(name);
+  const name = textAt(plugin, 'metadata', 'name') ?? '';
+  const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
   const rules = listAt(one, 'spec', 'rules').filter(
     (rule) => isAnnotated || filtersOf(rule, 'KongPlugin').includes(name),
   );
