@@ -25,7 +25,7 @@ import {
   type PathPattern,
   perClient,
 } from './found.js';
-import { filtersOf, reachOfRules, sayMatches } from './kubernetes.js';
+import { filtersOf, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
 
 const PLUGINS = ['limit-count', 'limit-req', 'limit-conn'] as const;
 const OTHERS = /^(?!limit-(?:count|req|conn)$).*limit/;
@@ -131,14 +131,19 @@ function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLi
     const { hosts, paths } = reachOf(at(route, 'match') ?? route);
     const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
     const before = found.limiters.length;
-    const shared = roots.find(
-      (one) =>
-        textAt(one, 'kind') === 'ApisixPluginConfig' &&
-        textAt(one, 'metadata', 'name') === textAt(route, 'plugin_config_name'),
-    );
+    const shared = roots.find((one) => textAt(one, 'kind') === 'ApisixPluginConfig' && namesConfig(root, route, one));
     readListed([...listAt(route, 'plugins'), ...listAt(shared, 'spec', 'plugins')], bound, found);
     if (found.limiters.length > before) sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
   }
+}
+
+/** @param route of the ApisixRoute `root`; it may name the namespace, too */
+function namesConfig(root: TreeEntry, route: TreeEntry, config: TreeEntry): boolean {
+  if (textAt(route, 'plugin_config_name') !== textAt(config, 'metadata', 'name')) return false;
+  const namespace = textAt(route, 'plugin_config_namespace');
+  return namespace === undefined
+    ? sharesNamespace(root, config)
+    : namespace === textAt(config, 'metadata', 'namespace');
 }
 
 /** Plugins that routes name: those of HTTPRoutes are read here, those of ApisixRoutes with their routes. */
@@ -146,7 +151,7 @@ function readShared(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLi
   const [kind, name] = [textAt(root, 'kind') ?? '', textAt(root, 'metadata', 'name') ?? ''];
   const plugins = listAt(root, 'spec', 'plugins');
   const users = roots
-    .filter((one) => textAt(one, 'kind') === 'HTTPRoute')
+    .filter((one) => textAt(one, 'kind') === 'HTTPRoute' && sharesNamespace(one, root))
     .flatMap((route) => listAt(route, 'spec', 'rules').map((rule) => ({ route, rule })))
     .filter(({ rule }) => filtersOf(rule, kind).includes(name));
   for (const { route, rule } of users) {
@@ -156,8 +161,7 @@ function readShared(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLi
     if (found.limiters.length > before) sayMatches(rule, found);
   }
   const isUsed =
-    users.length > 0 ||
-    roots.some((one) => listAt(one, 'spec', 'http').some((route) => textAt(route, 'plugin_config_name') === name));
+    users.length > 0 || roots.some((one) => listAt(one, 'spec', 'http').some((route) => namesConfig(one, route, root)));
   if (!isUsed) readListed(plugins, undefined, found, `no route names the ${kind} ${name}`);
 }
 
