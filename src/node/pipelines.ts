@@ -38,6 +38,14 @@ export class Pipelines {
     this.#refuse = refuse;
   }
 
+  /** For an answer that closes the connection: what is behind its request is not handled, since it would have no answer. */
+  endWith(request: IncomingMessage): void {
+    const { pipeline }: PipelinedSocket = request.socket;
+    if (pipeline === undefined) return;
+    pipeline.isRefused = true;
+    pipeline.waiting.length = 0;
+  }
+
   before(next: RequestListener): RequestListener {
     const handOver = () => {
       const turn = this.#turn.count();

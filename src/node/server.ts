@@ -103,8 +103,9 @@ export async function createServer(
   app.setErrorHandler((error, request, reply) => {
     const failure = failureFrom(error);
     const { route } = request;
-    // Fastify closes after a refused body. A body that was read is no reason: requests behind it would be counted without an answer.
+    // Fastify closes after a refused body. A body that was read is no reason.
     if (request.bodyLength > 0) reply.removeHeader('connection');
+    if (reply.getHeader('connection') === 'close') pipelines.endWith(request.raw);
     if (failure === undefined) log.error({ err: error, method: route?.method, path: route?.path }, 'internal error');
     else if (failure.status >= 500)
       log.warn({ err: failure, method: route?.method, path: route?.path }, failure.message);

@@ -116,6 +116,17 @@ it.each<[string, () => string[], Partial<Answer>]>([
   expect(await answersTo(pieces(), 1)).toEqual([expect.objectContaining(expected)]);
 });
 
+it('what is behind a body that closes its connection is not counted: it would have no answer', async () => {
+  const before = await countNow();
+  const most = defaultLimits.shortBodyBytes;
+  const behind = announced(EVENT).repeat(12);
+  for (const tooLong of [head(`Content-Length: ${most + 1}`) + ' '.repeat(most + 1), chunkedOf(' '.repeat(most + 1))])
+    expect(await answersTo([tooLong + behind], 2)).toEqual([
+      { status: 413, code: 'body_too_large', count: undefined, isLast: true },
+    ]);
+  expect(await countNow()).toBe(before);
+});
+
 it('a body as long as it may be is read', async () => {
   const long = EVENT + ' '.repeat(defaultLimits.shortBodyBytes - Buffer.byteLength(EVENT));
   const answers = [...(await answersTo([announced(long)], 1)), ...(await answersTo([chunkedOf(long)], 1))];
