@@ -25,7 +25,8 @@ export const backup = command({
   ],
   more: 'The file is an SQLite database with every machine, contract, count, row and hash of a key, as of one commit; chains, operators and signatures are verified. The key of the node is not in it: keep node.json apart, once, or give --with-key.',
   run: async ({ file, data, withKey, json }) => {
-    if (!existsSync(join(data, 'node.json'))) throw usageFailure(`There is no node in ${data}: it has no node.json.`);
+    if (!existsSync(join(data, 'node.json')))
+      throw usageFailure(`There is no node in ${data}: it has no node.json.`, 'Give its data folder with --data.');
     const [{ copyInFolder, keepCopy, keyFileOf }, { askForCopy }, { openSqliteStore }] = await Promise.all([
       import('../node/backup.js'),
       import('../node/operator-socket.js'),
@@ -85,11 +86,6 @@ export const restore = command({
   run: async ({ file, data, heads, allow: allowed, json }) => {
     const { keyFileOf, restore } = await import('../node/backup.js');
     const keyFile = keyFileOf(file);
-    for (const path of [file, keyFile, ...(heads === undefined ? [] : [heads])]) {
-      if (existsSync(path)) continue;
-      const fix = path === keyFile ? `Copy the node.json of the node to ${path}.` : undefined;
-      throw usageFailure(`There is no file ${path}.`, fix);
-    }
     const progress = new Progress('restore');
     const { machines, rows, newest, fingerprint, lost, isUnsigned } = restore(
       { file, dir: data, keyFile, heads, allowUnsigned: allowed !== undefined },

@@ -4,9 +4,11 @@
 //   FILE, node.json ─► an empty folder ─► the whole, then each record verified ─► left there, or removed as a whole
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { signCheckpoint, signText, textHolds } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
+import { unreadableFailure } from '../schema/text-file.js';
+import { unwritableFailure } from '../schema/unwritable.js';
 import { HeadMark, type MissingRows } from '../store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
 import { seal, unseal } from '../store/sqlite-seal.js';
@@ -144,10 +146,10 @@ export function restore(
   if (!wasThere) makeFolder(dir);
   try {
     copied(file, join(dir, 'weir.db'));
-    copied(keyFile, join(dir, 'node.json'));
-    const identity = identityIn(dir, true, undefined, CYCLE_MS);
-    const isUnsigned = checkWhole(dir, identity, allowUnsigned) ? undefined : true;
-    const store = openSqliteStore({ dir });
+    copied(keyFile, join(dir, 'node.json'), `Copy the node.json of the node to ${keyFile}.`);
+    const identity = naming(keyFile, () => identityIn(dir, true, undefined, CYCLE_MS));
+    const isUnsigned = naming(file, () => checkWhole(dir, identity, allowUnsigned)) ? undefined : true;
+    const store = naming(file, () => openSqliteStore({ dir }));
     try {
       const kept = verified(store, identity, onProgress);
       return { ...kept, isUnsigned, lost: heads === undefined ? [] : lostBy(store, heads) };
@@ -160,6 +162,18 @@ export function restore(
     for (const name of fs.readdirSync(dir)) fs.rmSync(join(dir, name), { recursive: true, force: true });
     if (!wasThere) fs.rmdirSync(dir);
     throw error;
+  }
+}
+
+/** What is wrong with a copy is wrong with the file that was given: the copy is removed. */
+function naming<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Failure) || !['unreadable_file', 'store_damaged'].includes(error.code)) throw error;
+    const { code, why, cause } = error;
+    const what = `Nothing was restored: ${file} cannot be read.`;
+    throw new Failure(code, { what, why, fix: 'Give another copy of the file, or an earlier backup.', cause });
   }
 }
 
@@ -185,12 +199,7 @@ function makeFolder(dir: string): void {
   try {
     fs.mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
-    throw new Failure('unwritable_folder', {
-      what: 'Nothing was restored.',
-      why: `${(error as Error).message}.`,
-      fix: 'Make the folder above it, or choose another place with --data.',
-      cause: error,
-    });
+    throw unwritableFailure(dir, error, 'Make the folder above it, or choose another place with --data.');
   }
 }
 
@@ -241,31 +250,25 @@ function verified(store: SqliteStore, { signer, successions }: Identity, onProgr
 }
 
 /** Copies a file with mode 0600 and fsync; it gets its name only when complete. */
-function copied(from: string, to: string): void {
+function copied(from: string, to: string, fix = 'Check its name.'): void {
+  try {
+    fs.accessSync(from, fs.constants.R_OK);
+    // A named pipe would block.
+    if (!fs.statSync(from).isFile()) throw new Error('it is not a regular file');
+  } catch (error) {
+    throw unreadableFailure(from, error, fix);
+  }
   // An unguessable new name: another user of the folder may have planted a link under a known one.
   const draft = `${to}.${randomUUID()}`;
   try {
-    copyInto(draft, from);
+    fs.copyFileSync(from, draft, fs.constants.COPYFILE_EXCL);
+    fs.chmodSync(draft, 0o600);
+    sync(draft);
     fs.renameSync(draft, to);
   } catch (error) {
     fs.rmSync(draft, { force: true });
-    const { code, path } = error as NodeJS.ErrnoException;
-    const isMissing = code === 'ENOENT' && path === from;
-    throw new Failure(isMissing ? 'unreadable_file' : 'unwritable_folder', {
-      what: `${basename(from)} was not copied to ${to}.`,
-      why: isMissing ? `There is no file ${from}.` : `${(error as Error).message}.`,
-      fix: isMissing ? 'Check its name.' : 'Choose another place, or make room on the disk.',
-      cause: error,
-    });
+    throw unwritableFailure(to, error, 'Choose another place, or make room on the disk.');
   }
-}
-
-function copyInto(draft: string, from: string): void {
-  // A named pipe would block.
-  if (!fs.statSync(from).isFile()) throw new Error(`${from} is not a regular file`);
-  fs.copyFileSync(from, draft, fs.constants.COPYFILE_EXCL);
-  fs.chmodSync(draft, 0o600);
-  sync(draft);
 }
 
 function moved(from: string, to: string): void {

@@ -156,6 +156,18 @@ describe('a restored folder', () => {
       expect(existsSync(at(to))).toBe(isThere);
     }
     expect(readdirSync(at('full'))).toEqual(['mine']);
+    // The copies are gone: what is said is of the files that were given.
+    writeFileSync(at('bad.json'), '{}');
+    for (const [from, key, named] of [
+      ['cut', keyFile, at('cut')],
+      ['text', keyFile, at('text')],
+      ['backup', at('bad.json'), at('bad.json')],
+      ['backup', at('none.json'), at('none.json')],
+      ['none', keyFile, at('none')],
+    ] as const)
+      expect(() => restore({ file: at(from), dir: at('b'), keyFile: key }, nothing)).toThrow(
+        `${named} cannot be read.`,
+      );
   });
 
   it.each<[what: string, sql: string]>([
