@@ -108,7 +108,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   );
   return shown.flat();
 
-  /** What becomes of a refused request; undefined where only the rule says it. */
+  /** What becomes of a refused request, by the words of its product; undefined where it is measured. */
   function refusedBy(limiter: GivenLimiter): string | undefined {
     if (Array.isArray(limiter['and'])) return limiter['and'].every(isWindow) ? 'counts, too' : undefined;
     if ('like' in limiter) return productOf(String(limiter['like'])).product.refused;
@@ -127,7 +127,10 @@ async function explain(limiters: readonly Shown[], { json }: Given): Promise<voi
     import('../limiter/products/profile.js'),
     import('../limiter/products/limiter-profile.js'),
   ]);
-  const explained = limiters.map((one) => ({ ...one, profile: profileOf(one.rule) }));
+  const explained = limiters.map((one) => {
+    const profile = profileOf(one.rule);
+    return { ...one, profile, refused: one.refused ?? refusedWords(profile) };
+  });
   const notes = limiters.flatMap((one) => one.notes);
   const said = notes.length === 0 ? {} : { notes };
   const answers = explained.map(({ limiter, rule, profile }) => ({ limiter, rule, profile }));
@@ -143,11 +146,17 @@ async function explain(limiters: readonly Shown[], { json }: Given): Promise<voi
 const isWindow = (limiter: GivenLimiter) => 'threshold' in limiter || 'within' in limiter;
 const inOneLine = (text: string) => text.trim().replace(/\s*\n\s*/g, ' ');
 
+/** As measured, where a product does not say it. */
+function refusedWords({ refusedDelays }: Profile): string {
+  if (refusedDelays === undefined) return 'there is none';
+  return refusedDelays ? 'keeps its client out for longer' : 'nothing';
+}
+
 const heads = ['limiter', 'rule', 'burst', 'most in 1 s', 'at its rate', 'at twice', 'a refused request'];
 const legend =
   'burst: admitted at once (+ after a delay). most in 1 s: what one client can get through; 20+ is at least 20. at its rate: admitted of 40 sent evenly; at twice: of 60 sent twice as fast.';
 
-function rowOf(title: string, primitive: string, profile: Profile, refused = '-'): string[] {
+function rowOf(title: string, primitive: string, profile: Profile, refused: string): string[] {
   const { atOnce, delayed } = profile.firstBurst;
   const most =
     profile.mostInASecond === null ? 'no limit' : `${profile.mostInASecond}${profile.mostIsExact ? '' : '+'}`;
@@ -180,7 +189,10 @@ async function list(json: boolean): Promise<void> {
       rule,
     })),
   ];
-  const rows = all.map(({ rule, ...one }) => ({ ...one, primitive: rule.primitive, profile: profileOf(rule) }));
+  const rows = all.map(({ rule, ...one }) => {
+    const profile = profileOf(rule);
+    return { ...one, refused: one.refused ?? refusedWords(profile), primitive: rule.primitive, profile };
+  });
   const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
   const cells = rows.map(({ example, primitive, profile, refused }) =>
     rowOf(cut(example), primitive, profile, refused),

@@ -211,7 +211,14 @@ describe('weir limiter', () => {
 
   it.each([
     ['10 in 1s and 100 in 60s', 'counts, too'],
-    ['nginx 10r/s and gcra 10/s burst=9', 'see the rule'],
+    ['nginx 10r/s and gcra 10/s burst=9', 'nothing'],
+    ['sliding_log limit=10 window_ms=1000', 'nothing'],
+    ['sliding_log limit=10 window_ms=1000 count_refused=true', 'keeps its client out for longer'],
+    [
+      'fixed_window limit=10 window_ms=1000 align=first count_refused=true block_ms=5000',
+      'keeps its client out for longer',
+    ],
+    ['none', 'there is none'],
   ])('%s: a refused request %s', async (limit, refused) => {
     expect((await weirHere(['limiter', limit])).out).toMatch(new RegExp(`a refused request +${refused}\n`));
   });

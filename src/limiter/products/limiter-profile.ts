@@ -3,7 +3,7 @@ import { LIMITED } from '../rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 import { type Profile, play } from './profile.js';
 
-export function profileWords(definition: RuleDefinition, profile: Profile, refused: string | undefined) {
+export function profileWords(definition: RuleDefinition, profile: Profile, refused: string) {
   const { firstBurst, atRate, atTwice, perSecond, announcedLate, trueWaitMs } = profile;
   const held = firstBurst.delayed === 0 ? '' : `, ${firstBurst.delayed} more after a delay`;
   const rate = perSecond === undefined ? '10/s, 100 ms each' : `${shown(perSecond)}/s`;
@@ -15,7 +15,7 @@ export function profileWords(definition: RuleDefinition, profile: Profile, refus
       'at exactly the rate',
       `${atRate.admitted} of ${atRate.sent} pass at ${rate}; at twice that ${atTwice.admitted} of ${atTwice.sent}`,
     ],
-    ['a refused request', refused ?? 'see the rule'],
+    ['a refused request', refused],
     ['wait', waitWords(trueWaitMs, announcedLate)],
   ] as const;
 }

@@ -1,9 +1,9 @@
-// What a rule lets through, in six figures, measured on the rule itself.
+// What a rule lets through, in some figures, measured on the rule itself.
 //
 //   first burst      |||||            how many of a burst pass at once, and how many after a delay
 //   most in a second   ||||:||||      the most starts that a client can get in any second: see rule/most-starts.ts
 //   at its rate      | | | | | |      forty evenly spaced requests at exactly the rate; sixty at twice the rate
-//   waits            the wait announced to a refused request, and the wait after which it would have been admitted
+//   waits            the wait announced to a refused request, the true one, and whether requests within it make it longer
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
 import { LIMITED, type Rule } from '../rule/rule.js';
@@ -20,12 +20,17 @@ export interface Profile {
   /** Announced minus true wait in ms, over the refused requests of a burst and its tail; undefined without any. */
   readonly announcedLate: { readonly median: number; readonly least: number; readonly most: number } | undefined;
   readonly trueWaitMs: number | undefined;
+  /** Whether refused requests keep their client out for longer; undefined if a burst meets no refusal. */
+  readonly refusedDelays: boolean | undefined;
 }
 
 interface Share {
   readonly sent: number;
   readonly admitted: number;
 }
+
+/** Of instants of these days, in ms since 1970. */
+const ROUNDING_MS = 0.01;
 
 /** A whole epoch second, as in the test vectors: rules aligned to the clock begin a window there. */
 const START_MS = 1_699_999_200_000;
@@ -52,7 +57,23 @@ export function profileOf(definition: RuleDefinition): Profile {
     atRate: evenly(rule, 1 / perMs, 40),
     atTwice: evenly(rule, 0.5 / perMs, 60),
     ...waits(rule, definition, perMs),
+    refusedDelays: refusedDelays(rule),
   };
+}
+
+/** Whether who goes on through a wait is still refused when it would have been over. */
+function refusedDelays(rule: Rule): boolean | undefined {
+  const state = rule.fresh(START_MS);
+  const burst = burstOf(rule);
+  for (let sent = 0; sent < 2 * burst; sent += 1) {
+    const overMs = rule.nextAdmission(state, START_MS, 1) - START_MS;
+    if (rule.decide(state, START_MS, 1, HOLD_MS) !== LIMITED) continue;
+    if (!Number.isFinite(overMs)) return false;
+    const attempts = burst + 5;
+    for (let i = 1; i <= attempts; i += 1) rule.decide(state, START_MS + (i * overMs) / (attempts + 1), 1, HOLD_MS);
+    return rule.decide(state, START_MS + overMs + ROUNDING_MS, 1, HOLD_MS) === LIMITED;
+  }
+  return undefined;
 }
 
 export function play(rule: Rule, times: readonly number[]): number[] {
