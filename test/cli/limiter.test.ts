@@ -218,6 +218,7 @@ describe('weir limiter', () => {
       'fixed_window limit=10 window_ms=1000 align=first count_refused=true block_ms=5000',
       'keeps its client out for longer',
     ],
+    ['rolling_count threshold=100 within=6 cycle_ms=10000', 'keeps its client out for longer'],
     ['none', 'there is none'],
   ])('%s: a refused request %s', async (limit, refused) => {
     expect((await weirHere(['limiter', limit])).out).toMatch(new RegExp(`a refused request +${refused}\n`));

@@ -69,7 +69,8 @@ function refusedDelays(rule: Rule): boolean | undefined {
     const overMs = rule.nextAdmission(state, START_MS, 1) - START_MS;
     if (rule.decide(state, START_MS, 1, HOLD_MS) !== LIMITED) continue;
     if (!Number.isFinite(overMs)) return false;
-    const attempts = burst + 5;
+    // Several bursts, so that what counts them is full when the wait is over, wherever its window begins.
+    const attempts = 4 * burst + 5;
     for (let i = 1; i <= attempts; i += 1) rule.decide(state, START_MS + (i * overMs) / (attempts + 1), 1, HOLD_MS);
     return rule.decide(state, START_MS + overMs + ROUNDING_MS, 1, HOLD_MS) === LIMITED;
   }
