@@ -129,10 +129,10 @@ export function readCaddy(source: Source, found: FoundLimits): void {
   }
 }
 
-const pathOf = (text: string): PathPattern =>
+export const pathOf = (text: string): PathPattern =>
   text.endsWith('*') ? { kind: 'prefix', text: text.slice(0, -1) } : { kind: 'exact', text };
 
-interface Place {
+export interface Place {
   readonly site: readonly string[];
   readonly paths: readonly PathPattern[];
   /** The part of the path that handle_path has removed. */
@@ -179,15 +179,18 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
     found.limiter(zone, {
       name,
       where: site.join(', '),
-      hosts: site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
+      hosts: hostsOf(site),
       paths: inMatch.length > 0 ? inMatch.map((text) => pathOf(stripped + text)) : paths,
-      key: keyOf(key?.words[1]),
+      key: caddyKey(key?.words[1]),
       limit: { like: 'caddy', max_events: most, window: duration },
     });
   }
 }
 
-function keyOf(text: string | undefined): LimitKey {
+export const hostsOf = (site: readonly string[]) =>
+  site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== '');
+
+export function caddyKey(text: string | undefined): LimitKey {
   if (text === undefined) return everyone;
   const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);
   if (names.length === 0) return { text: `constant ${text}`, parts: [] };

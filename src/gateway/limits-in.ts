@@ -5,6 +5,7 @@
 
 import { readApisix } from './apisix.js';
 import { looksLikeApim } from './azure-apim.js';
+import { readCaddyJson } from './caddy-json.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
@@ -24,7 +25,17 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readPolicies, readIngress, readKong, readApisix, readTraefik, readSpring, readPublished];
+const trees = [
+  readEnvoy,
+  readPolicies,
+  readIngress,
+  readKong,
+  readApisix,
+  readTraefik,
+  readCaddyJson,
+  readSpring,
+  readPublished,
+];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits();
