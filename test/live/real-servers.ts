@@ -36,10 +36,12 @@ export async function started(program: string, args: (folder: string) => string[
     url: `http://127.0.0.1:${port}`,
     close: () =>
       new Promise((resolve) => {
-        child.once('exit', () => {
+        const end = () => {
           rmSync(folder, { recursive: true, force: true });
           resolve();
-        });
+        };
+        if (child.exitCode !== null) return end();
+        child.once('exit', end);
         child.kill();
       }),
   };

@@ -23,7 +23,7 @@ async function statuses(path = '/a'): Promise<number[]> {
   const headers = { 'x-forwarded-for': '203.0.113.9', authorization: `Basic ${btoa('ann:secret')}` };
   const seen: number[] = [];
   for (let i = 0; i < 8; i += 1) {
-    const { status, body } = await fetch(`${server!.url}${path}`, { headers });
+    const { status, body } = await fetch(`${server!.url}${path}`, { headers, signal: AbortSignal.timeout(20_000) });
     await body?.cancel();
     seen.push(status);
   }
