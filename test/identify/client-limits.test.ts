@@ -4,7 +4,7 @@ import { clientAnswer } from '../../src/identify/client/client-answer.js';
 import { investigateClient } from '../../src/identify/client/client-investigation.js';
 import type { Call } from '../../src/identify/client/script.js';
 import { drawsOf } from '../../src/math/random.js';
-import { callOf, investigated, machine, type TrueClient } from './simulated-client.js';
+import { callOf, investigated, loadedMachine, machine, type TrueClient } from './simulated-client.js';
 
 const retries: TrueClient['retries'] = ({ status }) => status === 429 || status === 503 || status === 'reset';
 const doubling =
@@ -32,6 +32,22 @@ it.each<readonly [name: string, client: TrueClient]>([
 ])('a rate before every send is no back-off: %s', (_, client) => {
   const { verdict, client: entry, waits } = answerFor(client, 1);
   expect([verdict, entry, waits.map(({ words }) => words)]).toEqual(['none', null, []]);
+});
+
+it.each<readonly [name: string, client: TrueClient]>([
+  ['2/s, burst 2', { attempts: 5, retries, wait: doubling(50), gate: { perS: 2, burst: 2 } }],
+  ['3/s, burst 2', { attempts: 5, retries, wait: doubling(50), gate: { perS: 3, burst: 2 } }],
+  ['3/s, burst 1', { attempts: 5, retries, wait: () => 100, gate: { perS: 3, burst: 1 } }],
+  ['2/s, burst 2, no waits of its own', { attempts: 4, retries, wait: () => 0, gate: { perS: 2, burst: 2 } }],
+])('beside much other work it is none either, and slow answers show why: %s', (_, client) => {
+  for (let seed = 1; seed < 3; seed += 1) {
+    const draw = drawsOf(seed);
+    const [investigation, late] = [investigateClient(draw('identify client')), loadedMachine(draw('late'))];
+    const found = investigated(investigation, client, late, draw('client'), { averageMs: 16, oftenMs: 45 });
+    const { verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+    expect([seed, verdict]).toEqual([seed, 'none']);
+    expect(remarks.join(' ')).toMatch(/do not begin with the answer, as behind a rate limit/);
+  }
 });
 
 it('what a rate would do to calls that share it is said where each start makes one call', () => {

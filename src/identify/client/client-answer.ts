@@ -56,7 +56,9 @@ const SHORT_S = 60;
 
 export function clientAnswer(program: string, { policy, calls, seconds, isMixed }: PlayedPolicy): ClientAnswer {
   const { backoffs, retried, attempts, advice, timeout, deadline, quota } = policy;
-  const isExplained = backoffs.every(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
+  const isExplained = backoffs.every(
+    ({ unexplained, isEven, paced }) => unexplained.length === 0 && isEven && paced === undefined,
+  );
   const waits = (isExplained ? backoffs : []).map((one) => {
     const [best, ...others] = distinct(one);
     return { ...waitAnswer(one, best!), others: others.map((fit) => waitAnswer(one, fit).words) };
@@ -81,7 +83,8 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
     quota_after_limited: quota.limited,
     quota_after_failed: quota.failed,
   };
-  if (!isUndecided && retried.always.length > 0 && calls.every(({ place }) => place === 0))
+  const isPaced = backoffs.some(({ paced }) => paced !== undefined);
+  if (!isUndecided && !isPaced && retried.always.length > 0 && calls.every(({ place }) => place === 0))
     remarks.push(
       'Limits that its calls share, as a retry quota or a rate limit before every send, were not tested: each start made one call.',
     );
@@ -221,9 +224,14 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
     remarks.push(
       `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`,
     );
-  for (const { unexplained, isEven, after, fits } of backoffs) {
+  for (const { unexplained, isEven, paced, after, fits } of backoffs) {
     const kinds = after.map((one) => (one === 'limited' ? '429' : 'other failures')).join(' and ');
-    if (unexplained.length > 0) {
+    if (paced !== undefined) {
+      const { k, ms: quickMs, otherMs: slowMs } = paced;
+      remarks.push(
+        `The waits after ${kinds} do not begin with the answer, as behind a rate limit of the program's own or a pace of its sends: before retry ${k} it waited for ${Math.round(quickMs)} ms after quick answers, ${Math.round(slowMs)} ms after slow ones.`,
+      );
+    } else if (unexplained.length > 0) {
       const { k, ms: gap } = unexplained[0]!;
       remarks.push(
         `No known policy explains all waits after ${kinds}: the first that none explains is ${Math.round(gap)} ms before retry ${k}.`,

@@ -40,8 +40,9 @@ const CAP_PATIENCE_MS = 62_000;
 const SHORT_PATIENCE_MS = 7_000;
 /** Delay of an answer that tests whether the program hangs up. */
 const HELD_MS = 15_000;
-/** Delay of each answer that tests for a deadline. */
+/** Delay of each answer that tests for a deadline, and of those that test for a rate limit of the program's own. */
 const SLOW_MS = 4_000;
+const PACE_MS = 2_000;
 const MOST_ROUNDS = 6;
 
 const once = (reply: Reply, patienceMs = PATIENCE_MS): Script => ({
@@ -142,7 +143,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     ];
   });
   const open = policy.advice.map(({ way }) => way);
-  const held = policy.attempts.most > 1 && !played('slowly 503') ? [slowly(policy)] : [];
+  const held = policy.attempts.most > 1 ? slowly(policy) : [];
   const many = policy.attempts.most === Infinity && open.some((way) => way !== 'ignored') ? [atOnceAgain] : [];
   // The program still runs: its first wait may be long.
   const patient = unseenOf(policy).flatMap((one) =>
@@ -164,7 +165,7 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
     ...waits.filter(({ name }) => !played(name)),
     ...atOnce.filter(({ name }) => !played(name)),
     ...patient.filter(({ name }) => !played(name)),
-    ...held,
+    ...held.filter(({ name }) => !played(name)),
     ...many.filter(({ name }) => !played(name)),
     ...aroundDeadline(policy).filter(({ name }) => !played(name)),
     ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),
@@ -186,9 +187,16 @@ function whileItWaits(setback: SetbackGroup, { backoffs, attempts }: RetryPolicy
   return [{ name: `late ${status[setback]} seconds 1`, replies, patienceMs: PATIENCE_MS }];
 }
 
-function slowly({ backoffs }: RetryPolicy): Script {
-  const reply = { status: status[backoffs[0]?.after.at(-1) ?? 'failed'], heldMs: SLOW_MS };
-  return { name: 'slowly 503', replies: [reply], patienceMs: PATIENCE_MS };
+/** Slow answers show a deadline, and waits that do not begin with the answer: those behind a rate limit of the program's own. */
+function slowly({ backoffs, timeout }: RetryPolicy): Script[] {
+  const slow = (setback: SetbackGroup, heldMs: number) => always({ status: status[setback], heldMs });
+  const awaitedMs = Math.min(PACE_MS, Math.round((timeout?.least ?? Infinity) / 2));
+  return [
+    { ...slow(backoffs[0]?.after.at(-1) ?? 'failed', SLOW_MS), name: 'slowly' },
+    ...backoffs.flatMap(({ after: [setback] }) =>
+      times(2 * SAMPLE, () => ({ ...slow(setback!, awaitedMs), name: `slowly ${status[setback!]}` })),
+    ),
+  ];
 }
 
 /** Answers so late that the next wait would end before or after a deadline. */
@@ -219,12 +227,13 @@ function longestFirstWait({ fits: [fit] }: Backoff): number {
 
 const NARROW = 0.06;
 
-function isOpen({ fits, gaps }: Backoff): boolean {
+function isOpen({ fits, gaps, paced }: Backoff): boolean {
   const [fit] = fits;
   const { low, baseMs, plusMs, factor } = fit!.narrower;
   const isWide = ({ least, most }: Range) => most - least > NARROW * most + 4;
   const isJittered = fit!.structure.jitter !== 'none';
   return (
+    paced === undefined &&
     gaps.length < ENOUGH_GAPS &&
     (fits.length > 1 ||
       (isJittered &&

@@ -18,21 +18,33 @@ const LATE_MS = 3;
 const MOST_GAPS = 40;
 const FEW = 8;
 
-/** Whether gaps before the same retry follow two laws: Kolmogorov-Smirnov, and more than lateness explains. */
-export function differ(some: readonly Gap[], others: readonly Gap[]): boolean {
-  return [1, 2].some((retry) => {
-    const [a, b] = [some, others].map((gaps) =>
-      gaps.flatMap(({ k, ms }) => (k === retry ? [ms] : [])).sort((x, y) => x - y),
-    ) as [number[], number[]];
-    if (Math.min(a.length, b.length) < FEW) return false;
-    const below = (sorted: readonly number[], ms: number) => sorted.filter((one) => one <= ms).length / sorted.length;
-    const distance = Math.max(...[...a, ...b].map((ms) => Math.abs(below(a, ms) - below(b, ms))));
-    const [x, y] = [a[a.length >> 1]!, b[b.length >> 1]!];
-    return (
-      distance * Math.sqrt((a.length * b.length) / (a.length + b.length)) > UNEVEN &&
-      Math.abs(x - y) > 5 + 0.1 * Math.max(x, y)
-    );
-  });
+/** Medians of the gaps before retry k. */
+export interface Difference {
+  readonly k: number;
+  readonly ms: number;
+  readonly otherMs: number;
+}
+
+/** The first retry of which gaps follow two laws, with both medians: Kolmogorov-Smirnov, and more than lateness explains. */
+export function difference(
+  some: readonly Gap[],
+  others: readonly Gap[],
+  hiddenMs: (ms: number, isFirst: boolean) => number,
+): Difference | undefined {
+  const retries = new Set(some.map(({ k }) => k));
+  for (const k of [...retries].sort((a, b) => a - b))
+    for (const isFirst of [true, false]) {
+      const [a, b] = [some, others].map((gaps) =>
+        gaps.flatMap((gap) => (gap.k === k && gap.isFirst === isFirst ? [gap.ms] : [])).sort((x, y) => x - y),
+      ) as [number[], number[]];
+      if (a.length === 0 || b.length === 0) continue;
+      const below = (sorted: readonly number[], ms: number) => sorted.filter((one) => one <= ms).length / sorted.length;
+      const distance = Math.max(...[...a, ...b].map((ms) => Math.abs(below(a, ms) - below(b, ms))));
+      const [x, y] = [a[a.length >> 1]!, b[b.length >> 1]!];
+      const isLikely = distance * Math.sqrt((a.length * b.length) / (a.length + b.length)) <= UNEVEN;
+      if (!isLikely && Math.abs(x - y) > hiddenMs(Math.max(x, y), isFirst)) return { k, ms: x, otherMs: y };
+    }
+  return undefined;
 }
 
 /** R. Berk and D. Jones, "Goodness-of-fit test statistics that dominate the Kolmogorov statistics" (1979), to one side. */

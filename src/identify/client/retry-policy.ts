@@ -2,7 +2,7 @@
 
 import type { RandomStream } from '../../math/random.js';
 import { type Range, rangeOf } from '../../math/range.js';
-import { differ, explained } from './gap-checks.js';
+import { type Difference, difference, explained } from './gap-checks.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
   type AnnouncedWait,
@@ -16,7 +16,7 @@ import {
   type Script,
 } from './script.js';
 import { fitWaits, type WaitFit } from './wait-fit.js';
-import { EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
+import { closeMs, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -41,6 +41,8 @@ export interface Backoff {
   readonly unexplained: readonly Gap[];
   /** Whether waits are evenly distributed over their law, as far as visible. */
   readonly isEven: boolean;
+  /** Gaps after quick answers, and after slow ones where those differ: waits that do not begin with the answer. */
+  readonly paced: Difference | undefined;
 }
 
 export interface RetryPolicy {
@@ -73,6 +75,12 @@ const SOON_S = 2;
 const OBEYED_MS = 60;
 /** Of a client without a back-off, whose lateness no gap shows. */
 const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20 };
+/** Waits after limited answers that differ by no more than this from those after other failures have the same law. */
+const OWN = { ms: 5, share: 0.1 };
+/** By how many times the delay of timers gaps may differ after quick and after slow answers: a process that has waited runs sooner, and more
+ * so if it has just started. */
+const BUSY = 2;
+const WARM = 4;
 /** Spreads of lateness that one answer in 1,000 exceeds: beyond an announcement, randomness up to this may be lateness. */
 const RARELY = 10;
 
@@ -151,21 +159,25 @@ function attemptsOf(calls: readonly Call[]): Range {
   return { least: seen, most: isNeverRetried ? 1 : Infinity };
 }
 
+function isSlow(script: Script): boolean {
+  return replyAt(script, 0).heldMs !== undefined;
+}
+
 function isQuick(script: Script): boolean {
-  return (failsAlways(script) || script.replies.length > MANY) && replyAt(script, 0).heldMs === undefined;
+  return (failsAlways(script) || script.replies.length > MANY) && !isSlow(script);
 }
 
 // ---- back-off ------------------------------------------------------------------------------------------------------------
 
 /** Gaps after answers without an announcement; after an announced wait, a client may restart its count. */
-export function gapsOf(calls: readonly Call[], setback?: SetbackGroup): Gap[] {
+function gapsOf(calls: readonly Call[], setback: SetbackGroup): Gap[] {
   return calls.flatMap(({ attempts, isFresh }) => {
     const gaps: Gap[] = [];
     let lastMs = 0;
     for (let k = 1; k < attempts.length; k += 1) {
       const { reply, endedMs, hungUp } = attempts[k - 1]!;
       if (reply.retryAfter !== undefined || reply.status === 200 || hungUp) break;
-      if (setback !== undefined && setbackOf(reply) !== setback) break;
+      if (setbackOf(reply) !== setback) break;
       const ms = attempts[k]!.arrivedMs - endedMs;
       if (attempts[k]!.isStalled !== true) gaps.push({ k, ms, lastMs, isFirst: k === 1 && isFresh });
       lastMs = ms;
@@ -197,17 +209,22 @@ function known(calls: readonly Call[]): Gap[] {
 
 function backoffsOf(calls: readonly Call[], draw: RandomStream, timers: TimerLateness): Backoff[] {
   const late = known(calls);
+  const [slow, quick] = [true, false].map((is) => calls.filter(({ script }) => isSlow(script) === is));
   const of = (after: readonly SetbackGroup[]): Backoff => {
-    const gaps = after.flatMap((setback) => gapsOf(calls, setback));
-    const fits = fitWaits([...gaps, ...late], timers, draw).map((fit) => ({ fit, ...explained(gaps, fit, timers) }));
+    const [gaps, slowGaps] = [quick!, slow!].map((those) => after.flatMap((setback) => gapsOf(those, setback)));
+    const fits = fitWaits([...gaps!, ...late], timers, draw).map((fit) => ({ fit, ...explained(gaps!, fit, timers) }));
     const good = fits.filter(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
     const [{ unexplained, isEven }] = (good.length > 0 ? good : fits) as [(typeof fits)[0]];
-    return { after, fits: (good.length > 0 ? good : fits).map(({ fit }) => fit), gaps, unexplained, isEven };
+    const hiddenMs = (ms: number, isFirst: boolean) => closeMs(ms) + (isFirst ? WARM : BUSY) * timers.oftenMs;
+    const paced = difference(gaps!, slowGaps!, hiddenMs);
+    const kept = (good.length > 0 ? good : fits).map(({ fit }) => fit);
+    return { after, fits: kept, gaps: gaps!, unexplained, isEven, paced };
   };
-  const seen = setbacks.filter((setback) => gapsOf(calls, setback).length > 0);
-  const [limited, failed] = setbacks.map((setback) => gapsOf(calls, setback));
+  const [limited, failed] = setbacks.map((setback) => gapsOf(quick!, setback));
+  const seen = setbacks.filter((_, i) => [limited!, failed!][i]!.length > 0);
   if (seen.length === 0) return [];
-  return differ(limited!, failed!) ? seen.map((setback) => of([setback])) : [of(seen)];
+  const isOneLaw = difference(limited!, failed!, (ms) => OWN.ms + OWN.share * ms) === undefined;
+  return isOneLaw ? [of(seen)] : seen.map((setback) => of([setback]));
 }
 
 // ---- Retry-After ---------------------------------------------------------------------------------------------------------
