@@ -47,6 +47,24 @@ it.each([
   expect(played.isMixed).toBe(isMixed);
 });
 
+it('a retry after a timeout of the program is no new call, though a late answer would have served it', async () => {
+  const source = `for (;;) {
+    const answer = await fetch(process.argv[1], { signal: AbortSignal.timeout(400) }).catch(() => undefined);
+    if (answer?.ok) break;
+  }`;
+  const { calls, isMixed } = await playScripts(investigateClient(drawsOf(1)('identify client')), {
+    port: 0,
+    command: [process.execPath, '--input-type=module', '-e', source, '{url}'],
+    timeMs: 6_000,
+    signal: new AbortController().signal,
+    onReady: () => {},
+    onProgress: () => {},
+  });
+  const held = calls.filter(({ attempts: [one] }) => one!.hungUp);
+  expect(held.map(({ attempts }) => attempts.length)).toEqual([2]);
+  expect(isMixed).toBe(false);
+});
+
 const grpc = `const { Client, credentials } = await import('@grpc/grpc-js');
 const url = new URL(process.argv[1]);
 const client = new Client(url.host, credentials.createInsecure());

@@ -204,6 +204,13 @@ describe('a client in virtual time is found with its parameters', () => {
     expect(waits[0]!.intervals['cap_ms']![0]).toBeLessThanOrEqual(410);
   });
 
+  it('timers that are late by more after a longer wait leave a factor as usual as it is', () => {
+    const wait = (k: number) => doubling(350, k) + [8, 8, 9, 15][k - 1]!;
+    const { waits } = answerFor({ attempts: 5, retries: usual, wait, advice: (told) => told }, 1);
+    expect(waits).toMatchObject([{ jitter: 'none', parameters: { factor: 2 }, others: [] }]);
+    expect(Math.abs(waits[0]!.parameters['base_ms']! / 350 - 1)).toBeLessThan(0.05);
+  });
+
   it('a first wait beyond the usual patience is not taken for giving up', () => {
     const { max_attempts, waits } = answerFor({ attempts: 3, retries: usual, wait: () => 15_000 }, 10);
     expect(max_attempts).toBe(3);

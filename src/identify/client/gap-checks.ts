@@ -17,9 +17,12 @@ const LATE_MS = 3;
 /** The law of lateness is not exact: more gaps than this count as this many. */
 const MOST_GAPS = 40;
 const FEW = 8;
+/** By how many times the delay of timers gaps of one law may differ: a process that has waited runs sooner, and more so if it has just started. */
+const BUSY = 2;
+const WARM = 8;
 
 /** Medians of the gaps before retry k. */
-export interface Difference {
+export interface GapDifference {
   readonly k: number;
   readonly ms: number;
   readonly otherMs: number;
@@ -29,8 +32,8 @@ export interface Difference {
 export function difference(
   some: readonly Gap[],
   others: readonly Gap[],
-  hiddenMs: (ms: number, isFirst: boolean) => number,
-): Difference | undefined {
+  { oftenMs }: TimerLateness,
+): GapDifference | undefined {
   const retries = new Set(some.map(({ k }) => k));
   for (const k of [...retries].sort((a, b) => a - b))
     for (const isFirst of [true, false]) {
@@ -42,7 +45,8 @@ export function difference(
       const distance = Math.max(...[...a, ...b].map((ms) => Math.abs(below(a, ms) - below(b, ms))));
       const [x, y] = [a[a.length >> 1]!, b[b.length >> 1]!];
       const isLikely = distance * Math.sqrt((a.length * b.length) / (a.length + b.length)) <= UNEVEN;
-      if (!isLikely && Math.abs(x - y) > hiddenMs(Math.max(x, y), isFirst)) return { k, ms: x, otherMs: y };
+      const lateMs = (isFirst ? WARM : BUSY) * oftenMs;
+      if (!isLikely && Math.abs(x - y) > closeMs(Math.max(x, y)) + lateMs) return { k, ms: x, otherMs: y };
     }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Estimated range of the gaps before a retry: starting points for the chains that search a law.
+// The gaps that the chains look at which search a law, and the estimated range of those before a retry: their starting points.
 import type { RandomStream } from '../../math/random.js';
 import type { Gap, WaitStructure } from './wait-law.js';
 
@@ -27,4 +27,10 @@ export function edgesBy(gaps: readonly Gap[], { skipsFirst }: WaitStructure): (d
     const inner = () => Math.min(draw.integer(0, 2), longest);
     return { k, leastMs: Math.max(1, sorted[inner()]!), mostMs: Math.max(1, sorted[longest - inner()]!) };
   };
+}
+
+/** At most n of the gaps, evenly spread over them. */
+export function thinned(gaps: readonly Gap[], n: number): readonly Gap[] {
+  const place = (i: number) => Math.floor((i * n) / gaps.length);
+  return gaps.length <= n ? gaps : gaps.filter((_, i) => place(i) !== place(i - 1));
 }

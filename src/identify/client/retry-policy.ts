@@ -2,7 +2,7 @@
 
 import type { RandomStream } from '../../math/random.js';
 import { type Range, rangeOf } from '../../math/range.js';
-import { type Difference, difference, explained } from './gap-checks.js';
+import { difference, explained, type GapDifference } from './gap-checks.js';
 import { type AdviceTaken, type Advised, adviceTaken } from './retry-after.js';
 import {
   type AnnouncedWait,
@@ -16,7 +16,7 @@ import {
   type Script,
 } from './script.js';
 import { fitWaits, type WaitFit } from './wait-fit.js';
-import { closeMs, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
+import { EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** Answers with separate back-offs: limited, and all others. */
 export const setbacks = ['limited', 'failed'] as const;
@@ -42,7 +42,7 @@ export interface Backoff {
   /** Whether waits are evenly distributed over their law, as far as visible. */
   readonly isEven: boolean;
   /** Gaps after quick answers, and after slow ones where those differ: waits that do not begin with the answer. */
-  readonly paced: Difference | undefined;
+  readonly paced: GapDifference | undefined;
 }
 
 export interface RetryPolicy {
@@ -75,12 +75,6 @@ const SOON_S = 2;
 const OBEYED_MS = 60;
 /** Of a client without a back-off, whose lateness no gap shows. */
 const UNKNOWN_LATE = { offsetMs: 0, spreadMs: 20 };
-/** Waits after limited answers that differ by no more than this from those after other failures have the same law. */
-const OWN = { ms: 5, share: 0.1 };
-/** By how many times the delay of timers gaps may differ after quick and after slow answers: a process that has waited runs sooner, and more
- * so if it has just started. */
-const BUSY = 2;
-const WARM = 4;
 /** Spreads of lateness that one answer in 1,000 exceeds: beyond an announcement, randomness up to this may be lateness. */
 const RARELY = 10;
 
@@ -215,15 +209,14 @@ function backoffsOf(calls: readonly Call[], draw: RandomStream, timers: TimerLat
     const fits = fitWaits([...gaps!, ...late], timers, draw).map((fit) => ({ fit, ...explained(gaps!, fit, timers) }));
     const good = fits.filter(({ unexplained, isEven }) => unexplained.length === 0 && isEven);
     const [{ unexplained, isEven }] = (good.length > 0 ? good : fits) as [(typeof fits)[0]];
-    const hiddenMs = (ms: number, isFirst: boolean) => closeMs(ms) + (isFirst ? WARM : BUSY) * timers.oftenMs;
-    const paced = difference(gaps!, slowGaps!, hiddenMs);
+    const paced = difference(gaps!, slowGaps!, timers);
     const kept = (good.length > 0 ? good : fits).map(({ fit }) => fit);
     return { after, fits: kept, gaps: gaps!, unexplained, isEven, paced };
   };
   const [limited, failed] = setbacks.map((setback) => gapsOf(quick!, setback));
   const seen = setbacks.filter((_, i) => [limited!, failed!][i]!.length > 0);
   if (seen.length === 0) return [];
-  const isOneLaw = difference(limited!, failed!, (ms) => OWN.ms + OWN.share * ms) === undefined;
+  const isOneLaw = difference(limited!, failed!, timers) === undefined;
   return isOneLaw ? [of(seen)] : seen.map((setback) => of([setback]));
 }
 

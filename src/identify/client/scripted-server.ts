@@ -87,7 +87,8 @@ export class ScriptedServer {
     const isFirst = firstAttempt.some(([name, pattern]) => pattern.test(header(name)));
     let call = isFirst ? undefined : this.#open.get(key);
     if (id === undefined && (call?.waiting ?? 0) > 0) this.isMixed = true;
-    if (call === undefined || call.attempts.at(-1)?.reply.status === 200) {
+    const last = call?.attempts.at(-1);
+    if (call === undefined || (last?.reply.status === 200 && !last.hungUp)) {
       this.isReused ||= call !== undefined && id === undefined;
       call = this.#assign(url.split(/[/?]/)[1] ?? '', method);
       if (call === undefined) {

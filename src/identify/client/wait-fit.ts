@@ -2,9 +2,9 @@
 
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
-import type { Range } from '../../math/range.js';
+import { type Range, rangeOf } from '../../math/range.js';
 import { roundest } from '../../math/roundest.js';
-import { type Edges, edgesBy } from './gap-edges.js';
+import { type Edges, edgesBy, thinned } from './gap-edges.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
 import {
   type Gap,
@@ -153,11 +153,6 @@ function otherForm(
 const ENOUGH = 200;
 const ENOUGH_TO_LOOK = 70;
 
-function thinned(gaps: readonly Gap[], n: number): readonly Gap[] {
-  const place = (i: number) => Math.floor((i * n) / gaps.length);
-  return gaps.length <= n ? gaps : gaps.filter((_, i) => place(i) !== place(i - 1));
-}
-
 function isHidden({ structure, parameters, hiddenMs }: WaitFit, own: readonly Gap[]): boolean {
   if (structure.jitter === 'none') return false;
   return own.every((gap) => {
@@ -291,33 +286,36 @@ function simplest(gaps: number, free: Fitted, sampled: Sampled, { oftenMs }: Tim
   for (const [step, name] of order.entries()) {
     if (!at.variables.includes(name)) continue;
     const range = intervalOf(at, name);
-    const prior = name === 'factor' || name === 'low' ? ROUNDING.usual : 0;
     const leastLogL = likeliest - ROUNDING.one - ROUNDING.further * Object.keys(at.fixed).length;
     if (step > 0) ranges[name] ??= range;
     const values = valuesOf(at.variables, at.best, at.fixed);
     for (const value of roundestOf(step === 0 ? 'noCap' : name, range, values[name])) {
       const fixed = { ...at.fixed, [name]: value };
-      const tried = sampled(structure, fixed, STEPS.near, values);
+      // The second wait stays, or the chains would begin far from the base of another factor.
+      const baseMs = name === 'factor' ? (values.baseMs * values.factor) / value : values.baseMs;
+      const tried = sampled(structure, fixed, STEPS.near, { ...values, baseMs });
       const isUsual = (name === 'factor' ? roundFactors : roundShares).includes(value);
       const isFull =
         name === 'low' && value === 0 && values.low < Math.max(NEGLIGIBLE, values.spreadMs / values.baseMs / 2);
-      if (tried.bestLogL < leastLogL - (isUsual ? prior : 0) && !isFull) continue;
+      // Timers that are late by a share of a wait seem to grow by more.
+      const isAlike = isFull || (name === 'factor' && isUsual && Math.abs(values.factor / value - 1) < CLOCK);
+      if (tried.bestLogL < leastLogL - (isUsual ? ROUNDING.usual : 0) && !isAlike) continue;
       at = tried;
-      if (isFull) likeliest = Math.min(likeliest, tried.bestLogL);
+      if (isAlike) likeliest = Math.min(likeliest, tried.bestLogL);
       break;
     }
   }
   const values = valuesOf(at.variables, at.best, at.fixed);
   const { offsetMs, spreadMs, firstOffsetMs, firstSpreadMs, ...parameters } = values;
-  const around = (rangeOf: (name: Name) => Range) =>
+  const around = (rangesOf: (name: Name) => readonly (Range | undefined)[]) =>
     Object.fromEntries(
       order.map((name) => {
-        const { least, most } = rangeOf(name);
-        return [name, { least: Math.min(least, values[name]), most: Math.max(most, values[name]) }];
+        const ends = rangesOf(name).flatMap((one) => (one === undefined ? [] : [one.least, one.most]));
+        return [name, rangeOf([values[name], ...ends])];
       }),
     ) as WaitFit['intervals'];
-  const intervals = around((name) => intervalOf(free, name));
-  const narrower = around((name) => ranges[name] ?? intervalOf(free, name));
+  const intervals = around((name) => [intervalOf(free, name, oftenMs), ranges[name]]);
+  const narrower = around((name) => [ranges[name] ?? intervalOf(free, name)]);
   return {
     structure,
     parameters,
@@ -342,7 +340,8 @@ function oddities({ growth, skipsFirst, jitter, capsJitter }: WaitStructure, p: 
   );
 }
 
-function intervalOf({ variables, samples, fixed }: Fitted, name: Name): Range {
+/** @param lateMs how late timers often are: a law of lateness that changed meanwhile may have hidden as much */
+function intervalOf({ variables, samples, fixed, best }: Fitted, name: Name, lateMs = 0): Range {
   const i = variables.indexOf(name);
   if (i < 0) return { least: fixed[name] ?? usual[name], most: fixed[name] ?? usual[name] };
   const sorted = samples.map((x) => x[i]!).sort((a, b) => a - b);
@@ -352,7 +351,8 @@ function intervalOf({ variables, samples, fixed }: Fitted, name: Name): Range {
     most: Math.min(room[name][1], most * (1 + CLOCK) + ms),
   });
   const [least, most] = [at(OUTER), at(1 - OUTER)];
-  return isScale(name) ? wide({ least: exp(least), most: exp(most) }, TIMER_MS) : wide({ least, most }, 0);
+  if (isScale(name)) return wide({ least: exp(least), most: exp(most) }, TIMER_MS + lateMs);
+  return wide({ least, most }, name === 'factor' ? lateMs / exp(best[variables.indexOf('baseMs')]!) : 0);
 }
 
 /** Quantile of the samples at each end. Wide, because the model of lateness is not exact for any machine. */
