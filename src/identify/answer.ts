@@ -17,9 +17,9 @@ import { moved, withEdgeAt } from './parameter-steps.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
 import { disjoint, endOf, spansOf } from './ranges.js';
-import { isByToken, type Parameters, type Structure } from './structure.js';
+import { isByToken, isInCells, type Parameters, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
-import { BASE_MS, TOLERANCE_MS, violationOf } from './violation.js';
+import { BASE_MS, finestMs, TOLERANCE_MS, violationOf } from './violation.js';
 
 /** A parameter and its range; `pieces` if only parts of the range explain the answers. */
 interface Parameter extends Range {
@@ -87,7 +87,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     remarks.push(
       `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
-  remarks.push(...cutInWords(investigated));
+  remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
   const isOne = rules.length === 1;
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
   if (!isOne && distinguishing === undefined)
@@ -165,6 +165,19 @@ function cutInWords({ ended }: Investigated): string[] {
   if (ended !== 'budget' && ended !== 'time') return [];
   const [needed, option] = ended === 'budget' ? ['more requests', '--budget'] : ['more time', '--for'];
   return [`The next probe needs ${needed} than ${option} leaves: raise ${option}.`];
+}
+
+/** A window in cells that are too short to be seen gives the answers of a log. */
+function cellsInWords({ alive, evidence }: Investigated): string[] {
+  return alive.flatMap(({ best }) => {
+    const cut = structures.find((one) => isInCells(one) && one.extends === best.structure.id);
+    if (cut === undefined) return [];
+    const seen = structures.filter((one) => one.family === cut.family && one.extends === undefined);
+    const leastMs = finestMs(cut, evidence);
+    return windowMsOf(best) >= leastMs * Math.max(...seen.map(({ part }) => part!))
+      ? []
+      : [`A window cut into segments shorter than ${Math.ceil(leastMs)} ms would give the same answers.`];
+  });
 }
 
 function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {

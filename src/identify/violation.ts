@@ -14,7 +14,7 @@
 import { LIMITED, NEVER, type Rule } from '../limiter/rule/rule.js';
 import { uncheckedRule } from '../limiter/rule/rule-definition.js';
 import type { AnswerQueue, Evidence, KeyEvidence } from './evidence.js';
-import { type Hypothesis, windowMsOf } from './structure.js';
+import { type Hypothesis, isInCells, type Structure, windowMsOf } from './structure.js';
 
 /** Start of a limiter's time: edges lie at multiples of their period from 0. */
 export const BASE_MS = 2 ** 31;
@@ -38,8 +38,10 @@ interface ViolationOptions {
 
 export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options: ViolationOptions = {}): Violation {
   const states = new Map<string, unknown>();
-  if (isTooFine(hypothesis, evidence)) return { ms: Infinity, sentMs: -1, states };
-  const rule = uncheckedRule(hypothesis.structure.definition(hypothesis.parameters));
+  const { structure, parameters } = hypothesis;
+  const ownMs = structure.period?.(parameters) ?? windowMsOf(hypothesis);
+  if (ownMs < finestMs(structure, evidence)) return { ms: Infinity, sentMs: -1, states };
+  const rule = uncheckedRule(structure.definition(parameters));
   let [ms, sentMs] = [0, -1];
   for (const one of evidence.keys) {
     const found = new Replay(rule, hypothesis, evidence, one, options).run();
@@ -50,12 +52,13 @@ export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options:
   return { ms, sentMs, states };
 }
 
-/** A window or a grid finer than the uncertainty of the instants would explain everything. */
-function isTooFine(hypothesis: Hypothesis, { longestMs, shortestMs, slackMs }: Evidence): boolean {
-  const { structure, parameters } = hypothesis;
-  if (structure.isInFlight) return false;
-  const ms = structure.period?.(parameters) ?? windowMsOf(hypothesis);
-  return ms < Math.min(2 * longestMs, UNCERTAINTIES * (longestMs - shortestMs + slackMs));
+/**
+ * Shortest window or grid, in ms: a finer one than the uncertainty of the instants would explain everything. A request leaves up to a cell
+ * early: a cell must only be longer than the uncertainty of the two instants between which it leaves.
+ */
+export function finestMs(structure: Structure, { longestMs, shortestMs, slackMs }: Evidence): number {
+  const times = isInCells(structure) ? 2 : UNCERTAINTIES;
+  return structure.isInFlight ? 0 : Math.min(2 * longestMs, times * (longestMs - shortestMs + slackMs));
 }
 
 const UNCERTAINTIES = 4;

@@ -8,6 +8,7 @@ import { Identification, identificationOf } from '../../src/identify/identificat
 import { parametersOf } from '../../src/identify/parameter-steps.js';
 import { structures } from '../../src/identify/structures.js';
 import { documentText } from '../../src/report/terminal-blocks.js';
+import { answersAt, limiterOf, settled } from './virtual.js';
 
 const at = (sentMs: number, decision: Seen['decision'], tookMs = 2): Seen => ({
   key: 'a',
@@ -105,4 +106,15 @@ it('tries those answers late that are the latest, wherever they stand', () => {
   const { slow } = evidenceOf([at(0, 'admitted', 80), at(10, 'limited'), at(20, 'admitted'), ...late]);
   // Requests of one decision are alike: the first of the first two can be counted when the second was answered, and the other way round.
   expect([slow.length, slow.slice(0, 2)]).toEqual([8, [2_000, 20]]);
+});
+
+it.each([
+  [20, ['A window cut into segments shorter than 3 ms would give the same answers.']],
+  [200, []],
+])('says of a log of %i ms which windows in segments would give its answers', (window_ms, remarks) => {
+  const instants = [0, 0.01, 0.02, 0.5, 0.9, 1.3, 1.31, 1.32, 1.4, 2.2, 2.4].map((share) => share * window_ms);
+  const decide = limiterOf({ primitive: 'sliding_log', params: { limit: 3, window_ms } }, 0);
+  const log = settled(answersAt(decide, instants), ['log']);
+  const answer = answerOf(log, 0.1);
+  expect([answer.rules.map(({ structure }) => structure), answer.remarks]).toEqual([['log'], remarks]);
 });
