@@ -40,6 +40,12 @@ export function featuresOf(evidence: Evidence): Features {
   const note = (n: number) => void (n > 0 && times.set(n, (times.get(n) ?? 0) + 1));
   let sinceReturn: number | undefined;
   let volley = { key: '', fromMs: -Infinity, admitted: 0, isLimited: false };
+  let mostAtOnce = 1;
+  const endVolley = () => {
+    if (!volley.isLimited) return;
+    note(volley.admitted);
+    mostAtOnce = Math.max(mostAtOnce, volley.admitted);
+  };
   for (const one of inOrder) {
     const before = last.get(one.key);
     if (before?.decision === 'limited' && one.decision === 'admitted' && one.sentMs > before.sentMs + apartMs) {
@@ -52,7 +58,7 @@ export function featuresOf(evidence: Evidence): Features {
       returns.push({ fromMs, toMs, refusedMs: since(refusedFrom), mixedMs: since(mixedFrom) });
     }
     if (one.key !== volley.key || one.sentMs > volley.fromMs + VOLLEY_MS) {
-      if (volley.isLimited) note(volley.admitted);
+      endVolley();
       volley = { key: one.key, fromMs: one.sentMs, admitted: 0, isLimited: false };
     }
     const isApart = before !== undefined && one.sentMs > before.sentMs + 3 * usualMs;
@@ -74,12 +80,12 @@ export function featuresOf(evidence: Evidence): Features {
     runs.set(one.key, run + (one.decision === 'admitted' ? 1 : 0));
     last.set(one.key, one);
   }
-  if (volley.isLimited) note(volley.admitted);
+  endVolley();
   for (const n of runs.values()) note(n);
   const bursts = [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)! || b - a);
   const fromMs = inOrder[0]?.sentMs ?? 0;
   return {
-    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), Math.max(1, ...bursts)], firstLimits(inOrder)),
+    bursts: limitsFrom([...bursts.slice(0, MOST_BURSTS), mostAtOnce, Math.max(1, ...bursts)], firstLimits(inOrder)),
     counts: bursts,
     recoveries,
     refusals,

@@ -8,7 +8,7 @@ import { modulo } from '../math/modulo.js';
 import { sampleEvenly } from '../math/sample-evenly.js';
 import type { Evidence } from './evidence.js';
 import type { Features, Return } from './features.js';
-import { parametersOf, withEdgeAt } from './parameter-steps.js';
+import { midpoints, parametersOf, withEdgeAt } from './parameter-steps.js';
 import type { Parameters, Structure } from './structure.js';
 import { type Pair, pairsInCells, SLACK_MS, type Spans } from './window-spans.js';
 
@@ -30,7 +30,6 @@ export function startsOnEdges(
   { returns }: Features,
   spans: Spans,
 ): Parameters[] {
-  const found: Parameters[] = [];
   const apart = returns.slice(1).map(({ toMs }, k) => toMs - returns[k]!.fromMs);
   // No tick lies within continuous refusals, and two returns of a key have different ticks.
   const leastMs = Math.max(0.9 * Math.max(SLACK_MS, ...returns.map((one) => one.refusedMs)), spans.leastMs);
@@ -41,21 +40,24 @@ export function startsOnEdges(
   const narrowest = returns.reduce((ms, one) => Math.min(ms, one.toMs - one.fromMs), Infinity);
   const seenMs = (returns.at(-1)?.toMs ?? 0) - (returns[0]?.fromMs ?? 0);
   const by = Math.min(PERIOD_STEP, Math.max(LEAST_STEP, narrowest / 2 / Math.max(1, seenMs)));
-  let run: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
+  const arcs: { readonly period: number; readonly fromMs: number; readonly arcMs: number }[] = [];
+  let run: typeof arcs = [];
   for (let period = leastMs; period < mostMs; period *= 1 + by) {
     const arc = arcWithin(returns, period);
     const long = Math.min(PERIOD_STEP, period / 4 / Math.max(1, seenMs)) / by;
     if (arc !== undefined) run.push({ period, ...arc });
     const isEnd = arc === undefined || run.length >= long || period * (1 + by) >= mostMs;
     if (!isEnd || run.length === 0) continue;
-    const one = run[run.length >> 1]!;
-    const phases = Math.max(1, Math.ceil((one.arcMs / one.period) * MOST_PHASES));
-    for (let k = 0; k < phases; k += 1) {
-      const all = parametersOf(structure, 1, one.period);
-      found.push(withEdgeAt(structure, all, one.fromMs + ((k + 0.5) / phases) * one.arcMs));
-    }
+    arcs.push(run[run.length >> 1]!);
     run = [];
   }
+  // An edge within a burst must be met exactly.
+  const least = Math.min(MOST_PHASES, Math.floor((MOST_ON_EDGES - 1) / arcs.length));
+  const found = arcs.flatMap(({ period, fromMs, arcMs }) =>
+    midpoints(Math.max(1, least, Math.ceil((arcMs / period) * MOST_PHASES))).map((share) =>
+      withEdgeAt(structure, parametersOf(structure, 1, period), fromMs + share * arcMs),
+    ),
+  );
   return sampleEvenly(found, MOST_ON_EDGES);
 }
 

@@ -219,6 +219,9 @@ class Investigation {
     const found = { evidence, alive, nearest: this.#fitted[0], elapsedMs, ended };
     if (this.#leftOut.length === 0) return found;
     const whole = evidenceOf([...this.#leftOut, ...this.#seen]);
+    const among = alive.map(({ best }) => best.structure);
+    const ofAll = explanationsOf(whole, [], among).filter(isAlive);
+    if (ofAll.length > 0) return { ...found, evidence: whole, alive: preferred(ofAll, whole) };
     const used = alive.flatMap((one) => {
       const admitted = usesOf(one).flatMap((use) => admittedBefore(use, whole) ?? [])[0];
       return admitted === undefined ? [] : [{ one, admitted }];

@@ -28,6 +28,7 @@ it.each([
   ['a sliding log that ten segments come near to', 748],
   ['a fixed window longer than its block, where much shorter ones explain most answers', 738],
   ['ten segments, each three times as long as an instant is uncertain, in place of a log', 170038],
+  ['a bucket that a tick fills up within the first burst', 150128],
   ['a sliding counter on a grid, in a window that is longer than all that was asked at first', 910],
 ])('finds %s', (_, seed) => {
   const { named, truth } = identified(seed);
