@@ -5,7 +5,7 @@ import { meanOf } from '../math/interval.js';
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted } from './probe.js';
+import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted, type Volley } from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -116,11 +116,13 @@ export class Choices {
   }
 
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
-  confirming({ alive, evidence, left }: InvestigationState): Choice | undefined {
+  confirming(state: InvestigationState): Choice | undefined {
+    const { alive, evidence, left } = state;
     const isEnough = alive.length === 1 && this.#hasPredicted && evidence.seen.length >= FEW_ANSWERS;
     if (alive.length === 0 || isEnough || this.#isConfirmed) return undefined;
     this.#isConfirmed = true;
-    const { probe, restMs } = confirming(alive[0]!);
+    const { probe: whole, restMs } = confirming(alive[0]!);
+    const probe = asExpected(whole, restMs, state, this.#options.hasKeys);
     this.#asked = probe.words;
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
@@ -136,6 +138,25 @@ export class Choices {
     const { restMs, volleys } = found;
     return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: restMs === 0 };
   }
+}
+
+/** No more requests of a volley than one beyond those that a rule admits. */
+function asExpected(
+  whole: Probe,
+  restMs: number,
+  { alive, evidence, nowMs, key }: InvestigationState,
+  isFresh: boolean,
+): Probe {
+  const samples = alive.map(({ best }) =>
+    sampleOf(best, isFresh ? undefined : violationOf(best, evidence).states.get(key)),
+  );
+  const volleys: Volley[] = [];
+  for (const { atMs, n } of whole.volleys) {
+    const probe = { ...whole, volleys: [...volleys, { atMs, n }] };
+    const rooms = samples.map((one) => predicted(one, nowMs + restMs, probe, evidence).at(-1)!.admitted);
+    volleys.push({ atMs, n: Math.min(n, Math.max(...rooms) + 1) });
+  }
+  return { ...whole, volleys };
 }
 
 function nextProbe(
