@@ -16,7 +16,7 @@ import { searchByRun } from './parameter-search.js';
 import { moved, withEdgeAt } from './parameter-steps.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
-import { disjoint, endOf, spansOf } from './ranges.js';
+import { around, disjoint, endOf, spansOf } from './ranges.js';
 import { isByToken, isInCells, type Parameters, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 import { BASE_MS, finestMs, TOLERANCE_MS, violationOf } from './violation.js';
@@ -296,15 +296,21 @@ function atWidest(
   const pieces = structure.period === undefined ? [] : searchByRun(structure, evidence, mostMs);
   const all = pieces.map((one) => one.parameters).filter((one) => violation(one, mostMs) <= mostMs);
   const limit = rangeOf([ranges.limit.least, ranges.limit.most, ...all.map((one) => one.limit)]);
-  const span = rangeOf([ranges.spanMs.least, ranges.spanMs.most, ...all.map((one) => one.spanMs)]);
-  if (structure.isInFlight) return { limit, spans: [span] };
+  if (structure.isInFlight) return { limit, spans: [ranges.spanMs] };
   // Variants without a parameter that could distinguish them: their spans may be those of the limiter, too.
   const variants = structures.filter((one) => one.extends === structure.id && one.has.length === structure.has.length);
   const ofVariants = variants.flatMap((variant) => {
     const found = fitted(variant, evidence, undefined, [best.parameters.spanMs]);
     return isAlive(found) ? atWidest(found, evidence, resolution).spans : [];
   });
-  return { limit, spans: disjoint([...spansOf(best, span, violation, mostMs, resolution), ...ofVariants]) };
+  const { least, most } = ranges.spanMs;
+  const others = all.filter(({ spanMs }) => spanMs < least || spanMs > most);
+  const spans = [
+    ...spansOf(best, ranges.spanMs, violation, mostMs, resolution),
+    ...others.map(({ spanMs }) => around(spanMs, resolution)),
+    ...ofVariants,
+  ];
+  return { limit, spans: disjoint(spans) };
 }
 
 function widened({ least, most }: Range, byMs: number): Range {

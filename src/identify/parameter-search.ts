@@ -60,6 +60,8 @@ export function searchByRun(structure: Structure, evidence: Evidence, mostMs = T
     kept.length = Math.min(kept.length, KEPT);
   };
   const starts = [...startsOf(structure, evidence, features, { isWide: true })].map(candidateOf);
+  const explaining = starts.filter(({ untilMs }) => untilMs === Infinity);
+  if (explaining.length > 0) return explaining.map(({ parameters }) => ({ structure, parameters }));
   for (const one of starts) take(one);
   if (structure.has.length === 0) for (const one of betweenKinds(starts, candidateOf)) take(one);
   let stalled = 0;

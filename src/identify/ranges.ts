@@ -128,9 +128,15 @@ export function spansOf(
   const factor = 1 + STEP_ELSEWHERE * resolution;
   for (let ms = range.least / FARTHEST; ms < range.most * FARTHEST; ms *= factor) {
     const isInside = ms > pieces[0]!.least && ms < pieces[0]!.most;
-    if (!isInside && explains(ms)) pieces.push({ least: ms / factor, most: ms * factor });
+    if (!isInside && explains(ms)) pieces.push(around(ms, resolution));
   }
   return disjoint(pieces);
+}
+
+/** The part of a range that a span elsewhere stands for. */
+export function around(spanMs: number, resolution: number): Range {
+  const factor = 1 + STEP_ELSEWHERE * resolution;
+  return { least: spanMs / factor, most: spanMs * factor };
 }
 
 /** The same values, as ascending ranges that do not overlap. */
