@@ -133,7 +133,7 @@ export function spansOf(
   return disjoint(pieces);
 }
 
-/** The part of a range that a span elsewhere stands for. */
+/** The range that one span elsewhere represents. */
 export function around(spanMs: number, resolution: number): Range {
   const factor = 1 + STEP_ELSEWHERE * resolution;
   return { least: spanMs / factor, most: spanMs * factor };
