@@ -30,3 +30,14 @@ it.each([
   const [best] = adviceTaken(seen, 1);
   expect(best).toMatchObject({ way: 'obeyed', end: { above: 'capped', atMs: 10_000 } });
 });
+
+it('ignored, where one of its own waits is shorter than their law by what an estimate of the law is off', () => {
+  const own = [{ share: 1, fromMs: 163, toMs: 203 }];
+  const seen = [1_000, 2_000, 5_000, 1_000, 2_000].map((announcedMs, k) => ({
+    ...after(announcedMs, [160.2, 171, 178, 186, 199][k]! + 0.3),
+    late: { offsetMs: 0.5, spreadMs: 1 },
+    hiddenMs: 2,
+    own,
+  }));
+  expect(adviceTaken(seen, 1.25)[0]).toEqual({ way: 'ignored' });
+});

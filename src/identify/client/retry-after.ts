@@ -44,6 +44,8 @@ export interface AdviceTaken {
 }
 
 const GRAIN_MS = 1e-6;
+/** By how much an estimate of the law of its own waits may be off. */
+const LAW_OFF = 0.01;
 
 /** Minimum gain in log-likelihood for an additional parameter. */
 const PARAMETER = 3;
@@ -120,7 +122,7 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
     (Number(advice.end !== undefined) + Number(advice.reachMs !== undefined) + Number(advice.ignoresZero === true) / 2);
   let stalls = 0;
   for (const one of seen) {
-    const { announcedMs, gapMs, watchedMs, deadlineMs = Infinity, late } = one;
+    const { announcedMs, gapMs, watchedMs, deadlineMs = Infinity, late, own } = one;
     const pieces = waitAfter(advice, one, scale);
     if (gapMs === undefined) {
       // Silence may be a wait beyond the end of the observation; a program that has ended has given up.
@@ -130,11 +132,14 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
       continue;
     }
     const [first, last] = [pieces[0], pieces.at(-1)];
-    if (first === undefined || gapMs < first.fromMs - EARLY_MS) return -Infinity;
+    if (first === undefined) return -Infinity;
+    // Its own waits are known as well as their law is.
+    const earlyMs = EARLY_MS + (first.fromMs === own[0]!.fromMs ? LAW_OFF * first.fromMs : 0);
+    if (gapMs < first.fromMs - earlyMs) return -Infinity;
     if (gapMs > last!.toMs * 1.01 + latestMs(late)) stalls += 1;
     // The common offset is only known to a ms or two.
     const dueMs = first.fromMs + late.offsetMs + GRAIN_MS;
-    score += log(densityOf(pieces, gapMs > dueMs - EARLY_MS ? Math.max(gapMs, dueMs) : gapMs, late));
+    score += log(densityOf(pieces, gapMs > dueMs - earlyMs ? Math.max(gapMs, dueMs) : gapMs, late));
   }
   return areStalls(stalls, seen.length) ? score : -Infinity;
 }
