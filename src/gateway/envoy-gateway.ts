@@ -16,7 +16,7 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
-import { reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
+import { isOneNamespace, namespaceOf, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
@@ -43,10 +43,11 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
         sharesNamespace(one, policy),
     );
   const own = new Set(policies.flatMap((policy) => targetsOf(policy).flatMap((one) => namedBy(policy, one))));
+  const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
   const titled = (route: TreeEntry): Target => {
-    const title = `${textAt(route, 'kind')} ${nameOf(route)}`;
-    const isOne = routes.every((one) => one === route || nameOf(one) !== nameOf(route));
-    return { route, title: isOne ? title : `${title} of namespace ${textAt(route, 'metadata', 'namespace')}` };
+    const [title, namespace] = [titleOf(route), namespaceOf(route)];
+    const isOne = routes.filter((one) => titleOf(one) === title).length === 1;
+    return { route, title: isOne || namespace === undefined ? title : `${title} of namespace ${namespace}` };
   };
   const limited = policies.flatMap((policy) => {
     const targets = targetsOf(policy).flatMap((target): Target[] => {
@@ -69,14 +70,10 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
 /** Whether the gateway of a policy serves a route. A route without parents may be a part of a file: any gateway serves it. */
 function isUnder(route: TreeEntry, gateway: TreeEntry, policy: TreeEntry): boolean {
   const parents = listAt(route, 'spec', 'parentRefs');
-  const of = textAt(policy, 'metadata', 'namespace');
-  return (
-    parents.length === 0 ||
-    parents.some((one) => {
-      const namespace = textAt(one, 'namespace') ?? textAt(route, 'metadata', 'namespace');
-      return textAt(one, 'name') === textAt(gateway, 'name') && (namespace ?? of) === (of ?? namespace);
-    })
-  );
+  const isNamed = (one: TreeEntry) =>
+    textAt(one, 'name') === textAt(gateway, 'name') &&
+    isOneNamespace(textAt(one, 'namespace') ?? namespaceOf(route), namespaceOf(policy));
+  return parents.length === 0 || parents.some(isNamed);
 }
 
 /** Each route counts separately, unless the rule is shared. */

@@ -57,10 +57,18 @@ export function filtersOf(rule: TreeEntry, kind: string): string[] {
     .map((one) => textAt(one, 'extensionRef', 'name') ?? '');
 }
 
-/** Whether one object may name the other by its name alone. A namespace that is not written may be any. */
+export function namespaceOf(one: TreeEntry): string | undefined {
+  return textAt(one, 'metadata', 'namespace');
+}
+
+/** Whether one object may name the other by its name alone. */
 export function sharesNamespace(one: TreeEntry, other: TreeEntry): boolean {
-  const [own, its] = [textAt(one, 'metadata', 'namespace'), textAt(other, 'metadata', 'namespace')];
-  return own === undefined || its === undefined || own === its;
+  return isOneNamespace(namespaceOf(one), namespaceOf(other));
+}
+
+/** A namespace that is not written may be any. */
+export function isOneNamespace(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
 }
 
 export function sayMatches(route: TreeEntry, found: FoundLimits): void {
