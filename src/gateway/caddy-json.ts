@@ -3,7 +3,7 @@
 //   { handler: rate_limit, rate_limits: { api: { key: "{http.request.remote.host}", window: 1m, max_events: 10 } } }
 //
 // Source: the README of mholt/caddy-ratelimit; caddyserver.com/docs/json.
-import { caddyKey, hostsOf, type Place, pathOf } from './caddy.js';
+import { DISTRIBUTED, NETWORKS, type Place, pathOf, takeZone } from './caddy.js';
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { durationOf, type FoundLimits } from './found.js';
 
@@ -13,19 +13,16 @@ export function readCaddyJson(roots: readonly TreeEntry[], found: FoundLimits): 
       visitRoutes(listAt(server, 'routes'), { title: `server ${name}`, site: [], paths: [], stripped: '' }, found);
 }
 
-/** @param title where a place has no host */
-type JsonPlace = Place & { readonly title: string };
-
 /** Routes and handlers run in their order: what one strips of the path, those behind it do not see. @returns whether one limits */
-function visitRoutes(routes: readonly TreeEntry[], place: JsonPlace, found: FoundLimits): boolean {
+function visitRoutes(routes: readonly TreeEntry[], place: Place, found: FoundLimits): boolean {
   let { stripped } = place;
   let limits = false;
   for (const route of routes) {
-    const { site, paths, others } = matched(listAt(route, 'match'), stripped);
+    const { hosts, paths, others } = matched(listAt(route, 'match'));
     const inner = {
       ...place,
-      site: site.length > 0 ? site : place.site,
-      paths: paths.length > 0 ? paths : place.paths,
+      site: hosts.length > 0 ? hosts : place.site,
+      paths: paths.length > 0 ? paths.map((text) => pathOf(stripped + text)) : place.paths,
     };
     let isLimited = false;
     for (const handle of listAt(route, 'handle')) {
@@ -35,10 +32,9 @@ function visitRoutes(routes: readonly TreeEntry[], place: JsonPlace, found: Foun
         isLimited = visitRoutes(listAt(handle, 'routes'), { ...inner, stripped }, found) || isLimited;
       else if (handler === 'rate_limit') {
         isLimited = true;
-        if (at(handle, 'distributed') !== undefined)
-          found.refuse(handle, 'the counts of other instances are added with a delay; here they count at once');
+        if (at(handle, 'distributed') !== undefined) found.refuse(handle, DISTRIBUTED);
         for (const [name, zone] of at(handle, 'rate_limits')?.fields ?? [])
-          readJsonZone(name, zone, { ...inner, stripped }, found);
+          readZone(name, zone, { ...inner, stripped }, found);
       }
     }
     if (isLimited && others.length > 0)
@@ -49,37 +45,24 @@ function visitRoutes(routes: readonly TreeEntry[], place: JsonPlace, found: Foun
 }
 
 /** Of sets of matchers, of which one has to match. */
-function matched(sets: readonly TreeEntry[], stripped: string) {
+function matched(sets: readonly TreeEntry[]) {
   const texts = (name: string) => sets.flatMap((set) => listAt(set, name).map(({ value }) => String(value)));
   return {
-    site: texts('host'),
-    paths: texts('path').map((text) => pathOf(stripped + text)),
+    hosts: texts('host'),
+    paths: texts('path'),
     others: sets.flatMap((set) => [...set.fields.keys()].filter((name) => name !== 'host' && name !== 'path')),
   };
 }
 
-function readJsonZone(name: string, zone: TreeEntry, { title, site, paths, stripped }: JsonPlace, found: FoundLimits) {
-  const most = numberAt(zone, 'max_events') ?? 0;
+function readZone(name: string, zone: TreeEntry, place: Place, found: FoundLimits): void {
+  for (const prefix of ['ipv4_prefix', 'ipv6_prefix'])
+    if ((numberAt(zone, prefix) ?? 0) > 0) found.refuse(at(zone, prefix)!, NETWORKS);
   const written = textAt(zone, 'window') ?? '';
   // A number is nanoseconds, as in all durations of Caddy.
-  const window = /^\d+$/.test(written) ? `${Number(written) / 1e6}ms` : durationOf(written);
-  if (!Number.isInteger(most) || most <= 0 || window === undefined || window === '0ms') {
-    found.refuse(zone, `the zone ${name} has no number of events or no window`);
-    return;
-  }
-  for (const prefix of ['ipv4_prefix', 'ipv6_prefix'])
-    if ((numberAt(zone, prefix) ?? 0) > 0)
-      found.refuse(at(zone, prefix)!, 'addresses of one network share a count; here each has its own');
-  const own = matched(listAt(zone, 'match'), stripped);
-  if (own.others.length > 0)
-    found.refuse(at(zone, 'match')!, `it applies only to requests that match ${own.others.join(', ')}; here to all`);
-  const hosts = own.site.length > 0 ? own.site : site;
-  found.limiter(zone, {
-    name,
-    where: hosts.join(', ') || title,
-    hosts: hostsOf(hosts),
-    paths: own.paths.length > 0 ? own.paths : paths,
-    key: caddyKey(textAt(zone, 'key')),
-    limit: { like: 'caddy', max_events: most, window },
-  });
+  const ms = /^\d+$/.test(written) ? Number(written) / 1e6 : undefined;
+  const window = ms === undefined ? durationOf(written) : ms > 0 ? `${ms}ms` : undefined;
+  const most = numberAt(zone, 'max_events') ?? 0;
+  const match = matched(listAt(zone, 'match'));
+  const condition = at(zone, 'match');
+  takeZone(zone, { name, most, window, key: textAt(zone, 'key'), ...match, condition }, place, found);
 }

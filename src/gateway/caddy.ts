@@ -133,11 +133,16 @@ export const pathOf = (text: string): PathPattern =>
   text.endsWith('*') ? { kind: 'prefix', text: text.slice(0, -1) } : { kind: 'exact', text };
 
 export interface Place {
+  /** Where there is no host. */
+  readonly title?: string;
   readonly site: readonly string[];
   readonly paths: readonly PathPattern[];
   /** The part of the path that handle_path has removed. */
   readonly stripped: string;
 }
+
+export const DISTRIBUTED = 'the counts of other instances are added with a delay; here they count at once';
+export const NETWORKS = 'addresses of one network share a count; here each has its own';
 
 const OPTIONS = ['key', 'events', 'max_events', 'window', 'match', 'ipv4_prefix', 'ipv6_prefix'];
 
@@ -145,8 +150,7 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
   for (const zone of lines) {
     const { words, block = [] } = zone;
     const [kind, name = 'zone'] = words;
-    if (kind === 'distributed')
-      found.refuse(zone, 'the counts of other instances are added with a delay; here they count at once');
+    if (kind === 'distributed') found.refuse(zone, DISTRIBUTED);
     if (kind !== 'zone') continue;
     const given = (...names: string[]) => block.find((one) => names.includes(one.words[0]!));
     const [key, events, window, match] = [given('key'), given('events', 'max_events'), given('window'), given('match')];
@@ -159,38 +163,61 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
         .map((one) => [one!, `${one!.words[0]} takes one value`] as const),
     ];
     for (const one of block.filter(({ words: [option] }) => /^ipv[46]_prefix$/.test(option!)))
-      if (Number(one.words[1]) > 0) found.refuse(one, 'addresses of one network share a count; here each has its own');
+      if (Number(one.words[1]) > 0) found.refuse(one, NETWORKS);
     for (const [one, what] of faults) found.refuse(one, `Caddy refuses the zone ${name}: ${what}`);
     const [most, length] = [
       /^\d+$/.test(events?.words[1] ?? '') ? Number(events!.words[1]) : 0,
       window?.words[1] ?? '',
     ];
-    const duration = durationOf(length);
-    const isRead = Number.isInteger(most) && most > 0 && duration !== undefined;
-    if (!isRead && faults.length === 0) found.refuse(zone, `the zone ${name} has no number of events or no window`);
-    if (!isRead || faults.length > 0) continue;
-    const inMatch = (match?.block ?? []).flatMap((one) => (one.words[0] === 'path' ? one.words.slice(1) : []));
+    if (faults.length > 0) continue;
     const others = (match?.block ?? []).filter((one) => one.words[0] !== 'path');
-    if (others.length > 0)
-      found.refuse(
-        others[0]!,
-        `it applies only to requests that match ${others.map((one) => one.words.join(' ')).join(', ')}; here to all`,
-      );
-    found.limiter(zone, {
-      name,
-      where: site.join(', '),
-      hosts: hostsOf(site),
-      paths: inMatch.length > 0 ? inMatch.map((text) => pathOf(stripped + text)) : paths,
-      key: caddyKey(key?.words[1]),
-      limit: { like: 'caddy', max_events: most, window: duration },
-    });
+    takeZone(
+      zone,
+      {
+        ...{ name, most, window: durationOf(length), key: key?.words[1], hosts: [] },
+        paths: (match?.block ?? []).flatMap((one) => (one.words[0] === 'path' ? one.words.slice(1) : [])),
+        others: others.map((one) => one.words.join(' ')),
+        condition: others[0],
+      },
+      { site, paths, stripped },
+      found,
+    );
   }
 }
 
-export const hostsOf = (site: readonly string[]) =>
-  site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== '');
+/** As a Caddyfile or its JSON says it. */
+interface Zone {
+  readonly name: string;
+  readonly most: number;
+  readonly window: string | undefined;
+  readonly key: string | undefined;
+  /** What it matches by itself, and where the `others` are written. */
+  readonly hosts: readonly string[];
+  readonly paths: readonly string[];
+  readonly others: readonly string[];
+  readonly condition: Written | undefined;
+}
 
-export function caddyKey(text: string | undefined): LimitKey {
+export function takeZone(zone: Written, given: Zone, { title = '', site, paths, stripped }: Place, found: FoundLimits) {
+  const { name, most, window, key, others, condition = zone } = given;
+  if (!Number.isInteger(most) || most <= 0 || window === undefined) {
+    found.refuse(zone, `the zone ${name} has no number of events or no window`);
+    return;
+  }
+  if (others.length > 0)
+    found.refuse(condition, `it applies only to requests that match ${others.join(', ')}; here to all`);
+  const hosts = given.hosts.length > 0 ? given.hosts : site;
+  found.limiter(zone, {
+    name,
+    where: hosts.join(', ') || title,
+    hosts: hosts.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
+    paths: given.paths.length > 0 ? given.paths.map((text) => pathOf(stripped + text)) : paths,
+    key: keyOfZone(key),
+    limit: { like: 'caddy', max_events: most, window },
+  });
+}
+
+function keyOfZone(text: string | undefined): LimitKey {
   if (text === undefined) return everyone;
   const names = [...text.matchAll(/\{([^}]+)\}/g)].map(([, name]) => placeholders[name!]);
   if (names.length === 0) return { text: `constant ${text}`, parts: [] };
