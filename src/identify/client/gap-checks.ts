@@ -1,7 +1,7 @@
 // Whether gaps follow a law, and whether two kinds of them follow the same one.
 import { log } from '../../math/elementary.js';
 import type { WaitFit } from './wait-fit.js';
-import { areStalls, atLeast, closeMs, EARLY_MS, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
+import { areStalls, atLeast, closeMs, earlyMs, type Gap, latestMs, type TimerLateness, waitLaw } from './wait-law.js';
 
 /** The distribution of a wait is visible if it is wider than the lateness by this factor. */
 const WIDE = 20;
@@ -77,7 +77,7 @@ export function explained(
     const late = gap.isFirst ? fit.first : fit.later;
     const { offsetMs, spreadMs } = late;
     const [fromMs, toMs] = [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
-    const by = EARLY_MS + 0.01 * toMs;
+    const by = earlyMs(toMs);
     if (pieces.length === 1 && toMs - fromMs > WIDE * spreadMs)
       places.push(Math.min(1, Math.max(0, (gap.ms - offsetMs - spreadMs - fromMs) / (toMs - fromMs))));
     if (gap.ms > toMs + latestMs(late) + by) stalled.push(gap);

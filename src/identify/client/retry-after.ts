@@ -9,7 +9,17 @@
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
 import { roundNear } from './wait-fit.js';
-import { areStalls, closeMs, cut, densityOf, EARLY_MS, type Lateness, latestMs, type Piece } from './wait-law.js';
+import {
+  areStalls,
+  closeMs,
+  cut,
+  densityOf,
+  EARLY_MS,
+  earlyMs,
+  type Lateness,
+  latestMs,
+  type Piece,
+} from './wait-law.js';
 
 export interface Advised {
   readonly announcedMs: number;
@@ -44,8 +54,6 @@ export interface AdviceTaken {
 }
 
 const GRAIN_MS = 1e-6;
-/** By how much an estimate of the law of its own waits may be off. */
-const LAW_OFF = 0.01;
 
 /** Minimum gain in log-likelihood for an additional parameter. */
 const PARAMETER = 3;
@@ -134,12 +142,12 @@ function scoreOf(advice: AdviceTaken, seen: readonly Advised[], scale: number): 
     const [first, last] = [pieces[0], pieces.at(-1)];
     if (first === undefined) return -Infinity;
     // Its own waits are known as well as their law is.
-    const earlyMs = EARLY_MS + (first.fromMs === own[0]!.fromMs ? LAW_OFF * first.fromMs : 0);
-    if (gapMs < first.fromMs - earlyMs) return -Infinity;
+    const byMs = first.fromMs === own[0]!.fromMs ? earlyMs(first.fromMs) : EARLY_MS;
+    if (gapMs < first.fromMs - byMs) return -Infinity;
     if (gapMs > last!.toMs * 1.01 + latestMs(late)) stalls += 1;
     // The common offset is only known to a ms or two.
     const dueMs = first.fromMs + late.offsetMs + GRAIN_MS;
-    score += log(densityOf(pieces, gapMs > dueMs - earlyMs ? Math.max(gapMs, dueMs) : gapMs, late));
+    score += log(densityOf(pieces, gapMs > dueMs - byMs ? Math.max(gapMs, dueMs) : gapMs, late));
   }
   return areStalls(stalls, seen.length) ? score : -Infinity;
 }

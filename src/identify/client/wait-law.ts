@@ -140,6 +140,11 @@ function lateAt(x: number): number {
   return 1.5 * (u * u * u * u + x * x * v * v);
 }
 
+/** Tolerance for a gap that seems shorter than a wait of an estimated law, which may be off by a share of it. */
+export function earlyMs(ms: number): number {
+  return EARLY_MS + 0.01 * ms;
+}
+
 /** Waits that differ by less are alike, in ms. */
 export function closeMs(ms: number): number {
   return 5 + 0.02 * ms;
