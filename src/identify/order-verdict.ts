@@ -9,7 +9,7 @@ import { queuesOf } from '../explain/queues.js';
 import { searchOrder } from '../explain/search.js';
 import { countedWithin, type Evidence, type Seen } from './evidence.js';
 import { type Hypothesis, type Structure, windowMsOf } from './structure.js';
-import { BASE_MS } from './violation.js';
+import { BASE_MS, heldLateMs } from './violation.js';
 
 const MOST_NODES = 20_000;
 const SLACK_MS = 1.05;
@@ -25,12 +25,14 @@ export function orderVerdict(
   const counting = structure.isInFlight ? undefined : countingOf(structure.definition(parameters));
   if (counting === undefined) return 'unknown';
   let isUnknown = false;
+  // When a request before was answered is not known.
+  const transportMs = structure.holds && before.length === 0 ? transportMsOf(hypothesis, evidence) : Infinity;
   const longAgoMs = beginsWhenMade(structure) ? LONG_AGO_MS : 0;
   for (const { key } of evidence.keys) {
     const own = evidence.seen.filter((one) => one.key === key).map((one) => within(one, structure, evidence));
     const requests = [...before.filter((one) => one.key === key), ...own];
     const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Infinity);
-    const queues = queuesOf(requests, counting.stepMs, { slackMs: SLACK_MS, transportMs: Infinity });
+    const queues = queuesOf(requests, counting.stepMs, { slackMs: SLACK_MS, transportMs });
     const { type } = searchOrder(queues, counting, {
       startMs: fromMs + BASE_MS + parameters.shiftMs + longAgoMs,
       longAgoMs,
@@ -61,6 +63,11 @@ export function admittedBefore(hypothesis: Hypothesis, evidence: Evidence): numb
 function within(one: Seen, { holds }: Structure, evidence: Evidence): Seen {
   const [sentMs, lastMs] = countedWithin(one, evidence);
   return { ...one, sentMs, answeredMs: holds ? Math.max(lastMs, one.answeredMs) : lastMs };
+}
+
+/** Longest time to the limiter, or from the release of a held request to its answer. */
+function transportMsOf(hypothesis: Hypothesis, { shortestMs, slackMs, longestExtraMs }: Evidence): number {
+  return shortestMs + slackMs + longestExtraMs + heldLateMs(hypothesis);
 }
 
 /** The grids of these begin when the limiter is made, other grids when its clock does. */

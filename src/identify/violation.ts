@@ -63,6 +63,14 @@ export function finestMs(structure: Structure, { longestMs, shortestMs, slackMs 
 
 const UNCERTAINTIES = 4;
 
+/** How late a held answer may be: rules that hold differ by whole steps. */
+export function heldLateMs({ structure, parameters }: Hypothesis): number {
+  return Math.max(HELD_SLACK_MS, HELD_PART * (structure.family === 'delay' ? parameters.otherMs : parameters.spanMs));
+}
+
+const HELD_SLACK_MS = 10;
+const HELD_PART = 0.3;
+
 class Replay {
   readonly #rule: Rule;
   readonly #state: unknown;
@@ -176,13 +184,8 @@ class Replay {
     this.#options.onCounted?.(t, true, this.#state);
     if (delay === LIMITED || this.#isInFlight) return;
     if (delay > 0) this.#violates(t + delay - answered[k]!, sent[k]!);
-    if (isHeld && this.#holds) this.#violates(answered[k]! - t - delay - longestMs - this.#lateMs(), sent[k]!);
-  }
-
-  /** How late a held answer may be: rules that hold differ by whole steps. */
-  #lateMs(): number {
-    const { structure, parameters } = this.#hypothesis;
-    return Math.max(HELD_SLACK_MS, HELD_PART * (structure.family === 'delay' ? parameters.otherMs : parameters.spanMs));
+    if (isHeld && this.#holds)
+      this.#violates(answered[k]! - t - delay - longestMs - heldLateMs(this.#hypothesis), sent[k]!);
   }
 
   #limit(t: number): void {
@@ -241,8 +244,6 @@ class Replay {
   }
 }
 
-const HELD_SLACK_MS = 10;
-const HELD_PART = 0.3;
 const SHORTEST_PERIOD_MS = 20;
 const NONE: readonly number[] = [];
 /** The fixed share applies to at most this part of the bounds. */

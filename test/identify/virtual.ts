@@ -81,8 +81,10 @@ export function played<Found extends Investigated>(
 /** What a limiter answers to requests sent then by one key, each a ms on its way there and back. */
 export function answersAt(decide: Decide, instants: readonly number[]): Seen[] {
   return instants.map((sentMs) => {
-    const decision = decide(sentMs + 1, 'a') === LIMITED ? 'limited' : 'admitted';
-    return { key: 'a', sentMs, answeredMs: sentMs + 2, decision };
+    const delay = decide(sentMs + 1, 'a');
+    const decided = { key: 'a', sentMs, answeredMs: sentMs + 2 };
+    if (delay === LIMITED) return { ...decided, decision: 'limited' };
+    return { ...decided, answeredMs: decided.answeredMs + delay, decision: 'admitted' };
   });
 }
 
