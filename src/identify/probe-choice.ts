@@ -129,14 +129,15 @@ export class Choices {
   }
 
   /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
-  distinguishing({ alive, evidence, left }: InvestigationState): Choice | undefined {
+  distinguishing({ alive, evidence, left, nowMs }: InvestigationState): Choice | undefined {
     this.#patience = PATIENCE;
-    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, left) : undefined;
+    const next = { nowMs, left };
+    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, next) : undefined;
     if (found === undefined) return undefined;
     this.#distinguished += 1;
     this.#asked = DISTINGUISHING;
     const { restMs, volleys } = found;
-    return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: restMs === 0 };
+    return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: evidence.keys.length > 1 };
   }
 }
 

@@ -24,11 +24,11 @@ export interface Probe {
   readonly until?: 'admitted' | 'limited' | undefined;
 }
 
-export function probeRequests({ volleys }: Probe): number {
+export function probeRequests({ volleys }: Pick<Probe, 'volleys'>): number {
   return volleys.reduce((sum, { n }) => sum + n, 0);
 }
 
-export function lengthOf({ volleys }: Probe): number {
+export function lengthOf({ volleys }: Pick<Probe, 'volleys'>): number {
   return volleys.at(-1)?.atMs ?? 0;
 }
 
