@@ -47,7 +47,7 @@ export async function ask<Found extends Investigated>(
     let next = investigation.next();
     let nowMs = connection.clock.now();
     while (next.done !== true) {
-      onAsk?.(next.value, sent);
+      if (next.value.probe.volleys.length > 0) onAsk?.(next.value, sent);
       const sending = new ProbeSending(connection, next.value, options);
       const answered = await sending.run(nowMs);
       const isFirst = sent === 0;
@@ -105,6 +105,8 @@ class ProbeSending implements RequestObserver {
   async run(nowMs: number): Promise<Answered> {
     const clock = this.#clock;
     const { probe, restMs } = this.#ask;
+    if (probe.volleys.length === 0)
+      return { seen: [], nowMs: Math.max(nowMs, clock.now()), isOver: this.#signal?.aborted };
     const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
     await new Promise<void>((resolve) => {
       this.#end = resolve;

@@ -15,6 +15,7 @@ import type { Hypothesis, Structure } from './structure.js';
 import { fine, simple, structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
 
+/** Without a volley, only the time is asked. */
 export interface Ask {
   readonly probe: Probe;
   readonly restMs: number;
@@ -128,6 +129,7 @@ class Investigation {
     let isComplete = false;
     for (;;) {
       if (!isComplete) this.#refit(among);
+      yield* this.#lookAtClock();
       if (this.isOver) return this.result('stopped');
       const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#state);
       if (typeof next === 'object') {
@@ -139,6 +141,7 @@ class Investigation {
         // Revived structures are probed again: the order of counting that excluded them may be wrong.
         isComplete = (!isComplete && this.#revive()) || this.#hasFoundMore();
         if (isComplete) continue;
+        yield* this.#lookAtClock();
         const last = this.#choices.distinguishing(this.#state) ?? this.#choices.confirming(this.#state);
         searches = Math.min(searches, MOST_SEARCHES - 1);
         if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
@@ -250,6 +253,11 @@ class Investigation {
     this.#seen.push(...seen);
     this.#nowMs = nowMs;
     this.isOver ||= isOver;
+  }
+
+  /** A search takes seconds on a busy machine: the next probe is planned from its end on. */
+  *#lookAtClock(): Generator<Ask, void, Answered> {
+    yield* this.#ask({ words: 'the time', volleys: [] }, 0);
   }
 
   /** Refits the former explanations; all structures if none of them explains the answers now. */

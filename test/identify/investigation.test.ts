@@ -76,6 +76,17 @@ describe('what is recognised', () => {
   });
 });
 
+it('plans each probe from the end of the search on, so the last one meets the limit, as planned', () => {
+  const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 150, capacity: 8 } }, 0);
+  const last: string[][] = [];
+  const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
+    if (probe.words === 'what is expected, once more') last.push(seen.map(({ decision }) => decision));
+  });
+  const { verdict, rules } = answerOf(found, options.resolution);
+  expect([verdict, rules[0]?.structure]).toEqual(['identified', 'bucket']);
+  expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
+});
+
 describe('a limiter that was in use just before', () => {
   const used = (rule: RuleDefinition): Decide => {
     const limiter = limiterOf(rule, 0);

@@ -19,6 +19,8 @@ export interface Network {
   readonly serviceMs?: number;
   /** The most that a third of all volleys is sent too late, as by a busy machine. */
   readonly lateMs?: number;
+  /** How long the investigation searches after the answers of a probe, in ms. */
+  readonly searchMs?: number;
 }
 
 /** Decides one request at a time. */
@@ -38,17 +40,19 @@ export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs 
 export function played<Found extends Investigated>(
   investigation: Generator<Ask, Found, Answered>,
   decide: Decide,
-  { latencyMs, jitterMs, serviceMs = 0, lateMs = 0 }: Network,
+  { latencyMs, jitterMs, serviceMs = 0, lateMs = 0, searchMs = 0 }: Network,
   seed: Seed,
   log?: (ask: Ask, answered: Answered) => void,
 ): Found {
   const random = new RandomStream(seed, 'network');
   const way = () => latencyMs + random.uniform() * jitterMs;
   let nowMs = 1_000_000 + random.uniform() * 1_000_000;
+  let searchingMs = 0;
   let next = investigation.next();
   while (next.done !== true) {
     const { probe, restMs, key } = next.value;
-    const startMs = nowMs + restMs;
+    const startMs = nowMs + Math.max(restMs, searchingMs);
+    searchingMs = probe.volleys.length > 0 ? searchMs : 0;
     const events: { sentMs: number; comesMs: number }[] = [];
     let sendsMs = startMs;
     for (const { atMs, n } of probe.volleys) {
