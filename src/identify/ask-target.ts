@@ -105,9 +105,10 @@ class ProbeSending implements RequestObserver {
   async run(nowMs: number): Promise<Answered> {
     const clock = this.#clock;
     const { probe, restMs } = this.#ask;
+    const soonestMs = clock.now() + RUN_UP_MS;
     if (probe.volleys.length === 0)
-      return { seen: [], nowMs: Math.max(nowMs, clock.now()), isOver: this.#signal?.aborted };
-    const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
+      return { seen: [], nowMs: Math.max(nowMs, soonestMs), isOver: this.#signal?.aborted };
+    const startMs = Math.max(nowMs + restMs, soonestMs);
     await new Promise<void>((resolve) => {
       this.#end = resolve;
       for (const { atMs, n } of probe.volleys) {

@@ -25,6 +25,7 @@ export interface Ask {
 /** `isOver`: no further probe is allowed. */
 export interface Answered {
   readonly seen: readonly Seen[];
+  /** When the last answer came; if the time was asked, when the next probe can be sent. */
   readonly nowMs: number;
   readonly isOver?: boolean | undefined;
 }
