@@ -94,7 +94,7 @@ function readPolicy(root: TreeEntry, targets: readonly Target[], found: FoundLim
   const merge = at(root, 'spec', 'mergeType');
   if (merge !== undefined) found.refuse(merge, 'mergeType is not read: a policy replaces that of its gateway here');
   return (['global', 'local'] as const).flatMap((type) =>
-    listAt(limits, type, 'rules').flatMap((rule, index) => {
+    listAt(limits, type, 'rules').flatMap((rule) => {
       const [requests, unit] = [
         numberAt(rule, 'limit', 'requests'),
         (textAt(rule, 'limit', 'unit') ?? '').toLowerCase(),
@@ -109,7 +109,7 @@ function readPolicy(root: TreeEntry, targets: readonly Target[], found: FoundLim
         fill_interval: SECONDS[unit],
       };
       const place = {
-        name: `${name} rule ${index}`,
+        name,
         key: selected(rule, found),
         limit: type === 'global' ? { like: 'envoy-ratelimit', requests_per_unit: requests, unit } : bucket,
         isDryRun: textAt(rule, 'shadowMode') === 'true',

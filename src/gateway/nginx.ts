@@ -180,7 +180,7 @@ class Configuration {
     const block = server.block!;
     const own = (name: string) => block.filter(({ words }) => words[0] === name).map(({ words }) => words.slice(1));
     const names = own('server_name').flat();
-    const title = names[0] ?? `at line ${server.line}`;
+    const title = names[0] ?? own('listen')[0]?.[0] ?? '80';
     const here = this.#servers > 1 ? `server ${title}` : '';
     const level = this.#level(block, above);
     const place = this.#location('', names, block, level, { server: here, place: here === '' ? 'server' : here });

@@ -46,9 +46,9 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
       middlewares.push(...middlewaresOf(name, namespace, given, found));
     if (kind === 'Middleware') add(textAt(root, 'metadata', 'name') ?? '', at(root, 'spec'));
     else if (kind === 'IngressRoute')
-      for (const [i, route] of listAt(root, 'spec', 'routes').entries())
+      for (const route of listAt(root, 'spec', 'routes'))
         routers.push({
-          name: `${textAt(root, 'metadata', 'name')} ${i}`,
+          name: `${textAt(root, 'metadata', 'name')}, ${textAt(route, 'match')}`,
           rule: at(route, 'match'),
           priority: numberAt(route, 'priority'),
           middlewares: namesIn(at(route, 'middlewares'), namespace),
@@ -110,10 +110,12 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
     }));
   }
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
-  return rules.map((rule, i) => {
+  return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
     if (middlewares.length > 0) sayMatches(rule, found);
-    return { name: `${name} ${i}`, rule: undefined, reach: reachOfRules(root, [rule]), middlewares };
+    const reach = reachOfRules(root, [rule]);
+    const title = [name, ...reach.paths.slice(0, 1).map(({ text }) => text)].join(', ');
+    return { name: title, rule: undefined, reach, middlewares };
   });
 }
 
@@ -236,7 +238,7 @@ function readMiddleware(
         key,
         counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
         limit,
-        counter: `traefik ${name}${isShared ? '' : ` ${router.name}`}`,
+        counter: `traefik ${name}${isShared ? '' : ` ${routers.indexOf(router)}`}`,
       }),
     ]),
   );

@@ -2,7 +2,7 @@
 //
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
-import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
+import type { FoundLimiter, GatewayLimits, PathPattern } from '../gateway/found.js';
 import { namedText } from '../limiter/products/limit-words.js';
 import { definitionOf } from '../limiter/products/products.js';
 import { play } from '../limiter/products/profile.js';
@@ -26,14 +26,19 @@ export interface LimitChange {
 }
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
-  const left = new Map(old.limiters.map((one, index) => [one, nameOf(old.limiters, one, index)]));
-  const changes = fresh.limiters.flatMap((one, index): LimitChange[] => {
-    const name = nameOf(fresh.limiters, one, index);
-    const before = [...left].find(([, other]) => other === name)?.[0] ?? moved(left, one);
+  const left = new Map(old.limiters.map((one) => [one, wholeOf(one)]));
+  const others = fresh.limiters.filter((one) => {
+    const whole = wholeOf(one);
+    const same = [...left].find(([, other]) => other === whole)?.[0];
+    return same === undefined || !left.delete(same);
+  });
+  const named = new Map([...left.keys()].map((one, index, all) => [nameOf(all, one, index), one]));
+  const changes = others.map((one, index): LimitChange => {
+    const byName = named.get(nameOf(others, one, index));
+    const before = byName !== undefined && left.has(byName) ? byName : moved(left, one);
     if (before !== undefined) left.delete(before);
     const differs = before === undefined ? [] : differences(before, one);
-    if (before !== undefined && differs.length === 0) return [];
-    return [changeOf(before === undefined ? 'added' : 'changed', before, one, differs)];
+    return changeOf(before === undefined ? 'added' : 'changed', before, one, differs);
   });
   return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
 }
@@ -44,7 +49,7 @@ function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number):
 }
 
 /** The same limit under another name or place; undefined if there is none, or several. */
-function moved(left: ReadonlyMap<FoundLimiter, string>, one: FoundLimiter): FoundLimiter | undefined {
+function moved(left: ReadonlyMap<FoundLimiter, unknown>, one: FoundLimiter): FoundLimiter | undefined {
   const alike = [...left.keys()].filter(
     (other) => (other.where === one.where || other.name === one.name) && limitWords(other) === limitWords(one),
   );
@@ -82,19 +87,30 @@ function limitWords({ limit, isDryRun }: FoundLimiter): string {
   return `${namedText(String(like), parameters)}${isDryRun ? ', dry run' : ''}`;
 }
 
+const TRAITS: readonly (readonly [what: string, of: (one: FoundLimiter) => unknown])[] = [
+  ['key', ({ key }) => key.text],
+  ['status', ({ status }) => status ?? 'closed'],
+  ['dry run', ({ isDryRun }) => (isDryRun ? 'on' : 'off')],
+  ['name', ({ name }) => name],
+  ['place', ({ where }) => where],
+  ['hosts', ({ hosts }) => hosts.join(', ')],
+  ['paths', ({ paths }) => paths.map(pathText).join(', ')],
+];
+
+const pathText = ({ kind, text, ignoresCase = false }: PathPattern) =>
+  kind === 'regex' ? `~${ignoresCase ? '*' : ''} ${text}` : kind === 'prefix' ? `${text}*` : text;
+
+/** The same for a rule in other units: 60s, 1m. */
+const ruleText = (one: FoundLimiter) => JSON.stringify([one.limit?.like, one.limit && ruleIn(one)]);
+
+/** Of a limit that neither differs nor is elsewhere. */
+const wholeOf = (one: FoundLimiter) => JSON.stringify([ruleText(one), ...TRAITS.map(([, of]) => of(one))]);
+
 function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
-  const rows: readonly (readonly [what: string, of: (one: FoundLimiter) => unknown])[] = [
-    ['product', ({ limit }) => limit?.like ?? 'none'],
-    ...[...new Set([...Object.keys(old.limit ?? {}), ...Object.keys(fresh.limit ?? {})])]
-      .filter((name) => name !== 'like')
-      .map((name) => [name, ({ limit }: FoundLimiter) => limit?.[name]] as const),
-    ['key', ({ key }) => key.text],
-    ['status', ({ status }) => status ?? 'closed'],
-    ['dry run', ({ isDryRun }) => (isDryRun ? 'on' : 'off')],
-    ['name', ({ name }) => name],
-    ['place', ({ where }) => where],
-    ['hosts', ({ hosts }) => hosts.join(', ')],
-    ['paths', ({ paths }) => paths.map(({ text }) => text).join(', ')],
+  const names = ruleText(old) === ruleText(fresh) ? [] : Object.keys({ ...old.limit, ...fresh.limit });
+  const rows: typeof TRAITS = [
+    ...names.map((name) => [name === 'like' ? 'product' : name, ({ limit }: FoundLimiter) => limit?.[name]] as const),
+    ...TRAITS,
   ];
   const shown = (value: unknown) => (value === undefined || value === '' ? 'none' : String(value));
   return rows.flatMap(([what, of]) => {

@@ -44,6 +44,31 @@ describe('what differs', () => {
     expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
   });
 
+  const ROUTE =
+    'kind: HTTPRoute\nmetadata: { name: web }\n---\nkind: BackendTrafficPolicy\nmetadata: { name: p }\nspec:\n  targetRefs: [{ kind: HTTPRoute, name: web }]\n  rateLimit: { global: { rules: [';
+  const rules = (...limits: string[]) => `${ROUTE}${limits.map((one) => `{ limit: { ${one} } }`).join(', ')}] } }`;
+  const haproxy = (path: string, period: string) => `frontend web
+  stick-table type ip size 1m expire 10m store http_req_rate(${period})
+  http-request track-sc0 src
+  http-request deny if { sc_http_req_rate(0) gt 20 } { ${path} /api }`;
+  const traefik = (...routes: string[]) =>
+    `kind: Middleware\nmetadata: { name: a }\nspec: { rateLimit: { average: 5 } }\n---\nkind: IngressRoute\nmetadata: { name: web }\nspec:\n  routes:\n${routes.map((one) => `  - { match: "PathPrefix(\`${one}\`)", middlewares: [{ name: a }] }\n`).join('')}`;
+  const kong = (...paths: string[]) =>
+    `services:\n- name: a\n  routes:\n${paths.map((one) => `  - paths: [${one}]\n    plugins: [{ name: rate-limiting, config: { minute: 5 } }]\n`).join('')}`;
+  // biome-ignore format: one case a line
+  it.each([
+    ['a server without a name further down', 'nginx.conf', `${ZONES}server { listen 81; limit_req zone=api; }\nserver { listen 82; }`, `${ZONES}\n# of the port\nserver { listen 81; limit_req zone=api; }\nserver { listen 82; }`, []],
+    ['rules in another order', 'a.yaml', rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), rules('requests: 9, unit: Day', 'requests: 3, unit: Hour'), []],
+    ['a rule before another', 'a.yaml', rules('requests: 9, unit: Day'), rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), [['added']]],
+    ['a period in another unit', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path', '1m'), []],
+    ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'paths /api → /api*']]],
+    ['a route of Traefik before another', 'a.yaml', traefik('/a'), traefik('/b', '/a'), [['added']]],
+    ['a route of Kong before another', 'kong.yml', kong('/a'), kong('/b', '/a'), [['added']]],
+  ])('%s', (_, name, old, fresh, expected) => {
+    const changes = limitChanges(limitersIn(old, name), limitersIn(fresh, name));
+    expect(changes.map(({ kind, differs }) => [kind, ...differs])).toEqual(expected);
+  });
+
   it('what is added, removed, renamed and run dry', () => {
     const changes = limitChanges(
       nginx('location /a { limit_req zone=api; } location /b { limit_req zone=all; } limit_req zone=paths;'),
