@@ -37,13 +37,8 @@ export function readKong(roots: readonly TreeEntry[], found: FoundLimits): void 
 
 const AUTHENTICATES = /^(?:key-auth|basic-auth|hmac-auth|jwt|oauth2|openid-connect|mtls-auth|ldap-auth)/;
 
-/** Only the most specific matching plugin runs: that of the route, else of the service, else the global one. */
+/** Of each kind of plugin only the most specific one runs: that of the route, else of the service, else the global one. */
 function readDeclared(root: TreeEntry, found: FoundLimits): void {
-  const nameOf = (one: TreeEntry | undefined) =>
-    textAt(one, 'name') ??
-    textAt(one, 'username') ??
-    textAt(one, 'id') ??
-    (one?.fields.size ? `at line ${one.line}` : undefined);
   const services = listAt(root, 'services');
   const routes = [
     ...listAt(root, 'routes').map((route) => ({
@@ -53,52 +48,73 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
     ...services.flatMap((service) => listAt(service, 'routes').map((route) => ({ route, service: nameOf(service) }))),
   ];
   const consumers = listAt(root, 'consumers');
-  const holders = [root, ...services, ...routes.map(({ route }) => route), ...consumers];
-  const plugins = holders.flatMap((one) => listAt(one, 'plugins'));
-  const hasConsumers = consumers.length > 0 || plugins.some((one) => AUTHENTICATES.test(textAt(one, 'name') ?? ''));
-  const scoped = new Map<string, FoundLimiter[]>();
-  const read = (plugin: TreeEntry, scope: string) => {
-    const isThere =
-      scope === 'global' ||
-      routes.some(({ route, service }) => scope === `route ${nameOf(route)}` || scope === `service ${service}`);
-    const isServed = isThere || !services.some((one) => scope === `service ${nameOf(one)}`);
-    const unused = isServed ? undefined : `the ${scope} has no route`;
-    const bound = { where: scope, unused, hasConsumers, reach: isThere ? ('known' as const) : ('unknown' as const) };
-    scoped.set(scope, [...(scoped.get(scope) ?? []), ...readPlugin(plugin, bound, found)]);
-  };
   const lists = [
     ['service', services],
     ['route', routes.map(({ route }) => route)],
     ['consumer', consumers],
     ['consumer_group', listAt(root, 'consumer_groups')],
   ] as const;
-  for (const [above, one, plugin] of [
+  const written = [
     ...listAt(root, 'plugins').map((plugin) => ['', undefined, plugin] as const),
     ...lists.flatMap(([what, some]) =>
       some.flatMap((one) => listAt(one, 'plugins').map((plugin) => [what, nameOf(one), plugin] as const)),
     ),
-  ]) {
+  ];
+  const hasConsumers =
+    consumers.length > 0 || written.some(([, , plugin]) => AUTHENTICATES.test(textAt(plugin, 'name') ?? ''));
+  const plugins = written.map(([above, one, plugin]) => {
     const named = ['consumer', 'consumer_group', 'route', 'service'].flatMap((what) => {
       const name = what === above ? one : (nameOf(at(plugin, what)) ?? textAt(plugin, what));
       return name === undefined ? [] : [`${what} ${name}`];
     });
-    read(plugin, named.join(', ') || 'global');
-  }
-  const isPersonal = ([scope]: readonly [scope: string, unknown]) => scope.startsWith('consumer');
-  const personal = [...scoped].filter(isPersonal).flatMap(([scope, some]) => some.map((one) => [scope, one] as const));
-  if ([...scoped].some(([scope, some]) => !isPersonal([scope, some]) && some.length > 0))
-    for (const [scope, one] of personal)
-      found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
-  const global = scoped.get('global') ?? [];
-  const table = routes.map(({ route, service }) => {
-    const own = [`route ${nameOf(route)}`, `service ${service}`].map((scope) => scoped.get(scope) ?? []);
-    const limiters = own.find((some) => some.length > 0) ?? global;
-    if (limiters.length > 0) sayConditions(route, CONDITIONS, found);
-    return { ...reachOf([route]), limiters };
+    return { plugin, kind: textAt(plugin, 'name') ?? '', scope: named.join(', ') || 'global' };
   });
-  if (table.length > 0) for (const one of global) found.routed.add(one);
-  if ([...scoped.values()].flat().length > 0)
+  const scopesOf = ({ route, service }: (typeof routes)[number]) => [
+    `route ${nameOf(route)}`,
+    `service ${service}`,
+    'global',
+  ];
+  const isOn = (kind: string, scope: string) =>
+    plugins.some((one) => one.kind === kind && one.scope === scope && textAt(one.plugin, 'enabled') !== 'false');
+  const scopeIn = (route: (typeof routes)[number], kind: string) => scopesOf(route).find((scope) => isOn(kind, scope));
+  const read = plugins.map(({ plugin, kind, scope }) => {
+    const users = routes.filter((route) => scopesOf(route).includes(scope));
+    const isThere =
+      users.some((route) => scopeIn(route, kind) === scope) || (scope === 'global' && routes.length === 0);
+    const unused =
+      users.length > 0
+        ? 'each route of it has a limit of its own'
+        : services.some((one) => scope === `service ${nameOf(one)}`)
+          ? `the ${scope} has no route`
+          : undefined;
+    const reach = isThere ? 'known' : 'unknown';
+    const bound = { where: scope, unused: isThere ? undefined : unused, hasConsumers, reach } as const;
+    return { kind, scope, limiters: readPlugin(plugin, bound, found) };
+  });
+  const isPersonal = ({ scope }: { readonly scope: string }) => scope.startsWith('consumer');
+  const broader = read.filter((one) => !isPersonal(one) && one.limiters.length > 0);
+  for (const { kind, scope, limiters } of read.filter(isPersonal))
+    for (const one of broader.some((other) => other.kind === kind) ? limiters : [])
+      found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
+  const table = routes.map((route) => {
+    const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
+    if (limiters.length > 0) sayConditions(route.route, CONDITIONS, found);
+    return { ...reachOf([route.route]), limiters };
+  });
+  const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
+  if (broader.length > 0)
     found.table(table.length > 0 ? bySpecificity(table) : [{ hosts: [], paths: [], limiters: global }]);
+}
+
+/** A route without a name is called by where it leads from. */
+function nameOf(one: TreeEntry | undefined): string | undefined {
+  const places = ['paths', 'hosts', 'methods'].map((name) => listAt(one, name).map(({ value }) => String(value)));
+  return (
+    textAt(one, 'name') ??
+    textAt(one, 'username') ??
+    textAt(one, 'id') ??
+    (one?.fields.size ? places.flat().join(', ') || `at line ${one.line}` : undefined)
+  );
 }
 
 const CONDITIONS = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
