@@ -128,10 +128,10 @@ function reachOf(routes: readonly TreeEntry[]): Reach {
   return { hosts: all('hosts'), paths };
 }
 
-/** An object applies if an annotation or a filter names it or a label makes it global; other plugins of a route replace global ones. */
+/** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
 function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const global: FoundLimiter[] = [];
-  const own = new Map<TreeEntry, LimitedPlace>();
+  const global: { readonly kind: string; readonly limiters: readonly FoundLimiter[] }[] = [];
+  const own = new Map(roots.flatMap(placesOf).map((place) => [place.at, place]));
   for (const root of roots) {
     if (!/^Kong(?:Cluster)?Plugin$/.test(textAt(root, 'kind') ?? '')) continue;
     if (!/rate-?limit|^service-protection$/.test(textAt(root, 'plugin') ?? '')) continue;
@@ -146,13 +146,20 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
       unused: isGlobal || places.length > 0 ? undefined : 'no annotation konghq.com/plugins and no filter names it',
     };
     const limiters = readPlugin(root, bound, found, name);
-    if (places.length === 0) global.push(...limiters);
-    for (const place of places)
-      own.set(place.at, { ...place, limiters: [...(own.get(place.at)?.limiters ?? []), ...limiters] });
+    const kind = textAt(root, 'plugin')!;
+    if (places.length === 0) global.push({ kind, limiters });
+    for (const place of places) {
+      const { limiters: others, kinds } = own.get(place.at) ?? place;
+      own.set(place.at, { ...place, limiters: [...others, ...limiters], kinds: [...kinds, kind] });
+    }
   }
-  const table = [...own.values()].filter(({ isRouted }) => isRouted);
-  for (const { at: route } of table) sayMatches(route, found);
-  if (table.length > 0) found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: global }]);
+  const globalBut = (kinds: readonly string[]) =>
+    global.flatMap(({ kind, limiters }) => (kinds.includes(kind) ? [] : limiters));
+  const routed = [...own.values()].filter(({ isRouted }) => isRouted);
+  for (const { at: route, limiters } of routed) if (limiters.length > 0) sayMatches(route, found);
+  const table = routed.map((one) => ({ ...one, limiters: [...one.limiters, ...globalBut(one.kinds)] }));
+  if (table.some(({ limiters }) => limiters.length > 0))
+    found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: globalBut([]) }]);
 }
 
 interface LimitedPlace extends Reach {
@@ -160,6 +167,8 @@ interface LimitedPlace extends Reach {
   readonly where: string;
   readonly isRouted: boolean;
   readonly limiters: readonly FoundLimiter[];
+  /** Of the plugins that name it. */
+  readonly kinds: readonly string[];
 }
 
 /** A plugin is for its namespace, or for all where none of a namespace has the name; one of another namespace is named with that. */
@@ -181,18 +190,19 @@ const isNamedWithNamespace = (one: TreeEntry, plugin: TreeEntry) => {
 };
 
 function placesNaming(one: TreeEntry, plugin: TreeEntry): LimitedPlace[] {
-  const kind = textAt(one, 'kind') ?? '';
   const name = textAt(plugin, 'metadata', 'name') ?? '';
   const isAnnotated = pluginsOf(one).includes(name) || isNamedWithNamespace(one, plugin);
-  const rules = listAt(one, 'spec', 'rules').filter(
-    (rule) => isAnnotated || filtersOf(rule, 'KongPlugin').includes(name),
-  );
-  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [] };
+  const isBound = textAt(one, 'kind') === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name;
+  return placesOf(one).filter(({ at: rule }) => isAnnotated || isBound || filtersOf(rule, 'KongPlugin').includes(name));
+}
+
+/** The rules of an object; what has none may be for any request. */
+function placesOf(one: TreeEntry): LimitedPlace[] {
+  const kind = textAt(one, 'kind') ?? '';
+  const place = { where: `${kind} ${textAt(one, 'metadata', 'name')}`, isRouted: true, limiters: [], kinds: [] };
+  const rules = listAt(one, 'spec', 'rules');
   if (/^(?:HTTP|GRPC)Route$/.test(kind))
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRules(one, [rule]) }));
-  if (kind === 'KongPluginBinding' && textAt(one, 'spec', 'pluginRef', 'name') === name)
-    return [{ ...place, at: one, hosts: [], paths: [], isRouted: false }];
-  if (!isAnnotated) return [];
   if (kind === 'Ingress' && rules.length > 0)
     return rules.map((rule) => ({ ...place, at: rule, ...reachOfRule(rule) }));
   return [{ ...place, at: one, hosts: [], paths: [], isRouted: kind === 'Ingress' }];

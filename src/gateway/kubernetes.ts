@@ -23,6 +23,8 @@ function pathOfRule(path: TreeEntry): PathPattern[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ kind: 'exact', text }];
+  // An expression of Kong.
+  if (text.startsWith('/~')) return [{ kind: 'regex', text: `^(?:${text.slice(2)})` }];
   return type === 'Prefix' ? prefixOf(text) : [{ kind: 'prefix', text }];
 }
 

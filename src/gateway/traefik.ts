@@ -99,8 +99,8 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
   const name = textAt(root, 'metadata', 'name') ?? '';
   const rules = listAt(root, 'spec', 'rules');
   const annotated = textAt(root, 'metadata', 'annotations', 'traefik.ingress.kubernetes.io/router.middlewares');
-  if (annotated !== undefined) {
-    const middlewares = annotated.split(/\s*,\s*/);
+  if (annotated !== undefined || textAt(root, 'kind') === 'Ingress') {
+    const middlewares = annotated?.split(/\s*,\s*/) ?? [];
     const own = rules.map(reachOfRule);
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
