@@ -24,6 +24,7 @@ import {
   type LimitKey,
   type PathPattern,
   perClient,
+  type Reach,
 } from './found.js';
 import { filtersOf, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
 
@@ -32,11 +33,26 @@ const OTHERS = /^(?!limit-(?:count|req|conn)$).*limit/;
 
 type Bound = Pick<FoundLimiter, 'where' | 'hosts' | 'paths'> & Partial<Pick<FoundLimiter, 'reach'>>;
 
+interface Routed extends Reach {
+  readonly limiters: readonly FoundLimiter[];
+  readonly priority: number;
+}
+
+/** The priority counts among routes of the same host and path. */
+function takeRoutes(routes: readonly Routed[], found: FoundLimits): void {
+  if (routes.some(({ limiters }) => limiters.length > 0))
+    found.table(bySpecificity([...routes].sort((a, b) => b.priority - a.priority)));
+}
+
 export function readApisix(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const objects = roots.filter((root) => textAt(root, 'kind') === 'ApisixRoute');
+  takeRoutes(
+    objects.flatMap((root) => listAt(root, 'spec', 'http').map((route) => readObject(root, route, roots, found))),
+    found,
+  );
   for (const root of roots) {
     const kind = textAt(root, 'kind') ?? '';
-    if (kind === 'ApisixRoute') readObject(root, roots, found);
-    else if (kind === 'ApisixGlobalRule') readListed(listAt(root, 'spec', 'plugins'), everywhere, found);
+    if (kind === 'ApisixGlobalRule') readListed(listAt(root, 'spec', 'plugins'), everywhere, found);
     else if (/^(?:ApisixPluginConfig|PluginConfig)$/.test(kind)) readShared(root, roots, found);
     else if (kind === '' && at(root, 'plugins') !== undefined && (at(root, 'uri') ?? at(root, 'uris')) !== undefined)
       readDeclared(entryOf(root.file, root.line, { fields: new Map([['routes', root]]) }), found);
@@ -91,8 +107,7 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       readPlugins(new Map(left), undefined, found, `no route uses the ${what} ${idOf(one)}`);
     }
   // Plugins of services and plugin configs are shared: they count all their routes together.
-  if (table.some(({ limiters }) => limiters.length > 0))
-    found.table(bySpecificity(table).sort((a, b) => b.priority - a.priority));
+  takeRoutes(table, found);
   for (const rule of listAt(root, 'global_rules')) readPlugins((at(rule, 'plugins') ?? rule).fields, everywhere, found);
   for (const what of ['consumer', 'consumer_group'])
     for (const one of listAt(root, `${what}s`)) {
@@ -126,15 +141,17 @@ function reachOf(route: TreeEntry, service?: TreeEntry): Bound {
   };
 }
 
-function readObject(root: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): void {
-  for (const route of listAt(root, 'spec', 'http')) {
-    const { hosts, paths } = reachOf(at(route, 'match') ?? route);
-    const bound = { where: `route ${textAt(route, 'name') ?? ''}`, hosts, paths };
-    const before = found.limiters.length;
-    const shared = roots.find((one) => textAt(one, 'kind') === 'ApisixPluginConfig' && namesConfig(root, route, one));
-    readListed([...listAt(route, 'plugins'), ...listAt(shared, 'spec', 'plugins')], bound, found);
-    if (found.limiters.length > before) sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
-  }
+function readObject(root: TreeEntry, route: TreeEntry, roots: readonly TreeEntry[], found: FoundLimits): Routed {
+  const reach = reachOf(at(route, 'match') ?? route);
+  const bound = { ...reach, where: `route ${textAt(route, 'name') ?? ''}` };
+  const shared = roots.find((one) => textAt(one, 'kind') === 'ApisixPluginConfig' && namesConfig(root, route, one));
+  const own = listAt(route, 'plugins');
+  const isOwn = (plugin: TreeEntry) =>
+    own.some((one) => textAt(one, 'name') === textAt(plugin, 'name') && textAt(one, 'enable') !== 'false');
+  const plugins = [...own, ...listAt(shared, 'spec', 'plugins').filter((one) => !isOwn(one))];
+  const limiters = readListed(plugins, bound, found);
+  if (limiters.length > 0) sayConditions(at(route, 'match') ?? route, CONDITIONS, found);
+  return { ...reach, limiters, priority: numberAt(route, 'priority') ?? 0 };
 }
 
 /** @param route of the ApisixRoute `root`; it may name the namespace, too */
@@ -170,14 +187,16 @@ function readListed(
   bound: Bound | undefined,
   found: FoundLimits,
   unused?: string | undefined,
-): void {
-  for (const plugin of plugins) {
+): FoundLimiter[] {
+  return plugins.flatMap((plugin) => {
     const config = at(plugin, 'config');
     const off = textAt(plugin, 'enable') === 'false' ? 'it is not enabled' : unused;
     if (isGiven(at(plugin, 'secretRef')))
       found.refuse(plugin, 'a part of the plugin is in a secret, which is not read');
-    if (config !== undefined) readPlugins(new Map([[textAt(plugin, 'name') ?? '', config]]), bound, found, off);
-  }
+    return config === undefined
+      ? []
+      : readPlugins(new Map([[textAt(plugin, 'name') ?? '', config]]), bound, found, off);
+  });
 }
 
 function readPlugins(
