@@ -10,6 +10,7 @@ import { configOf, type MachineConfig } from './machine-config.js';
 import { finish, type Plan, type Steps } from './plan.js';
 import { planRule } from './planned-rule.js';
 import { checkRule } from './rule/rule-definition.js';
+import { faultsWithoutEffect } from './rule/without-effect.js';
 import { settlingFaults } from './settling.js';
 import { operatorFaults, structureFaults, triggerFaults, triggerKindFaults } from './soundness.js';
 
@@ -57,7 +58,9 @@ function* planDefinition(input: unknown, { isStored = false }: { readonly isStor
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   const thresholds = rule === undefined ? machine.thresholds : [rule.most];
   const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };
-  if (!isStored) refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* settlingFaults(plan))]);
+  if (isStored) return plan;
+  if (definition.rule !== undefined) refuse('definition_unsound', faultsWithoutEffect(definition.rule, '/rule'));
+  refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* settlingFaults(plan))]);
   return plan;
 }
 

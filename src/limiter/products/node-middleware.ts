@@ -60,7 +60,7 @@ export const nodeMiddleware = {
       const restarts = continueExceeding === true || (exponentialBackoff && !isRedis);
       const more = {
         refused_restart_window: restarts || undefined,
-        refused_backoff: exponentialBackoff && isRedis ? 2 : undefined,
+        refused_backoff: exponentialBackoff && !restarts ? 2 : undefined,
         edge: isRedis ? 'reset_after_end' : 'reset_at_end',
         ban_status_after: ban,
       };

@@ -289,7 +289,7 @@ export function primitiveRow(primitive: string): PrimitiveRow<TSchema> {
   return primitives[primitive as Primitive] as PrimitiveRow<TSchema>;
 }
 
-function placedMembersOf({ primitive, params }: Fitting): readonly PlacedMember[] {
+export function placedMembersOf({ primitive, params }: Fitting): readonly PlacedMember[] {
   return primitiveRow(primitive).members?.(params) ?? [];
 }
 
