@@ -12,7 +12,9 @@ interface Idle {
   readonly why: string;
 }
 
-const isGiven = (value: unknown) => value !== undefined && value !== false;
+/** Values that say what a rule does without them. */
+const plain = new Set<unknown>([undefined, false, 0, 'first', 'construction']);
+const isGiven = (value: unknown) => !plain.has(value);
 
 const without = (other: string, ...names: string[]): Idle => ({
   names,

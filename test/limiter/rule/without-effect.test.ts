@@ -79,6 +79,14 @@ it.each(cases)('%s %j: %s, and without it every decision is the same', (primitiv
   fc.assert(fc.property(requests, holds), { numRuns: 60 });
 });
 
+it.each<[RuleDefinition['primitive'], object]>([
+  ['fixed_window', { ...window, align: 'first', count_refused: true, every_hit_restarts_window: true }],
+  ['fixed_window', { ...window, align: 'first', phase_ms: 0, count_refused: false, block_ms: 0 }],
+  ['token_bucket', { ...bucket, align: 'construction', phase_ms: 0, exact_float: false }],
+])('takes what a rule does anyway: %s %j', (primitive, params) => {
+  expect(faultsWithoutEffect({ primitive, params }, '')).toEqual([]);
+});
+
 it('finds those of members, and a time in flight that nothing limits', () => {
   const member = { primitive: 'fixed_window', params: { ...window, block_ms: 90 } };
   const b = { primitive: 'and', params: { of: [member] } };
