@@ -138,6 +138,8 @@ function readValue(text: string, option: Option, name: string, refused: Refused)
     return value;
   }
   if (bare !== undefined && text !== bare.value && !bare.fits.test(text)) throw takes();
+  if (type === 'string' && bare === undefined && text === '')
+    throw refused(`${name} is empty.`, 'Give a value, or leave it out; an unset variable of the shell gives none.');
   if (type === 'string') return text;
   const value = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   const fits = Number.isFinite(value) && value >= minimum && value > exclusiveMinimum && value <= maximum;

@@ -42,6 +42,8 @@ it.each([
   ['a --header x', '--header takes "Name: value", not "x".'],
   ['a --watch=tex', '--watch takes page or text, not "tex".'],
   ['a --live=yes', '--live takes no value.'],
+  ['a --out=', '--out is empty.'],
+  ['a --url=', '--url is empty.'],
   ['a --no-live', 'Unknown option: --no-live.'],
   ['a --__proto__ x', 'Unknown option: --__proto__.'],
 ])('refuses: %s', (words, what) => {
@@ -54,6 +56,11 @@ it.each([
   expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what }) as Failure);
 });
 
+it('refuses an empty argument, as an unset variable of the shell gives', () => {
+  const read = () => readArguments('simulate', options, ['a', '']);
+  expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what: '<file> is empty.' }) as Failure);
+});
+
 // biome-ignore format: one case a line
 it.each<[what: string, words: string[], command: string, files?: string[]]>([
   ['has what was given, in the order of the help', ['a.yaml', '--live', '--seed', '0'], 'weir simulate a.yaml --seed 0 --live'],
@@ -61,7 +68,6 @@ it.each<[what: string, words: string[], command: string, files?: string[]]>([
   ['has no default', ['a.yaml'], 'weir simulate a.yaml'],
   ['leaves out what does not change the result', ['a.yaml', '--out', 'x', '--watch'], 'weir simulate a.yaml'],
   ['quotes for a shell', ["it's $HOME.yaml", '--pacing', 'at once'], "weir simulate 'it'\\''s $HOME.yaml' --pacing 'at once'"],
-  ['quotes nothing at all', ['a.log', '--url', ''], "weir simulate a.log --url ''"],
   ['keeps a dash a value', ['a.log', '--spread=-5s'], 'weir simulate a.log --spread=-5s'],
   ['keeps a dash a file', ['--', '-a.log', '-'], 'weir simulate ./-a.log -'],
   ['has each value of a list', ['a', '-H', 'b: 1', '-H', 'c: 2'], "weir simulate a --header 'b: 1' --header 'c: 2'"],

@@ -1,9 +1,9 @@
 // Files of somebody else: pipes that nothing writes into, devices, lines and nesting without end. Each command ends, and says why in words.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { temporaryFolder, weir, weirHere } from './command-line.js';
+import { program, temporaryFolder, weir, weirHere } from './command-line.js';
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
@@ -68,3 +68,15 @@ it('leaves nothing that keeps a process from ending: a pipe that is opened would
 function literal(text: string): RegExp {
   return new RegExp(text.replace(/[.[\]()]/g, '\\$&'));
 }
+
+it.runIf(existsSync('/dev/full'))(
+  'says that standard output cannot be written, and does not exit as if a check had failed',
+  () => {
+    const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const;
+    const { status, stderr } = spawnSync(process.execPath, [program, 'limiter', 'nginx'], { stdio: [...stdio] });
+    expect([status, `${stderr}`.split('\n').slice(0, 2)]).toEqual([
+      2,
+      ['weir: Standard output cannot be written. [unwritable_folder]', '  why  The disk is full.'],
+    ]);
+  },
+);
