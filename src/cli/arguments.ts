@@ -1,4 +1,5 @@
 // Parses command-line words by the schema of the command: values within bounds, and no option without effect.
+import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { shellWord } from '../report/reported.js';
 import { nearest } from '../schema/did-you-mean.js';
@@ -28,6 +29,7 @@ export function readArguments(name: string, options: Options, words: readonly st
     if (value !== undefined) given[key] = value;
   }
   checkEffect(known, texts, refused);
+  checkWritten(known, texts, refused);
   return {
     given,
     line: {
@@ -168,6 +170,29 @@ function checkEffect(known: Known, texts: Texts, refused: Refused): void {
     const other = without.find((one) => texts.has(one));
     if (other !== undefined)
       throw refused(`${shown(key)} has no effect with ${shown(other)}.`, 'Leave one of the two out.');
+  }
+}
+
+/** Where a file would be written that an argument names, what it holds would be lost. */
+function checkWritten(known: Known, texts: Texts, refused: Refused): void {
+  const keys = [...texts.keys()];
+  const read = keys.filter((key) => known.get(key)?.place).flatMap((key) => texts.get(key) ?? []);
+  for (const key of keys.filter((key) => known.get(key)?.writes)) {
+    const [path = ''] = texts.get(key) ?? [];
+    const file = fileOf(path);
+    const same = file === undefined ? undefined : read.find((one) => fileOf(one) === file);
+    if (same !== undefined)
+      throw refused(`${written(key, known.get(key)!)} would overwrite ${same}, which is read.`, 'Name another file.');
+  }
+}
+
+/** The same for all paths of a regular file. */
+function fileOf(path: string): string | undefined {
+  try {
+    const found = statSync(path, { bigint: true });
+    return found.isFile() ? `${found.dev} ${found.ino}` : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -33,6 +33,8 @@ export interface About {
   /** Does not change the result, or is a secret; omitted from the line that repeats a run. */
   readonly local?: true;
   readonly letter?: string;
+  /** A file that is written anew: it is none of the arguments. */
+  readonly writes?: true;
 }
 
 export interface Option extends About {

@@ -49,7 +49,7 @@ const options = {
     default: '60',
     without: ['limit'],
   }),
-  refused: text('file for the lines that would have been refused, NDJSON', { local: true }),
+  refused: text('file for the lines that would have been refused, NDJSON', { local: true, writes: true }),
   compare: several(
     text(`rules side by side, fitted to --threshold in --within: ${Object.keys(families).join(',')}`, {
       without: ['limit', 'live', 'refused'],

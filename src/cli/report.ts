@@ -19,7 +19,7 @@ const options = {
   port: { ...port, needs: ['serve'] },
   out: text(
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
-    { without: ['serve'] },
+    { without: ['serve'], writes: true },
   ),
   baseline: text('compare the runs with this one; exit code 1 if one is worse', { without: ['serve'] }),
   tolerance: value(

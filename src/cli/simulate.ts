@@ -31,6 +31,7 @@ const options = {
   }),
   log: text('file for the requests as a combined log; - for standard output, and nothing is simulated', {
     local: true,
+    writes: true,
   }),
   watch,
   out,

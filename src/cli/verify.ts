@@ -27,7 +27,7 @@ const options = {
   from: text('a signed head saved when the record was verified last: rows up to it are not verified again', {
     without: ['checkpoint'],
   }),
-  out: text('file for the signed head of a record that holds'),
+  out: text('file for the signed head of a record that holds', { writes: true }),
   json,
 };
 

@@ -1,6 +1,6 @@
 // Files of somebody else: pipes that nothing writes into, devices, lines and nesting without end. Each command ends, and says why in words.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { program, temporaryFolder, weir, weirHere } from './command-line.js';
@@ -80,3 +80,23 @@ it.runIf(existsSync('/dev/full'))(
     ]);
   },
 );
+
+it.each([
+  ['replay', 'scenarios/shop.log', ['--threshold', '3', '--refused']],
+  ['simulate', 'scenarios/burst.yaml', ['--log']],
+  ['verify', 'scenarios/burst.yaml', ['--out']],
+  ['report', 'scenarios/burst.yaml', ['--out']],
+])('weir %s overwrites no file that it reads, whatever its path', async (command, source, words) => {
+  const read = at(`${command}.json`);
+  const link = at(`${command}-link.json`);
+  copyFileSync(source, read);
+  symlinkSync(read, link);
+  for (const path of [read, link]) {
+    const { code, err } = await weirHere([command, read, ...words, path]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`${words.at(-1)} would overwrite ${read}, which is read.`),
+    ]);
+  }
+  expect(readFileSync(read)).toEqual(readFileSync(source));
+});
