@@ -33,6 +33,8 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
     [...walk(root)].flatMap(([one]) => (LIMITS_GLOBALLY.test(typeOf(one)) ? [one] : [])),
   );
   const asked = new Set(filters.flatMap((one) => textAt(one, 'domain') ?? []));
+  const tables = tablesIn(roots);
+  const held = new Set(tables.values());
   for (const root of roots) {
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
@@ -48,6 +50,8 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
           sends: sentIn(root),
           domain: patches.includes(root) && asked.size === 1 ? [...asked][0] : undefined,
           stages: new Set(filters.map(stageOf)),
+          tables,
+          held,
         },
         domains,
         found,
@@ -55,6 +59,23 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
     }
   }
   domains.finish();
+}
+
+/** The routes of each connection manager, written in it or by their name elsewhere; those that no manager names by themselves. */
+function tablesIn(roots: readonly TreeEntry[]): ReadonlyMap<TreeEntry, TreeEntry> {
+  const entries = roots
+    .flatMap((root) => [...walk(root)].map(([entry]) => entry))
+    .filter(({ fields }) => fields.size > 0);
+  const all = entries.filter((one) => at(one, 'virtual_hosts') !== undefined);
+  const managed = entries
+    .filter((one) => at(one, 'http_filters') !== undefined)
+    .flatMap((manager) => {
+      const [own, name] = [at(manager, 'route_config'), textAt(manager, 'rds', 'route_config_name')];
+      const table = all.find((one) => one === own || (own === undefined && textAt(one, 'name') === name));
+      return table === undefined ? [] : [[manager, table] as const];
+    });
+  const held = new Set(managed.map(([, table]) => table));
+  return new Map([...managed, ...all.filter((one) => !held.has(one)).map((one) => [one, one] as const)]);
 }
 
 const OTHERS =
@@ -98,6 +119,8 @@ interface Context extends Reach {
   readonly domain: string | undefined;
   /** Of the filters that limit by descriptors. */
   readonly stages: ReadonlySet<string>;
+  readonly tables: ReadonlyMap<TreeEntry, TreeEntry>;
+  readonly held: ReadonlySet<TreeEntry>;
 }
 
 const nameOf = (root: TreeEntry) => {
@@ -114,10 +137,9 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
     const address = `${textAt(socket, 'address') ?? ''}:${textAt(socket, 'port_value') ?? ''}`;
     context = { ...context, where: `listener ${textAt(entry, 'name') ?? address}` };
   }
-  if (at(entry, 'route_config', 'virtual_hosts') !== undefined && at(entry, 'http_filters') !== undefined) {
-    readManager(entry, context, domains, found);
-    return;
-  }
+  const table = context.tables.get(entry);
+  if (table !== undefined) readManager(entry, table, context, domains, found);
+  if (context.held.has(table ?? entry)) return;
   if (at(entry, 'domains') !== undefined) {
     const hosts = listAt(entry, 'domains').map(({ value }) => String(value));
     context = { ...context, hosts: hosts.includes('*') ? [] : hosts };
@@ -152,13 +174,18 @@ const LIMITS_GLOBALLY = /\.http\.(?:ratelimit\.v3\.|rate_limit\.v2\.)RateLimit$/
 const configOf = (configs: TreeEntry | undefined) => [...(configs?.fields.values() ?? [])][0];
 
 /** Each request takes one route. A route's configuration overrides its virtual host's, which overrides the filter's. */
-function readManager(manager: TreeEntry, context: Context, domains: Domains, found: FoundLimits): void {
-  const filters = listAt(manager, 'http_filters').map((one) => ({
-    name: textAt(one, 'name') ?? '',
-    config: at(one, 'typed_config'),
-    isOff: textAt(one, 'disabled') === 'true',
-  }));
-  const tables = at(manager, 'route_config')!;
+function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, domains: Domains, found: FoundLimits) {
+  const configured = [...walk(tables)].flatMap(([one]) => [
+    ...(at(one, 'typed_per_filter_config')?.fields.keys() ?? []),
+  ]);
+  const filters =
+    manager === tables
+      ? [...new Set(configured)].map((name) => ({ name, config: undefined, isOff: false }))
+      : listAt(manager, 'http_filters').map((one) => ({
+          name: textAt(one, 'name') ?? '',
+          config: at(one, 'typed_config'),
+          isOff: textAt(one, 'disabled') === 'true',
+        }));
   const hosts = listAt(tables, 'virtual_hosts').map((host) => ({
     host,
     names: listAt(host, 'domains').map(({ value }) => String(value)),
@@ -166,7 +193,7 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
   const rank = (names: readonly string[]) =>
     names.includes('*') ? 2 : names.some((name) => name.includes('*')) ? 1 : 0;
   hosts.sort((a, b) => rank(a.names) - rank(b.names));
-  const sent = sentIn(manager);
+  const sent = [...new Set([...sentIn(manager), ...sentIn(tables)])];
   const read = new Map<TreeEntry, readonly LocalLimit[]>();
   const local = (config: TreeEntry, at: Context) => {
     if (!read.has(config)) read.set(config, readLocal(config, at, sent, found));
@@ -176,9 +203,10 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
     listAt(host, 'routes').map((route) => {
       const match = at(route, 'match');
       const reach = { hosts: names.includes('*') ? [] : names, paths: match === undefined ? [] : pathsOf(match) };
+      const within = (title: string) => [context.where, title].filter((one) => one !== '').join(', ');
       const levels = [
-        { of: route, where: `${context.where}, route ${reach.paths[0]?.text ?? '/'}` },
-        { of: host, where: `${context.where}, virtual host ${textAt(host, 'name') ?? names.join(', ')}` },
+        { of: route, where: within(`route ${reach.paths[0]?.text ?? '/'}`) },
+        { of: host, where: within(`virtual host ${textAt(host, 'name') ?? names.join(', ')}`) },
         { of: tables, where: context.where },
       ];
       const sends = [...new Set([...actionsOf(route), ...actionsOf(at(route, 'route'))])];
@@ -189,8 +217,9 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
       if (limits(weighted)) found.refuse(weighted!, 'limits of weighted clusters are not read');
       const limiters = filters.flatMap(({ name, config, isOff }) => {
         const level = levels.find(({ of }) => at(of, 'typed_per_filter_config')?.fields.has(name) === true);
-        const own = at(level?.of, 'typed_per_filter_config')?.fields.get(name);
-        if (textAt(own, 'disabled') === 'true' || (isOff && own === undefined)) return [];
+        const given = at(level?.of, 'typed_per_filter_config')?.fields.get(name);
+        if (textAt(given, 'disabled') === 'true' || (isOff && given === undefined)) return [];
+        const own = /\.FilterConfig$/.test(typeOf(given)) ? at(given, 'config') : given;
         const all =
           [own, config].map(actionsOf).find((some) => some.length > 0) ??
           sentWith(included ?? textAt(own ?? config, 'vh_rate_limits')).filter(
@@ -198,11 +227,11 @@ function readManager(manager: TreeEntry, context: Context, domains: Domains, fou
           );
         if (LIMITS_GLOBALLY.test(typeOf(config)))
           return domains.reached(textAt(own, 'domain') ?? textAt(config, 'domain') ?? '', all);
-        const given = LIMITS_LOCALLY.test(typeOf(own)) ? own : config;
-        if (given === undefined || !LIMITS_LOCALLY.test(typeOf(given))) return [];
-        const place = { ...context, where: given === own ? level!.where : context.where };
+        const taken = LIMITS_LOCALLY.test(typeOf(own)) ? own : config;
+        if (taken === undefined || !LIMITS_LOCALLY.test(typeOf(taken))) return [];
+        const place = { ...context, where: taken === own ? level!.where : context.where };
         const mine = all.map(entriesSent);
-        return local(given, given === own && level!.of === route ? { ...place, ...reach } : place).flatMap(
+        return local(taken, taken === own && level!.of === route ? { ...place, ...reach } : place).flatMap(
           ({ limiter, sentAs }) => (sentAs === undefined || mine.some((some) => sentAs(some)) ? [limiter] : []),
         );
       });

@@ -250,9 +250,9 @@ export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\
 export function isHost(pattern: string, host: string): boolean {
   const [name, asked] = [pattern.toLowerCase(), host.toLowerCase().replace(/:\d+$/, '')];
   if (FILLED_IN.test(name)) return true;
-  if (name.startsWith('*.')) return asked.endsWith(name.slice(1));
+  if (name.startsWith('*')) return asked.endsWith(name.slice(1));
   if (name.startsWith('.')) return asked === name.slice(1) || asked.endsWith(name);
-  if (name.endsWith('.*')) return asked.startsWith(name.slice(0, -1));
+  if (name.endsWith('*')) return asked.startsWith(name.slice(0, -1));
   return name === asked;
 }
 
