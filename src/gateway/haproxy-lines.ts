@@ -20,6 +20,8 @@ export interface ConfigLine extends Written {
 export interface ConfigSection {
   readonly kind: string;
   readonly name: string;
+  /** After `from`: the name of its defaults. */
+  readonly from: string | undefined;
   readonly lines: readonly ConfigLine[];
 }
 
@@ -61,13 +63,15 @@ export function alternativesOf(terms: readonly ConditionTerm[]): readonly (reado
 }
 
 export function sectionsOf({ name: file, text }: Source): readonly ConfigSection[] {
-  const sections: { kind: string; name: string; lines: ConfigLine[] }[] = [{ kind: '', name: '', lines: [] }];
+  const sections: (ConfigSection & { readonly lines: ConfigLine[] })[] = [
+    { kind: '', name: '', from: undefined, lines: [] },
+  ];
   for (const [index, raw] of text.split('\n').entries()) {
     const words = wordsOf(raw);
     const [kind = '', name = ''] = words;
     if (words.length === 0) continue;
     if (/^(?:global|defaults|frontend|backend|listen|peers|resolvers|http-errors|cache|program|userlist)$/.test(kind))
-      sections.push({ kind, name, lines: [] });
+      sections.push({ kind, name, from: /\sfrom\s+(\S+)/.exec(words.join(' '))?.[1], lines: [] });
     else sections.at(-1)!.lines.push({ file, line: index + 1, words, text: words.join(' ') });
   }
   return sections;
@@ -75,9 +79,11 @@ export function sectionsOf({ name: file, text }: Source): readonly ConfigSection
 
 function wordsOf(line: string): string[] {
   const words: string[] = [];
-  for (const [token, double, single] of line.matchAll(/#.*|"((?:\\.|[^"\\])*)"|'([^']*)'|(?:\\.|[^\s#"'])+/g)) {
+  for (const [token] of line.matchAll(/#.*|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s#"'\\])+/g)) {
     if (token.startsWith('#')) break;
-    words.push(double ?? single ?? token);
+    words.push(
+      token.replace(/"((?:\\.|[^"\\])*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single!),
+    );
   }
   return words;
 }

@@ -98,7 +98,7 @@ class SectionReader {
       else if (/^http-request\s+lua\./.test(line.text))
         this.#refuse(line, `${line.words[1]} is a program, and is not read`);
       else if (ACTS.test(line.text)) this.#acting(line);
-      else if (/^server\s/.test(line.text)) this.#queue(line);
+      else if (/^server(?:-template)?\s/.test(line.text)) this.#queue(line);
       else if (/^\.(?:if|elif|else)\b/.test(line.text))
         this.#refuse(line, `lines after ${line.text} are there only under a condition; here they are`);
       else if (/^(?:rate-limit\s+sessions|default-server\s.*\bmaxconn)\b/.test(line.text))
@@ -363,13 +363,12 @@ class SectionReader {
   }
 
   #queue(server: ConfigLine): void {
-    const [, name = '', maxconn] = /^server\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(server.text) ?? [];
-    if (maxconn === undefined) return;
-    const times = [this.section, ...this.sections.filter(({ kind }) => kind === 'defaults' || kind === '')].flatMap(
-      ({ lines }) => lines,
-    );
-    const [, queue] =
-      times.map((one) => /^timeout\s+queue\s+(\w+)/.exec(one.text)).find((match) => match !== null) ?? [];
+    const [, name = '', maxconn = '0'] = /^server\S*\s+(\S+)\s.*\bmaxconn\s+(\d+)/.exec(server.text) ?? [];
+    if (maxconn === '0') return;
+    const [, bound] = /\s(minconn|maxqueue)\s+[1-9]/.exec(server.text) ?? [];
+    if (bound !== undefined)
+      this.#refuse(server, `${bound} is not read: the limit is maxconn and no queue is full here`);
+    const queue = this.#timeout('queue') ?? this.#timeout('connect');
     this.found.limiter(server, {
       name: `server ${name} maxconn`,
       where: placeOf(this.section),
@@ -378,6 +377,17 @@ class SectionReader {
       limit: { like: 'haproxy-maxconn', maxconn: Number(maxconn), queue: queue === undefined ? '5s' : inUnits(queue) },
       status: 503,
     });
+  }
+
+  /** Of the section, else of its defaults: those that it names, or the last ones before it. */
+  #timeout(kind: string): string | undefined {
+    const before = this.sections.slice(0, this.sections.indexOf(this.section));
+    const { from } = this.section;
+    const isDefault = (one: ConfigSection) => one.kind === 'defaults' && (from === undefined || one.name === from);
+    const excerpts = this.sections.filter((one) => one.kind === '');
+    const places = [this.section, before.findLast(isDefault), ...excerpts].flatMap((one) => one ?? []);
+    const times = places.flatMap(({ lines }) => lines.filter(({ text }) => text.startsWith(`timeout ${kind} `)));
+    return times[0]?.words[2];
   }
 }
 
