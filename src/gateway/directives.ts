@@ -64,3 +64,15 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
 export function flattened(directives: readonly Directive[]): Directive[] {
   return directives.flatMap((one) => [one, ...flattened(one.block ?? [])]);
 }
+
+/** Whether an include names the file. Compares the last folder and name only: a server's folders differ from a repository's. `*` matches within a name. */
+export function isIncluded(pattern: string, name: string): boolean {
+  const parts = pattern.split('/').filter((part) => part !== '');
+  const names = name.split('/');
+  const last = (parts.at(-1) ?? '')
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '[^/]*')
+    .replaceAll('?', '[^/]');
+  if (!new RegExp(`^${last}$`).test(names.at(-1)!)) return false;
+  return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
+}

@@ -12,6 +12,8 @@ export interface NginxLocation {
   readonly limiters: readonly FoundLimiter[];
   /** The fallback of try_files, `/index.php` or `@app`; for locations without limits. */
   readonly tries?: string;
+  /** Only redirects within nginx lead to it: others get 404 before any limit. */
+  readonly isInternal?: boolean;
   readonly locations: readonly NginxLocation[];
 }
 
@@ -35,6 +37,7 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
     if (server === undefined) return [];
     const tree = trees.get(server)!;
     const found = find(tree, path) ?? server.place;
+    if (found.isInternal === true) return [];
     if (found.tries === undefined) return found.limiters;
     const named = server.place.locations.find(({ words }) => words === found.tries);
     const tried = (named ?? find(tree, found.tries) ?? server.place).limiters;

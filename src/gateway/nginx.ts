@@ -6,7 +6,7 @@
 //       location /login limit_req c c, and not b
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
-import { type Directive, directivesOf, flattened } from './directives.js';
+import { type Directive, directivesOf, flattened, isIncluded } from './directives.js';
 import { expressionOf, type FoundLimiter, type FoundLimits, type Like, type LimitKey, type Source } from './found.js';
 import { zoneKey } from './nginx-key.js';
 import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
@@ -138,7 +138,8 @@ class Configuration {
     if (bytesOf(size) < 32_768)
       return this.#refuse(at, `nginx refuses the size ${size || '(none)'} of the zone ${name}`);
     const rate = given.get('rate');
-    const isRate = /^[1-9]\d*r\/[sm]$/.test(rate ?? '');
+    const [, pace, unit = 'r/s'] = /^0*([1-9]\d*)(r\/[sm])?$/.exec(rate ?? '') ?? [];
+    const isRate = pace !== undefined;
     if (of === 'limit_req' && !isRate)
       this.#refuse(
         at,
@@ -146,7 +147,7 @@ class Configuration {
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = { name, of, at, key: this.#keyOf(key, maps), rate: isRate ? rate : undefined };
+    const zone: Zone = { name, of, at, key: this.#keyOf(key, maps), rate: isRate ? `${pace}${unit}` : undefined };
     this.#zones.set(zones, zone);
   }
 
@@ -239,6 +240,7 @@ class Configuration {
       words,
       limiters,
       locations,
+      isInternal: words.startsWith('@') || block.some(({ words: [name] }) => name === 'internal'),
       ...(!isLimited && /^[/@]/.test(tried) && { tries: tried.replace(/\?.*$/, '') }),
     };
   }
@@ -267,14 +269,16 @@ class Configuration {
       )
         this.#refuse(at, `try_files sends what is no file to ${tries}; here all requests of this location go there`);
     }
-    for (const { words, limiters } of there)
+    for (const { words, limiters, isInternal } of there) {
+      const name = words.replace(/^=\s*/, '');
       if (
-        words.startsWith('@') &&
+        isInternal === true &&
         limiters.length > 0 &&
-        !there.some(({ tries }) => tries === words) &&
-        !files.some((one) => one.words.at(-1) === words)
+        !there.some(({ tries }) => tries === name) &&
+        !files.some((one) => one.words.at(-1) === name)
       )
-        this.#refuse({ ...server, line: limiters[0]!.line }, `no request of a log is known to reach ${words}`);
+        this.#refuse({ ...server, line: limiters[0]!.line }, `no request of a log is known to reach ${name}`);
+    }
   }
 
   #answered(answers: Directive, level: Level, block: readonly Directive[]): void {
@@ -323,6 +327,7 @@ class Configuration {
       this.#dryRuns.add(dryRun);
       this.#refuse(dryRun, `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`);
     }
+    const status = Number(settings.get(`${directive}_status`)?.words[1] ?? 503);
     const limiter = this.#found.limiter(one, {
       name: zone.name,
       defined: { file: zone.at.file, line: zone.at.line },
@@ -331,7 +336,8 @@ class Configuration {
       key: zone.key,
       counts: directive === 'limit_req' ? 'requests' : 'concurrency',
       limit,
-      status: Number(settings.get(`${directive}_status`)?.words[1] ?? 503),
+      // By 444 nginx closes the connection.
+      status: status === 444 ? undefined : status,
       isDryRun,
       counter: `nginx ${directive} ${zone.name}`,
     });
@@ -377,18 +383,6 @@ class Configuration {
     const what = `the zone ${name} limits nothing: no ${of} in force names it`;
     this.#found.unused(at, { name, what, key, limit: rate === undefined ? undefined : { like: 'nginx', rate } });
   }
-}
-
-/** Compares the last folder and name only: a server's folders differ from a repository's. `*` matches within a name. */
-function isIncluded(pattern: string, name: string): boolean {
-  const parts = pattern.split('/').filter((part) => part !== '');
-  const names = name.split('/');
-  const last = (parts.at(-1) ?? '')
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '[^/]*')
-    .replaceAll('?', '[^/]');
-  if (!new RegExp(`^${last}$`).test(names.at(-1)!)) return false;
-  return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
 }
 
 function bytesOf(size: string): number {

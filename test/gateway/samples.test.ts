@@ -23,6 +23,7 @@ const expectations = {
   /** The names of the limiters of each place. */
   places: [] as string[][],
 };
+/** Null: undefined. */
 const fields = [
   'name',
   'file',
@@ -68,7 +69,7 @@ describe.each(Object.entries(samples))('%s', (_, some) => {
       }),
       unused: found.notApplied.map(({ name, line }, i) => (typeof unused[i] === 'string' ? name : line)),
       places: found.places.map(({ limiters }) => limiters.map(({ name }) => name)),
-      ...Object.fromEntries(fields.map((field) => [field, found.limiters.map((one) => one[field])])),
+      ...Object.fromEntries(fields.map((field) => [field, found.limiters.map((one) => one[field] ?? null)])),
     };
     const expected = Object.entries(sample).filter(([name]) => isExpectation(name));
     expect(Object.fromEntries(expected.map(([name]) => [name, seen[name]]))).toEqual(Object.fromEntries(expected));
