@@ -4,44 +4,51 @@
 //
 // Source: the README of mholt/caddy-ratelimit; caddyserver.com/docs/json.
 import { DISTRIBUTED, NETWORKS, type Place, pathOf, takeZone } from './caddy.js';
+import { type Branch, limitersOf, takeBranches } from './caddy-route.js';
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
-import { durationOf, type FoundLimits } from './found.js';
+import { durationOf, type FoundLimiter, type FoundLimits } from './found.js';
 
 export function readCaddyJson(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const root of roots)
-    for (const [name, server] of at(root, 'apps', 'http', 'servers')?.fields ?? [])
-      visitRoutes(listAt(server, 'routes'), { title: `server ${name}`, site: [], paths: [], stripped: '' }, found);
+    for (const [name, server] of at(root, 'apps', 'http', 'servers')?.fields ?? []) {
+      const place = { title: `server ${name}`, site: [], paths: [], stripped: '' };
+      takeBranches(branchesOf(listAt(server, 'routes'), place, found), found);
+    }
 }
 
-/** Routes and handlers run in their order: what one strips of the path, those behind it do not see. @returns whether one limits */
-function visitRoutes(routes: readonly TreeEntry[], place: Place, found: FoundLimits): boolean {
+/** Routes and handlers run in their order: what one strips of the path, those behind it do not see. */
+function branchesOf(routes: readonly TreeEntry[], place: Place, found: FoundLimits): readonly Branch[] {
   let { stripped } = place;
-  let limits = false;
-  for (const route of routes) {
+  return routes.map((route) => {
     const { hosts, paths, others } = matched(listAt(route, 'match'));
+    const own = paths.map((text) => pathOf(stripped + text));
     const inner = {
       ...place,
       site: hosts.length > 0 ? hosts : place.site,
-      paths: paths.length > 0 ? paths.map((text) => pathOf(stripped + text)) : place.paths,
+      paths: own.length > 0 ? own : place.paths,
     };
-    let isLimited = false;
+    const limiters: FoundLimiter[] = [];
+    const branches: Branch[] = [];
     for (const handle of listAt(route, 'handle')) {
       const handler = textAt(handle, 'handler');
       if (handler === 'rewrite') stripped += textAt(handle, 'strip_path_prefix') ?? '';
       else if (handler === 'subroute')
-        isLimited = visitRoutes(listAt(handle, 'routes'), { ...inner, stripped }, found) || isLimited;
+        branches.push(...branchesOf(listAt(handle, 'routes'), { ...inner, stripped }, found));
       else if (handler === 'rate_limit') {
-        isLimited = true;
         if (at(handle, 'distributed') !== undefined) found.refuse(handle, DISTRIBUTED);
         for (const [name, zone] of at(handle, 'rate_limits')?.fields ?? [])
-          readZone(name, zone, { ...inner, stripped }, found);
+          limiters.push(...readZone(name, zone, { ...inner, stripped }, found));
       }
     }
-    if (isLimited && others.length > 0)
+    const branch = { hosts, paths: own, limiters, branches };
+    if (others.length === 0) {
+      const isLast = textAt(route, 'terminal') === 'true';
+      return { ...branch, group: textAt(route, 'group') ?? (isLast ? 'terminal' : undefined) };
+    }
+    if (limitersOf(branch).length > 0)
       found.refuse(route, `it applies only to requests that match ${others.join(', ')}; here to all of the place`);
-    limits ||= isLimited;
-  }
-  return limits;
+    return branch;
+  });
 }
 
 /** Of sets of matchers, of which one has to match. */
@@ -54,7 +61,7 @@ function matched(sets: readonly TreeEntry[]) {
   };
 }
 
-function readZone(name: string, zone: TreeEntry, place: Place, found: FoundLimits): void {
+function readZone(name: string, zone: TreeEntry, place: Place, found: FoundLimits): readonly FoundLimiter[] {
   for (const prefix of ['ipv4_prefix', 'ipv6_prefix'])
     if ((numberAt(zone, prefix) ?? 0) > 0) found.refuse(at(zone, prefix)!, NETWORKS);
   const written = textAt(zone, 'window') ?? '';
@@ -64,5 +71,5 @@ function readZone(name: string, zone: TreeEntry, place: Place, found: FoundLimit
   const most = numberAt(zone, 'max_events') ?? 0;
   const match = matched(listAt(zone, 'match'));
   const condition = at(zone, 'match');
-  takeZone(zone, { name, most, window, key: textAt(zone, 'key'), ...match, condition }, place, found);
+  return takeZone(zone, { name, most, window, key: textAt(zone, 'key'), ...match, condition }, place, found);
 }

@@ -5,9 +5,12 @@
 //   }
 //
 // Source: the README of mholt/caddy-ratelimit; the grammar of caddyserver.com/docs/caddyfile.
+import { type Branch, handlesInOrder, takeBranches } from './caddy-route.js';
 import {
+  bySpecificity,
   durationOf,
   everyone,
+  type FoundLimiter,
   type FoundLimits,
   type KeyPart,
   keyOfAll,
@@ -31,9 +34,12 @@ const MOST_DEPTH = 200;
 function linesOf({ name: file, text }: Source): CaddyLine[] {
   const stack: CaddyLine[][] = [[]];
   for (const [index, raw] of text.split('\n').entries()) {
-    const words = [...raw.matchAll(/#.*|"((?:\\.|[^"\\])*)"|`([^`]*)`|[^\s"`#]+[^\s]*/g)]
+    const found = [...raw.matchAll(/#.*|"((?:\\.|[^"\\])*)"|`([^`]*)`|[^\s"`#]+[^\s]*/g)]
       .filter(([token]) => !token.startsWith('#'))
       .map(([token, quoted, ticked]) => quoted ?? ticked ?? token);
+    // The addresses of a site may be on several lines.
+    const isOpen = stack.length === 1 && stack[0]!.at(-1)?.words.at(-1)?.endsWith(',') === true;
+    const words = isOpen && found.length > 0 ? [...stack[0]!.pop()!.words, ...found] : found;
     if (words[0] === '}' && stack.length > 1) {
       stack.pop();
       continue;
@@ -68,48 +74,47 @@ export function readCaddy(source: Source, found: FoundLimits): void {
     ),
   );
   const imported = new Set<string>();
-  const visit = (
-    lines: readonly CaddyLine[],
-    site: readonly string[],
-    paths: readonly PathPattern[],
-    trail: readonly string[],
-    stripped = '',
-  ): void => {
+  const visit = (lines: readonly CaddyLine[], place: Place, above: readonly CaddyLine[], trail: readonly string[]) => {
+    const branches: Branch[] = [];
+    const matchers = [...lines, ...above];
     for (const one of lines) {
       const { words, block } = one;
       const [name = '', matcher = ''] = words;
+      const { site, stripped } = place;
       if (site.length === 0 && /^\(.+\)$/.test(name)) continue;
       const snippet = name === 'import' ? snippets.get(matcher) : undefined;
       if (snippet !== undefined && limits(snippet) && !trail.includes(matcher)) {
         imported.add(matcher);
         if (words.length > 2) found.refuse(one, `the snippet ${matcher} has arguments, which are not read`);
-        else visit(snippet, site, paths, [...trail, matcher]);
+        else branches.push(...visit(snippet, place, matchers, [...trail, matcher]));
         continue;
       }
       if (name === 'import' && !snippets.has(matcher) && !matcher.includes('{args'))
         found.refuse(one, `${matcher} is imported, and was not read`);
-      const own = pathsOf(lines, matcher)?.map((path) => ({ ...path, text: stripped + path.text }));
+      const own = pathsOf(matchers, matcher)?.map((path) => ({ ...path, text: stripped + path.text }));
+      const isHandled = /^(?:handle|handle_path|route)$/.test(name);
+      const inner = { ...place, paths: own?.length ? own : place.paths };
+      const reach = { hosts: [], paths: own ?? [] };
+      if (own === undefined && block !== undefined && (name === 'rate_limit' || isHandled) && limits([one]))
+        found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
       if (name === 'ratelimit' || (name === 'rate_limit' && block === undefined))
         found.refuse(one, `${words.join(' ')} is of another plugin than mholt/caddy-ratelimit, and is not read`);
-      else if (name === 'rate_limit') {
-        if (own === undefined)
-          found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
-        readZones(block ?? [], { site, paths: own?.length ? own : paths, stripped }, found);
-      } else if (block !== undefined && site.length === 0)
-        visit(
-          block,
-          words.map((word) => word.replace(/,$/, '')),
-          [],
-          trail,
-        );
-      else if (block !== undefined) {
-        const isHandled = /^(?:handle|handle_path|route)$/.test(name);
-        if (isHandled && own === undefined && limits(block))
-          found.refuse(one, `it applies only to requests that match ${matcher}; here to all of the place`);
+      else if (name === 'rate_limit')
+        branches.push({ ...reach, limiters: readZones(block ?? [], inner, found), branches: [] });
+      else if (block !== undefined && site.length === 0) {
+        const names = words.map((word) => word.replace(/,$/, ''));
+        const within = handlesInOrder(visit(block, { ...place, site: names }, matchers, trail));
+        branches.push({ hosts: hostsOf(names), paths: [], group: 'site', limiters: [], branches: within });
+      } else if (block !== undefined) {
         const strips = name === 'handle_path' ? (own?.[0]?.text.replace(/\/$/, '') ?? stripped) : stripped;
-        visit(block, site, isHandled && own?.length ? own : paths, trail, strips);
+        const group = own !== undefined && name.startsWith('handle') ? 'handle' : undefined;
+        const within = visit(block, isHandled ? { ...inner, stripped: strips } : place, matchers, trail);
+        const ordered = name === 'route' ? within : handlesInOrder(within);
+        if (isHandled) branches.push({ ...reach, group, limiters: [], branches: ordered });
+        else branches.push(...within);
       }
     }
+    return branches;
   };
   /** Empty: all paths. Undefined: the matcher has conditions other than paths. */
   const pathsOf = (lines: readonly CaddyLine[], matcher: string): PathPattern[] | undefined => {
@@ -121,7 +126,14 @@ export function readCaddy(source: Source, found: FoundLimits): void {
     const isPaths = inner.length === 1 && inner[0]!.words[0] === 'path';
     return isPaths ? inner[0]!.words.slice(1).map(pathOf) : undefined;
   };
-  visit(all, [], [], []);
+  const sites = visit(all, { site: [], paths: [], stripped: '' }, [], []);
+  takeBranches(
+    [
+      ...sites.filter(({ group }) => group === undefined),
+      ...bySpecificity(sites.filter(({ group }) => group === 'site')),
+    ],
+    found,
+  );
   for (const one of all) {
     const name = one.words[0]?.slice(1, -1) ?? '';
     if (/^\(.+\)$/.test(one.words[0] ?? '') && limits(one.block ?? []) && !imported.has(name))
@@ -146,12 +158,12 @@ export const NETWORKS = 'addresses of one network share a count; here each has i
 
 const OPTIONS = ['key', 'events', 'max_events', 'window', 'match', 'ipv4_prefix', 'ipv6_prefix'];
 
-function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place, found: FoundLimits): void {
-  for (const zone of lines) {
+function readZones(lines: readonly CaddyLine[], place: Place, found: FoundLimits): readonly FoundLimiter[] {
+  return lines.flatMap((zone) => {
     const { words, block = [] } = zone;
     const [kind, name = 'zone'] = words;
     if (kind === 'distributed') found.refuse(zone, DISTRIBUTED);
-    if (kind !== 'zone') continue;
+    if (kind !== 'zone') return [];
     const given = (...names: string[]) => block.find((one) => names.includes(one.words[0]!));
     const [key, events, window, match] = [given('key'), given('events', 'max_events'), given('window'), given('match')];
     const faults = [
@@ -169,9 +181,9 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
       /^\d+$/.test(events?.words[1] ?? '') ? Number(events!.words[1]) : 0,
       window?.words[1] ?? '',
     ];
-    if (faults.length > 0) continue;
+    if (faults.length > 0) return [];
     const others = (match?.block ?? []).filter((one) => one.words[0] !== 'path');
-    takeZone(
+    return takeZone(
       zone,
       {
         ...{ name, most, window: durationOf(length), key: key?.words[1], hosts: [] },
@@ -179,10 +191,10 @@ function readZones(lines: readonly CaddyLine[], { site, paths, stripped }: Place
         others: others.map((one) => one.words.join(' ')),
         condition: others[0],
       },
-      { site, paths, stripped },
+      place,
       found,
     );
-  }
+  });
 }
 
 /** As a Caddyfile or its JSON says it. */
@@ -198,23 +210,32 @@ interface Zone {
   readonly condition: Written | undefined;
 }
 
-export function takeZone(zone: Written, given: Zone, { title = '', site, paths, stripped }: Place, found: FoundLimits) {
+const hostsOf = (site: readonly string[]) =>
+  site.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== '');
+
+export function takeZone(
+  zone: Written,
+  given: Zone,
+  { title = '', site, paths, stripped }: Place,
+  found: FoundLimits,
+): readonly FoundLimiter[] {
   const { name, most, window, key, others, condition = zone } = given;
   if (!Number.isInteger(most) || most <= 0 || window === undefined) {
     found.refuse(zone, `the zone ${name} has no number of events or no window`);
-    return;
+    return [];
   }
   if (others.length > 0)
     found.refuse(condition, `it applies only to requests that match ${others.join(', ')}; here to all`);
   const hosts = given.hosts.length > 0 ? given.hosts : site;
-  found.limiter(zone, {
+  const limiter = found.limiter(zone, {
     name,
     where: hosts.join(', ') || title,
-    hosts: hosts.map((one) => one.replace(/^https?:\/\//, '').replace(/[:/].*$/, '')).filter((one) => one !== ''),
+    hosts: hostsOf(hosts),
     paths: given.paths.length > 0 ? given.paths.map((text) => pathOf(stripped + text)) : paths,
     key: keyOfZone(key),
     limit: { like: 'caddy', max_events: most, window },
   });
+  return [limiter];
 }
 
 function keyOfZone(text: string | undefined): LimitKey {

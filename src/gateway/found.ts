@@ -158,7 +158,7 @@ export class FoundLimits {
       if (limiters.length > 0) this.places.push({ where, limiters });
     }
     this.routes.push((host, path) => {
-      const fitting = routes.filter(({ hosts, paths }) => fitsHost(hosts, host) && fitsPath(paths, path));
+      const fitting = routes.filter((route) => fits(route, host, path));
       const first = fitting.find(
         ({ limiters, hosts }, i) =>
           limiters.length > 0 &&
@@ -225,9 +225,7 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     notApplied: found.notApplied.sort(byLine),
     appliesTo: (host, path) => [
       ...found.routes.flatMap((route) => route(host, path)),
-      ...others.filter(
-        ({ reach, hosts, paths }) => reach === 'known' && fitsHost(hosts, host) && fitsPath(paths, path),
-      ),
+      ...others.filter((one) => one.reach === 'known' && fits(one, host, path)),
     ],
   };
 }
@@ -255,6 +253,9 @@ export function isHost(pattern: string, host: string): boolean {
   if (name.endsWith('*')) return asked.startsWith(name.slice(0, -1));
   return name === asked;
 }
+
+export const fits = ({ hosts, paths }: Reach, host: string | undefined, path: string) =>
+  fitsHost(hosts, host) && fitsPath(paths, path);
 
 function fitsPath(paths: readonly PathPattern[], path: string): boolean {
   return paths.length === 0 || paths.some((pattern) => isPath(pattern, path));
