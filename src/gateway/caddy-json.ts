@@ -4,7 +4,7 @@
 //
 // Source: the README of mholt/caddy-ratelimit; caddyserver.com/docs/json.
 import { DISTRIBUTED, NETWORKS, type Place, pathOf, takeZone } from './caddy.js';
-import { type Branch, limitersOf, takeBranches } from './caddy-route.js';
+import { type CaddyBlock, limitersOf, takeBranches } from './caddy-route.js';
 import { at, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { durationOf, type FoundLimiter, type FoundLimits } from './found.js';
 
@@ -17,7 +17,7 @@ export function readCaddyJson(roots: readonly TreeEntry[], found: FoundLimits): 
 }
 
 /** Routes and handlers run in their order: what one strips of the path, those behind it do not see. */
-function branchesOf(routes: readonly TreeEntry[], place: Place, found: FoundLimits): readonly Branch[] {
+function branchesOf(routes: readonly TreeEntry[], place: Place, found: FoundLimits): readonly CaddyBlock[] {
   let { stripped } = place;
   return routes.map((route) => {
     const { hosts, paths, others } = matched(listAt(route, 'match'));
@@ -28,7 +28,7 @@ function branchesOf(routes: readonly TreeEntry[], place: Place, found: FoundLimi
       paths: own.length > 0 ? own : place.paths,
     };
     const limiters: FoundLimiter[] = [];
-    const branches: Branch[] = [];
+    const branches: CaddyBlock[] = [];
     for (const handle of listAt(route, 'handle')) {
       const handler = textAt(handle, 'handler');
       if (handler === 'rewrite') stripped += textAt(handle, 'strip_path_prefix') ?? '';

@@ -6,15 +6,15 @@
 // Source: Caddy 2.6, its Caddyfiles adapted and run.
 import { type FoundLimiter, type FoundLimits, fits, type Reach } from './found.js';
 
-export interface Branch extends Reach {
+export interface CaddyBlock extends Reach {
   /** Of the branches beside it with the same name only one is taken. */
   readonly group?: string | undefined;
   readonly limiters: readonly FoundLimiter[];
-  readonly branches: readonly Branch[];
+  readonly branches: readonly CaddyBlock[];
 }
 
 /** Of the top level. */
-export function takeBranches(branches: readonly Branch[], found: FoundLimits): void {
+export function takeBranches(branches: readonly CaddyBlock[], found: FoundLimits): void {
   const limiters = branches.flatMap(limitersOf);
   for (const one of limiters) found.routed.add(one);
   for (const where of new Set(limiters.map((one) => one.where)))
@@ -22,13 +22,13 @@ export function takeBranches(branches: readonly Branch[], found: FoundLimits): v
   found.routes.push((host, path) => metBy({ hosts: [], paths: [], limiters: [], branches }, host, path));
 }
 
-export const limitersOf = ({ limiters, branches }: Branch): readonly FoundLimiter[] => [
+export const limitersOf = ({ limiters, branches }: CaddyBlock): readonly FoundLimiter[] => [
   ...limiters,
   ...branches.flatMap(limitersOf),
 ];
 
 /** An unknown host is one that has limits. */
-function metBy(branch: Branch, host: string | undefined, path: string): readonly FoundLimiter[] {
+function metBy(branch: CaddyBlock, host: string | undefined, path: string): readonly FoundLimiter[] {
   const taken = new Set<string | undefined>();
   const fitting = branch.branches.filter((one) => {
     const isAsked = host !== undefined || one.hosts.length === 0 || limitersOf(one).length > 0;
@@ -41,12 +41,12 @@ function metBy(branch: Branch, host: string | undefined, path: string): readonly
 }
 
 /** Caddy sorts handles: the longest single path first, what has no matcher last. */
-export function handlesInOrder(branches: readonly Branch[]): readonly Branch[] {
-  const rank = ({ paths }: Branch) => {
+export function handlesInOrder(branches: readonly CaddyBlock[]): readonly CaddyBlock[] {
+  const rank = ({ paths }: CaddyBlock) => {
     const [first] = paths;
     if (first === undefined || paths.length > 1) return first === undefined ? 0 : 1;
     return 2 + first.text.length;
   };
-  const isHandle = ({ group }: Branch) => group === 'handle';
+  const isHandle = ({ group }: CaddyBlock) => group === 'handle';
   return [...branches.filter((one) => !isHandle(one)), ...branches.filter(isHandle).sort((a, b) => rank(b) - rank(a))];
 }

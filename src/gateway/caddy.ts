@@ -5,7 +5,7 @@
 //   }
 //
 // Source: the README of mholt/caddy-ratelimit; the grammar of caddyserver.com/docs/caddyfile.
-import { type Branch, handlesInOrder, takeBranches } from './caddy-route.js';
+import { type CaddyBlock, handlesInOrder, takeBranches } from './caddy-route.js';
 import {
   bySpecificity,
   durationOf,
@@ -75,7 +75,7 @@ export function readCaddy(source: Source, found: FoundLimits): void {
   );
   const imported = new Set<string>();
   const visit = (lines: readonly CaddyLine[], place: Place, above: readonly CaddyLine[], trail: readonly string[]) => {
-    const branches: Branch[] = [];
+    const branches: CaddyBlock[] = [];
     const matchers = [...lines, ...above];
     for (const one of lines) {
       const { words, block } = one;
