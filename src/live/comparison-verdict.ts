@@ -110,7 +110,7 @@ function unanswered({ asked: { names }, requestLog }: LiveSeen): Difference[] {
     contract: names[contract]!,
     figure: 'answer',
     predicted: 'a decision',
-    observed: words,
+    observed: `none: ${words.replace(/\.$/, '')}`,
   }));
 }
 

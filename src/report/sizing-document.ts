@@ -37,7 +37,7 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
   };
   return {
     title: `Which limit fits ${name}?`,
-    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${spanWords(one.within, cycle_ms)} limits less than ${percent(one.limited_below)} of the requests.`,
+    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${spanWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests.`,
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),

@@ -59,6 +59,7 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
   const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--out', 'none'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
+  expect(out).toMatch(/^5 in 5 min \(600 cycles\) limits none of the requests\.$/m);
   expect(out).toMatch(/^0 % +gcra +5 in 5 min \(600 cycles\) +0 +0 % +0 +5 +5 /m);
   expect(out).toMatch(/^0 % +fixed +5 in 5 min \(600 cycles\) +0 +0 % +0 +10 +10 /m);
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(

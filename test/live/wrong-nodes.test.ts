@@ -92,6 +92,9 @@ describe('a node', () => {
     const difference = { cycle: first + 6, figure: 'answer', predicted: 'a decision' };
     expect(comparison.verdict).toBe('node differs');
     expect(comparison.differences[0]).toMatchObject(difference);
+    expect(comparison.reason).toMatch(
+      /: answer is none: Status 500: ".*", and the model says a decision\. There are 2 more/,
+    );
     expect(live).toMatchObject({ planned: 18, sent: 18, answered: 15, failed: 3, timed_out: 0 });
   });
 
