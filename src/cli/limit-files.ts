@@ -12,7 +12,7 @@ import { readText } from '../schema/text-file.js';
 const MOST_FILES = 5_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const NAMES =
-  /\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties|caddy|md|j2|erb|mustache|tmpl|tpl|template)$|(?:^|\/)(?:Caddyfile|nginx)[^/]*$/i;
+  /\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties|caddy|md|j2|erb|mustache|tmpl|tpl|template|vcl)$|(?:^|\/)(?:Caddyfile|nginx)[^/]*$/i;
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
 /** `git:main` takes the path of the other version. @throws Failure `unreadable_file`, `wrong_usage` */

@@ -66,7 +66,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
 }
 
 const NAMED =
-  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|qos\/ratelimit\/\w+|global_rate_limit|quota_max)$/i;
+  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max)$/i;
 
 /** A list of Kubernetes has its objects in items. */
 function objectsOf(root: TreeEntry): readonly TreeEntry[] {
@@ -94,7 +94,8 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
       const isSending =
         /^rate_?limits$/i.test(last) && said.has(root) && entry.items.some((one) => one.fields.has('actions'));
       if (isSending || REFERS.test(last) || (isApi && names.length > 0 && !names[0]!.startsWith('x-'))) return;
-      const isNamed = NAMED.test(last) || (isApi && last === 'quota');
+      const isQuota = /^quota$/i.test(last) && (isApi || entry.fields.has('limit') || entry.fields.has('Limit'));
+      const isNamed = NAMED.test(last) || isQuota;
       const isValue = !names.includes('metadata') && PLUGINS.test(String(entry.value));
       const trail = [...above.slice(-1), entry];
       if ((isNamed || isValue) && isGiven(entry) && ![...above, entry].some((one) => said.has(one))) {
