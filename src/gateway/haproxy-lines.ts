@@ -36,8 +36,6 @@ export interface ConditionTerm {
   readonly isNegated: boolean;
 }
 
-export const termText = ({ text, isNegated }: ConditionTerm) => `${isNegated ? '!' : ''}${text}`;
-
 /** The condition after the last word `if` or `unless`. */
 export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   readonly word: string | undefined;
@@ -106,6 +104,20 @@ export function tablesOf({ kind, name, lines }: ConfigSection): StickTable[] {
       },
     ];
   });
+}
+
+/** Of the section, else of its defaults: those that it names, or the last ones before it. */
+export function timeoutOf(
+  section: ConfigSection,
+  sections: readonly ConfigSection[],
+  kind: string,
+): string | undefined {
+  const { from } = section;
+  const before = sections.slice(0, sections.indexOf(section));
+  const defaults = before.findLast((one) => one.kind === 'defaults' && (from === undefined || one.name === from));
+  const excerpts = sections.filter((one) => one.kind === '');
+  const places = [section, defaults, ...excerpts].flatMap((one) => one?.lines ?? []);
+  return places.find(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
 }
 
 export function pathsIn(text: string): PathPattern[] {

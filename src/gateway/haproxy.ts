@@ -35,7 +35,7 @@ import {
   type StickTable,
   sectionsOf,
   tablesOf,
-  termText,
+  timeoutOf,
   trackedKey,
 } from './haproxy-lines.js';
 
@@ -132,7 +132,7 @@ class SectionReader {
     const unread = alternatives.filter((some) => this.#isUnread(some));
     for (const some of unread) {
       this.#markUsed(some);
-      this.#refuse(line, `it refuses by a count in a way that is not read: ${some.map(termText).join(' ')}`);
+      this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#termsText(some)}`);
     }
     for (const some of alternatives)
       if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
@@ -176,7 +176,7 @@ class SectionReader {
     if (unknown.length > 0)
       this.#refuse(
         line,
-        `it applies only if ${unknown.map(termText).join(' ')}; here it applies to every request of the place`,
+        `it applies only if ${this.#termsText(unknown)}; here it applies to every request of the place`,
       );
     for (const one of comparisons) this.#limiter(line, one, action, paths, hosts);
   }
@@ -278,7 +278,7 @@ class SectionReader {
       if (isRead && JSON.stringify(tracked) === JSON.stringify(limited)) continue;
       if (isRead && isTracked && tracks.length === 1 && limited.paths.length + limited.hosts.length === 0)
         place = tracked;
-      else this.#refuse(one, `requests are counted only ${word} ${terms.map(termText).join(' ')}; here all are`);
+      else this.#refuse(one, `requests are counted only ${word} ${this.#termsText(terms)}; here all are`);
     }
     return place;
   }
@@ -347,6 +347,16 @@ class SectionReader {
     return this.tables.find((table) => table.name === (name ?? this.section.name));
   }
 
+  /** With what an acl says. */
+  #termsText(terms: readonly ConditionTerm[]): string {
+    return terms
+      .map((term) => {
+        const acls = this.#acls.has(term.text) ? ` (${this.#texts(term).join(', ')})` : '';
+        return `${term.isNegated ? '!' : ''}${term.text}${acls}`;
+      })
+      .join(' ');
+  }
+
   #texts({ text }: ConditionTerm): readonly string[] {
     if (text.startsWith('{')) return [text.replace(/^\{\s*|\s*\}$/g, '')];
     return (this.#acls.get(text) ?? []).map(({ words }) => words.slice(2).join(' '));
@@ -368,7 +378,7 @@ class SectionReader {
     const [, bound] = /\s(minconn|maxqueue)\s+[1-9]/.exec(server.text) ?? [];
     if (bound !== undefined)
       this.#refuse(server, `${bound} is not read: the limit is maxconn and no queue is full here`);
-    const queue = this.#timeout('queue') ?? this.#timeout('connect');
+    const queue = ['queue', 'connect'].map((kind) => timeoutOf(this.section, this.sections, kind)).find(Boolean);
     this.found.limiter(server, {
       name: `server ${name} maxconn`,
       where: placeOf(this.section),
@@ -377,17 +387,6 @@ class SectionReader {
       limit: { like: 'haproxy-maxconn', maxconn: Number(maxconn), queue: queue === undefined ? '5s' : inUnits(queue) },
       status: 503,
     });
-  }
-
-  /** Of the section, else of its defaults: those that it names, or the last ones before it. */
-  #timeout(kind: string): string | undefined {
-    const before = this.sections.slice(0, this.sections.indexOf(this.section));
-    const { from } = this.section;
-    const isDefault = (one: ConfigSection) => one.kind === 'defaults' && (from === undefined || one.name === from);
-    const excerpts = this.sections.filter((one) => one.kind === '');
-    const places = [this.section, before.findLast(isDefault), ...excerpts].flatMap((one) => one ?? []);
-    const times = places.flatMap(({ lines }) => lines.filter(({ text }) => text.startsWith(`timeout ${kind} `)));
-    return times[0]?.words[2];
   }
 }
 

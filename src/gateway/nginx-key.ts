@@ -23,8 +23,10 @@ export function zoneKey(
   );
   const hasDefault = rows.some(({ words }) => words[0] === 'default');
   const empty = rows.find(({ words }) => words[1] === '');
-  if (empty !== undefined) sayEmpty(empty, `as for "${empty.words[0]}"`);
-  else if (!hasDefault) sayEmpty(map, `where nothing of the ${map.words[0]} fits`);
+  const source = others.find(({ words }) => words.at(-1) === map.words[1]);
+  const written = [map, ...(source === undefined ? [] : [source])].map(mapText).join('; ');
+  if (empty !== undefined) sayEmpty(empty, `as for "${empty.words[0]}" of ${written}`);
+  else if (!hasDefault) sayEmpty(map, `where nothing fits of ${written}`);
   const given = [...new Set(rows.map(({ words }) => words[1]!).filter((value) => value !== ''))];
   // Values of geo are literal, even with a leading $.
   const keys = given.map((value) => (isGeo ? { text: value, parts: [] } : zoneKey(value, others, names, sayEmpty)));
@@ -34,6 +36,14 @@ export function zoneKey(
     keys.every(({ parts }) => parts?.join() === first.parts?.join()) &&
     (first.parts?.length !== 0 || given.length === 1);
   return { text: `${text}: ${given.join(' or ')}`, parts: isOne ? first.parts : undefined };
+}
+
+const MOST_TEXT = 300;
+
+/** As it is written, so that a change of exemptions is seen. */
+function mapText({ words, block }: Directive): string {
+  const text = `${words.join(' ')} { ${block!.map((row) => row.words.map((word) => word || '""').join(' ')).join('; ')} }`;
+  return text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}… of ${block!.length} lines`;
 }
 
 /** The server's first name: equals the host if each server has one name; constant for a single server. */

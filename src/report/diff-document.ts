@@ -49,9 +49,18 @@ function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDoc
     return shareOf(traffic) < below
       ? { sign: '✔', words: 'within the budget', hue: 'good' }
       : { sign: '✘', words: 'over the budget', hue: 'bad' };
-  return changes.length === 0
+  if (changes.length > 0) return { sign: '–', words: 'limits change', hue: 'open' };
+  return isUnreadTheSame(sides)
     ? { sign: '✔', words: 'no limit changes', hue: 'good' }
-    : { sign: '–', words: 'limits change', hue: 'open' };
+    : { sign: '–', words: 'no limit that is understood changes', hue: 'open' };
+}
+
+/** Whether what is not understood is the same in both; it may have moved. */
+function isUnreadTheSame({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
+  const [before, after] = [old, fresh].map(({ notUnderstood }) =>
+    notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')).sort(),
+  );
+  return before!.join('\n') === after!.join('\n');
 }
 
 function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
@@ -59,7 +68,10 @@ function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
     return `No limit was found in ${names.old}, and none in ${names.new}: \`weir help ci\` lists what is read.`;
   const some = (kind: LimitChange['kind']) => changes.filter((one) => one.kind === kind).length;
   const words = (['changed', 'added', 'removed'] as const).filter((kind) => some(kind) > 0);
-  if (words.length === 0) return 'No limit differs.';
+  if (words.length === 0)
+    return isUnreadTheSame(sides)
+      ? 'No limit differs.'
+      : 'No limit that is understood differs, but what is not understood does.';
   const [first = 'changed', ...others] = words;
   return `${[`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)].join(', ')}.`;
 }

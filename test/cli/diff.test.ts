@@ -11,6 +11,14 @@ const weir = (args: readonly string[]) => weirHere(['diff', ...args], {}, '', fo
 
 const zones = (rate: string) => `limit_req_zone $binary_remote_addr zone=api:10m rate=${rate};\n`;
 const server = (burst: number) => `server {\n  location /api { limit_req zone=api burst=${burst} nodelay; }\n}\n`;
+const office = (network: string) =>
+  `geo $who { default 1; ${network} 0; }\nmap $who $key { 0 ""; 1 $binary_remote_addr; }\n${zones('1r/s').replace('$binary_remote_addr', '$key')}${server(9)}`;
+const haproxy = (network: string) => `frontend web
+  acl office src ${network}
+  stick-table type ip size 1m expire 10s store http_req_rate(10s)
+  http-request track-sc0 src
+  http-request deny if { sc_http_req_rate(0) gt 20 } !office
+`;
 const START = 1_767_600_000_000;
 const rows = (n: number, who: string) => Array.from({ length: n }, () => `${START},${who},/api/a`);
 
@@ -28,6 +36,11 @@ beforeAll(() => {
   write('deploy/site.conf', server(4));
   write('one.conf', zones('1r/s') + server(9));
   write('two.conf', zones('1r/s') + server(4));
+  write('office.conf', office('10.0.0.0/8'));
+  write('offices.conf', office('10.0.0.0/7'));
+  write('moved.conf', `# offices\n${office('10.0.0.0/8')}`);
+  write('office.cfg', haproxy('10.0.0.0/8'));
+  write('offices.cfg', haproxy('10.0.0.0/7'));
   write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
 });
 
@@ -37,6 +50,9 @@ describe('without a log', () => {
     [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
     [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
     [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
+    [['office.conf', 'moved.conf'], 'No limit differs', 'default 1; 10.0.0.0/8 0'],
+    [['office.conf', 'offices.conf'], 'No limit that is understood differs, but what is not understood does'],
+    [['office.cfg', 'offices.cfg'], 'No limit that is understood differs', '!office (src 10.0.0.0/7)'],
     [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
   ])('%j says what changes: %s', async (args, ...words) => {
     const { code, out } = await weir(args);
