@@ -80,6 +80,8 @@ export interface Reading {
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly contracts: readonly string[] | undefined;
   readonly clients: readonly string[];
+  /** Parts with figures of their own that the scenario does not have. */
+  readonly absent: readonly ('clients' | 'service')[];
 }
 
 export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
@@ -101,6 +103,10 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
     throw error;
   }
   if (condition.names.size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
+  for (const name of condition.names) {
+    const part = reading.absent.find((one) => name.startsWith(`${one}.`));
+    if (part !== undefined) throw refused(path, `names ${name}, and the scenario has no ${part}`);
+  }
   if (inAny !== undefined && condition.names.size > 1) throw refused(path, 'may name one figure only beside in_any');
   const { name = wordsFor(given), contract, share } = given;
   return { name, text: wordsFor(given), condition, at, inAny, contract, share };

@@ -209,7 +209,16 @@ function plan(
     ],
   };
   checkParts({ ...parts, arrivals: scenario.arrivals ?? [] }, unmade);
-  const reading = { time, phases, contracts: parts.names, clients: clients.map(({ name }) => name) };
+  const reading = {
+    time,
+    phases,
+    contracts: parts.names,
+    clients: clients.map(({ name }) => name),
+    absent: [
+      ...(parts.senders.length === 0 ? (['clients'] as const) : []),
+      ...(scenario.service === undefined ? (['service'] as const) : []),
+    ],
+  };
   const { compare: _, ...alone } = scenario;
   const loaded: LoadedScenario = {
     ...parts,

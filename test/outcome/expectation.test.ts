@@ -24,7 +24,8 @@ describe('what can be demanded', () => {
   });
 
   it.each([...wholeFigures(['obedient']).names])('%s', (figure) => {
-    const text = expecting(`${figure} >= 0`).replace('expect:', 'clients: [{ kind: obedient }]\nexpect:');
+    const parts = 'clients: [{ kind: obedient }]\nservice: { time: 1s }\n';
+    const text = expecting(`${figure} >= 0`).replace('expect:', `${parts}expect:`);
     expect(refusalOf(text)).toEqual([]);
   });
 
@@ -58,6 +59,8 @@ describe('what cannot be understood is refused at its place', () => {
     ['{ that: limited == 0, phase: toString }', '(/expect/0/phase): is no phase of the scenario: there are before, after'],
     ['{ that: limited == 0, phase: after, to: 3 }', '(/expect/0/phase): cannot be combined with from or to'],
     ['{ that: limited == 0, from: 3, to: 3 }', '(/expect/0/to): must lie after from, which is cycle 3'],
+    ['clients.retries == 0', '(/expect/0): names clients.retries, and the scenario has no clients'],
+    ['{ that: limited == 0 && service.served > 1 }', '(/expect/0/that): names service.served, and the scenario has no service'],
     ['{ that: limited == 0, from: soon }', '(/expect/0/from): "soon" is no time'],
     ['{ that: limited == 0, contract: "2" }', '(/expect/0/contract): is no contract of the scenario: there is one, "all"'],
   ])('%s', (spec, fault) => {
@@ -78,7 +81,7 @@ describe('what cannot be understood is refused at its place', () => {
   });
 });
 
-const reading: Reading = { time: (value) => Number(value), phases: {}, contracts: ['all'], clients: [] };
+const reading: Reading = { time: (value) => Number(value), phases: {}, contracts: ['all'], clients: [], absent: [] };
 const parse = (spec: ExpectationSpec) => parseExpectation(spec, '/expect/0', reading);
 
 /** A source that knows these figures of the run, and these values in any stretch. */
