@@ -206,7 +206,7 @@ const FILLED_IN = /\$|\{\{|<%/;
 
 export function limitsOf(found: FoundLimits): GatewayLimits {
   for (const limiter of found.limiters)
-    for (const host of limiter.hosts.filter((one) => FILLED_IN.test(one)))
+    for (const host of limiter.hosts.filter((one) => !one.startsWith('~') && FILLED_IN.test(one)))
       found.refuse(limiter, `the host ${host} is filled in elsewhere; here the limit applies to every host`);
   for (const limiter of found.limiters)
     for (const { kind, text, ignoresCase = false } of limiter.paths)
@@ -245,8 +245,10 @@ export function pathWith(text: string): PathPattern {
 
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
+/** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. */
 export function isHost(pattern: string, host: string): boolean {
   const [name, asked] = [pattern.toLowerCase(), host.toLowerCase().replace(/:\d+$/, '')];
+  if (name.startsWith('~')) return expressionOf(pattern.slice(1), true)?.test(asked) === true;
   if (FILLED_IN.test(name)) return true;
   if (name.startsWith('*')) return asked.endsWith(name.slice(1));
   if (name.startsWith('.')) return asked === name.slice(1) || asked.endsWith(name);

@@ -32,7 +32,8 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
       }
       if (reader === undefined) {
         const named = [...walk(resource.body)].find(
-          ([entry, names]) => LIMITS.test(names.at(-1) ?? '') || /^rate_?limit$/.test(String(entry.value)),
+          ([entry, names]) =>
+            LIMITS.test(names.at(-1) ?? '') || /^rate[-_]?limit(?:ing(?:-advanced)?)?$/.test(String(entry.value)),
         );
         if (LIMITS.test(resource.type) || named !== undefined)
           found.refuse(named?.[0] ?? resource.body, `limits of ${resource.type} are not read`);
@@ -313,7 +314,7 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
     if (at(entry, 'rate_based_statement') !== undefined && entry.items.length === 0)
       readRateBased(at(entry, 'rate_based_statement')!, entry, `module ${name}`, found);
     else if (
-      /rate_?limit|rate_based/.test(last) &&
+      /rate_?limit|rate_based_(?!statement$)/.test(last) &&
       isGiven(entry) &&
       !names.slice(0, -1).some((name) => LIMITS.test(name))
     )

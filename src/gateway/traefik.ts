@@ -12,6 +12,7 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
+  literal,
   type PathPattern,
   perClient,
   type Reach,
@@ -33,6 +34,8 @@ interface Router {
   readonly reach?: Reach;
   readonly priority?: number | undefined;
   readonly isEntryPoint?: boolean;
+  /** Empty: all. */
+  readonly entryPoints?: readonly string[];
   readonly middlewares: readonly string[];
 }
 
@@ -51,6 +54,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           name: `${textAt(root, 'metadata', 'name')}, ${textAt(route, 'match')}`,
           rule: at(route, 'match'),
           priority: numberAt(route, 'priority'),
+          entryPoints: namesIn(at(root, 'spec', 'entryPoints')),
           middlewares: namesIn(at(route, 'middlewares'), namespace),
         });
     else {
@@ -60,12 +64,14 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           name,
           rule: at(router, 'rule'),
           priority: numberAt(router, 'priority'),
+          entryPoints: namesIn(at(router, 'entryPoints')),
           middlewares: namesIn(at(router, 'middlewares')),
         });
       for (const [name, point] of at(root, 'entryPoints')?.fields ?? [])
         routers.push({
           name: `entry point ${name}`,
           isEntryPoint: true,
+          entryPoints: [name],
           rule: undefined,
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
@@ -78,7 +84,10 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
   const limits = middlewares.filter(({ kind }) => kind !== 'chain');
   const read = new Map(limits.map((one) => [one, readMiddleware(one, middlewares, routers, found)]));
   const of = (router: Router) => limits.flatMap((one) => read.get(one)!.get(router) ?? []);
-  const everywhere = routers.filter(({ isEntryPoint }) => isEntryPoint).flatMap(of);
+  const before = ({ entryPoints = [] }: Router) =>
+    routers.filter(
+      (one) => one.isEntryPoint && (entryPoints.length === 0 || entryPoints.includes(one.entryPoints![0]!)),
+    );
   const table = routers
     .filter(({ isEntryPoint }) => !isEntryPoint)
     .map((router) => ({
@@ -89,7 +98,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
     .sort((a, b) => b.rank - a.rank)
     .map(({ router, own }) => ({
       ...(router.reach ?? reachOf(router.rule, own.length > 0 ? found : undefined)),
-      limiters: [...everywhere, ...own],
+      limiters: [...before(router).flatMap(of), ...own],
     }));
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
@@ -98,14 +107,17 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
 function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
   const name = textAt(root, 'metadata', 'name') ?? '';
   const rules = listAt(root, 'spec', 'rules');
-  const annotated = textAt(root, 'metadata', 'annotations', 'traefik.ingress.kubernetes.io/router.middlewares');
+  const annotation = (name: string) =>
+    at(root, 'metadata', 'annotations', `traefik.ingress.kubernetes.io/router.${name}`);
+  const annotated = annotation('middlewares');
   if (annotated !== undefined || textAt(root, 'kind') === 'Ingress') {
-    const middlewares = annotated?.split(/\s*,\s*/) ?? [];
+    const [middlewares, entryPoints] = [namesIn(annotated), namesIn(annotation('entrypoints'))];
     const own = rules.map(reachOfRule);
     return (own.length > 0 ? own : [{ hosts: [], paths: [] }]).map((reach) => ({
       name,
       rule: undefined,
       reach,
+      entryPoints,
       middlewares,
     }));
   }
@@ -133,7 +145,9 @@ const namesIn = (list: TreeEntry | undefined, own?: string): string[] =>
             ? named(textAt(one, 'name') ?? '', textAt(one, 'namespace') ?? own)
             : String(one.value),
         )
-      : String(list.value ?? '').split(/\s*,\s*/);
+      : String(list.value ?? '')
+          .split(/\s*,\s*/)
+          .filter((one) => one !== '');
 
 function middlewaresOf(
   name: string,
@@ -284,7 +298,7 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
       : everyone;
 }
 
-const MATCHER = /\b(Host|Path|PathPrefix|PathRegexp)\(([^)]*)\)/;
+const MATCHER = /\b(Host|HostRegexp|Path|PathPrefix|PathRegexp)\((`[^`]*`(?:\s*,\s*`[^`]*`)*|[^)]*)\)/;
 
 /** Of a rule with hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found receives notes on other matchers */
 function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Reach {
@@ -294,7 +308,7 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): R
   // Each group between && must consist of hosts only, or of paths only.
   const groups = text.split('&&').map((group) => {
     const parts = group.split('||').map((part) => MATCHER.exec(part));
-    const kinds = new Set(parts.map((part) => (part === null ? '' : part[1] === 'Host' ? 'host' : 'path')));
+    const kinds = new Set(parts.map((part) => (part === null ? '' : part[1]!.startsWith('Host') ? 'host' : 'path')));
     const rest = group.replace(new RegExp(MATCHER, 'g'), '').replace(/\|\||[()\s]/g, '');
     return { parts, kind: rest === '' && kinds.size === 1 ? [...kinds][0]! : '' };
   });
@@ -306,11 +320,19 @@ function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): R
   for (const { parts, kind } of groups)
     for (const part of parts) {
       const [, name, list = ''] = part ?? [];
-      if (kind === 'host') hosts.push(...quoted(list));
+      if (kind === 'host') hosts.push(...quoted(list).map((one) => (name === 'Host' ? one : hostExpression(one))));
       const pattern = name === 'Path' ? 'exact' : name === 'PathPrefix' ? 'prefix' : 'regex';
       if (kind === 'path') paths.push(...quoted(list).map((one) => ({ kind: pattern, text: one }) as const));
     }
   return { hosts, paths };
+}
+
+/** Of Traefik 3; of 2, `{sub:[a-z]+}.example`. */
+function hostExpression(text: string): string {
+  if (!/\{\w+(?::|\})/.test(text)) return `~${text}`;
+  const parts = text.split(/(\{\w+(?::(?:[^{}]|\{[^{}]*\})*)?\})/);
+  const read = parts.map((part, i) => (i % 2 === 0 ? literal(part) : `(?:${/:(.*)\}$/.exec(part)?.[1] ?? '.*'})`));
+  return `~^${read.join('')}$`;
 }
 
 /** As long as the rule that Traefik makes of it. */
