@@ -7,13 +7,14 @@
 import { roundest } from '../math/roundest.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsByRun, explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
-import { type Fitted, spreadOut } from './fit.js';
+import { type Fitted, fittedFrom, spreadOut } from './fit.js';
 import { admittedBefore } from './order-verdict.js';
 import type { Probe, Volley } from './probe.js';
 import { Choices, type InvestigationOptions, type InvestigationState } from './probe-choice.js';
-import type { Hypothesis, Structure } from './structure.js';
+import { atSomePhase } from './ranges.js';
+import { type Hypothesis, type Parameters, type Structure, windowMsOf } from './structure.js';
 import { fine, simple, structures } from './structures.js';
-import { TOLERANCE_MS } from './violation.js';
+import { TOLERANCE_MS, violationOf } from './violation.js';
 
 /** Without a volley, only the time is asked. */
 export interface Ask {
@@ -46,11 +47,28 @@ const LATER = 4;
 const LEAST_REST_MS = 10_000;
 const MOST_SEARCHES = 3;
 
+/** The roundest period of a grid is looked for so near: after a rest several periods explain the answers, each with a phase of its own. */
+const NEAR = 0.03;
+
 /** As it fits best, and with the roundest time. */
-function usesOf({ best, ranges: { spanMs } }: Fitted): Hypothesis[] {
+function usesOf({ best, ranges: { spanMs } }: Fitted, whole: Evidence): Hypothesis[] {
   const { structure, parameters } = best;
-  const round = roundest(spanMs.least, spanMs.most, parameters.spanMs);
-  return structure.period === undefined ? [best, { structure, parameters: { ...parameters, spanMs: round } }] : [best];
+  const margin = structure.period === undefined ? 0 : NEAR;
+  const round = roundest(spanMs.least * (1 - margin), spanMs.most * (1 + margin), parameters.spanMs);
+  if (structure.period === undefined) return [best, { structure, parameters: { ...parameters, spanMs: round } }];
+  const free = withoutUse(whole, best);
+  const violation = (one: Parameters, mostMs: number) =>
+    violationOf({ structure, parameters: one }, free, { mostMs }).ms;
+  const found = atSomePhase(structure, { ...parameters, spanMs: round }, violation, TOLERANCE_MS);
+  return found === undefined ? [best] : [best, { structure, parameters: found }];
+}
+
+/** Without the refusals that requests before may have caused. */
+function withoutUse(whole: Evidence, best: Hypothesis): Evidence {
+  const windows = best.structure.window?.isEstimate ? 2 : 1;
+  const untilMs = whole.seen[0]!.sentMs + windows * windowMsOf(best);
+  const seen = whole.seen.filter(({ decision, sentMs }) => decision === 'admitted' || sentMs > untilMs);
+  return evidenceOf(seen, whole);
 }
 
 class Investigation {
@@ -227,8 +245,12 @@ class Investigation {
     const ofAll = explanationsOf(whole, [], among).filter(isAlive);
     if (ofAll.length > 0) return { ...found, evidence: whole, alive: preferred(ofAll, whole) };
     const used = alive.flatMap((one) => {
-      const admitted = usesOf(one).flatMap((use) => admittedBefore(use, whole) ?? [])[0];
-      return admitted === undefined ? [] : [{ one, admitted }];
+      const explaining = usesOf(one, whole).flatMap((use) => {
+        const admitted = admittedBefore(use, whole);
+        const fit = use === one.best ? one : fittedFrom([use], use.structure, evidence);
+        return admitted === undefined || !isAlive(fit) ? [] : [{ one: fit, admitted }];
+      });
+      return explaining.slice(0, 1);
     });
     if (used.length === 0) return { ...found, evidence: whole, alive: [], nearest: this.#nearestToAll };
     const usedBefore = { answers: this.#leftOut.length, admitted: used[0]!.admitted };

@@ -8,6 +8,7 @@ import { countingOf } from '../explain/counting-of.js';
 import { queuesOf } from '../explain/queues.js';
 import { searchOrder } from '../explain/search.js';
 import { countedWithin, type Evidence, type Seen } from './evidence.js';
+import { midpoints } from './parameter-steps.js';
 import { type Hypothesis, type Structure, windowMsOf } from './structure.js';
 import { BASE_MS, heldLateMs } from './violation.js';
 
@@ -45,18 +46,29 @@ export function orderVerdict(
 }
 
 const MOST_TRIES = 64;
+/** Instants within a window before, as shares of it. */
+const INSTANTS = midpoints(16);
 
 /**
  * Answers to a limiter that was in use: how many requests it must have admitted within its window before the first of them, so that
- * some order of counting gives all. Undefined: none was found.
+ * some order of counting gives all. Where those can be counted in too many ways, all of them at one instant are tried. Undefined: none
+ * was found.
  */
 export function admittedBefore(hypothesis: Hypothesis, evidence: Evidence): number | undefined {
   const { key, sentMs } = evidence.seen[0]!;
   const { limit } = hypothesis.parameters;
-  const one: Seen = { key, sentMs: sentMs - windowMsOf(hypothesis), answeredMs: sentMs, decision: 'admitted' };
+  const windowMs = windowMsOf(hypothesis);
+  const verdictOf = (n: number, fromMs: number, toMs: number) => {
+    const before = Array<Seen>(n).fill({ key, sentMs: fromMs, answeredMs: toMs, decision: 'admitted' });
+    return orderVerdict(hypothesis, evidence, MOST_NODES, before);
+  };
+  const instants = INSTANTS.map((share) => sentMs - share * windowMs);
   const step = Math.ceil(limit / MOST_TRIES);
-  for (let n = step; n < limit + step; n += step)
-    if (orderVerdict(hypothesis, evidence, MOST_NODES, Array(n).fill(one)) === 'explained') return n;
+  for (let n = step; n < limit + step; n += step) {
+    const verdict = verdictOf(n, sentMs - windowMs, sentMs);
+    if (verdict === 'explained') return n;
+    if (verdict === 'unknown' && instants.some((ms) => verdictOf(n, ms, ms) === 'explained')) return n;
+  }
   return undefined;
 }
 

@@ -109,8 +109,8 @@ export function spansOf(
   const stepMs = (resolution / steps) * parameters.spanMs;
   const shares = structure.capacity === undefined ? [] : OTHER_SHARES;
   const explains = (spanMs: number) =>
-    [parameters.otherMs, ...shares.map((share) => share * spanMs)].some((otherMs) =>
-      explainsAnywhere(structure, { ...parameters, spanMs, otherMs }, violation, toleranceMs),
+    [parameters.otherMs, ...shares.map((share) => share * spanMs)].some(
+      (otherMs) => atSomePhase(structure, { ...parameters, spanMs, otherMs }, violation, toleranceMs) !== undefined,
     );
   const beyond = (end: number, direction: -1 | 1): number => {
     let farthest = end;
@@ -150,13 +150,13 @@ export function disjoint(pieces: readonly Range[]): readonly Range[] {
   return apart;
 }
 
-/** Whether some phase of the grid explains the answers: tries a few over the period, then refines around the best. */
-function explainsAnywhere(
+/** The parameters with a phase of the grid that explains the answers: tries a few over the period, then refines around the best. */
+export function atSomePhase(
   structure: Structure,
   from: Parameters,
   violation: (parameters: Parameters, mostMs: number) => number,
   toleranceMs: number,
-): boolean {
+): Parameters | undefined {
   const period = structure.period?.(from) ?? from.spanMs;
   const at = (shiftMs: number, countedAt = from.countedAt) => ({
     ...moved(structure, from, 'shiftMs', shiftMs, 0),
@@ -172,14 +172,17 @@ function explainsAnywhere(
     near.length = Math.min(near.length, MOST_NEAR);
   };
   for (let k = 0; k < phases; k += 1) look((k / phases) * period);
-  if (near[0]!.ms > mostMs) return false;
+  if (near[0]!.ms > mostMs) return undefined;
   for (let k = 1, step = period / phases / 2; k <= rounds; k += 1, step /= 2) {
-    if (near[0]!.ms <= toleranceMs) return true;
+    if (near[0]!.ms <= toleranceMs) return at(near[0]!.shiftMs);
     // This close, the instants of counting matter.
     for (const { shiftMs, ms } of near)
-      if (COUNTED_AT.some((countedAt) => violation(at(shiftMs, countedAt), ms) <= toleranceMs)) return true;
+      for (const countedAt of COUNTED_AT) {
+        const one = at(shiftMs, countedAt);
+        if (violation(one, ms) <= toleranceMs) return one;
+      }
     if (k === rounds) break;
     for (const { shiftMs } of [...near]) for (const by of [-step, step]) look(shiftMs + by);
   }
-  return near[0]!.ms <= toleranceMs;
+  return near[0]!.ms <= toleranceMs ? at(near[0]!.shiftMs) : undefined;
 }

@@ -16,6 +16,11 @@ function answered(decide: Decide, network = near, seed = 1, more = {}) {
 }
 
 const window1s = { limit: 10, window_ms: 1000 };
+const haproxy: RuleDefinition = {
+  primitive: 'sliding_counter',
+  params: { ...window1s, count_refused: true, even_ms: true },
+  clock_resolution_ms: 1,
+};
 /** Structure, limit and span that have to be found, and the rule. */
 // biome-ignore format: one case a line
 const known: readonly [name: string, structure: string, limit: number, spanMs: number, rule: RuleDefinition][] = [
@@ -23,8 +28,7 @@ const known: readonly [name: string, structure: string, limit: number, spanMs: n
   ['a fixed window on a grid', 'fixed-grid', 10, 1000, { primitive: 'fixed_window', params: { ...window1s, align: 'epoch' } }],
   ['a sliding log', 'log', 10, 1000, { primitive: 'sliding_log', params: window1s }],
   ['a token bucket', 'bucket', 10, 100, { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 10 } }],
-  ['HAProxy http_req_rate', 'counter-refused', 10, 1000,
-    { primitive: 'sliding_counter', params: { ...window1s, count_refused: true, even_ms: true }, clock_resolution_ms: 1 }],
+  ['HAProxy http_req_rate', 'counter-refused', 10, 1000, haproxy],
   ['a sliding counter on a grid', 'counter-grid-floor', 10, 1000,
     { primitive: 'sliding_counter', params: { ...window1s, align: 'epoch', floor_prev: true }, clock_resolution_ms: 1 }],
 ];
@@ -99,16 +103,24 @@ describe('a limiter that was in use just before', () => {
   };
 
   // biome-ignore format: one case a line
-  it.each<[string, string, number, RuleDefinition, number]>([
-    ['a token bucket', 'bucket', 10, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
-    ['a sliding log', 'log', 10, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
-    ['a fixed window', 'fixed', 10, { primitive: 'fixed_window', params: window1s }, 3],
+  it.each<[string, string, number, number, RuleDefinition, number]>([
+    ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
+    ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
+    ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
     // Its first answers looked like those of a counter that blocks.
-    ['nginx', 'bucket', 6, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
-  ])('%s is named, and what it had admitted before is said', (_, structure, limit, rule, seed) => {
+    ['nginx', 'bucket', 6, 100, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
+    // After a rest several periods of its grid explain the answers: one that explains the first ones, too, is looked for.
+    ['a fixed window on a grid', 'fixed-grid', 10, 2000, { primitive: 'fixed_window', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+    ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+    // What it had counted can lie in too many ways: all of it at one instant.
+    ['HAProxy http_req_rate', 'counter-refused', 10, 2000, { ...haproxy, params: { limit: 10, window_ms: 2000, count_refused: true, even_ms: true } }, 1],
+    ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
+  ])('%s is named, and what it had admitted before is said', (_, structure, limit, spanMs, rule, seed) => {
     const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
     const [found] = rules;
     expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
+    expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
     expect(remarks[0]).toMatch(/^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/);
     expect(requests).toBeLessThan(200);
   });
