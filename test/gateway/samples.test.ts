@@ -77,6 +77,19 @@ describe.each(Object.entries(samples))('%s', (_, some) => {
   });
 });
 
+describe('a file with CRLF, a mark of its order of bytes, and empty lines at its end', () => {
+  it.each(Object.values(samples).flat())('%s', (_, sample) => {
+    const read = (textOf: (text: string) => string) => {
+      const files = filesOf(sample).map(({ name, text }) => ({ name, text: textOf(text) }));
+      const { limiters, notUnderstood, notApplied } = limitersInFiles(files);
+      // A block that is not closed is said of the end.
+      const lines = notUnderstood.map(({ line, what }) => (what.includes('not closed') ? what : line));
+      return { limiters, lines, unused: notApplied.map(({ line }) => line) };
+    };
+    expect(read((text) => `\uFEFF${text}\n\n`.replaceAll('\n', '\r\n'))).toEqual(read((text) => text));
+  });
+});
+
 /** What the program itself says of a file. */
 const inHttp = (text: string) => `events {}\n${/^(?:http|stream) \{/m.test(text) ? text : `http {\n${text}\n}`}`;
 describe.each([
