@@ -36,6 +36,9 @@ export interface ConditionTerm {
   readonly isNegated: boolean;
 }
 
+export const TRACKS =
+  /^(?:(?:http|tcp)-request\s+(?:connection\s+|content\s+|session\s+)?)?track-sc(\d)\s+(\S+)(?:\s+table\s+(\S+))?/;
+
 /** The condition after the last word `if` or `unless`. */
 export function conditionOf({ words }: Pick<ConfigLine, 'words'>): {
   readonly word: string | undefined;

@@ -22,6 +22,7 @@ import {
   countedBy,
   inUnits,
   likeOf,
+  sayWider,
   statusOf,
 } from './haproxy-limit.js';
 import {
@@ -34,6 +35,7 @@ import {
   pathsIn,
   type StickTable,
   sectionsOf,
+  TRACKS,
   tablesOf,
   timeoutOf,
   trackedKey,
@@ -54,14 +56,13 @@ const REFUSES =
 /** Headers and logs only show a count. */
 const ACTS =
   /^(?:use_backend|use-server|(?:http|tcp)-(?:request|response|after-response)\s+(?!(?:add|set|del|replace)-header|capture|set-log-level|set-nice|set-priority|set-mark|set-tos|allow|accept|\w+\s+accept))/;
-const TRACKS =
-  /^(?:(?:http|tcp)-request\s+(?:connection\s+|content\s+|session\s+)?)?track-sc(\d)\s+(\S+)(?:\s+table\s+(\S+))?/;
 
 export function readHaproxy(sources: readonly Source[], found: FoundLimits): void {
   const sections = sources.flatMap(sectionsOf);
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
   for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
+  sayWider(sections, found);
   for (const table of tables) {
     const limits = [...table.store.keys()].filter((counter) => COUNTERS.includes(counter));
     if (used.has(table.name) || limits.length === 0) continue;
