@@ -39,8 +39,9 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
     const kind = textAt(root, 'kind') ?? '';
     if (/^(?:QuotaSpec|QuotaSpecBinding)$/.test(kind))
       found.refuse(root, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
-    else if (kind !== 'BackendTrafficPolicy' && !isDomain(root)) {
-      sayOthers(root, domains, found);
+    if (isDomain(root)) continue;
+    sayOthers(root, domains, found);
+    if (kind !== 'BackendTrafficPolicy')
       visit(
         root,
         {
@@ -56,7 +57,6 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
         domains,
         found,
       );
-    }
   }
   domains.finish();
 }
@@ -90,6 +90,9 @@ const CHANGING: Readonly<Record<string, string>> = {
   limit: 'a limit that is sent with the request replaces that of the descriptor, and is not read',
 };
 
+/** Of Envoy, Envoy Gateway and Istio. */
+const IN_FLIGHT = /^max_?(?:requests|connections|parallelRequests|pendingRequests)$|^http[12]Max(?:Pending)?Requests$/i;
+
 function sayOthers(root: TreeEntry, domains: Domains, found: FoundLimits): void {
   for (const [entry, names] of walk(root)) {
     const [, type] = OTHERS.exec(typeOf(entry)) ?? [];
@@ -108,7 +111,7 @@ function sayOthers(root: TreeEntry, domains: Domains, found: FoundLimits): void 
       if (at(entry, name) !== undefined && shareOf(entry, name) < 100)
         found.refuse(at(entry, name)!, `${name} is below 100 %, and is not read: every request is limited here`);
     const last = names.at(-1) ?? '';
-    if (/^max_?(?:requests|connections)$/i.test(last) && names.some((name) => /^circuit_?breakers$/i.test(name)))
+    if (IN_FLIGHT.test(last) && names.some((name) => /^(?:circuit_?breakers?|connectionPool)$/i.test(name)))
       found.refuse(entry, `${last} of a circuit breaker limits what is in flight to its cluster, and is not read`);
   }
 }

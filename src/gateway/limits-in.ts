@@ -66,7 +66,7 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
 }
 
 const NAMED =
-  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max)$/i;
+  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max|connectionLimit)$/i;
 
 /** A list of Kubernetes has its objects in items. */
 function objectsOf(root: TreeEntry): readonly TreeEntry[] {
