@@ -27,11 +27,24 @@ const targetsOf = (policy: TreeEntry) => [
 interface Target {
   readonly title: string;
   readonly route?: TreeEntry;
+  /** The rule of the route that alone is meant. */
+  readonly rule?: TreeEntry | undefined;
 }
+
+/** A route without rules is one for every path. */
+const rulesOf = (route: TreeEntry) => {
+  const rules = listAt(route, 'spec', 'rules');
+  return rules.length > 0 ? rules : [route];
+};
+
+const sectionOf = (route: TreeEntry, target: TreeEntry) =>
+  rulesOf(route).find(
+    (rule) => at(rule, 'name') !== undefined && textAt(rule, 'name') === textAt(target, 'sectionName'),
+  );
 
 const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
 
-/** A route's policy replaces that of its gateway. */
+/** A policy of a rule replaces that of its route, which replaces that of its gateway. */
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const policies = roots.filter((root) => textAt(root, 'kind') === 'BackendTrafficPolicy');
   const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
@@ -42,7 +55,11 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
         nameOf(one) === textAt(target, 'name') &&
         sharesNamespace(one, policy),
     );
-  const own = new Set(policies.flatMap((policy) => targetsOf(policy).flatMap((one) => namedBy(policy, one))));
+  const own = new Set(
+    policies.flatMap((policy) =>
+      targetsOf(policy).flatMap((one) => namedBy(policy, one).filter((route) => sectionOf(route, one) === undefined)),
+    ),
+  );
   const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
   const titled = (route: TreeEntry): Target => {
     const [title, namespace] = [titleOf(route), namespaceOf(route)];
@@ -54,16 +71,32 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
       if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
         return routes.filter((route) => !own.has(route) && isUnder(route, target, policy)).map(titled);
       const named = namedBy(policy, target);
-      if (named.length > 0) return named.map(titled);
+      if (named.length > 0)
+        return named.map((route) => {
+          const rule = sectionOf(route, target);
+          const { title } = titled(route);
+          return { route, rule, title: rule === undefined ? title : `${title}, ${textAt(rule, 'name')}` };
+        });
       return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
     });
     return readPolicy(policy, targets, found);
   });
-  const table = routes.map((route) => ({
-    ...reachOfRules(route, listAt(route, 'spec', 'rules')),
-    limiters: limited.flatMap(({ routes: some, limiter }) => (some.includes(route) ? [limiter] : [])),
-  }));
-  for (const [i, route] of routes.entries()) if (table[i]!.limiters.length > 0) sayMatches(route, found);
+  const limitersOf = (route: TreeEntry, rule: TreeEntry | undefined) =>
+    limited.flatMap(({ targets, limiter }) =>
+      targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
+    );
+  const replaced = new Set(
+    policies.flatMap((policy) =>
+      targetsOf(policy).flatMap((one) => namedBy(policy, one).flatMap((route) => sectionOf(route, one) ?? [])),
+    ),
+  );
+  const table = routes.flatMap((route) =>
+    rulesOf(route).map((rule) => {
+      const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
+      if (limiters.length > 0) sayMatches(rule, found);
+      return { ...reachOfRules(route, [rule]), limiters };
+    }),
+  );
   if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
 }
 
@@ -86,7 +119,10 @@ function readPolicy(root: TreeEntry, targets: readonly Target[], found: FoundLim
   if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
   else if (named.length === 0) found.refuse(root, 'the policy names no target');
   for (const one of named)
-    if (isGiven(at(one, 'sectionName')))
+    if (
+      isGiven(at(one, 'sectionName')) &&
+      !targets.some(({ rule }) => textAt(rule, 'name') === textAt(one, 'sectionName'))
+    )
       found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
   const places = [...targets, ...(isGiven(selectors) ? [{ title: 'targets with labels' }] : [])];
   const overridden =
@@ -122,16 +158,14 @@ function readPolicy(root: TreeEntry, targets: readonly Target[], found: FoundLim
       }
       const isShared = textAt(rule, 'shared') === 'true';
       return (isShared ? [places] : places.map((one) => [one])).map((some: readonly Target[]) => {
-        const routes = some.flatMap(({ route }) => route ?? []);
+        const rules = some.flatMap((one) => one.rule ?? (one.route === undefined ? [] : rulesOf(one.route)));
         const isGateway = some.some(({ title }) => title.startsWith('Gateway '));
-        const matches = routes.flatMap((route) =>
-          listAt(route, 'spec', 'rules').flatMap((one) => listAt(one, 'matches')),
-        );
+        const matches = rules.flatMap((one) => listAt(one, 'matches'));
         if (!isShared && (matches.length > 1 || isGateway))
           found.refuse(rule, 'each match of a route has a count of its own; here they share one');
-        const reach = isGateway || routes.length > 0 ? ('known' as const) : ('unknown' as const);
+        const reach = isGateway || rules.length > 0 ? ('known' as const) : ('unknown' as const);
         const limiter = { ...place, where: some.map(({ title }) => title).join(', '), reach };
-        return { routes, limiter: found.limiter(rule, limiter) };
+        return { targets: some, limiter: found.limiter(rule, limiter) };
       });
     }),
   );
