@@ -87,8 +87,9 @@ function planClient(given: ClientSpec | CustomClientSpec, read: RetryReader): Om
     case 'retrying':
       return { ...pooled, share: spec.share ?? 1, ...read.retrying(spec) };
     case 'holding': {
-      const { batch = Number.POSITIVE_INFINITY, spread = 0, jitter = false } = spec.flush ?? {};
-      const plan = { buffer: spec.buffer ?? 1000, batch, spreadMs: read.ms(spread, '/flush/spread'), jitter };
+      const { batch = Number.POSITIVE_INFINITY, spread, jitter = false } = spec.flush ?? {};
+      if (jitter && spread === undefined) refuseField(`${read.place}/flush/jitter`, 'has no effect without spread');
+      const plan = { buffer: spec.buffer ?? 1000, batch, spreadMs: read.ms(spread ?? 0, '/flush/spread'), jitter };
       const { count, share = 1, listens = true } = spec;
       return { count, share, listens, timeoutMs, ...drawn(holding(plan)) };
     }

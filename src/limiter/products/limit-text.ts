@@ -251,6 +251,7 @@ function ruleIn(text: string, primitive: Primitive, words: readonly Word[]): Lim
     if (pace.words < rest.length)
       throw unknown(text, primitive, rest[pace.words]!, rest[pace.words]!.text, Object.keys(known));
     Object.assign(params, paced.at(pace.n, msOf(text, first, pace.time)));
+    if (Object.values(params).includes(Number.POSITIVE_INFINITY)) throw unreadable(text, first, ONE_OR_MORE);
   }
   const rule: Fields = { primitive };
   for (const [name, value] of Object.entries(given)) {

@@ -67,6 +67,7 @@ describe('what a scenario may say', () => {
     ['a cap below the base', { kind: 'retrying', backoff: { policy: 'fixed', base: '2s', cap: '1s' } }, '/clients/0/backoff/cap'],
     ['a rate that is none', { kind: 'retrying', retry_budget: { share: 1, floor: '3 apples' } }, '/clients/0/retry_budget/floor'],
     ['a budget over no time', { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } }, '/clients/0/retry_budget/over'],
+    ['jitter of batches that are not spread', { kind: 'holding', count: 1, flush: { jitter: true } }, '/clients/0/flush/jitter'],
     ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
     ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
     ['a pause after what is not retried',

@@ -93,6 +93,8 @@ describe('a limiter as a text', () => {
     ['concurrency 3 4', /"4" at character 15: concurrency has no such parameter\. It has limit/],
     ['gcra 10/s', /gcra has T_ms, tau_ms; for example: gcra 10\/s burst=20/],
     ['-5 in 60s', /"-5" at character 1: a limit admits one request or more/],
+    ['gcra 0/s burst=5', /"0\/s" at character 6: a limit admits one request or more/],
+    ['leaky_queue 0/s', /"0\/s" at character 13: a limit admits one request or more/],
     ['0 in 60s', /"0" at character 1: a limit admits one request or more/],
     ['100 in 60s, 10 in 1s', /limits are joined by "and"\. Write '100 in 60s and 10 in 1s'/],
     ['1000/hour per client', /"per" at character 11: whom a limit is for is said beside it\. Give --key/],
