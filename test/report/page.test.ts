@@ -116,6 +116,25 @@ inChromium('the page in a browser', (browser) => {
     return { page, complaints };
   }
 
+  it('a bar is one line at any width, and inside the page', async () => {
+    const rows = [
+      ['1 ms', '█'.repeat(40)],
+      ['2 ms', '█'],
+    ];
+    const html = documentPage({
+      title: 'Bars',
+      sentence: '',
+      blocks: [{ kind: 'table', columns: ['latency', ''], rows }],
+    });
+    for (const width of [320, 390, 700, 1280]) {
+      const { page } = await open(html, width);
+      const [bar, one] = await page
+        .locator('td.tally span')
+        .evaluateAll((bars) => bars.map((each) => each.getBoundingClientRect().toJSON()));
+      expect([width, bar.height, bar.right < width]).toEqual([width, one.height, true]);
+    }
+  });
+
   /** By chart: how many different colours it has; one means that nothing was drawn. */
   const colorsOf = (page: Page): Promise<number[]> =>
     page.evaluate(`[...document.querySelectorAll('canvas')].map((canvas) => {

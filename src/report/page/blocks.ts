@@ -73,7 +73,7 @@ function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }
     row.map((cell, index) => {
       const column = columns[index]!;
       const { text, beside, hue } = cellOf(cell);
-      const classes = [typeof column === 'string' ? '' : 'n', hue ?? ''];
+      const classes = [typeof column === 'string' ? '' : 'n', hue ?? '', /^█+$/.test(text) ? 'tally' : ''];
       const small = beside === undefined || beside === '' ? '' : html`<small>${beside}</small>`;
       if (index === 0 && keep !== undefined) return html`<th scope="row">${text}</th>`;
       return html`<td${classOf(classes)} data-title="${titleOf(column)}"><span>${unbroken(text)}${small}</span></td>`;
