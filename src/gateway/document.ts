@@ -205,6 +205,7 @@ export function writtenNumber(
 ): number | undefined {
   const number = numberAt(entry);
   if (number !== undefined) return number;
-  const given = entry?.expression ?? 'not there';
-  return found.refuse(entry ?? from, `${what} is ${given}: it is known only once Terraform has evaluated it`);
+  if (entry?.expression === undefined)
+    return found.refuse(entry ?? from, `${what} is ${entry?.value ?? 'not there'}, and no number`);
+  return found.refuse(entry, `${what} is ${entry.expression}: it is known only once Terraform has evaluated it`);
 }
