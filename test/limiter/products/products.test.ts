@@ -197,7 +197,10 @@ describe('a stanza', () => {
   http-request deny if { sc_http_req_rate(0) gt 20 } { path_beg /api } !office`;
     expect(readStanza(text)).toMatchObject({
       limiters: [{ name: '/api' }],
-      notes: ['Line 3: it applies only if !office; here it applies to every request of the place.'],
+      notes: [
+        'Line 3: it applies only if !office; here it applies to every request of the place.',
+        'Line 3: requests of other paths and hosts are counted, too; here they are not.',
+      ],
     });
   });
 
@@ -283,7 +286,9 @@ http {
 
   it('says what is not in them, with its line', () => {
     expect(readStanza(conf).notes).toEqual([
-      'Line 5: where $limit_key is empty, as for "~.+", nginx limits nothing; here every request is counted.',
+      expect.stringMatching(
+        /^Line 5: where \$limit_key is empty, as for "~\.\+" of map \$http_x_partner .*, nginx limits nothing; here every request is counted\.$/,
+      ),
       'Line 11: /etc/nginx/local.conf is included, and was not read.',
       'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
     ]);
