@@ -4,7 +4,7 @@ import type { ClientSpec } from '../../actor/client/client-schema.js';
 import type { BackoffSpec, RetryAfterSpec, RetrySpec } from '../../actor/client/retry-schema.js';
 import type { Range } from '../../math/range.js';
 import { type Backoff, backoffFor, type RetryPolicy } from './retry-policy.js';
-import { roundNear } from './wait-fit.js';
+import { roundNear } from './round-values.js';
 import { type WaitParameters, type WaitStructure, waitLaw } from './wait-law.js';
 
 const setbackNames: readonly (readonly ['limited' | 'failed' | 'lost' | 'timeout', RegExp])[] = [

@@ -8,7 +8,7 @@
 //                  near      max(t, own), at most own + some time
 //   beyond an end  capped at it; or own wait; or no further attempt
 import { log } from '../../math/elementary.js';
-import { roundNear } from './wait-fit.js';
+import { roundNear } from './round-values.js';
 import {
   areStalls,
   closeMs,

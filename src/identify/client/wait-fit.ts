@@ -3,12 +3,11 @@
 import { exp, log } from '../../math/elementary.js';
 import type { RandomStream } from '../../math/random.js';
 import { type Range, rangeOf } from '../../math/range.js';
-import { roundest } from '../../math/roundest.js';
 import { type Edges, edgesBy, thinned } from './gap-edges.js';
 import { type PosteriorSamples, posterior } from './posterior.js';
+import { otherShareOf, roundestOf, roundFactors, roundShares } from './round-values.js';
 import {
   type Gap,
-  isLonger,
   type Lateness,
   logLikelihood,
   showsGrowth,
@@ -119,18 +118,23 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   const simplestOf = (one: Fitted) => simplest(gaps.length, one, sampled, timers);
   const refitted = (structure: WaitStructure, fixed: Fixed) =>
     simplestOf(sampled(structure, { ...fixedIn(structure), ...fixed }, STEPS.fit));
-  const rounded = near.flatMap((one) => {
+  const simplified = near.flatMap((one) => {
     const found = simplestOf(one);
-    const { jitter, capsJitter } = one.structure;
+    const constant = found.parameters.factor === 1 ? undefined : constantFrom(one, lastK, sampled);
+    return constant === undefined ? [found] : [found, simplestOf(constant)];
+  });
+  const rounded = simplified.flatMap((found) => {
+    const { structure } = found;
+    const { jitter, capsJitter } = structure;
     // Without a cap both variants are the same law.
     if (capsJitter && found.parameters.capMs === Infinity) return [];
     const other = otherForm(found, timers);
     if (other !== undefined) {
-      const fit = refitted(one.structure, { low: other.low });
+      const fit = refitted(structure, { low: other.low });
       return [found, other.isBlurred ? { ...fit, score: found.score } : fit];
     }
     if (jitter !== 'plus' || found.parameters.capMs === Infinity) return [found];
-    return [found, refitted({ ...one.structure, capsJitter: true }, {})];
+    return [found, refitted({ ...structure, capsJitter: true }, {})];
   });
   const sorted = rounded.sort((a, b) => b.score - a.score);
   // A fit whose jitter may be lateness is not named first, but not excluded.
@@ -138,13 +142,26 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   return [...visible!, ...hidden!].filter(({ score }) => score > visible![0]!.score - CLEARLY);
 }
 
-/** Shorter by 25 %, or longer by 30 %? The nearest usual share of the other form, and whether late timers blur the difference. */
+/** The same without growth, if a cap hides it or only two waits show it: no chain goes from such a growth to none. */
+function constantFrom(
+  { structure, variables, best, fixed }: Fitted,
+  lastK: number,
+  sampled: Sampled,
+): Fitted | undefined {
+  if (structure.jitter !== 'share' || structure.capsJitter || !variables.includes('factor')) return undefined;
+  const values = valuesOf(variables, best, fixed);
+  if (lastK > 2 && values.baseMs * values.factor < values.capMs) return undefined;
+  const baseMs = Math.min(values.capMs, (values.baseMs * (1 + values.factor)) / 2);
+  return sampled(structure, fixed, STEPS.near, { ...values, baseMs, factor: 1, capMs: room.capMs[1] });
+}
+
+/** Shorter by 25 %, or longer by 30 %? The share of the other form, and whether late timers blur the difference. */
 function otherForm(
   { structure, parameters, intervals }: WaitFit,
   { averageMs }: TimerLateness,
 ): { readonly low: number; readonly isBlurred: boolean } | undefined {
   if (structure.jitter !== 'share') return undefined;
-  const low = byDistance(lessRound, parameters.low).find((one) => isLonger(one) !== isLonger(parameters.low))!;
+  const low = otherShareOf(parameters.low);
   const isBlurred = Math.abs(low - parameters.low) <= (2 * averageMs) / parameters.baseMs;
   const { least, most } = intervals.low;
   return isBlurred || (low >= least && low <= most) ? { low, isBlurred } : undefined;
@@ -358,40 +375,3 @@ function intervalOf({ variables, samples, fixed, best }: Fitted, name: Name, lat
 /** Quantile of the samples at each end. Wide, because the model of lateness is not exact for any machine. */
 const OUTER = 0.005;
 const TIMER_MS = 2;
-const roundShares = [0, 0.5];
-/** Shares, and extensions by shares, relative to the longest wait. */
-const lessRound = [0.25, 0.6, 0.7, 0.75, 0.8, 0.9, 1 / 1.1, 1 / 1.2, 1 / 1.25, 1 / 1.3, 1 / 1.5];
-/** Round factors and shares this far outside their interval are tried, too. */
-const NEAR = 0.1;
-const roundFactors = [2, 1, 1.5, 3];
-
-function roundestOf(name: Name | 'noCap', { least, most }: Range, value: number): number[] {
-  const near = (one: number) => one >= least - NEAR && one <= most + NEAR;
-  if (name === 'low') {
-    const others = lessRound.filter((one) => one >= least && one <= most);
-    return [
-      ...roundShares.filter(near),
-      ...byDistance(others, value),
-      roundNear(100 * least, 100 * most, 100 * value) / 100,
-    ];
-  }
-  if (name === 'factor') return [...roundFactors.filter(near), roundNear(100 * least, 100 * most, 100 * value) / 100];
-  if (name === 'noCap') return [Infinity];
-  return [roundNear(least, most, value)];
-}
-
-function byDistance(some: readonly number[], value: number): number[] {
-  return [...some].sort((a, b) => Math.abs(a - value) - Math.abs(b - value));
-}
-
-const ROUND = 0.02;
-
-export function roundNear(least: number, most: number, value: number): number {
-  // Most timers have steps of a millisecond.
-  const by = Math.max(1, ROUND * value);
-  const [from, to] = [
-    Math.max(Math.min(least, value - 1), value - by),
-    Math.min(Math.max(most, value + 1), value + by),
-  ];
-  return roundest(from, to, value);
-}
