@@ -111,17 +111,18 @@ export function fitWaits(all: readonly Gap[], timers: TimerLateness, draw: Rando
   const looking = sampledFrom(thinned(gaps, ENOUGH_TO_LOOK), timers.averageMs, draw);
   const looked = possible.map((structure) => looking(structure, fixedIn(structure), STEPS.look));
   const promising = atMost(farthest * STEPS.doubt, looked);
-  const near = atMost(
+  const likely = atMost(
     farthest,
     promising.map(({ structure }) => sampled(structure, fixedIn(structure), STEPS.fit)),
   );
   const simplestOf = (one: Fitted) => simplest(gaps.length, one, sampled, timers);
   const refitted = (structure: WaitStructure, fixed: Fixed) =>
     simplestOf(sampled(structure, { ...fixedIn(structure), ...fixed }, STEPS.fit));
-  const simplified = near.flatMap((one) => {
+  const simplified = likely.flatMap((one) => {
     const found = simplestOf(one);
-    const constant = found.parameters.factor === 1 ? undefined : constantFrom(one, lastK, sampled);
-    return constant === undefined ? [found] : [found, simplestOf(constant)];
+    const near = found.parameters.factor === 1 ? undefined : constantFrom(one, lastK, sampled);
+    const constant = near === undefined ? [] : [simplestOf(near)];
+    return [found, ...constant.filter(({ parameters }) => parameters.factor === 1)];
   });
   const rounded = simplified.flatMap((found) => {
     const { structure } = found;
