@@ -186,8 +186,8 @@ function checkWritten(known: Known, texts: Texts, refused: Refused): void {
   }
 }
 
-/** The same for all paths of a regular file. */
-function fileOf(path: string): string | undefined {
+/** The same for all paths of a regular file; undefined for any other path. */
+export function fileOf(path: string): string | undefined {
   try {
     const found = statSync(path, { bigint: true });
     return found.isFile() ? `${found.dev} ${found.ino}` : undefined;

@@ -4,17 +4,25 @@
 //   10.0.0.7 - - [01/Jan/2026:00:00:03.123 +0000] "GET /item/4 HTTP/1.1" 200 512 "-" "weir"
 //   |client|      |------- ms, UTC -------|
 import { createWriteStream } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Seed } from '../math/seed.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { writing } from '../schema/unwritable.js';
 import { requestsOf } from '../simulate/scenario-traffic.js';
+import { fileOf } from './arguments.js';
+import { usageFailure } from './exit-codes.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const CHUNK = 64 * 1024;
 
+/** @throws Failure `wrong_usage` for a file that the scenario reads */
 export async function writeRequestLog(path: string, scenario: LoadedScenario, seed: Seed | undefined): Promise<void> {
+  const file = fileOf(path);
+  const logs = scenario.arrivals.flatMap(({ log }) => (log ? [resolve(dirname(scenario.source.path), log.file)] : []));
+  if (file !== undefined && logs.some((log) => fileOf(log) === file))
+    throw usageFailure(`--log ${path} would overwrite a log that the scenario reads.`, 'Name another file.');
   const lines = Readable.from(chunksOf(scenario, seed));
   if (path === '-') return pipeline(lines, process.stdout, { end: false });
   await writing(path, 'Name another file with --log.', () => pipeline(lines, createWriteStream(path)));

@@ -100,3 +100,15 @@ it.each([
   }
   expect(readFileSync(read)).toEqual(readFileSync(source));
 });
+
+it('weir simulate --log overwrites no log that the scenario reads', async () => {
+  const [log, scenario] = [at('read.log'), at('reads.yaml')];
+  copyFileSync('scenarios/shop.log', log);
+  writeFileSync(
+    scenario,
+    'question: What if?\ncycle_ms: 1000\nlimiter: 3 in 1s\narrivals:\n  - { model: log, file: read.log }\n',
+  );
+  const { code, err } = await weirHere(['simulate', scenario, '--log', log, '--out', 'none']);
+  expect([code, err]).toEqual([2, expect.stringContaining('would overwrite a log that the scenario reads.')]);
+  expect(readFileSync(log)).toEqual(readFileSync('scenarios/shop.log'));
+});
