@@ -47,7 +47,12 @@ export async function ask<Found extends Investigated>(
     let next = investigation.next();
     let nowMs = connection.clock.now();
     while (next.done !== true) {
-      if (next.value.probe.volleys.length > 0) onAsk?.(next.value, sent);
+      if (next.value.probe.volleys.length === 0) {
+        nowMs = Math.max(nowMs, connection.clock.now() + RUN_UP_MS);
+        next = investigation.next({ seen: [], nowMs, isOver: options.signal?.aborted });
+        continue;
+      }
+      onAsk?.(next.value, sent);
       const sending = new ProbeSending(connection, next.value, options);
       const answered = await sending.run(nowMs);
       const isFirst = sent === 0;
@@ -105,10 +110,7 @@ class ProbeSending implements RequestObserver {
   async run(nowMs: number): Promise<Answered> {
     const clock = this.#clock;
     const { probe, restMs } = this.#ask;
-    const soonestMs = clock.now() + RUN_UP_MS;
-    if (probe.volleys.length === 0)
-      return { seen: [], nowMs: Math.max(nowMs, soonestMs), isOver: this.#signal?.aborted };
-    const startMs = Math.max(nowMs + restMs, soonestMs);
+    const startMs = Math.max(nowMs + restMs, clock.now() + RUN_UP_MS);
     await new Promise<void>((resolve) => {
       this.#end = resolve;
       for (const { atMs, n } of probe.volleys) {
