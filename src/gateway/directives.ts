@@ -2,7 +2,7 @@
 //
 //   limit_req zone=api burst=20;          words, ended by a semicolon
 //   location /api { … }                   words, and a block of directives
-import { type Source, SyntaxFault } from './found.js';
+import { literal, type Source, SyntaxFault } from './found.js';
 
 export interface Directive {
   readonly file: string;
@@ -69,10 +69,9 @@ export function flattened(directives: readonly Directive[]): Directive[] {
 export function isIncluded(pattern: string, name: string): boolean {
   const parts = pattern.split('/').filter((part) => part !== '');
   const names = name.split('/');
-  const last = (parts.at(-1) ?? '')
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '[^/]*')
-    .replaceAll('?', '[^/]');
+  const last = literal(parts.at(-1) ?? '')
+    .replaceAll('\\*', '[^/]*')
+    .replaceAll('\\?', '[^/]');
   if (!new RegExp(`^${last}$`).test(names.at(-1)!)) return false;
   return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
 }
