@@ -27,7 +27,6 @@ interface Given {
   readonly find?: string;
   readonly map: boolean;
   readonly cure?: readonly string[];
-  readonly budget?: number;
   readonly figure?: readonly string[];
   readonly workers?: number | string;
   readonly watch?: string;
@@ -125,14 +124,13 @@ function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
 
 type Question = Parameters<typeof mapCollapse>[1];
 
-function mapQuestion({ set = [], find, cure = [], budget }: Given): Question {
+function mapQuestion({ set = [], find, cure = [] }: Given): Question {
   const [across = '', up = ''] = set;
   return {
     across,
     up,
     stuck: find ?? 'clients.succeeded < clients.jobs / 2',
     cures: cure,
-    ...(budget && { budget }),
   };
 }
 
@@ -140,18 +138,18 @@ function mapOf(plan: SweepPlan, question: Question): Make {
   return async (options) => {
     const map = await mapCollapse(plan, question, options);
     if (map === undefined) return undefined;
-    const { columns, cures, runs, runsOfAll, unsolved } = map;
+    const { columns, cures, runs, runsOfAll } = map;
     const needed = runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run');
     const notes = plan.notes.length > 0 && { notes: plan.notes };
     const says = [...mapBlocks(map), sentence(`${needed}.`)];
-    const names = ['stuck', RECOVERY, 'not_recovered', 'runs', 'split_runs', 'chain_states'];
+    const names = ['stuck', RECOVERY, 'runs'];
     const figures = names.filter((name) => map.rows.some((row) => name in row.figures));
     return {
       ...map,
       figures,
       says,
       border: 0.5,
-      answer: { columns, cures, runs, ...(unsolved && { unsolved }), ...notes },
+      answer: { columns, cures, runs, ...notes },
     };
   };
 }

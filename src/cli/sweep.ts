@@ -50,12 +50,6 @@ const options = {
       { needs: ['map'] },
     ),
   ),
-  budget: whole(
-    1_000,
-    10_000_000,
-    'with --map: where fewer than 3 runs of a cell are stuck, estimate the share by multilevel splitting with at most this many runs',
-    { needs: ['map'] },
-  ),
   watch,
   out: outFor('reports/<scenario>/sweep-<id>'),
   json: { ...json, description: 'print a line of JSON for each cell; of a map one line' },
@@ -85,10 +79,6 @@ export const sweep = command({
     [
       'sweep scenarios/metastable.yaml --map --set … --set … --cure limiter.threshold=500,400,300 --cure clients.0.max_attempts=2,1',
       'what brings it back, and what that costs',
-    ],
-    [
-      'sweep scenarios/metastable.yaml --map --set … --set … --budget 4000',
-      'how likely a collapse is that no run has shown',
     ],
     ['sweep matrix', 'every limiter by every client library: goodput, attempts per success, time to drain, worst wait'],
   ],

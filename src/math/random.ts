@@ -13,15 +13,10 @@ const TWO_TO_53 = 9007199254740992;
 
 /** The same numbers on every engine. No draw allocates or keeps a value for the next: it depends only on the generator's 128 bits. */
 export class RandomStream {
-  #generator!: { next(): number };
+  readonly #generator: { next(): number };
 
   /** @param purpose names the stream, for example `arrival/0`; different purposes are independent */
   constructor(seed: Seed, purpose: string) {
-    this.reseed(seed, purpose);
-  }
-
-  /** Continues as a new stream of this seed and purpose. */
-  reseed(seed: Seed, purpose: string): void {
     const digest = sha256(JSON.stringify([String(seed), purpose]));
     this.#generator = xoroshiro128plusFromState(stateFrom(digest));
   }
@@ -94,30 +89,6 @@ export type Draws = (purpose: string) => RandomStream;
 
 export function drawsOf(seed: Seed): Draws {
   return (purpose) => new RandomStream(seed, purpose);
-}
-
-/**
- * As `drawsOf`, but `branch` reseeds all streams: a branch equals its run up to there and is independent from then on.
- *
- *   seed     ───────┬──────────        Values drawn before are part of the state: the end of a service, the arrivals of the
- *   branch          └──────────        present cycle, the counts of a custom arrival. Branches share them.
- *
- * Given that state, a branch follows the law of the future. Drawing ahead makes branches more alike: less precision, no bias.
- */
-export function branchingDraws(seed: Seed): { readonly draws: Draws; branch(seed: Seed): void } {
-  const streams: [RandomStream, string][] = [];
-  let present = seed;
-  return {
-    draws(purpose) {
-      const stream = new RandomStream(present, purpose);
-      streams.push([stream, purpose]);
-      return stream;
-    },
-    branch(next) {
-      present = next;
-      for (const [stream, purpose] of streams) stream.reseed(next, purpose);
-    },
-  };
 }
 
 /** Four words, from the first 128 bits of a digest: 100,000 purposes have different states. */

@@ -86,7 +86,6 @@ const titles: Readonly<Record<string, string>> = {
   admitted: 'requests admitted',
   limited: 'requests limited',
   stuck: 'share of runs stuck',
-  not_recovered: 'probability of not recovering',
   'clients.drain_ms': 'time to recover (ms)',
   'clients.attempts_per_success': 'attempts per success',
 };

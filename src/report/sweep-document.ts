@@ -163,7 +163,7 @@ function inSeconds({ mean, low, high }: SweptFigure): string {
 }
 
 /** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
-export function mapBlocks({ axes, rows, columns, cures, unsolved, unsplit }: CollapseMap): Block[] {
+export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
@@ -197,34 +197,7 @@ export function mapBlocks({ axes, rows, columns, cures, unsolved, unsplit }: Col
       Number.isFinite(goodput) ? `${number(100 * goodput)} %` : '–',
     ]),
   };
-  return [zones, ...tooShort, ...howTaken(rows, unsolved, unsplit), ...(cures.length === 0 ? [] : [cured])];
-}
-
-function howTaken(rows: readonly SweepRow[], unsolved: string | undefined, unsplit: number): Block[] {
-  const states = rows.flatMap(({ figures }) => figures['chain_states']?.mean ?? []);
-  const split = rows.filter(({ figures }) => 'split_runs' in figures).length;
-  const points = (n: number) => counted(n, 'point');
-  const others = states.length === 0 ? '' : ' at the other points';
-  const said: readonly (readonly [isSo: boolean, text: string, where?: 'documents'])[] = [
-    [
-      states.length > 0,
-      `The time to recover, and not_recovered, the probability of not being back at the end of the run, are solved at ${points(states.length)}: the scenario is a Markov chain, here of up to ${number(Math.max(...states))} states. Solved figures have no interval.`,
-    ],
-    [
-      unsolved !== undefined,
-      `The time to recover is measured in runs${others}. It could not be solved exactly, as a Markov chain: ${unsolved}.`,
-      'documents',
-    ],
-    [
-      split > 0,
-      `At ${points(split)}, where fewer than 3 runs are stuck, the share is estimated by multilevel splitting: its 95 % interval is from 5 independent repetitions.`,
-    ],
-    [
-      unsplit > 0,
-      `At ${points(unsplit)} splitting found no stuck run either: the interval there is that of the other runs.`,
-    ],
-  ];
-  return said.filter(([isSo]) => isSo).map(([, text, where]) => sentence(text, where && { where }));
+  return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
 }
 
 interface Swept {

@@ -11,7 +11,7 @@ export default function replication({
   scenario: value,
   seed,
   isSent,
-  ...kept
+  withPeaks,
 }: ReplicationTask): Promise<Replicate> {
   const key = `${isSent === true} ${path} ${JSON.stringify(value)}`;
   let scenario = loaded.get(key);
@@ -20,5 +20,5 @@ export default function replication({
     loaded.set(key, scenario);
     if (loaded.size > MOST_LOADED) loaded.delete(loaded.keys().next().value!);
   }
-  return runReplication(scenario, seed, kept);
+  return runReplication(scenario, seed, withPeaks);
 }

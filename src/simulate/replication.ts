@@ -1,7 +1,6 @@
 // One run among many, and the part of it that is kept: a pure function of its task.
 import { nearestRank } from '../math/nearest-rank.js';
 import type { Seed } from '../math/seed.js';
-import type { LevelRecord, RunBranch } from '../math/splitting.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import type { Band, Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -15,8 +14,6 @@ export interface ReplicationTask {
   readonly scenario: unknown;
   readonly seed: Seed;
   readonly withPeaks: boolean;
-  /** For splitting: from these cycles on, draws are those of other seeds; records of the backlog are kept. */
-  readonly branches?: readonly RunBranch[] | undefined;
   /** Sent by another process: it may read no file. */
   readonly isSent?: boolean | undefined;
 }
@@ -31,8 +28,6 @@ export interface Replicate {
   /** For one contract: the largest window count of each stretch. */
   readonly peaks?: readonly number[] | undefined;
   readonly span: CycleSpan;
-  /** With `branches` and clients: cycles, counted from the start, that end with more open jobs than any before. */
-  readonly records?: readonly LevelRecord[] | undefined;
 }
 
 export interface RunPlace {
@@ -52,28 +47,17 @@ export interface RunPool {
   close(): Promise<void>;
 }
 
-type Kept = Partial<Pick<ReplicationTask, 'withPeaks' | 'branches'>>;
-
 export function replicationSeed(seed: Seed, index: number): Seed {
   return index === 0 ? seed : `${seed}/${index}`;
 }
 
-export async function runReplication(
-  scenario: LoadedScenario,
-  seed: Seed,
-  { withPeaks = false, branches }: Kept,
-): Promise<Replicate> {
-  const records: LevelRecord[] = [];
-  const onOpenJobs = (level: number, cycle: number) => {
-    if (level > (records.at(-1)?.level ?? 0)) records.push({ cycle: cycle - scenario.startCycle, level });
-  };
-  const split = branches && { branches, onOpenJobs };
-  const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0, ...split });
+export async function runReplication(scenario: LoadedScenario, seed: Seed, withPeaks = false): Promise<Replicate> {
+  const { outcome, timeline, series } = await simulate(scenario, { seed, top: 0 });
   const span = { first: outcome.first_cycle ?? 0, last: outcome.last_cycle ?? 0 };
   const held = outcome.expectations.map((expectation) => expectation.held);
   const drained = series && drainMs(scenario, series);
   const figures = { ...figureList(outcome), ...(drained !== undefined && { 'clients.drain_ms': drained }) };
-  const kept = { seed, held, figures, span, contracts: outcome.contracts, ...(split && series && { records }) };
+  const kept = { seed, held, figures, span, contracts: outcome.contracts };
   if (!withPeaks || timeline === undefined || outcome.contracts > 1) return kept;
   return { ...kept, peaks: stretchPeaks(timeline, span) };
 }
@@ -113,11 +97,7 @@ function collect(list: Record<string, number>, prefix: string, value: object): v
 //   cycle         |tr|   ^           drained: no more open than before the trigger, on average, rounded up
 
 /** In cycles of the run; undefined if nothing disturbs it. A spike is over within its cycle. */
-export function triggerOf({
-  arrivals,
-  faults,
-  duration = Number.POSITIVE_INFINITY,
-}: LoadedScenario): Stretch | undefined {
+function triggerOf({ arrivals, faults, duration = Number.POSITIVE_INFINITY }: LoadedScenario): Stretch | undefined {
   const passing = arrivals.filter(({ from, to }) => from > 0 || to < duration);
   // A single source that begins or ends is the load itself.
   const spans = [...faults.map(({ at }) => at), ...(passing.length < arrivals.length ? passing : [])];

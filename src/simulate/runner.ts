@@ -3,9 +3,8 @@
 //   cell, replication ─► threads of this process          ─┐
 //                    └─► queue ─► weir worker, weir worker ┴─► the same results
 import type { Seed } from '../math/seed.js';
-import type { LevelRun } from '../math/splitting.js';
 import { Failure } from '../schema/failure.js';
-import { type Replicate, type ReplicationTask, type RunPlace, replicationSeed, runReplication } from './replication.js';
+import { type Replicate, type RunPlace, replicationSeed, runReplication } from './replication.js';
 import { openRunPool } from './run-pool.js';
 import { type Cell, withFields, wrongSweep } from './sweep/grid.js';
 import { type SweepPlan, scenarioOf } from './sweep/plan-sweep.js';
@@ -18,8 +17,6 @@ export interface CellRun extends Replicate {
 export interface Runner {
   readonly most: number;
   run(cell: Cell, replication: number): Promise<CellRun | undefined>;
-  /** For splitting; the run is not kept. Undefined if stopped. */
-  split(cell: Cell, run: LevelRun): Promise<Replicate | undefined>;
   close(): Promise<void>;
 }
 
@@ -44,11 +41,11 @@ export async function openRunner(
   const before = new Map([...known].map((run) => [keyOf(run), run]));
   const left = runs - before.size;
   const pool = isHere || left <= 0 ? undefined : await openRunPool(place, left, signal);
-  const make = async (cell: Cell, seed: Seed, branches?: ReplicationTask['branches']) => {
-    if (pool === undefined) return runReplication(scenarioOf(plan, cell.set), seed, { branches });
+  const make = async (cell: Cell, seed: Seed) => {
+    if (pool === undefined) return runReplication(scenarioOf(plan, cell.set), seed);
     const value = withFields(scenario, cell.set);
     try {
-      return await pool.run({ path, scenario: value, seed, withPeaks: false, branches });
+      return await pool.run({ path, scenario: value, seed, withPeaks: false });
     } catch (error) {
       if (signal?.aborted === true) return undefined;
       if (error instanceof Failure) throw error;
@@ -68,7 +65,6 @@ export async function openRunner(
       onRun?.(run);
       return run;
     },
-    split: async (cell, { seed, branches }) => (signal?.aborted === true ? undefined : make(cell, seed, branches)),
     close: async () => pool?.close(),
   };
 }

@@ -16,14 +16,12 @@ interface SeriesRecorderOptions {
   readonly firstCycle: number;
   readonly lastCycle: number;
   readonly hasService: boolean;
-  readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
 export class SeriesRecorder implements ClientWatch, ServiceWatch {
   readonly #clock: Clock;
   readonly #hasService: boolean;
   readonly #rows: SeriesRows;
-  readonly #onOpenJobs: SeriesRecorderOptions['onOpenJobs'];
   #cycle: number;
   #waiting = 0;
   #mostWaiting = 0;
@@ -32,8 +30,7 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   #latencies: number[] = [];
   #responses: number[] = [];
 
-  constructor({ clock, firstCycle, lastCycle, hasService, onOpenJobs }: SeriesRecorderOptions) {
-    this.#onOpenJobs = onOpenJobs;
+  constructor({ clock, firstCycle, lastCycle, hasService }: SeriesRecorderOptions) {
     this.#clock = clock;
     this.#hasService = hasService;
     this.#rows = new SeriesRows(lastCycle - firstCycle + 1);
@@ -93,7 +90,6 @@ export class SeriesRecorder implements ClientWatch, ServiceWatch {
   #reach(cycle: number): void {
     while (this.#cycle < cycle) {
       this.#sawWaiting();
-      this.#onOpenJobs?.(this.#openJobs, this.#cycle);
       const counts = [this.#mostWaiting, this.#openJobs, this.#retries] as const;
       this.#rows.add([this.#cycle, ...counts, ...quantilesOf(this.#latencies), ...quantilesOf(this.#responses)]);
       this.#cycle += 1;

@@ -4,9 +4,8 @@
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
 import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
 import type { GateFigures as Counted } from '../limiter/fast-path.js';
-import { branchingDraws, drawsOf } from '../math/random.js';
+import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
-import type { RunBranch } from '../math/splitting.js';
 import { assembleOutcome } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -14,8 +13,7 @@ import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { lastInstantOf, startOf } from '../time/cycle.js';
-import { Rank } from '../time/rank.js';
+import { lastInstantOf } from '../time/cycle.js';
 import { type ActorState, actorStates } from './actor-states.js';
 import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
@@ -31,8 +29,6 @@ export interface SimulateOptions extends DriveOptions {
   readonly inspect?: WorldInspect | undefined;
   readonly withDecisions?: boolean | undefined;
   readonly journeys?: JourneyRecorder | undefined;
-  readonly branches?: readonly RunBranch[] | undefined;
-  readonly onOpenJobs?: ((open: number, cycle: number) => void) | undefined;
 }
 
 export interface SimulatedRun extends RunShape {
@@ -121,18 +117,9 @@ async function prepare(
   needsColumns: boolean,
   onRow: (row: CycleRow<SimulatedRun>) => void,
 ): Promise<Drivable> {
-  const {
-    seed = scenario.seed,
-    untilCycle = Number.POSITIVE_INFINITY,
-    inspect,
-    withDecisions,
-    journeys,
-    branches,
-    onOpenJobs,
-  } = options;
+  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
-  const branching = branches && branchingDraws(seed);
-  const draws = branching?.draws ?? drawsOf(seed);
+  const draws = drawsOf(seed);
   const traffic = await trafficOf(scenario, draws);
   const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
@@ -165,13 +152,8 @@ async function prepare(
     },
     about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
   });
-  // Before all else of its cycle: arrivals are drawn as it begins.
-  for (const { cycle, seed } of branches ?? [])
-    world.clock.agenda.at(startOf(firstCycle + cycle, cycleMs), Rank.close, () => branching!.branch(seed));
   const clients =
-    senders.length === 0
-      ? undefined
-      : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys, onOpenJobs });
+    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });
   if (clients !== undefined) return { world, lastCycle, feed: undefined };
   const models =
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);

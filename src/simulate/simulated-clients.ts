@@ -30,7 +30,6 @@ interface SimulatedClientsOptions {
   readonly draws: Draws;
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
-  readonly onOpenJobs: ((open: number, cycle: number) => void) | undefined;
 }
 
 export class SimulatedClients {
@@ -47,14 +46,14 @@ export class SimulatedClients {
 
   constructor(
     { senders, service, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
-    { traffic, world, draws, lastCycle, journeys, onOpenJobs }: SimulatedClientsOptions,
+    { traffic, world, draws, lastCycle, journeys }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
     this.#world = world;
     this.#contracts = traffic.names.length;
     this.#startCycle = startCycle;
     const hasService = service !== undefined;
-    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService, onOpenJobs });
+    const watch = new SeriesRecorder({ clock, firstCycle: startCycle, lastCycle, hasService });
     this.#recorder = watch;
     const fromMs = startOf(startCycle + warmUp, clock.cycleMs);
     const untilMs = startOf(startCycle + traffic.cycles, clock.cycleMs);

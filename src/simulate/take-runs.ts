@@ -116,12 +116,9 @@ function tasksIn(data: unknown): readonly ReplicationTask[] | string {
 
 function isTask(task: unknown): task is ReplicationTask {
   if (!isObject(task)) return false;
-  const { path, scenario, seed, withPeaks, branches = [] } = task as Partial<ReplicationTask>;
-  const isSeed = (one: unknown) => typeof one === 'number' || typeof one === 'string';
-  const isSplit =
-    Array.isArray(branches) &&
-    branches.every((one) => isObject(one) && Number.isInteger(one.cycle) && isSeed(one.seed));
-  return typeof path === 'string' && isObject(scenario) && isSeed(seed) && typeof withPeaks === 'boolean' && isSplit;
+  const { path, scenario, seed, withPeaks } = task as Partial<ReplicationTask>;
+  const isSeed = typeof seed === 'number' || typeof seed === 'string';
+  return typeof path === 'string' && isObject(scenario) && isSeed && typeof withPeaks === 'boolean';
 }
 
 function isObject(value: unknown): boolean {

@@ -109,7 +109,7 @@ describe('the view of a terminal', () => {
     const shown = (columns: number) => watched.lines(undefined, terminal(columns));
     expect(shown(60).at(-1)).toBe('Waiting for the first cell…');
     for (const cell of plan.cells) {
-      const run = await runReplication(scenarioOf(plan, cell.set), plan.seed, {});
+      const run = await runReplication(scenarioOf(plan, cell.set), plan.seed);
       watched.add({ cell: cell.cell, replication: 0, ...run });
       nowMs += 1_000;
       seen.push(

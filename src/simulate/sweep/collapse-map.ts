@@ -10,13 +10,9 @@
 // may only drain slowly: if the scenario has a warm-up, the smallest stuck trigger of a load runs again for eight times as long, with as
 // long a measurement at the end. If it recovers, so do smaller triggers, and larger ones are tried.
 //
-//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84). With `--budget`, splitting estimates it if fewer
-//                     than three runs are stuck: its level is the number of open jobs, common to every collapse
-//   time to recover   mean of the runs that do; if the scenario is a Markov chain, solved with P(not recovered) (recovery-chain.ts)
+//   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84)
+//   time to recover   mean of the runs that do
 import { meanInterval, shareInterval } from '../../math/interval.js';
-import { type JudgedRun, type LevelRun, rareEvent } from '../../math/splitting.js';
-import type { ScenarioObject } from '../../scenario/load-scenario.js';
-import { nextTurn } from '../../time/next-turn.js';
 import { openRunner, type Runner } from '../runner.js';
 import {
   type Explored,
@@ -29,9 +25,8 @@ import {
   shareAt,
 } from './collapse-points.js';
 import { type FigureCondition, readFigureCondition } from './condition.js';
-import { type Axis, type Cell, cellsOf, type Json, parseAxis, withFields, wrongSweep } from './grid.js';
+import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from './grid.js';
 import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { solveRecovery } from './recovery-chain.js';
 import { exactly, type RunSweepOptions, type SweepRow, type SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
@@ -42,8 +37,6 @@ export interface MapQuestion {
   readonly stuck: string;
   /** Possible cures of the scenario as written: axes from the weakest change to the strongest. */
   readonly cures?: readonly string[] | undefined;
-  /** Most runs for splitting to estimate the share of a point with few stuck runs. Default: none. */
-  readonly budget?: number | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
@@ -72,24 +65,17 @@ interface Cure {
 export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
-  /**
-   * A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (if recovered), `runs` (0: inferred);
-   * with splitting `split_runs`; with a chain `not_recovered` and `chain_states`, without intervals.
-   */
+  /** A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (if recovered), `runs` (0: inferred). */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
   readonly cures: readonly Cure[];
   /** Runs made, and runs that a full map would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
-  readonly unsolved: string | undefined;
-  /** Points without a stuck run in splitting: their interval is that of the other runs. */
-  readonly unsplit: number;
 }
 
 const PROLONGED = 8;
 const CURED = 0.05;
-const FEW = 3;
 const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
 
@@ -104,11 +90,9 @@ export async function mapCollapse(
   const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
-  if (question.budget !== undefined && scenarioOf(plan, { ...plan.cells[0]?.set, ...least }).senders.length === 0)
-    throw wrongSweep('Splitting needs clients or a service, whose open jobs are its level.', 'Leave --budget out.');
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
   try {
-    const mapping = new Mapping({ plan, across, up, budget: question.budget, condition, runner, signal });
+    const mapping = new Mapping({ plan, across, up, condition, runner });
     for (const { set } of plan.cells) {
       await mapping.mapPolicy(set);
       if (signal?.aborted === true) return undefined;
@@ -124,10 +108,8 @@ interface Asked {
   readonly plan: SweepPlan;
   readonly across: Stepped;
   readonly up: Stepped;
-  readonly budget: number | undefined;
   readonly condition: FigureCondition;
   readonly runner: Runner;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** The map so far: one policy after the other. */
@@ -137,8 +119,6 @@ class Mapping {
   readonly #rows: SweepRow[] = [];
   readonly #columns: MapColumn[] = [];
   #runs = 0;
-  #unsplit = 0;
-  #unsolved: string | undefined;
   /** Runs of a point at the border. */
   readonly #most: number;
 
@@ -148,18 +128,13 @@ class Mapping {
   }
 
   async mapPolicy(set: Cell['set']): Promise<void> {
-    const { across, up, budget } = this.#asked;
+    const { across, up } = this.#asked;
     const [width, height] = [across.values.length, up.values.length];
     const setAt = (x: number, y: number) => ({ ...set, [up.path]: up.values[y]!, [across.path]: across.values[x]! });
     const points = await explore(width, height, this.#most, (point, x, y, n) => this.#add(point, setAt(x, y), n));
     for (const [x, load] of across.values.entries()) {
       const column = await this.#columnOf(points, x, (y) => setAt(x, y));
       this.#columns.push({ set: { ...set, [across.path]: load }, ...column });
-    }
-    for (const [place, point] of points.sampled) {
-      const at = setAt(place % width, Math.floor(place / width));
-      await this.#solve(point, at);
-      if (budget !== undefined) await this.#split(point, at, budget);
     }
     for (let y = 0; y < height; y += 1)
       for (let x = 0; x < width; x += 1) this.#rows.push(rowOf(this.#rows.length, setAt(x, y), points, x, y));
@@ -200,8 +175,6 @@ class Mapping {
       cures,
       runs: this.#runs,
       runsOfAll: this.#rows.length * this.#most,
-      unsolved: this.#unsolved,
-      unsplit: this.#unsplit,
     };
   }
 
@@ -228,7 +201,6 @@ class Mapping {
     // Prolonged runs are few.
     if (point !== undefined && point.recoveriesMs.length > 0 && times === 1)
       await this.#add(point, setAt(y), this.#most);
-    if (point !== undefined) await this.#solve(point, setAt(y));
     const ms = point && recoveryOf(point);
     return {
       zone: first < 0 ? 'stable' : first === 0 ? 'collapsed' : 'vulnerable',
@@ -249,7 +221,6 @@ class Mapping {
       const point = newPoint();
       await this.#add(point, { ...setAt(y), ...longer }, Math.min(FIRST_RUNS, this.#most));
       if (2 * point.stuck >= point.n) return true;
-      point.isProlonged = true;
       points.sampled.set(y * points.width + x, point);
       return false;
     };
@@ -271,26 +242,6 @@ class Mapping {
     return { upTo: stuck[high - 1] ?? -1, times: PROLONGED };
   }
 
-  async #solve(point: Point, set: Cell['set']): Promise<void> {
-    if (point.isProlonged === true || point.solved !== undefined || this.#asked.signal?.aborted === true) return;
-    await nextTurn();
-    const scenario = withFields(this.#asked.plan.scenario, set) as ScenarioObject;
-    point.solved = solveRecovery(scenario, scenarioOf(this.#asked.plan, set));
-    if (typeof point.solved === 'string') this.#unsolved ??= point.solved;
-  }
-
-  async #split(point: Point, set: Cell['set'], budget: number): Promise<void> {
-    if (point.isProlonged === true || point.stuck >= Math.min(FEW, point.n / 2)) return;
-    const cell = this.#cellOf(set);
-    const make = async (run: LevelRun): Promise<JudgedRun | undefined> => {
-      const made = await this.#asked.runner.split(cell, run);
-      return made && { records: made.records ?? [], hasEvent: this.#asked.condition.holds(made.figures) };
-    };
-    const found = await rareEvent(make, `${this.#asked.plan.seed}/rare`, budget);
-    if (found === undefined) this.#unsplit += 1;
-    else point.rare = found;
-  }
-
   #cellOf(set: Cell['set']): Cell {
     const key = JSON.stringify(set);
     const cell = this.#cells.get(key) ?? { cell: this.#cells.size, set };
@@ -308,9 +259,8 @@ function steppedAxis(text: string): Stepped {
   return axis as Stepped;
 }
 
-/** As solved, else the mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
-function recoveryOf({ recoveriesMs, solved }: Point): SweptFigure | undefined {
-  if (typeof solved === 'object' && solved.meanMs !== undefined) return exactly(solved.meanMs);
+/** Mean with its 95 % interval over the runs that recover; undefined for fewer than two. */
+function recoveryOf({ recoveriesMs }: Point): SweptFigure | undefined {
   if (recoveriesMs.length < 2) return undefined;
   const { mean, low, high } = meanInterval(recoveriesMs);
   return { mean, low, high };
@@ -321,18 +271,12 @@ function rowOf(cell: number, set: Cell['set'], explored: Explored, x: number, y:
   const point = pointAt(explored, x, y);
   const { stuck, n } = point;
   const recovery = isSampled ? recoveryOf(point) : undefined;
-  const { solved, rare } = isSampled ? point : {};
   const { low, high } = isSampled && n > 0 ? shareInterval(stuck, n) : { low: null, high: null };
   const runs = isSampled ? n : 0;
   const figures = {
-    stuck: rare ? { mean: rare.mean, low: rare.low, high: rare.high } : { mean: shareAt(explored, x, y), low, high },
+    stuck: { mean: shareAt(explored, x, y), low, high },
     ...(recovery && { [RECOVERY]: recovery }),
-    ...(typeof solved === 'object' && {
-      not_recovered: exactly(solved.unrecovered),
-      chain_states: exactly(solved.states),
-    }),
     runs: exactly(runs),
-    ...(rare && { split_runs: exactly(rare.runs) }),
   };
   return { cell, set, n: runs, held: null, held_share: null, figures };
 }

@@ -4,9 +4,6 @@
 //   |       |  ─►   |   |   |           corners that agree: the points between are inferred
 //   o-------#       o---o---#
 
-import type { RareEvent } from '../../math/splitting.js';
-import type { Recovery } from './recovery-chain.js';
-
 export const FIRST_RUNS = 4;
 const COARSE = 4;
 
@@ -15,10 +12,6 @@ export interface Point {
   stuck: number;
   goodput: number;
   readonly recoveriesMs: number[];
-  /** Its runs have `prolonged` times the length. */
-  isProlonged?: boolean;
-  solved?: Recovery | string;
-  rare?: RareEvent;
 }
 
 export const newPoint = (): Point => ({ n: 0, stuck: 0, goodput: 0, recoveriesMs: [] });
