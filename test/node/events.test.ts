@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
 import { inTurn, NDJSON } from './caller.js';
@@ -153,5 +154,71 @@ describe('many events at once', () => {
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([200, expect.objectContaining({ lines: 0, outcomes: [], contracts: [] })]);
     }
+  });
+});
+
+describe('an array of events', () => {
+  const LIMITS = [
+    { name: 'narrow', threshold: 4, within: 10 },
+    { name: 'wide', threshold: 9, within: 3 },
+    { name: 'keyed', threshold: 2, within: 10, keyed: { max_keys: 2, overflow: 'refuse' } },
+  ];
+  const now = node.clock.cycle();
+  const sent = fc.oneof(
+    {
+      arbitrary: fc.constantFrom(7, null, {}, { type: 'request', count: 0 }, { type: 'request', extra: 1 }),
+      weight: 1,
+    },
+    {
+      arbitrary: fc.record(
+        {
+          type: fc.constantFrom('request', 'request', 'request', 'other'),
+          count: fc.integer({ min: 1, max: 3 }),
+          cycle: fc.integer({ min: now - 11, max: now + 1 }),
+          contract_id: fc.constantFrom('narrow', 'wide', 'keyed', 'none'),
+          key: fc.constantFrom('a', 'b', 'c'),
+        },
+        { requiredKeys: ['type'] },
+      ),
+      weight: 9,
+    },
+  );
+  let machines = 0;
+
+  async function twin(): Promise<string> {
+    const slug = `twin-${machines++}`;
+    await owner.createMachine(slug);
+    for (const limit of LIMITS) await owner.deploy(slug, limit);
+    return slug;
+  }
+
+  const statesOf = (slug: string) =>
+    inTurn(['narrow', 'wide', 'keyed?key=a', 'keyed?key=b'], async (id) => {
+      const { contract = {}, code } = (await owner.get(`/api/chain/${slug}/contracts/${id}`)).body;
+      return [id, code, contract.currentState, contract.count];
+    });
+
+  it('counts as they do one by one, and refuses the same ones', async () => {
+    const property = fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 20 }), async (events) => {
+      const [single, joined] = [await twin(), await twin()];
+      const answers = await inTurn(events, (event) => owner.post(`/api/chain/${single}/event`, JSON.stringify(event)));
+      const { status, body } = await send(joined, JSON.stringify(events), JSON_TYPE);
+      const counted = answers.filter((one) => one.status === 200);
+      const sums = counted.map(({ body: { contracts } }) => {
+        const admitted = Math.min(...contracts.map((one: { admitted: number }) => one.admitted));
+        return [admitted, contracts[0].admitted + contracts[0].limited - admitted] as const;
+      });
+      expect([status, body]).toMatchObject([
+        200,
+        {
+          counted: counted.length,
+          refused: events.length - counted.length,
+          admitted: sums.reduce((sum, [admitted]) => sum + admitted, 0),
+          limited: sums.reduce((sum, [, limited]) => sum + limited, 0),
+        },
+      ]);
+      expect(await statesOf(joined)).toEqual(await statesOf(single));
+    });
+    await fc.assert(property, { numRuns: 12 });
   });
 });
