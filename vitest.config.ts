@@ -28,7 +28,6 @@ const long = [
   'test/identify/retry-policy.test.ts',
   'test/identify/client-limits.test.ts',
   'test/report/page.test.ts',
-  'test/cli/watch.test.ts',
   'test/actor/client/libraries.test.ts',
   'test/node/many-readers.test.ts',
   'test/cli/sweep.test.ts',

@@ -9,7 +9,6 @@
 //   dist/web/node/verify.js       the verifier of records, for a browser
 //   dist/web/report.*, …          the pages of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
-//   dist/web/watch.html           the live page of a run: one file
 //   dist/schema/*.schema.json     the JSON Schemas of scenarios, outcomes, series and identifications
 //   dist/topics/*.md              the pages of `weir help`
 //   dist/fonts/*.woff2            Inter, for charts
@@ -99,7 +98,7 @@ const verifier = await build({
 
 const play = await build({
   ...forBrowsers,
-  entryPoints: ['program.ts', 'unpack.ts', 'watch.tsx'].map((name) => `src/play/${name}`),
+  entryPoints: ['program.ts', 'unpack.ts'].map((name) => `src/play/${name}`),
   outdir: 'dist/web/play',
   // A page opened from disk cannot start module workers.
   format: 'iife',
@@ -112,23 +111,28 @@ const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml')
 const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
 const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
 
+/** One file. Its policy names scripts and style by hash. */
 put(
   'dist/web/play.html',
-  page({
-    title: 'Weir playground',
-    policy: `script-src ${hashed(played('program.js'))} ${hashed(played('unpack.js'))}; worker-src blob:`,
-    body: `<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
+  `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashed(played('program.js'))} ${hashed(played('unpack.js'))}; worker-src blob:; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Weir playground</title>
+<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
+<style>${style}</style>
+</head>
+<body>
+<div id="play"><noscript>This page needs JavaScript.</noscript></div>
+<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
 <script type="text/plain" id="program">${gzipSync(played('program.js'), { level: 9 }).toString('base64')}</script>
-<script>${played('unpack.js')}</script>`,
-  }),
-);
-put(
-  'dist/web/watch.html',
-  page({
-    title: 'Weir: a run',
-    policy: `script-src ${hashed(played('watch.js'))}; connect-src 'self'`,
-    body: `<script type="module">${played('watch.js').replaceAll('</script', '<\\/script')}</script>`,
-  }),
+<script>${played('unpack.js')}</script>
+</body>
+</html>
+`,
 );
 
 /** Native or rarely needed packages, installed beside the package if at all. */
@@ -257,25 +261,4 @@ function put(path, text) {
 function copy(from, to) {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(from, to);
-}
-
-/** A page in one file. Its policy names scripts and style by hash. */
-function page({ title, policy, body }) {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${policy}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
-<style>${style}</style>
-</head>
-<body>
-<div id="play"><noscript>This page needs JavaScript.</noscript></div>
-${body}
-</body>
-</html>
-`;
 }

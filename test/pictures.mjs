@@ -1,18 +1,14 @@
 // `npm run pictures`: the screens of README.md and of the topics, taken anew into reports/example. Needs a Chromium on the PATH or at CHROMIUM.
 //
 //   machine.png      a node under waves of requests: counts, states, record
-//   watch.png        a live run while it goes on, predicted and observed over each other
 //   playground.png   a scenario under sliders
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const folder = resolve('reports/example');
-const scratch = mkdtempSync(join(tmpdir(), 'weir-pictures-'));
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--headless', '--no-sandbox'],
@@ -86,17 +82,6 @@ async function machine() {
   child.kill();
 }
 
-async function watch() {
-  const args = ['load', 'scenarios/burst.yaml', '--cycle-ms', '250', '--watch', '--out', join(scratch, 'run')];
-  const { child, line } = begin(args, /^watch it here: (\S+)/);
-  const page = await open(await line, 760);
-  await page.waitForSelector('[data-plot="limited"] canvas');
-  const share = () => page.locator('progress').evaluate((bar) => bar.value);
-  while ((await share()) < 0.65) await pause(50);
-  await take(page, 'watch.png');
-  child.kill('SIGINT');
-}
-
 async function playground() {
   const page = await open(`${pathToFileURL('dist/web/play.html').href}#sandbox`, 900);
   await page.waitForSelector('[data-digest] canvas');
@@ -112,9 +97,7 @@ async function playground() {
 
 try {
   await machine();
-  await watch();
   await playground();
 } finally {
   await browser.close();
-  rmSync(scratch, { recursive: true, force: true });
 }

@@ -1,8 +1,6 @@
 // `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line per cycle.
 import { setFlagsFromString } from 'node:v8';
-import type { LoadRun } from '../live/live-rows.js';
 import type { LiveOptions } from '../live/load.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Reported } from '../report/reported.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { readText } from '../schema/text-file.js';
@@ -11,11 +9,9 @@ import { usageFailure } from './exit-codes.js';
 import { stopSignal } from './interrupt.js';
 import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
 import { header, liveOptions, liveOptionsOf, requestHeaders } from './live-options.js';
-import { json, limitedStatus, out, scenarios, seed, top, watch } from './options.js';
-import { CycleLines, progressOut } from './progress.js';
-import type { RunSetting } from './runs.js';
+import { json, limitedStatus, out, scenarios, seed, top } from './options.js';
+import { CycleLines } from './progress.js';
 import { say, warn } from './say.js';
-import type { WatchServer } from './watch.js';
 
 const options = {
   scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },
@@ -44,7 +40,6 @@ const options = {
     'where in its cycle a request is sent (default: as its arrival says)',
   ),
   workers: text('send from remote workers, a share from each, through this Redis: redis://host:6379', { local: true }),
-  watch,
   out,
   top,
   json,
@@ -94,7 +89,7 @@ export const load = command({
     const sharesKey = live.url !== undefined && live.key === undefined;
     const isShared = sharesKey && scenarios.filter(({ target }) => target === undefined).length > 1;
     const common = isShared ? { ...live, key: await mintKey(live) } : live;
-    const runOne = async (one: Asked, { watch }: RunSetting) => ({ run: await loadOne(one, given, common, watch) });
+    const runOne = async (one: Asked) => ({ run: await loadOne(one, given, common) });
     const runs = await runAll(given, line, asked, runOne, '-live');
     const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
     if (url !== undefined && isLimited && given.limit === undefined && !given.json)
@@ -181,7 +176,6 @@ async function loadOne(
   { scenario, isOfUrl = false, isPredicted = true }: Asked,
   given: Given,
   live: LiveOptions,
-  watch: WatchServer | undefined,
 ): Promise<Reported> {
   const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
@@ -190,13 +184,7 @@ async function loadOne(
     import('../live/answer-tally.js'),
   ]);
   const seed = given.seed ?? scenario.seed;
-  const lines = new CycleLines(scenario.name, progressOut(given.watch));
-  const watched = watch?.runOf(scenario.at(live.cycleMs ?? scenario.cycleMs), { kind: 'load', seed });
-  if (watched !== undefined) {
-    // A log, or a service that exists only in the model, cannot be predicted; the run itself explains why.
-    await watched.predict().catch(() => {});
-    watch?.begin(watched);
-  }
+  const lines = new CycleLines(scenario.name);
   const { workers, pacing, top } = given;
   const rows = load$(scenario, {
     ...live,
@@ -207,12 +195,7 @@ async function loadOne(
     answers: isOfUrl && workers === undefined ? new AnswerTally() : undefined,
     ...(isOfUrl && given.rate === 'max' && loopOf(given)),
   });
-  const show = (row: CycleRow<LoadRun>) => {
-    lines.show(row);
-    watched?.nextLive(row);
-    watch?.changed();
-  };
-  const { observed, predicted, series } = await followRows(rows, show, toResult());
+  const { observed, predicted, series } = await followRows(rows, lines.show, toResult());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
 }

@@ -1,4 +1,4 @@
-// A loopback server for the playground, the page of a run, and reports.
+// A loopback server for the playground and reports.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type HostCheck, hostCheck, refuseHostLines } from '../node/host-names.js';
@@ -12,13 +12,10 @@ export interface Page {
   readonly policy?: string;
 }
 
-/** Undefined: not found. 'sent': it answered by itself, for a stream. */
-export type Pages = (
-  url: URL,
-  response: ServerResponse,
-) => Page | 'sent' | undefined | Promise<Page | 'sent' | undefined>;
+/** Undefined: not found. */
+type Pages = (url: URL) => Page | undefined | Promise<Page | undefined>;
 
-export interface LocalPages {
+interface LocalPages {
   readonly url: string;
   close(): Promise<void>;
 }
@@ -32,7 +29,7 @@ export async function servePages(port: number, pages: Pages): Promise<LocalPages
   const check = hostCheck(HOST, []);
   const server = createServer((request, response) => {
     pageFor(request, response, pages, check)
-      .then((page) => page !== 'sent' && send(request, response, page))
+      .then((page) => send(request, response, page))
       .catch((error: unknown) => {
         const failure = error instanceof Failure ? error : undefined;
         if (response.headersSent) response.destroy();
@@ -63,7 +60,7 @@ async function pageFor(
   response: ServerResponse,
   pages: Pages,
   check: HostCheck,
-): Promise<Page | 'sent'> {
+): Promise<Page> {
   const { method, headers, url = '/' } = request;
   refuseHostLines(request);
   check(headers.host);
@@ -72,7 +69,7 @@ async function pageFor(
     return { status: 405, type: TEXT, content: 'These pages are only read.\n' };
   }
   if (url === '/favicon.ico') return { type: 'image/svg+xml', content: bundled('icon.svg') };
-  const found = URL.canParse(url, `http://${HOST}`) ? await pages(new URL(url, `http://${HOST}`), response) : undefined;
+  const found = URL.canParse(url, `http://${HOST}`) ? await pages(new URL(url, `http://${HOST}`)) : undefined;
   return found ?? { status: 404, type: TEXT, content: 'There is no such page.\n' };
 }
 

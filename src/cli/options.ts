@@ -3,10 +3,9 @@ import { seedOf } from '../math/seed.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
-import { flag, perhaps, several, text, value, whole } from './command.js';
+import { flag, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
-import type { WatchServer } from './watch.js';
 
 export const json = flag('print JSON, for programs', { local: true });
 
@@ -22,25 +21,6 @@ export const outFor = (usual: string) => text(`folder for the report, or none (d
 export const out = outFor('reports/<scenario>/<seed>');
 
 export const NONE = 'none';
-
-export const watch = perhaps(
-  { value: 'page', fits: /^(page|text)$/ },
-  'page or text',
-  'show the run while it goes on: a page on loopback, or with --watch=text the whole terminal',
-  { local: true },
-);
-
-/** @param how `text` for the terminal, `page` for the browser @throws Failure `wrong_usage` */
-export async function watchOf(how: string | undefined): Promise<WatchServer | undefined> {
-  if (how === undefined) return undefined;
-  if (how === 'text' && process.stderr.isTTY !== true)
-    throw usageFailure(
-      '--watch=text draws on a terminal, and there is none.',
-      'Say --watch for a page in the browser.',
-    );
-  const { WatchServer } = await import('./watch.js');
-  return WatchServer.open(how === 'text' ? 'terminal' : 'page');
-}
 
 export const port = whole(0, 65_535, 'loopback port (0: a free one)', { default: 0, local: true });
 

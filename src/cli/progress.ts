@@ -15,11 +15,6 @@ interface Output {
   write(text: string): unknown;
 }
 
-/** No progress while `--watch=text` occupies the terminal. */
-export function progressOut(watch: string | undefined): Output {
-  return watch === 'text' ? { write: () => true } : process.stderr;
-}
-
 export class Progress {
   #shown = '';
   #nextMs: number;

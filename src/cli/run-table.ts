@@ -16,11 +16,10 @@ import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '..
 import { monotonicNowMs } from '../time/wall.js';
 import type { CommandLine } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { NONE, runPlace, watchOf } from './options.js';
-import { Progress, progressOut } from './progress.js';
+import { NONE, runPlace } from './options.js';
+import { Progress } from './progress.js';
 import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
-import { WatchedSweep } from './watched-sweep.js';
 
 interface Given {
   readonly set?: readonly string[];
@@ -29,7 +28,6 @@ interface Given {
   readonly cure?: readonly string[];
   readonly figure?: readonly string[];
   readonly workers?: number | string;
-  readonly watch?: string;
   readonly out?: string;
   readonly json: boolean;
 }
@@ -62,18 +60,13 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
   if (all !== undefined)
     note(`${name}: ${counted(plan.cells.length, 'cell')} of ${counted(plan.replications, 'run')}.`);
   if (known.length > 0) note(`${known.length}${of} runs are known from before.`);
-  const watch = await watchOf(given.watch);
-  const watched = watch && new WatchedSweep(plan, given.figure, known, monotonicNowMs);
-  if (watched !== undefined) watch?.begin(watched);
   try {
     const ended = all === undefined ? () => {} : estimate(all - known.length, given);
-    const progress = new Progress(`${kind} of ${name}`, progressOut(given.watch));
+    const progress = new Progress(`${kind} of ${name}`);
     const onRun = (run: SweepRun) => {
       folder?.add(run);
       runs.push(run);
       ended();
-      watched?.add(run);
-      watch?.changed();
       progress.show(all && runs.length / all, `${runs.length}${of} runs`);
     };
     const table = await make({ ...runPlace(given), signal, known, onRun });
@@ -98,9 +91,7 @@ export async function runTable(planned: SweepPlan, given: Given, line: CommandLi
     if (answer !== undefined && given.json) say(`${JSON.stringify({ rows: rows.map(flatRow), ...answer, digest })}\n`);
     if (!given.json) say(`${documentText(document, terminalAtHand())}\n${digest}\n`);
     if (page !== undefined && !given.json) say(`\nopen it here: ${page}\n`);
-    await watch?.end(page);
   } finally {
-    await watch?.end();
     folder?.close();
   }
 }
@@ -159,10 +150,10 @@ const WARM_UP_MS = 2_000;
 const MEASURED_MS = 1_000;
 
 /** Call it after each run: it reports the remaining time once. */
-function estimate(left: number, { workers, watch }: Given): () => void {
+function estimate(left: number, { workers }: Given): () => void {
   const cores = Math.min(typeof workers === 'number' ? workers : availableParallelism(), left);
   const startMs = monotonicNowMs();
-  let [ended, isSaid] = [0, watch === 'text'];
+  let [ended, isSaid] = [0, false];
   let warm: { readonly ms: number; readonly ended: number } | undefined;
   return () => {
     ended += 1;

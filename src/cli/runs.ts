@@ -9,10 +9,9 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { CommandLine } from './command.js';
 import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { NONE, watchOf } from './options.js';
+import { NONE } from './options.js';
 import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
-import type { WatchServer } from './watch.js';
 
 export function followRows<Row, Result>(
   rows: Observable<Row>,
@@ -44,42 +43,35 @@ interface AskedRun {
 
 export interface RunSetting {
   readonly signal: AbortSignal;
-  readonly watch: WatchServer | undefined;
   readonly folder: ReportFolder | undefined;
 }
 
 /** Runs scenarios in turn and prints the results. @param run returns the run, and files it has written */
 export async function runAll<Asked extends AskedRun>(
-  given: Given & { readonly seed?: number | string; readonly watch?: string },
+  given: Given & { readonly seed?: number | string },
   line: CommandLine,
   all: readonly Asked[],
   run: (asked: Asked, place: RunSetting) => Promise<{ readonly run: Reported; readonly files?: readonly string[] }>,
   suffix = '',
 ): Promise<readonly Reported[]> {
-  const watch = await watchOf(given.watch);
-  try {
-    const signal = stopSignal();
-    const runs: Reported[] = [];
-    const reports: (WrittenReport | undefined)[] = [];
-    for (const asked of all) {
-      if (signal.aborted) break;
-      const { path, scenario } = asked;
-      const name = `${placeOf(scenario, all)}${suffix}`;
-      const ofSeveral = all.length > 1;
-      const folder = await folderFor(given, { scenario: name, id: String(given.seed ?? scenario.seed), ofSeveral });
-      const { run: found, files } = await run(asked, { signal, watch, folder });
-      const repeatable = { ...found, command: line.repeat([path]) };
-      runs.push(repeatable);
-      reports.push(await folder?.write(repeatable, files));
-    }
-    await watch?.end(reports.at(-1)?.page);
-    printRuns(runs, reports, given);
-    const left = all.length - runs.length;
-    if (left > 0) warn(`weir: stopped; ${left} of ${all.length} scenarios were not run.\n`);
-    return runs;
-  } finally {
-    await watch?.end();
+  const signal = stopSignal();
+  const runs: Reported[] = [];
+  const reports: (WrittenReport | undefined)[] = [];
+  for (const asked of all) {
+    if (signal.aborted) break;
+    const { path, scenario } = asked;
+    const name = `${placeOf(scenario, all)}${suffix}`;
+    const ofSeveral = all.length > 1;
+    const folder = await folderFor(given, { scenario: name, id: String(given.seed ?? scenario.seed), ofSeveral });
+    const { run: found, files } = await run(asked, { signal, folder });
+    const repeatable = { ...found, command: line.repeat([path]) };
+    runs.push(repeatable);
+    reports.push(await folder?.write(repeatable, files));
   }
+  printRuns(runs, reports, given);
+  const left = all.length - runs.length;
+  if (left > 0) warn(`weir: stopped; ${left} of ${all.length} scenarios were not run.\n`);
+  return runs;
 }
 
 /** The scenario's name, numbered among namesakes so that no report replaces another. */

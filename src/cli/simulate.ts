@@ -8,8 +8,8 @@ import type { ActorState } from '../simulate/actor-states.js';
 import type { Run, SimulatedRun } from '../simulate/simulate.js';
 import { command, type GivenTo, perhaps, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
-import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, watch, workers } from './options.js';
-import { Progress, progressOut } from './progress.js';
+import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, workers } from './options.js';
+import { Progress } from './progress.js';
 import type { RunSetting } from './runs.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
@@ -33,7 +33,6 @@ const options = {
     local: true,
     writes: true,
   }),
-  watch,
   out,
   top,
   json,
@@ -115,50 +114,34 @@ async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: Trac
     import('./runs.js'),
     import('../simulate/simulate.js'),
   ]);
-  const { given, signal, watch } = under;
+  const { given, signal } = under;
   const seed = given.seed ?? scenario.seed;
-  const watched = watch?.runOf(scenario, { kind: 'simulate', seed });
-  if (watched !== undefined) watch?.begin(watched);
-  const progress = new Progress(scenario.name, progressOut(given.watch));
+  const progress = new Progress(scenario.name);
   const untilCycle = given.for === undefined ? undefined : durationIn('for', given.for, scenario.cycleMs);
   let states: (() => ActorState[]) | undefined;
   const rows = simulate$(scenario, { signal, seed, untilCycle, inspect: tracer?.inspect });
   const show = (row: CycleRow<SimulatedRun>) => {
     const { firstCycle, lastCycle, actors } = row.run;
     states = actors;
-    watched?.next(row);
-    watch?.changed();
     const done = row.cycle - firstCycle;
     progress.show(done / Math.max(1, lastCycle - firstCycle), () => `cycle ${done}`);
   };
   const run = await followRows(rows, show, toRun(scenario, { seed, top: given.top }));
   tracer?.close();
   if (given.for !== undefined && !given.json) say(`${actorTable(states?.() ?? [])}\n\n`);
-  if (given.replications === undefined) return run;
-  return withReplicated(scenario, run, under, (done, n) => {
-    watched?.part(done / n, [['runs', `${done} of ${n}`]]);
-    watch?.changed();
-  });
+  return given.replications === undefined ? run : withReplicated(scenario, run, under);
 }
 
-async function withReplicated(
-  scenario: LoadedScenario,
-  run: Run,
-  { given, signal }: Under,
-  onRun: (done: number, n: number) => void,
-): Promise<Run> {
+async function withReplicated(scenario: LoadedScenario, run: Run, { given, signal }: Under): Promise<Run> {
   const { replicate, withReplications } = await import('../simulate/replicate.js');
   const { outcome } = run;
-  const progress = new Progress(`${outcome.scenario} replications`, progressOut(given.watch));
+  const progress = new Progress(`${outcome.scenario} replications`);
   const found = await replicate(scenario, {
     seed: outcome.seed,
     n: given.replications ?? 0,
     signal,
     ...runPlace(given),
-    onProgress: (done, n) => {
-      onRun(done, n);
-      progress.show(done / n, `${done} of ${n}`);
-    },
+    onProgress: (done, n) => progress.show(done / n, `${done} of ${n}`),
   });
   const band = found?.band;
   return {

@@ -6,7 +6,7 @@ import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { json, outFor, runPlace, seed, watch, workers } from './options.js';
+import { json, outFor, runPlace, seed, workers } from './options.js';
 import { Progress } from './progress.js';
 import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
@@ -42,7 +42,7 @@ const options = {
     { needs: ['set'] },
   ),
   map: flag('map load by trigger: where a service stays stuck after the trigger has gone', {
-    without: ['samples', 'watch', 'figure'],
+    without: ['samples', 'figure'],
   }),
   cure: several(
     text(
@@ -50,7 +50,6 @@ const options = {
       { needs: ['map'] },
     ),
   ),
-  watch,
   out: outFor('reports/<scenario>/sweep-<id>'),
   json: { ...json, description: 'print a line of JSON for each cell; of a map one line' },
 };
@@ -109,7 +108,7 @@ export const sweep = command({
 });
 
 function refuseFiles(line: CommandLine): void {
-  for (const option of ['figure', 'watch', 'out'])
+  for (const option of ['figure', 'out'])
     if (line.has(option)) throw usageFailure(`--${option} has no effect with --find.`, `Leave --${option} out.`);
 }
 

@@ -2,14 +2,15 @@
 import { alignedTable, type Terminal } from '../report/terminal-text.js';
 
 /** Colour is on for a terminal unless NO_COLOR is set; FORCE_COLOR turns it on. */
-export function terminalAtHand(out: NodeJS.WriteStream = process.stdout): Terminal {
+export function terminalAtHand(): Terminal {
+  const { columns, isTTY } = process.stdout;
   const { NO_COLOR, FORCE_COLOR, TERM, LC_ALL, LC_CTYPE, LANG } = process.env;
   const isForced = FORCE_COLOR !== undefined && FORCE_COLOR !== '0';
   const locale = LC_ALL || LC_CTYPE || LANG || '';
   return {
-    columns: out.columns ?? 100,
-    uncut: out.columns === undefined,
-    color: isForced || (out.isTTY === true && !NO_COLOR && TERM !== 'dumb'),
+    columns: columns ?? 100,
+    uncut: columns === undefined,
+    color: isForced || (isTTY === true && !NO_COLOR && TERM !== 'dumb'),
     unicode: TERM !== 'linux' && (locale === '' || /utf-?8/i.test(locale)),
   };
 }

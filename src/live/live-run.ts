@@ -29,14 +29,7 @@ import { WeirTarget } from './weir-target.js';
 export interface LiveRun extends RunShape {
   readonly firstCycle: number;
   readonly lastCycle: number;
-  readonly sending: (cycle: number) => CycleSending;
-}
-
-interface CycleSending {
-  readonly planned: number;
-  readonly sent: number;
-  readonly sendLagMsP99: number;
-  readonly latencyMsP99: number;
+  readonly sending: (cycle: number) => { readonly planned: number; readonly sent: number };
 }
 
 type OfScenario = 'name' | 'question' | 'notes' | 'seed' | 'keyed' | 'phases' | 'target' | 'costs' | 'expectations';
@@ -171,18 +164,13 @@ class LiveSession {
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#rowOfCycle = this.#firstCycle;
     this.#events = names.map(() => []);
-    const [requestLog, latency] = [this.#requestLog, this.#latency];
     const reports = connection.nodes.length > 0;
     this.#rows = new ObservedRows(
       { plan, names, reports },
       {
         firstCycle: this.#firstCycle,
         lastCycle: this.#lastCycle,
-        sending(cycle) {
-          const { planned, sent } = requestLog.of(cycle);
-          const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
-          return { planned, sent, sendLagMsP99, latencyMsP99: latency.latency.quantileMs(0.99) };
-        },
+        sending: (cycle) => this.#requestLog.of(cycle),
       },
     );
     this.logOptions = {

@@ -20,26 +20,20 @@ export interface ShownExpectation {
   readonly found: string;
 }
 
-const atEnd = { held: '✓ held', broken: '✗ not held', open: '· open' } as const;
-const soFar = { held: '✓ so far', broken: '✗ not yet', open: '· open' } as const;
+const words = { held: '✓ held', broken: '✗ not held', open: '· open' } as const;
 
 const looks = { held: 'good', broken: 'bad', open: 'quiet' } as const;
 
-interface ExpectationsProps {
-  readonly all: readonly ShownExpectation[];
-  readonly isOver: boolean;
-}
-
-export function Expectations({ all, isOver }: ExpectationsProps) {
+export function Expectations({ all }: { readonly all: readonly ShownExpectation[] }) {
   if (all.length === 0) return null;
   return (
     <section aria-labelledby="expected">
-      <h2 id="expected">Expectations{isOver ? '' : ' so far'}</h2>
+      <h2 id="expected">Expectations</h2>
       <ul class="plain">
         {all.map(({ name, expected, state, found }) => (
           <li key={name}>
             <span>
-              <b class={looks[state]}>{(isOver ? atEnd : soFar)[state]}</b> {name}
+              <b class={looks[state]}>{words[state]}</b> {name}
             </span>
             <small>
               {[...(name === expected ? [] : [expected]), ...(found === '' ? [] : [`found ${found}`])].join('; ')}

@@ -138,7 +138,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
         </div>
         <div class="right">
           <ScenarioText text={text} refusal={refusal} onChange={change} />
-          {outcome && <Expectations all={expectedOf(outcome)} isOver />}
+          {outcome && <Expectations all={expectedOf(outcome)} />}
           <footer>
             Simulated in this page, as <code>weir simulate</code> does
             {outcome && (

@@ -47,7 +47,7 @@ export function shownFigures(rows: readonly SweepRow[], asked: readonly string[]
   return [...new Set(first)].slice(0, MOST_FIGURES);
 }
 
-export function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Table {
+function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Table {
   const asks = rows.some(({ held }) => held !== null);
   const titles = shortNames(axes.map(({ path }) => path));
   return {
@@ -240,14 +240,14 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   return resolve(page);
 }
 
-export function sweepData({ plan, rows, figures, border }: Swept, most = MOST_NUMBERS): SweepData {
+function sweepData({ plan, rows, figures, border }: Swept): SweepData {
   const { axes, name, replications, cells: planned } = plan;
   const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
   const axisNames = shortNames(axes.map(({ path }) => path));
   const shown = axes.map((axis, index) => sweepAxis(axisNames[index]!, axis));
   const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
   const further = known.map((figure) => figure.name).filter((one) => present.has(one) && !figures.includes(one));
-  const room = Math.max(figures.length, Math.floor(most / (3 * rows.length)));
+  const room = Math.max(figures.length, Math.floor(MOST_NUMBERS / (3 * rows.length)));
   const names = [...figures, ...further].slice(0, room);
   const cells = rows.map(({ set, figures: found }): SweepCell => {
     const values = names.map((one) => {
@@ -281,19 +281,13 @@ function short<T extends number | null>(value: T): T {
   return (value === null ? null : Number(Math.max(0, value).toPrecision(6))) as T;
 }
 
-export function liveSweepPage(plan: SweepPlan): string {
-  const far = html`<progress id="share" max="1" value="0" aria-label="How far the sweep has come"></progress>
-<p id="far" role="status" class="quiet">Waiting for the first cell…</p>`;
-  return documentPage(sweepDocument({ plan }), { after: html`${far}${choice}`, script: 'sweep.js', isLive: true });
-}
-
 function followers(seed: Seed, replications: number): string {
   return replications === 2 ? `${seed}/1` : `${seed}/1 to ${seed}/${replications - 1}`;
 }
 
 export function sweepDocument(
-  { plan, rows = [], figures = [], border, says = [], isMatrix = false }: { plan: SweepPlan } & Partial<Swept>,
-  again?: ReportDocument['again'],
+  { plan, rows, figures, border, says = [], isMatrix = false }: Swept,
+  again: ReportDocument['again'],
 ): ReportDocument {
   const { name, axes, cells, replications, seed, notes } = plan;
   const isMap = border !== undefined;
@@ -310,17 +304,13 @@ export function sweepDocument(
     blocks: [
       ...(isMatrix ? [] : notes.map((note) => sentence(note))),
       ...says,
-      ...(rows.length === 0
-        ? []
-        : [
-            sentence(meaning, { where: 'documents' }),
-            {
-              ...cellTable(axes, rows, figures),
-              title: 'Cells',
-              folded: isMatrix,
-              ...(isMap || isMatrix ? { where: 'documents' as const } : {}),
-            },
-          ]),
+      sentence(meaning, { where: 'documents' }),
+      {
+        ...cellTable(axes, rows, figures),
+        title: 'Cells',
+        folded: isMatrix,
+        ...(isMap || isMatrix ? { where: 'documents' as const } : {}),
+      },
       ...(isMatrix ? matrixCode(plan) : []),
     ],
     again,

@@ -11,7 +11,6 @@ export type BundledFile =
   | 'chart.umd.js'
   | 'icon.svg'
   | 'play.html'
-  | 'watch.html'
   | 'report.js'
   | 'weir.css'
   | 'sweep.js'

@@ -1,15 +1,12 @@
-// Script of a sweep page: figure and axes, as lines or as a heat map. Runs in the browser after Chart.js. During the sweep it redraws as
-// cells arrive, and then opens the report.
+// Script of a sweep page: figure and axes, as lines or as a heat map. Runs in the browser after Chart.js.
 import type { Palette, Theme } from './chart/palette.js';
 import type { ChartSpec } from './chart/spec.js';
 import { firstView, MOST_LINES, type SweepData, type SweepView, sweepCharts } from './chart/sweep-charts.js';
 import { drawOnScreen } from './draw-on-screen.js';
-import { followScreens } from './follow-screens.js';
 import { element } from './page-element.js';
-import type { SweepScreen } from './watched.js';
 
-const { sweep: whole, palettes } = JSON.parse(element('data').textContent) as {
-  readonly sweep?: SweepData;
+const { sweep, palettes } = JSON.parse(element('data').textContent) as {
+  readonly sweep: SweepData;
   readonly palettes: Readonly<Record<Theme, Palette>>;
 };
 
@@ -31,35 +28,25 @@ function fill(select: HTMLSelectElement, names: readonly string[], chosen: numbe
   );
 }
 
-let sweep: SweepData | undefined;
-let chosenFigure: string | undefined;
+const first = firstView(sweep);
+const names = sweep.axes.map(({ name }) => name);
+fill(figure, sweep.figures, first.figure);
+fill(across, names, first.x);
+fill(by, names, first.by);
+kind.value = first.kind;
+by.disabled = sweep.drawn || sweep.axes.length < 2;
+kind.disabled = by.disabled;
+for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;
 
-function take(next: SweepData): void {
-  const first = firstView(next);
-  if (sweep === undefined) {
-    const names = next.axes.map(({ name }) => name);
-    fill(across, names, first.x);
-    fill(by, names, first.by);
-    kind.value = first.kind;
-    by.disabled = next.drawn || next.axes.length < 2;
-    kind.disabled = by.disabled;
-    for (const { parentElement } of [by, kind]) parentElement!.hidden = by.disabled;
-  }
-  if (sweep?.figures.join() !== next.figures.join())
-    fill(figure, next.figures, Math.max(0, next.figures.indexOf(chosenFigure ?? '')));
-  sweep = next;
-}
-
-function view(data: SweepData): SweepView {
-  const x = Number(across.value);
-  if (by.disabled) return { ...firstView(data), figure: Number(figure.value), x };
-  const chosen = kind.value === 'heat' ? 'heat' : 'lines';
-  return { figure: Number(figure.value), x, by: Number(by.value), kind: chosen };
+function view(): SweepView {
+  const chosen = { figure: Number(figure.value), x: Number(across.value) };
+  if (by.disabled) return { ...first, ...chosen };
+  return { ...chosen, by: Number(by.value), kind: kind.value === 'heat' ? 'heat' : 'lines' };
 }
 
 /** Two selects never show the same axis: the unchanged one moves to another. */
 function keepApart(changed: HTMLSelectElement, other: HTMLSelectElement): void {
-  if (by.disabled || sweep === undefined || changed.value !== other.value) return;
+  if (by.disabled || changed.value !== other.value) return;
   other.value = String((Number(changed.value) + 1) % sweep.axes.length);
 }
 
@@ -83,11 +70,9 @@ function figureOf({ title, about, height, id, leastWidth }: ChartSpec): HTMLElem
   return whole;
 }
 
-if (whole !== undefined) take(whole);
 const redraw = drawOnScreen(palettes, () => {
-  if (sweep === undefined) return [];
   const { figures, axes } = sweep;
-  const shown = view(sweep);
+  const shown = view();
   const { charts, left } = sweepCharts(sweep, shown);
   panels.className = charts.length > 1 && charts[0]!.leastWidth === undefined ? 'several' : '';
   panels.replaceChildren(...charts.map(figureOf));
@@ -104,22 +89,5 @@ const redraw = drawOnScreen(palettes, () => {
 
 across.addEventListener('input', () => keepApart(across, by));
 by.addEventListener('input', () => keepApart(by, across));
-figure.addEventListener('input', () => {
-  chosenFigure = sweep?.figures[Number(figure.value)];
-});
 for (const select of [figure, across, by, kind]) select.addEventListener('input', redraw);
 element('choice').addEventListener('submit', (event) => event.preventDefault());
-
-if (whole === undefined)
-  followScreens<SweepScreen>(
-    ({ sweep: next, share, words }) => {
-      element('share', HTMLProgressElement).value = share;
-      element('far').textContent = words;
-      if (next === undefined) return;
-      take(next);
-      redraw();
-    },
-    () => {
-      element('far').textContent = 'The sweep does not answer.';
-    },
-  );

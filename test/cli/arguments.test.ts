@@ -12,7 +12,7 @@ const options = {
     value('"Name: value"', (line) => (line.includes(':') ? line.split(': ') : undefined), 'a header', { letter: 'H' }),
   ),
   pacing: choice(['spaced', 'at once'], 'a pacing'),
-  watch: perhaps({ value: 'page', fits: /^(page|text)$/ }, 'page or text', 'show it', { local: true }),
+  shape: perhaps({ value: 'page', fits: /^(page|text)$/ }, 'page or text', 'a shape', { local: true }),
   url: text('a URL'),
   spread: text('a time'),
   live: flag('live'),
@@ -25,8 +25,8 @@ it.each<[what: string, words: string, given: object]>([
   ['options between arguments', 'a --live b', { file: ['a', 'b'], share: 0.5, live: true }],
   ['a list', 'a --header x:1 -H y:2', { file: ['a'], share: 0.5, live: false, header: [['x:1'], ['y:2']] }],
   ['a dash, and words after two', '- -- --seed', { file: ['-', '--seed'], share: 0.5, live: false }],
-  ['an option that needs no value', '--watch a', { file: ['a'], share: 0.5, live: false, watch: 'page' }],
-  ['and may have one', '--watch text a', { file: ['a'], share: 0.5, live: false, watch: 'text' }],
+  ['an option that needs no value', '--shape a', { file: ['a'], share: 0.5, live: false, shape: 'page' }],
+  ['and may have one', '--shape text a', { file: ['a'], share: 0.5, live: false, shape: 'text' }],
 ])('reads %s', (_, words, given) => {
   expect(readArguments('simulate', options, words.split(' ')).given).toEqual(given);
 });
@@ -40,7 +40,7 @@ it.each([
   ['a --share NaN', '--share takes a number from 0 to 1, not "NaN".'],
   ['a --pacing space', '--pacing takes spaced or at once, not "space".'],
   ['a --header x', '--header takes "Name: value", not "x".'],
-  ['a --watch=tex', '--watch takes page or text, not "tex".'],
+  ['a --shape=tex', '--shape takes page or text, not "tex".'],
   ['a --live=yes', '--live takes no value.'],
   ['a --out=', '--out is empty.'],
   ['a --url=', '--url is empty.'],
@@ -66,7 +66,7 @@ it.each<[what: string, words: string[], command: string, files?: string[]]>([
   ['has what was given, in the order of the help', ['a.yaml', '--live', '--seed', '0'], 'weir simulate a.yaml --seed 0 --live'],
   ['has the files of this run', ['a.yaml', 'b.yaml'], 'weir simulate b.yaml', ['b.yaml']],
   ['has no default', ['a.yaml'], 'weir simulate a.yaml'],
-  ['leaves out what does not change the result', ['a.yaml', '--out', 'x', '--watch'], 'weir simulate a.yaml'],
+  ['leaves out what does not change the result', ['a.yaml', '--out', 'x', '--shape'], 'weir simulate a.yaml'],
   ['quotes for a shell', ["it's $HOME.yaml", '--pacing', 'at once'], "weir simulate 'it'\\''s $HOME.yaml' --pacing 'at once'"],
   ['keeps a dash a value', ['a.log', '--spread=-5s'], 'weir simulate a.log --spread=-5s'],
   ['keeps a dash a file', ['--', '-a.log', '-'], 'weir simulate ./-a.log -'],

@@ -120,15 +120,6 @@ export function beginOther(command: string, args: readonly string[]): Running {
   return watched(start(command, args, {}));
 }
 
-/** Where a command with --watch says that it can be watched. */
-export async function watchUrl({ errors }: Running): Promise<string> {
-  for (;;) {
-    const [, url] = /^watch it here: (\S+)\n/m.exec(errors()) ?? [];
-    if (url !== undefined) return url;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** A node on a free port unless the arguments say otherwise; ready once this resolves. */
 export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = args.includes('--port') ? [] : ['--port', '0'];

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -7,6 +9,7 @@ import { comparisonHtml } from '../../src/report/formats.js';
 import { documentPage, pageHtml } from '../../src/report/page/page.js';
 import type { Reported } from '../../src/report/reported.js';
 import { inChromium } from '../chromium.js';
+import { weirHere } from '../cli/command-line.js';
 import { temporaryFiles } from '../left-behind.js';
 import { violations } from '../node/node-page.js';
 import {
@@ -92,7 +95,7 @@ describe('the page as text', () => {
 });
 
 inChromium('the page in a browser', (browser) => {
-  const { file } = temporaryFiles();
+  const { file, folder } = temporaryFiles();
   const opened: Page[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
 
@@ -243,6 +246,30 @@ inChromium('the page in a browser', (browser) => {
       50,
       [],
     ]);
+  });
+
+  it('shows a sweep by the chosen figure and axes, as lines or as a map', async () => {
+    const out = join(folder, 'sweep');
+    const axes = ['--set', 'limiter.threshold=90..130:10', '--set', 'limiter.within=50,70'];
+    await weirHere(['sweep', 'scenarios/burst.yaml', ...axes, '--out', out]);
+    const { page, complaints } = await open(readFileSync(join(out, 'index.html'), 'utf8'), 360);
+    const shown = async () => [await page.innerText('#said'), (await colorsOf(page)).map((n) => n > 4)];
+    const seen = [await shown()];
+    await page.selectOption('#figure', { label: 'limiting_cycles' });
+    await page.selectOption('#kind', 'heat');
+    seen.push(await shown());
+    // The other axis makes room.
+    await page.selectOption('#across', { label: 'within' });
+    expect(await page.locator('#by option:checked').innerText()).toBe('threshold');
+    seen.push(await shown());
+    expect(seen).toEqual([
+      ['limited by threshold, 1 chart.', [true]],
+      ['limiting_cycles by threshold, 1 chart.', [true]],
+      ['limiting_cycles by within, 1 chart.', [true]],
+    ]);
+    expect(await page.locator('tbody tr').count()).toBe(10);
+    expect([await page.evaluate('document.documentElement.scrollWidth'), await violations(page)]).toEqual([360, []]);
+    expect(complaints).toEqual([]);
   });
 
   it('keeps an answer on one line, however narrow its column is', async () => {

@@ -17,7 +17,6 @@ interface PageParts {
   readonly after?: Html | string;
   readonly data?: object;
   readonly script?: ScriptName;
-  readonly isLive?: boolean;
 }
 
 export function pageHtml(reported: Reported, files: readonly string[] = []): string {
@@ -76,7 +75,7 @@ function transitionsSection(outcome: Outcome, { states, rows }: TransitionRows):
 
 export function documentPage(document: ReportDocument, parts: PageParts = {}): string {
   const { title, verdict, sentence, question, facts, blocks, again } = document;
-  const { files = [], before = '', after = '', data = {}, script = 'report.js', isLive = false } = parts;
+  const { files = [], before = '', after = '', data = {}, script = 'report.js' } = parts;
   const mark = verdict === undefined ? '' : html`<b class="${verdict.hue}">${verdict.sign} ${verdict.words}</b> `;
   const links = files.map((file, index) => html`${index === 0 ? '' : ', '}<a href="${file}">${file}</a>`);
   const body = html`<header><h1>${title}</h1>
@@ -91,7 +90,7 @@ ${files.length === 0 ? '' : html`<p class="quiet">Beside this page: ${links}</p>
   const code = bundled(script);
   const style = reportStyle();
   const heading = verdict === undefined ? title : `${verdict.words}: ${title}`;
-  return htmlDocument(heading, policyFor([library, code], isLive), style, [
+  return htmlDocument(heading, policyFor([library, code]), style, [
     body.text,
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',
     `<script type="application/json" id="data">${scriptJson({ charts: chartsIn(document), palettes, ...data })}</script>`,
@@ -108,12 +107,12 @@ function reportStyle(): string {
   return `${heightStyle}${bundled('weir.css')}`;
 }
 
-function policyFor(scripts: readonly string[], isLive: boolean): string {
+function policyFor(scripts: readonly string[]): string {
   const script = [...new Set(scripts.map(hashed))].join(' ');
-  return `default-src 'none'; script-src ${script}; style-src ${hashed(reportStyle())}; img-src data:; ${isLive ? "connect-src 'self'; " : ''}base-uri 'none'; form-action 'none'`;
+  return `default-src 'none'; script-src ${script}; style-src ${hashed(reportStyle())}; img-src data:; base-uri 'none'; form-action 'none'`;
 }
 
 /** For foreign report files: runs the scripts of this version and nothing else. */
 export function reportPolicy(): string {
-  return policyFor([bundled('chart.umd.js'), ...scriptNames.map((name) => bundled(name))], false);
+  return policyFor([bundled('chart.umd.js'), ...scriptNames.map((name) => bundled(name))]);
 }
