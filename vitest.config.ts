@@ -38,6 +38,7 @@ const long = [
   'test/site.test.ts',
   'test/cli/load-url.test.ts',
   'test/package.test.ts',
+  'test/clone.test.ts',
   'test/container.test.ts',
   'test/explain/windows.test.ts',
   'test/node/fuzz.test.ts',

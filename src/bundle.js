@@ -255,7 +255,8 @@ function licenceOf(folder) {
 
 function put(path, text) {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  // npm makes a program executable when it links it, not after each build.
+  writeFileSync(path, text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
 }
 
 function copy(from, to) {

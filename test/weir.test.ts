@@ -7,6 +7,7 @@ import {
   createLimiter,
   Failure,
   type Job,
+  type LimiterOptions,
   parseScenario,
   type ScenarioObject,
   type Step,
@@ -66,13 +67,46 @@ describe('createLimiter', () => {
     expect(() => createLimiter({ like: 'nginx', rate: 10 })).toThrow(/rate must be a string/);
   });
 
+  it.each<[given: string, same: object]>([
+    ['5 in 10s', { threshold: 5, within: '10s' }],
+    ['100 in 60 cycles', {}],
+    ['nginx 10r/s burst=5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+    ['gcra 10/s burst=3', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 300 } }],
+    [
+      '3 in 1s and 5 in 10s',
+      {
+        and: [
+          { threshold: 3, within: '1s' },
+          { threshold: 5, within: '10s' },
+        ],
+      },
+    ],
+  ])('takes the words of --limit: %s', (words, same) => {
+    const decided = [words, { limit: words }, same].map((options) => {
+      const limiter = createLimiter(options as LimiterOptions);
+      return Array.from({ length: 200 }, (_, n) => limiter.decide(1_699_999_200_000 + 61 * n, 1 + (n % 2)));
+    });
+    expect(decided[0]!.some(({ admitted }) => admitted === 0)).toBe(true);
+    expect(decided.slice(1)).toEqual([decided[0], decided[0]]);
+  });
+
   it.each<[call: string, body: () => unknown, place: string]>([
     ['threshold 0', () => createLimiter({ threshold: 0 }), '/threshold'],
     ['within 0', () => createLimiter({ within: 0 }), '/within'],
     ['within a word', () => createLimiter({ within: 'soon' }), '/within'],
+    ['a field that no window has', () => createLimiter({ tresholds: 5 } as never), '/tresholds'],
+    ['a field that no product has', () => createLimiter({ like: 'nginx', rate: '1r/s', bursts: 5 }), '/bursts'],
+    ['words and fields', () => createLimiter({ limit: '5 in 1s', threshold: 5 } as never), '/threshold'],
+    ['words that are none', () => createLimiter({ limit: 5 } as never), '/limit'],
     ['half a request', () => createLimiter().decide(0, 0.5), '/n'],
     ['no time', () => createLimiter().decide(Number.NaN), '/nowMs'],
-  ])('refuses %s', (_, body, place) => expect(placesOf(body)).toEqual(['invalid_input', place]));
+  ])('refuses %s', (_, body, place) => {
+    expect(placesOf(body)).toEqual([expect.stringMatching(/^invalid_(input|definition)$/), place]);
+  });
+
+  it('says which field was meant', () => {
+    expect(() => createLimiter({ treshold: 5 } as never)).toThrow(/threshold/);
+  });
 });
 
 describe('parseScenario of an object', () => {

@@ -7,6 +7,7 @@ import {
   followsRule,
   limiterDefinition,
   type RuleLimiterSpec,
+  windowsOf,
 } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
@@ -24,7 +25,14 @@ export interface WindowOptions {
   readonly cycleMs?: number;
 }
 
-export type LimiterOptions = WindowOptions | (RuleLimiterSpec & Pick<WindowOptions, 'cycleMs'>);
+type CycleOption = Pick<WindowOptions, 'cycleMs'>;
+
+/** A text has the words of `--limit`: `100 in 60s`, `nginx 10r/s burst=5`. Fields that no limiter has are refused. */
+export type LimiterOptions =
+  | string
+  | WindowOptions
+  | ({ readonly limit: string } & CycleOption)
+  | (RuleLimiterSpec & CycleOption);
 
 export interface LimiterDecision {
   readonly admitted: number;
@@ -50,22 +58,22 @@ export interface Limiter {
 /**
  * A rate limiter for one process.
  *
+ *     createLimiter('100 in 60s').decide(Date.now())
  *     createLimiter({ threshold: 100, within: 60 }).decide(Date.now())
  *     createLimiter({ like: 'nginx', rate: '10r/s', burst: 5 }).decide(Date.now())
  *
- * @throws Failure `invalid_input` for a threshold or window out of range, `invalid_definition` for a rule that does not fit
+ * @throws Failure `invalid_input` or `invalid_definition`, with the place of what cannot be read, is unknown or out of range
  */
 export function createLimiter(options: LimiterOptions = {}): Limiter {
   return limiterMaker(options).make();
 }
 
 /** Makes equal limiters, one per key. A key idle for `spanMs` is like a new one. @throws Failure as `createLimiter` */
-export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}) {
-  const cycleMs =
-    asked ?? cycleMsFor(['within' in limiter ? (limiter.within as string | number) : undefined], CYCLE_MS);
-  const given: unknown = limiter;
-  const checked = followsRule(given) ? checkLimiter(given) : (given as Readonly<Record<string, unknown>>);
-  const plan = planContract(limiterDefinition(checked, cycleMs));
+export function limiterMaker(options: LimiterOptions = {}) {
+  const { cycleMs: asked, ...given } = typeof options === 'string' ? { limit: options } : (options as Given);
+  const limiter = limiterOf(given);
+  const cycleMs = asked ?? cycleMsFor(windowsOf(limiter), CYCLE_MS);
+  const plan = planContract(limiterDefinition(limiter, cycleMs));
   const make = (): Limiter => {
     let gate: Gate | undefined;
     return {
@@ -88,6 +96,24 @@ export function limiterMaker({ cycleMs: asked, ...limiter }: LimiterOptions = {}
   return { make, spanMs: plan.rule?.spanMs ?? spanCycles(plan, cycleMs) * cycleMs };
 }
 
+const UNMADE = 'The limiter cannot be made.';
+
+interface Given extends CycleOption {
+  readonly limit?: unknown;
+  readonly [field: string]: unknown;
+}
+
+function limiterOf(options: Given): Readonly<Record<string, unknown>> {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  // Some products have a parameter of this name.
+  const { limit, ...fields } = given;
+  if (limit === undefined || followsRule(fields)) return checkLimiter(given);
+  const [other] = Object.keys(fields);
+  if (typeof limit !== 'string') throw refused('limit', "must be a text, as '100 in 60s'", UNMADE);
+  if (other !== undefined) throw refused(other, 'cannot be combined with limit', UNMADE);
+  return checkLimiter(limit);
+}
+
 function waitOf(gate: Gate, nowMs: number): number {
   // The search is needed only if there is no room.
   if (gate.admits && gate.remaining > 0) return 0;
@@ -95,8 +121,7 @@ function waitOf(gate: Gate, nowMs: number): number {
   return ms <= gate.nowMs ? 0 : Math.max(0, ms - nowMs);
 }
 
-function refused(path: string, message: string): Failure {
-  const what = 'The limiter cannot decide.';
+function refused(path: string, message: string, what = 'The limiter cannot decide.'): Failure {
   return new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path: `/${path}`, message }] });
 }
 

@@ -6,6 +6,7 @@
 //
 //   request ─► skip? ─► key ─► counted ─► header fields ─► admitted: the handler     limited: 429 and message, or `handler`
 import type { LimiterOptions } from '../actor/create-limiter.js';
+import { meantOr } from '../schema/did-you-mean.js';
 import { Failure } from '../schema/failure.js';
 import { wallNowMs } from '../time/wall.js';
 import { networkOf } from '../traffic/network.js';
@@ -30,7 +31,7 @@ export interface LimitOptions<Req = unknown, Res = unknown> {
   readonly windowMs?: number | undefined;
   /** Requests of a window, from 0. Default: 5. */
   readonly limit?: number | undefined;
-  /** A limiter in place of the window: `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
+  /** A limiter instead of the window: `100 in 60s`, `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
   readonly rule?: LimiterOptions | undefined;
   /** Counts on a node instead of in this process. */
   readonly node?: NodeTarget | undefined;
@@ -66,6 +67,27 @@ export interface LimitOptions<Req = unknown, Res = unknown> {
   readonly overflow?: 'refuse' | 'share' | undefined;
 }
 
+const known: { readonly [Option in keyof Required<LimitOptions>]: true } = {
+  windowMs: true,
+  limit: true,
+  rule: true,
+  node: true,
+  keyGenerator: true,
+  skip: true,
+  message: true,
+  statusCode: true,
+  handler: true,
+  standardHeaders: true,
+  legacyHeaders: true,
+  identifier: true,
+  passOnStoreError: true,
+  skipFailedRequests: true,
+  skipSuccessfulRequests: true,
+  requestWasSuccessful: true,
+  maxKeys: true,
+  overflow: true,
+};
+
 export interface Limiter extends Adapters {
   resetKey(key: string): void;
 }
@@ -75,6 +97,9 @@ export interface Limiter extends Adapters {
  * @throws Failure `invalid_input` (options out of range or exclusive), `invalid_definition` (the rule is not valid)
  */
 export function limit<Req = unknown, Res = unknown>(options: LimitOptions<Req, Res> = {}): Limiter {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw refused(unknown, `is no option; ${meantOr(unknown, Object.keys(known), 'see LimitOptions')}`);
   const counter = counterOf(options as LimitOptions);
   return { ...adaptersOf(coreOf(options as LimitOptions, counter)), resetKey: (key) => counter.reset?.(key) };
 }

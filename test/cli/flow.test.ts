@@ -88,6 +88,24 @@ describe('from nothing to a verified record', () => {
     expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('The machine changing was deleted.')]);
   });
 
+  it('with a candidate, which has what is not given from the contract', async () => {
+    const env = await personAt(node.url, 'partly');
+    await weirHere(['node', 'deploy', 'partly', '--threshold', '77', '--within', '30'], env);
+    const candidates: string[] = [];
+    for (const given of [
+      ['--threshold', '10'],
+      ['--within', '5'],
+      ['--threshold', '10', '--within', '5'],
+    ]) {
+      const { out, err } = await weirHere(['node', 'candidate', 'partly', ...given], env);
+      candidates.push(/^candidate .* (\d+ in \d+ cycles)$/m.exec(out)?.[1] ?? err);
+    }
+    expect(candidates).toEqual(['10 in 30 cycles', '77 in 5 cycles', '10 in 5 cycles']);
+    await weirHere(['node', 'change', 'partly', '--limit', 'gcra 10/s burst=2'], env);
+    const refused = await weirHere(['node', 'candidate', 'partly', '--threshold', '10'], env);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('this contract follows gcra')]);
+  });
+
   it('with a gate for each client, by a contract with keys', async () => {
     const env = await personAt(node.url, 'clients');
     const keyed = '--keyed 9 --set keyed.overflow=share';

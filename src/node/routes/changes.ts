@@ -7,7 +7,7 @@ import { type ContractChange, noCandidate } from '../../host/contract-change.js'
 import { candidateOf } from '../../host/contract-values.js';
 import type { ContractDefinition } from '../../limiter/definition.js';
 import type { Plan } from '../../limiter/plan.js';
-import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
+import { checkLimiter, followsRule, limiterDefinition } from '../../limiter/products/limiter-spec.js';
 import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
 import { planInSteps } from '../../limiter/validate.js';
 import { Failure, type FailureCode } from '../../schema/failure.js';
@@ -43,7 +43,7 @@ const changeContract = route(api.changeContract, forAdmins, {
     const definition = definitionIn(contract, body, cycleMs);
     const plan = definition && (await planOf(context, caller, contract, definition));
     const { candidate: asked } = body;
-    const limiter = asked == null ? undefined : limiterIn(asked, '/candidate', cycleMs);
+    const limiter = asked == null ? undefined : candidateIn(contract.plan.definition, asked, cycleMs);
     const candidate = limiter && (await planOf(context, caller, contract, limiter));
     return change(context, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
   },
@@ -143,8 +143,15 @@ function withNumbers(was: ContractDefinition, { threshold, within, near_limit: n
   });
 }
 
-function limiterIn(limiter: object | string, place: string, cycleMs: number): ContractDefinition {
-  return limiterDefinition(checkLimiter(limiter, place), cycleMs);
+/** A window without a threshold or a length has that of the contract. */
+function candidateIn(was: ContractDefinition, asked: object | string, cycleMs: number): ContractDefinition {
+  const checked = checkLimiter(asked, '/candidate');
+  const isRule: boolean = followsRule(checked);
+  if (isRule) return limiterDefinition(checked, cycleMs);
+  const before = limiterParameters(was);
+  const missing = (['threshold', 'within'] as const).find((field) => checked[field] === undefined);
+  if (before === undefined && missing !== undefined) throw noNumbers(was, `candidate/${missing}`);
+  return limiterDefinition({ ...before, ...checked }, cycleMs);
 }
 
 function noNumbers({ name }: ContractDefinition, given: string): Failure {
