@@ -6,7 +6,6 @@ import { nearest } from '../schema/did-you-mean.js';
 import type { Failure } from '../schema/failure.js';
 import { type CommandLine, entriesOf, type Option, type Options, written } from './command.js';
 import { usageFailure } from './exit-codes.js';
-import { formerOption } from './former-names.js';
 
 interface Read {
   readonly given: Readonly<Record<string, unknown>>;
@@ -109,8 +108,6 @@ function unknownOption(
   if (/^-\d/.test(rawName))
     return refused(`A word that begins with ${rawName} is read as an option.`, 'No number is negative here.');
   const what = `Unknown option: ${rawName}.`;
-  const former = formerOption(command, name);
-  if (former !== undefined) return refused(what, former);
   const guess = nearest(name, known);
   return guess === undefined
     ? refused(what)

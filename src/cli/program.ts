@@ -7,7 +7,6 @@ import { VERSION } from '../version.js';
 import { readArguments } from './arguments.js';
 import { commands, type ListedCommand } from './commands.js';
 import { endWith, usageFailure } from './exit-codes.js';
-import { formerCommand } from './former-names.js';
 import { candidates, commandPage, commandsPage, firstPage, groupPage } from './help.js';
 import { releaseStop } from './interrupt.js';
 import { eraseProgress, say } from './say.js';
@@ -102,9 +101,6 @@ function unknown(words: readonly string[], isHelp = false) {
   const group = groupIn(words);
   const at = group === undefined ? 0 : group.split(' ').length;
   const word = words[at] ?? '';
-  const former = formerCommand(word) ?? (known(`node ${word}`) ? `It is \`weir node ${word}\` since 0.3.` : undefined);
-  if (group === undefined && former !== undefined)
-    return usageFailure(`There is no command "${word}" any more.`, former);
   const see =
     isHelp && group === undefined
       ? `The topics are ${topics.map(({ name }) => name).join(', ')}; \`weir --help\` lists the commands.`
