@@ -4,7 +4,7 @@
 //                          └─ may move ─► operator ─► row ─► store ─► durable ─► host events
 
 import { type Observable, Subject } from 'rxjs';
-import { adaptedImage, upgradedImage } from '../limiter/carry-over.js';
+import { adaptedImage } from '../limiter/carry-over.js';
 import type { GateImage } from '../limiter/gate.js';
 import { finish, type Plan, type Steps } from '../limiter/plan.js';
 import { planContract } from '../limiter/validate.js';
@@ -333,10 +333,7 @@ export class Host {
         // The stored state may be that of an earlier definition.
         const isChanged = (made.revision ?? 0) > 0;
         const from = { cycle: last?.cycle ?? 0, ms: startOf(last?.cycle ?? 0, this.#clock.cycleMs) };
-        const goesOn = (stored: GateImage) => {
-          const image = upgradedImage(stored, plan);
-          return isChanged ? adaptedImage(image, plan, [], from) : image;
-        };
+        const goesOn = (stored: GateImage) => (isChanged ? adaptedImage(stored, plan, [], from) : stored);
         const saved = state && goesOn(state);
         const cycle = saved?.windows[0]?.cycle ?? made.createdCycle;
         newest = Math.max(newest, cycle);

@@ -9,7 +9,6 @@
 import { canonicalJson } from '../schema/canonical.js';
 import type { GateImage } from './gate.js';
 import type { Plan } from './plan.js';
-import { upgraded } from './rule/rule.js';
 import type { RuleDefinition } from './rule/rule-definition.js';
 import type { WindowImage } from './window.js';
 
@@ -48,12 +47,6 @@ export function carryOver(before: Plan, after: Plan): CarryOver {
 
 export function carried(image: GateImage, { resets, sources }: CarryOver, after: Plan): GateImage | undefined {
   return resets ? undefined : adaptedImage(image, after, sources);
-}
-
-export function upgradedImage<Image extends GateImage>(image: Image, { rule: planned }: Plan): Image {
-  if (planned === undefined || image.rule?.isFormer !== true) return image;
-  const { refused, atMs, state } = image.rule;
-  return { ...image, rule: { refused, atMs, state: upgraded(planned.rule, state as object) } };
 }
 
 interface Instant {

@@ -23,8 +23,6 @@ export interface RuleImage {
   readonly cost?: number | undefined;
   readonly atMs: number;
   readonly state: unknown;
-  /** Stored by 0.2: see `upgradedImage`. */
-  readonly isFormer?: true;
 }
 
 export interface GateTime {

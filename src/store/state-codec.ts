@@ -1,7 +1,7 @@
 // The state of a contract or key as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
 //
 //   columns   state | held_until_cycle | refusals | windows
-//   text      ["limiting",2306790013,0,"…"], the bytes in base64; until 0.2 the whole as V8 serializes it, in base64
+//   text      ["limiting",2306790013,0,"…"], the bytes in base64
 //
 //   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
 //   window    cycle (8 bytes)  | number of runs    | run …
@@ -14,17 +14,14 @@
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
 // window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
 //
-// The checksum covers id, state, hold and key, then all bytes before it; in version 1 only the bytes.
+// The checksum covers id, state, hold and key, then all bytes before it.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
-import { type WindowImage, WindowRing } from '../limiter/window.js';
+import type { WindowImage } from '../limiter/window.js';
 import { assert, Bug } from '../schema/failure.js';
 import type { ContractState } from './store.js';
 
-const VERSION = 3;
-/** Until 0.2 rules kept other states: see `Rule.upgrade`. */
-const VERSION_OF_FORMER_RULES = 2;
-const VERSION_OF_BYTES_ALONE = 1;
+const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 const REFUSED_COST = 2;
 
@@ -60,13 +57,12 @@ export function encodeState(image: ContractState): StateColumns {
   return { state, held_until_cycle: heldUntilCycle, refusals, windows: whole };
 }
 
-/** Undefined if the checksum does not match these columns and this owner. */
+/** Undefined if the checksum does not match these columns and this owner, or for another version. */
 export function decodeState(owner: Owner, columns: StateColumns): ContractState | undefined {
   const { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes } = columns;
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
-  const [version] = content;
-  if (version === undefined || version < VERSION_OF_BYTES_ALONE || version > VERSION) return undefined;
-  const beside = version === VERSION_OF_BYTES_ALONE ? 0 : crc32(besideOf(owner, state, heldUntilCycle));
+  if (content[0] !== VERSION) return undefined;
+  const beside = crc32(besideOf(owner, state, heldUntilCycle));
   if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, beside)) return undefined;
   const reader = new ByteReader(content.subarray(1));
   const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: runsIn(reader) }));
@@ -75,7 +71,7 @@ export function decodeState(owner: Owner, columns: StateColumns): ContractState 
     ...(owner.key === undefined ? {} : { key: owner.key }),
     ...{ state, heldUntilCycle, windows },
     ...(refusals === 0 ? {} : { refusals }),
-    ...(reader.isAtEnd ? {} : { rule: ruleIn(reader, version) }),
+    ...(reader.isAtEnd ? {} : { rule: ruleIn(reader) }),
   };
 }
 
@@ -85,30 +81,8 @@ export function stateToText(image: ContractState): string {
 }
 
 export function stateFromText(owner: Owner, text: string): ContractState | undefined {
-  if (!text.startsWith('[')) {
-    const { rule, ...image } = countsFromCells(deserialize(Buffer.from(text, 'base64'))) as ContractState;
-    return rule === undefined ? image : { ...image, rule: { ...rule, isFormer: true } };
-  }
   const [state, held_until_cycle, refusals, bytes] = JSON.parse(text) as [string, number, number, string];
   return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
-}
-
-/** Until 0.2 a rule kept its windows in one array: count, cycle, slot, within, and the ring of each. */
-export function countsFromCells(state: unknown): unknown {
-  if (Array.isArray(state)) return state.map(countsFromCells);
-  if (typeof state !== 'object' || state === null || ArrayBuffer.isView(state)) return state;
-  // Not all windows of 0.3 have a stride.
-  if ('ring' in state) return { stride: 1, ...state };
-  const { cells, ...quotient } = state as { readonly cells?: unknown };
-  if (!(cells instanceof Float64Array))
-    return Object.fromEntries(Object.entries(state).map(([name, part]) => [name, countsFromCells(part)]));
-  const windows: WindowRing[] = [];
-  for (let at = 0; at < cells.length; at += 4 + windows[0]!.within) {
-    const [inWindow = 0, cycle = 0, slot = 0, within = 0] = cells.subarray(at);
-    const window = new WindowRing(within, cycle, { array: cells.slice(at + 4, at + 4 + within), at: 0, stride: 1 });
-    windows.push(Object.assign(window, { inWindow, slot }));
-  }
-  return 'turn' in quotient ? { ...quotient, windows } : { ...quotient, window: windows[0] };
 }
 
 function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): string {
@@ -152,16 +126,10 @@ function runsIn(reader: ByteReader): WindowImage['counts'] {
   return counts;
 }
 
-function ruleIn(reader: ByteReader, version: number): NonNullable<ContractState['rule']> {
+function ruleIn(reader: ByteReader): NonNullable<ContractState['rule']> {
   const refused = reader.byte();
   const cost = refused === REFUSED_COST ? { cost: reader.varint() } : {};
-  const rule = {
-    refused: refused === 0 ? 0 : 1,
-    ...cost,
-    atMs: reader.double(),
-    state: countsFromCells(deserialize(reader.rest())),
-  } as const;
-  return version <= VERSION_OF_FORMER_RULES ? { ...rule, isFormer: true } : rule;
+  return { refused: refused === 0 ? 0 : 1, ...cost, atMs: reader.double(), state: deserialize(reader.rest()) };
 }
 
 const eight = Buffer.alloc(8);

@@ -7,13 +7,12 @@
 //   request --> a --> b --> c --> the longest delay, or LIMITED if one refused
 //
 // Source: rate-limiter-flexible 11 (BurstyRateLimiter, RateLimiterUnion), Bucket4j with several bandwidths, nginx with several zones.
-import { LIMITED, type Rule, upgraded } from './rule.js';
+import { LIMITED, type Rule } from './rule.js';
 
 export function or(a: Rule, b: Rule): Rule<[unknown, unknown]> {
   return {
     ...((a.hastens || b.hastens) && { hastens: true }),
     fresh: (madeMs) => [a.fresh(madeMs), b.fresh(madeMs)],
-    upgrade: (state: readonly [object, object]) => [upgraded(a, state[0]), upgraded(b, state[1])],
     decide(state, t, n, holdMs) {
       const delay = a.decide(state[0], t, n, holdMs);
       return delay === LIMITED ? b.decide(state[1], t, n, holdMs) : delay;
@@ -42,9 +41,6 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
     // A refusal charges the other rules only if all are charged.
     ...(allCharged && rules.some(({ hastens }) => hastens) && { hastens: true }),
     fresh: (madeMs) => ({ members: rules.map((rule) => rule.fresh(madeMs)), refusedMs: 0 }),
-    upgrade({ members, refusedMs }: All) {
-      return { members: rules.map((rule, i) => upgraded(rule, members[i] as object)), refusedMs };
-    },
     decide(state, t, n, holdMs) {
       if (!allCharged && latest(state, t, n) > t) return LIMITED;
       let longest = 0;

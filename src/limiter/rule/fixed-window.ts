@@ -111,9 +111,6 @@ export function fixedWindow(
       const fromMs = align === 'construction' ? madeMs + phase : phase;
       return { fromMs, endMs: align === 'construction' ? fromMs : -1, count: 0, admittedMs: 0 };
     },
-    upgrade: (state: Omit<FixedWindowState, 'fromMs'>) => ({
-      ...{ ...state, fromMs: align === 'construction' ? state.endMs : phase },
-    }),
     decide(state, t, n) {
       const over = isOver(state, t);
       const before = over ? 0 : state.count;

@@ -43,7 +43,6 @@ export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns>
   };
   return {
     fresh: () => ({ fromMs: 0, turns: 0 }),
-    upgrade: ({ nextMs }: { readonly nextMs: number }) => ({ fromMs: nextMs, turns: 0 }),
     decide(state, t, n) {
       const delay = delayOf(state, t, n);
       if (delay > longest + GRAIN_MS) return LIMITED;
@@ -71,7 +70,6 @@ export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlack
   const ahead = ({ fromMs, turns }: Turns, t: number) => fromMs - t + turns * T;
   return {
     fresh: () => ({ fromMs: -1, turns: 0 }),
-    upgrade: ({ lastMs }: { readonly lastMs: number }) => ({ fromMs: lastMs, turns: 0 }),
     decide(state, t, n) {
       const isFirst = state.fromMs < 0;
       if (isFirst || -ahead(state, t) > slack * T + T) {

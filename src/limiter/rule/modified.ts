@@ -6,7 +6,7 @@
 //
 // Source: rate-limiter-flexible 11 (inMemoryBlockOnConsumed), Bottleneck 2.19 (BLOCK, with rearm); Redis, nginx, PHP for the clocks.
 import { windowEndOf } from './combined.js';
-import { LIMITED, NEVER, type Rule, upgraded } from './rule.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
 
 interface Blocked<State> {
   untilMs: number;
@@ -17,7 +17,6 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
   return {
     ...(rule.hastens && { hastens: true }),
     fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
-    upgrade: (state: Blocked<object>) => ({ ...state, inner: upgraded(rule, state.inner) }),
     decide(state, t, n, holdMs) {
       if (t < state.untilMs) {
         if (rearm) state.untilMs = t + blockMs;
@@ -72,7 +71,6 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
       const atMs = read(madeMs);
       return { atMs, inner: rule.fresh(atMs) };
     },
-    upgrade: (state: Clocked<object>) => ({ ...state, inner: upgraded(rule, state.inner) }),
     decide(state, t, n, holdMs) {
       state.atMs = seen(state, t);
       return rule.decide(state.inner, state.atMs, n, holdMs);

@@ -47,8 +47,6 @@ export interface Rule<State = unknown> {
   nextChange(state: State, tMs: number): number;
   /** Requests of cost 1 that would be admitted now, with or without a delay. */
   remaining(state: State, tMs: number): number;
-  /** Converts a state of 0.2. Absent if the form is the same. */
-  upgrade?(state: object): State;
   /** Whether a fresh state decides the same from now on. */
   forgettable(state: State, tMs: number): boolean;
   /** What products announce beside the true wait, after a refused request of cost `n`. */
@@ -66,10 +64,6 @@ export interface Waits {
   readonly whole_intervals?: number;
   /** W * 2^(count - limit - 1). */
   readonly backoff?: number;
-}
-
-export function upgraded<State>(rule: Rule<State>, state: object): State {
-  return rule.upgrade?.(state) ?? (state as State);
 }
 
 /** A deep copy. For plain data this is several times faster than `structuredClone`. */

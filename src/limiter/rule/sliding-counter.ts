@@ -125,9 +125,6 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     // Whole seconds from a later time may end earlier.
     ...(wholeTtl && (all || overshoots) && { hastens: true }),
     fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
-    upgrade({ startMs, ...rest }: Omit<State, 'fromMs' | 'turns'> & { readonly startMs: number }) {
-      return { ...rest, fromMs: startMs, turns: 0 };
-    },
     decide(state, t, n) {
       if (blocked(state, t)) return LIMITED;
       look(state, t);

@@ -82,9 +82,6 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
       const { fromMs, tick } = begin(madeMs);
       return { fromMs, tick, base: initial, baseTick: tick, goneMs: LAST_MS };
     },
-    upgrade({ tokens, gridMs, goneMs }: { readonly tokens: number; readonly gridMs: number; readonly goneMs: number }) {
-      return { fromMs: gridMs, tick: 0, base: tokens, baseTick: 0, goneMs };
-    },
     decide(state, t, n) {
       const at = timeOf(state, t, n);
       if (tooMany(n) || at - t > maxWait) {

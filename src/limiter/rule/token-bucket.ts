@@ -82,7 +82,6 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
     // Each refusal stores the tokens rounded, and so moves the next admission by a grain.
     ...(exact && { hastens: true }),
     fresh: (madeMs) => ({ tokens: initial * parts, atMs: madeMs, goneMs: LAST_MS }),
-    upgrade: (state: BucketState) => ({ ...state, tokens: state.tokens * parts }),
     decide(state, t, n) {
       const tokens = level(state, t);
       const waits = waitFor(tokens, n);

@@ -10,7 +10,7 @@ import { tooManyKeys } from '../../host/contract-failures.js';
 import type { HostContext } from '../../host/host-context.js';
 import { Chain, Ledger } from '../../host/ledger.js';
 import { Wakes } from '../../host/wakes.js';
-import { adaptedImage, upgradedImage } from '../../limiter/carry-over.js';
+import { adaptedImage } from '../../limiter/carry-over.js';
 import { spanCycles } from '../../limiter/plan.js';
 import { FifoQueue } from '../../math/fifo-queue.js';
 import type { AuditRow } from '../../record/row.js';
@@ -143,7 +143,7 @@ export class GateTransactions {
     const stored = stateFromText({ id: image.id, key: name }, state.toString());
     if (stored === undefined) throw damaged(image);
     // It may be from an earlier definition, or from a later one that this node does not know yet.
-    const converted = adaptedImage(upgradedImage(stored, image.plan), image.plan);
+    const converted = adaptedImage(stored, image.plan);
     return { nowMs, version: Number(version.toString()), saved: converted && { ...stored, ...converted } };
   }
 
@@ -209,7 +209,7 @@ export function unlessGone(error: unknown): undefined {
 function damaged({ id, machine }: Contract): Failure {
   return new Failure('store_damaged', {
     what: `The state of contract "${id}" of machine "${machine.slug}" cannot be read.`,
-    why: 'What Redis holds does not fit its checksum.',
+    why: 'What Redis holds does not fit its checksum, or another version of this program has written it.',
     fix: 'Give Redis a copy of its data that is whole, or delete the contract and deploy it again.',
   });
 }
