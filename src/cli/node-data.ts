@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { counted } from '../report/words.js';
 import { command, flag, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
-import { allow, json } from './options.js';
+import { json } from './options.js';
 import { print } from './print.js';
 import { Progress } from './progress.js';
 import { facts } from './terminal.js';
@@ -75,7 +75,6 @@ export const restore = command({
     file: text('what `weir node backup` wrote', { place: true, required: true }),
     data: { ...data, description: 'a new or empty folder' },
     heads: text('the weir.heads of the lost folder, if it is left: the rows that are lost are then known'),
-    allow: allow({ unsigned: 'a backup of 0.2 or earlier, whose keys and counts are not signed' }),
     json,
   },
   examples: [
@@ -83,17 +82,16 @@ export const restore = command({
     ['node restore weir.backup --heads old/weir.heads', 'and say what is lost since'],
   ],
   more: 'The node goes on with the same key. Rows since the backup are lost: `weir verify --checkpoint` with a signed head from after the backup shows a rollback, as it must. With --heads the node starts with --allow lost-rows alone, and says in each record what it lost. Keys that were revoked since the backup are valid again: revoke them once more.',
-  run: async ({ file, data, heads, allow: allowed, json }) => {
+  run: async ({ file, data, heads, json }) => {
     const { keyFileOf, restore } = await import('../node/backup.js');
     const keyFile = keyFileOf(file);
     const progress = new Progress('restore');
-    const { machines, rows, newest, fingerprint, lost, isUnsigned } = restore(
-      { file, dir: data, keyFile, heads, allowUnsigned: allowed !== undefined },
+    const { machines, rows, newest, fingerprint, lost } = restore(
+      { file, dir: data, keyFile, heads },
       (_what, done, all) => progress.show(all === 0 ? undefined : done / all, 'verified'),
     );
-    const state = isUnsigned ? 'its records hold. Its keys and counts are not signed.' : 'it is as the node signed it.';
     const words = [
-      `The backup is restored in ${data}: ${state}`,
+      `The backup is restored in ${data}: it is as the node signed it.`,
       facts([
         ['machines', machines],
         ['rows', rowsWords(rows, newest)],
@@ -104,7 +102,7 @@ export const restore = command({
       ]),
     ].join('\n');
     const missing = lost.map(({ machine, fromSeq: from_seq, toSeq: to_seq }) => ({ machine, from_seq, to_seq }));
-    const restored = { data, machines, rows, newest_at: newest ?? null, fingerprint, signed: isUnsigned !== true };
+    const restored = { data, machines, rows, newest_at: newest ?? null, fingerprint };
     print({ answer: { ok: true, ...restored, lost: heads === undefined ? null : missing }, words }, json);
   },
 });

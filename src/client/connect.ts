@@ -74,9 +74,9 @@ async function prove(anyone: ApiClient, key: string, url: string): Promise<void>
     what: `The node at ${url} did not prove that it has the key that it shows; nothing was sent to it.`,
     why:
       answer === undefined
-        ? 'It has no route for that: it is older than this program, or it is no node.'
+        ? 'It has no route for that: it is no node.'
         : `It does not sign with ${fingerprintOf(publicKeyFrom(key))}: it shows the key of another node.`,
-    fix: 'Check the address, and ask the operator of the node; a node of an earlier version has to be updated.',
+    fix: 'Check the address, and ask the operator of the node.',
   });
 }
 

@@ -26,7 +26,7 @@ export class SharedPlans {
   ofStored(definition: ContractDefinition): Plan {
     const known = this.#byDefinition.get(definition);
     if (known !== undefined) return known;
-    const plan = this.of(planContract(definition, { isStored: true }));
+    const plan = this.of(planContract(definition));
     this.#byDefinition.set(definition, plan);
     return plan;
   }

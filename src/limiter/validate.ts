@@ -21,11 +21,11 @@ const triggers = {
 } as const;
 
 /**
- * @param input a definition, or the JSON of an XState machine @param options.isStored skips newer checks
+ * @param input a definition, or the JSON of an XState machine
  * @throws Failure `invalid_definition`, `invalid_expression`: stage 1; `operator_not_registered`, `definition_unsound`: 2
  */
-export function planContract(input: unknown, options: { readonly isStored?: boolean } = {}): Plan {
-  return finish(planInSteps(input, options));
+export function planContract(input: unknown): Plan {
+  return finish(planInSteps(input));
 }
 
 export function configOfPlan({ definition }: Plan): MachineConfig {
@@ -33,11 +33,11 @@ export function configOfPlan({ definition }: Plan): MachineConfig {
 }
 
 /** As `planContract`, in steps: a definition of 128 KiB takes some 30 ms. */
-export function* planInSteps(input: unknown, options: { readonly isStored?: boolean } = {}): Steps<Plan> {
-  if (!isDrawn(input)) return yield* planDefinition(input, options);
+export function* planInSteps(input: unknown): Steps<Plan> {
+  if (!isDrawn(input)) return yield* planDefinition(input);
   const { definition, drawnPath } = readDrawn(input);
   try {
-    return yield* planDefinition(definition, options);
+    return yield* planDefinition(definition);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = error.faults.map((fault) => ({ ...fault, path: drawnPath(fault.path) }));
@@ -46,7 +46,7 @@ export function* planInSteps(input: unknown, options: { readonly isStored?: bool
   }
 }
 
-function* planDefinition(input: unknown, { isStored = false }: { readonly isStored?: boolean }): Steps<Plan> {
+function* planDefinition(input: unknown): Steps<Plan> {
   const definition = parseDefinition(input);
   yield definition.transitions.length / 8;
   const { config, faults } = yield* configOf(definition);
@@ -58,7 +58,6 @@ function* planDefinition(input: unknown, { isStored = false }: { readonly isStor
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   const thresholds = rule === undefined ? machine.thresholds : [rule.most];
   const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };
-  if (isStored) return plan;
   if (definition.rule !== undefined) refuse('definition_unsound', faultsWithoutEffect(definition.rule, '/rule'));
   refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* settlingFaults(plan))]);
   return plan;

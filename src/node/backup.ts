@@ -128,8 +128,6 @@ interface RestoreOptions {
   readonly keyFile: string;
   /** `weir.heads` of the lost folder, which names rows that the backup may lack. */
   readonly heads?: string | undefined;
-  /** Accepts a backup of 0.2 or earlier, not signed as a whole: its keys and counts may be forged. */
-  readonly allowUnsigned?: boolean | undefined;
 }
 
 /**
@@ -137,9 +135,9 @@ interface RestoreOptions {
  * @throws Failure `wrong_usage` (not empty), `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
  */
 export function restore(
-  { file, dir: given, keyFile, heads, allowUnsigned = false }: RestoreOptions,
+  { file, dir: given, keyFile, heads }: RestoreOptions,
   onProgress: OnProgress,
-): Kept & { readonly lost: readonly MissingRows[]; readonly isUnsigned?: true | undefined } {
+): Kept & { readonly lost: readonly MissingRows[] } {
   const dir = resolve(given);
   const wasThere = fs.existsSync(dir);
   if (wasThere && fs.readdirSync(dir).length > 0) throw notEmpty(dir);
@@ -148,11 +146,11 @@ export function restore(
     copied(file, join(dir, 'weir.db'));
     copied(keyFile, join(dir, 'node.json'), `Copy the node.json of the node to ${keyFile}.`);
     const identity = naming(keyFile, () => identityIn(dir, true, undefined, CYCLE_MS));
-    const isUnsigned = naming(file, () => checkWhole(dir, identity, allowUnsigned)) ? undefined : true;
+    naming(file, () => checkWhole(dir, identity));
     const store = naming(file, () => openSqliteStore({ dir }));
     try {
       const kept = verified(store, identity, onProgress);
-      return { ...kept, isUnsigned, lost: heads === undefined ? [] : lostBy(store, heads) };
+      return { ...kept, lost: heads === undefined ? [] : lostBy(store, heads) };
     } finally {
       store.close();
       // Only now: when the store opened, it would have been taken for the backup's own.
@@ -177,21 +175,17 @@ function naming<T>(file: string, read: () => T): T {
   }
 }
 
-/** @returns whether it is signed. @throws Failure `record_broken` for a wrong signature or, unless allowed, for none */
-function checkWhole(dir: string, { signer, successions }: Identity, allowUnsigned: boolean): boolean {
+/** @throws Failure `record_broken` */
+function checkWhole(dir: string, { signer, successions }: Identity): void {
   const keys = [signer.publicKey, ...successions.map(({ previous }) => previous)];
   const why = unseal(join(dir, 'weir.db'), dir, (contents, signature) =>
     keys.some((key) => textHolds(key, 'backup', contents, signature)),
   );
-  if (why === undefined) return true;
-  if (why === 'unsealed' && allowUnsigned) return false;
+  if (why === undefined) return;
   throw new Failure('record_broken', {
     what: 'Nothing was restored: the backup is not as the node signed it.',
-    why: why === 'unsealed' ? 'It is not signed as a whole: its records are, and its keys and counts are not.' : why,
-    fix:
-      why === 'unsealed'
-        ? 'Give --allow unsigned for a backup that Weir 0.2 or earlier made, if only you could change it.'
-        : 'Give the node.json of the very node, or an earlier backup.',
+    why,
+    fix: 'Give the node.json of the very node, or an earlier backup.',
   });
 }
 

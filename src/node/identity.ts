@@ -3,7 +3,7 @@
 //   node.json   {"cycle_ms":777,"private_key":"-----BEGIN PRIVATE KEY-----…","successions":[…],"checksum":"6f1c…"}
 //
 // The checksum is the SHA-256 of the canonical JSON of the other fields: a flipped bit would silently change the key, the cycle length or the
-// past. Files of earlier versions get one. Key and successions share a file because a node cannot start with only one of them updated.
+// past. Key and successions share a file because a node cannot start with only one of them updated.
 import { join } from 'node:path';
 import { type Succession, SuccessionShape } from '../record/row.js';
 import { reader } from '../record/shape.js';
@@ -27,7 +27,7 @@ const readIdentity = reader(
       cycle_ms: Type.Integer({ minimum: 1 }),
       private_key: Type.String(),
       successions: Type.Array(SuccessionShape),
-      checksum: Type.Optional(Type.String()),
+      checksum: Type.String(),
     },
     { additionalProperties: false },
   ),
@@ -76,11 +76,10 @@ function load(dir: string): Identity | undefined {
   const read = readIdentity(file.value);
   if ('fault' in read) throw unreadable(path, `It does not look like one: ${read.fault}.`);
   const { checksum, ...content } = read.value;
-  if (checksum !== undefined && checksum !== digestOf(content)) {
+  if (checksum !== digestOf(content)) {
     throw unreadable(path, 'Its checksum does not fit: the file was changed, or the disk lost a bit of it.');
   }
   const { cycle_ms: cycleMs, private_key, successions } = content;
-  if (checksum === undefined) save(dir, private_key, { cycleMs, successions });
   try {
     return { signer: signerFromPem(private_key), successions, cycleMs, isNew: false };
   } catch (error) {

@@ -96,9 +96,6 @@ export class Mint {
       const keyed = keyedImage({ max_keys: addresses, idle_cycles: within, store_keys: 'hashed' });
       await registry.createContract(machine, plan, { templateId: TEMPLATE_ID, keyed });
     }
-    // Earlier versions had one contract per address.
-    const former = machine.contracts.filter(({ keys }) => keys === undefined);
-    void Promise.all(former.map((contract) => registry.deleteContract(contract))).catch(() => {});
     return this.#found()!;
   }
 

@@ -78,7 +78,7 @@ const kinds = {
   store_away: { status: 503, exit: 5, title: 'The store of the node cannot be asked now' },
   store_unfit: { status: 503, exit: 2, title: 'Redis is not set up to keep what it acknowledges' },
   store_locked: { status: 503, exit: 2, title: 'Another process has this data folder open' },
-  store_too_new: { status: 503, exit: 2, title: 'The database was written by a newer version of this program' },
+  store_other_version: { status: 503, exit: 2, title: 'Another version of this program wrote the database' },
   store_damaged: { status: 503, exit: 2, title: 'The database file is damaged' },
   rows_missing: { status: 503, exit: 2, title: 'The store lacks what was acknowledged' },
   clock_behind: { status: 503, exit: 2, title: 'The clock of this machine is behind the stored data' },

@@ -64,7 +64,6 @@ export class HeadMark {
     return missing;
   }
 
-  /** 0 in a mark of an earlier version. */
   get commits(): number {
     return this.#marked.get(COMMITS)?.seq ?? 0;
   }

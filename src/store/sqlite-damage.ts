@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { HeadMark, MissingRows } from './head-mark.js';
 import { countsMissing, damaged, rowsMissing } from './sqlite-failure.js';
-import { APPLICATION_ID } from './sqlite-migrations.js';
+import { APPLICATION_ID } from './sqlite-schema.js';
 
 /**
  * Up to this size all pages are read, at some 600 MB/s. In larger files rows are skipped, so that a node restarts within a second;

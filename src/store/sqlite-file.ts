@@ -16,7 +16,7 @@ import { makeFolder } from './make-folder.js';
 import { checkHeads, checkIntact, checkPresent } from './sqlite-damage.js';
 import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
-import { APPLICATION_ID, migrate } from './sqlite-migrations.js';
+import { checkVersion, createTables } from './sqlite-schema.js';
 
 /** A commit that fills a log of this many pages (16 MB) moves it into the database, which takes tens of ms. */
 const LOG_PAGES = 4_000;
@@ -90,7 +90,7 @@ export class SqliteFile {
   }
 }
 
-/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing` */
+/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_other_version`, `rows_missing` */
 export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = false): SqliteFile {
   const dir = resolve(folder);
   const path = join(dir, 'weir.db');
@@ -109,7 +109,7 @@ export function openSqliteFile(folder: string, lockWaitMs: number, acceptLoss = 
     try {
       prepare(database, dir);
       checkIntact(database, dir, path);
-      migrate(database, path);
+      checkVersion(database, path);
       mark = new HeadMark(dir);
       lost = checkHeads(database, dir, mark, acceptLoss);
     } catch (error) {
@@ -149,8 +149,7 @@ function create(dir: string, path: string): void {
       // The whole file is synced below, before another process uses it.
       database.pragma('synchronous = OFF');
       database.pragma('journal_mode = WAL');
-      database.pragma(`application_id = ${APPLICATION_ID}`);
-      migrate(database, made);
+      createTables(database);
     } finally {
       database.close();
     }

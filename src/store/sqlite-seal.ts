@@ -24,15 +24,15 @@ export function seal(path: string, dir: string, sign: (text: string) => string):
   });
 }
 
-/** Removes the seal. @returns why it does not match, if so; `unsealed` without one @throws as `seal` */
+/** Removes the seal. @returns why it does not match, if so @throws as `seal` */
 export function unseal(
   path: string,
   dir: string,
   holds: (text: string, signature: string) => boolean,
-): 'unsealed' | string | undefined {
+): string | undefined {
   return opened(path, dir, true, (database) => {
     const isSealed = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'seal'").get();
-    if (isSealed === undefined) return 'unsealed';
+    if (isSealed === undefined) return 'It has no signature.';
     const { contents, signature } = (database.prepare('SELECT * FROM seal').get() ?? {}) as Record<string, unknown>;
     if (typeof contents !== 'string' || typeof signature !== 'string' || !holds(contents, signature))
       return 'It was signed by another key, or what was signed has changed.';

@@ -20,7 +20,7 @@ export interface SqliteStoreOptions extends SqliteOptions {
   readonly acceptLoss?: boolean | undefined;
 }
 
-/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_too_new`, `rows_missing` */
+/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_other_version`, `rows_missing` */
 export function openSqliteStore({
   dir,
   lockWaitMs = 500,

@@ -1,11 +1,7 @@
-import { join } from 'node:path';
-
 import { expect, it } from 'vitest';
 import { Failure } from '../../src/schema/failure.js';
 import type { Key } from '../../src/store/credential-store.js';
 import { MemoryCredentials } from '../../src/store/memory-credentials.js';
-import { sqlite } from '../../src/store/sqlite-library.js';
-import { APPLICATION_ID, migrate, steps } from '../../src/store/sqlite-migrations.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCredentials } from '../suite/credentials.js';
 import { storesOfFile } from './opened.js';
@@ -47,16 +43,4 @@ it('credentials are durable with the other writes of a commit, or not at all', (
   store.commit((failure) => told.push(failure));
   expect([told[0]?.code, store.credentials.keyByHash(KEY.hash)]).toEqual(['store_failed', undefined]);
   expect(() => store.credentials.putKey(KEY)).toThrow(Failure);
-});
-
-it('a key from before there were scopes is an admin key of its owner, for every machine', () => {
-  const dir = temporaryFolder();
-  const path = join(dir, 'weir.db');
-  const database = new (sqlite())(path);
-  database.pragma('journal_mode = WAL');
-  database.pragma(`application_id = ${APPLICATION_ID}`);
-  migrate(database, path, steps.slice(0, 1));
-  database.prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)').run('k', KEY.hash, 'o', 1, 2, 0);
-  database.close();
-  expect(openStore({ dir }).credentials.keyByHash(KEY.hash)).toEqual({ ...KEY, scopes: ['admin'], machine: undefined });
 });

@@ -91,7 +91,7 @@ describe('a folder', () => {
     );
   });
 
-  it('of an earlier version, without a mark, gets one', () => {
+  it('without a mark gets one', () => {
     const dir = temporaryFolder();
     write(dir, { a: 3 });
     fs.rmSync(join(dir, 'weir.heads'));

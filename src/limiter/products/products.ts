@@ -12,7 +12,7 @@ import { Failure } from '../../schema/failure.js';
 import { MOST_WITHIN, parseTime } from '../../schema/quantity.js';
 import { faultsOf } from '../../schema/schema-faults.js';
 import { checkRule, type RuleDefinition, ruleAdvice } from '../rule/rule-definition.js';
-import { checkNewRule } from '../rule/without-effect.js';
+import { checkGivenRule } from '../rule/without-effect.js';
 import { gateways } from './gateways.js';
 import { goAndJvm } from './go-and-jvm.js';
 import { namedText } from './limit-words.js';
@@ -98,13 +98,13 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   if ((hold_ms !== undefined || counts !== undefined) && !('primitive' in others)) {
     refuseNearLimit(others, '');
     const further = { ...(hold_ms !== undefined && { hold_ms }), ...(counts !== undefined && { counts }) };
-    return checkNewRule({ ...definitionOf(others, cycleMs), ...further });
+    return checkGivenRule({ ...definitionOf(others, cycleMs), ...further });
   }
   const given = limiter as Readonly<Record<string, unknown>>;
   if ('like' in given) return likeRule(given);
   if ('and' in given) return allOf(given['and'] as readonly Readonly<Record<string, unknown>>[], cycleMs);
   if ('paste' in given) return pastedRule(String(given['paste']), given['location']);
-  if ('primitive' in given) return checkNewRule(given);
+  if ('primitive' in given) return checkGivenRule(given);
   const { template: _, near_limit: __, shadow, threshold, within, ...further } = given;
   if (shadow === true)
     throw new Failure('invalid_definition', {

@@ -2,7 +2,7 @@
 //
 //   fixed_window { limit: 10, window_ms: 1000, block_ms: 5000 }    block_ms has no effect without count_refused
 //
-// Stored definitions may have them, so the schema of a rule admits them. nginx has none here: it takes `nodelay` without `burst` itself.
+// nginx has none here: it takes `nodelay` without `burst` itself.
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
 import { checkRule, limitsFlight, type Primitive, placedMembersOf, type RuleDefinition } from './rule-definition.js';
 
@@ -78,7 +78,7 @@ const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
 };
 
 /** @throws Failure `invalid_definition`, as `checkRule`, and for parameters without effect */
-export function checkNewRule(input: unknown): RuleDefinition {
+export function checkGivenRule(input: unknown): RuleDefinition {
   const rule = checkRule(input);
   const faults = faultsWithoutEffect(rule, '');
   if (faults.length === 0) return rule;

@@ -140,7 +140,7 @@ export class Directory {
     for (const [name, text] of fields) {
       if (!/^[cx]:/.test(name)) continue;
       const image = JSON.parse(text) as ContractImage;
-      if (image.id === id) return planContract(image.definition, { isStored: true });
+      if (image.id === id) return planContract(image.definition);
     }
     return host.contract(id).plan;
   }
