@@ -58,7 +58,6 @@ const long = [
   'test/node/faults.test.ts',
   'test/node/network-scenarios.test.ts',
   'test/cli/pinning.test.ts',
-  'test/cli/serve-reports.test.ts',
   'test/node/generated-client.test.ts',
   'test/live/real-nginx-keys.test.ts',
   'test/record/verify-export-bits.test.ts',

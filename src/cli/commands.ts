@@ -63,7 +63,7 @@ export const commands: readonly ListedCommand[] = [
     stress: ['stress', 'saturate a node with many connections: how much does it hold'],
   }),
   ...of(() => import('./report.js'), {
-    report: ['report', 'render runs again, side by side, or against a baseline; --serve shows all of them', 'run'],
+    report: ['report', 'render runs again, side by side, or against a baseline', 'run'],
   }),
   ...of(() => import('./init.js'), { init: ['init', 'write a first scenario', 'run'] }),
   ...of(() => import('./serve.js'), { serve: ['serve', 'run a node: the whole API on a durable store', 'node'] }),

@@ -28,9 +28,8 @@ export const play = command({
       return;
     }
     const link = scenario === undefined ? '' : await linkOf(scenario);
-    const { htmlPage, servePages } = await import('./local-pages.js');
-    const served = htmlPage(page);
-    const { url, close } = await servePages(port, ({ pathname }) => (pathname === '/' ? served : undefined));
+    const { servePage } = await import('./local-pages.js');
+    const { url, close } = await servePage(port, page);
     say(`open it here: ${url}${link}\n`);
     if (process.stdout.isTTY) say('Ctrl-C ends it.\n');
     await untilStopped();

@@ -3,32 +3,28 @@ import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
 import { writing } from '../schema/unwritable.js';
-import { command, flag, type GivenTo, several, text, value } from './command.js';
+import { command, type GivenTo, several, text, value } from './command.js';
 import { exitCodes, usageFailure } from './exit-codes.js';
-import { json, port } from './options.js';
+import { json } from './options.js';
 import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'html', 'png'];
 
 const options = {
-  run: several(
-    text('report folders, or their outcome.json; with --serve a folder of reports (default: reports)', { place: true }),
-  ),
-  serve: flag('serve all reports on loopback: search, open, side by side'),
-  port: { ...port, needs: ['serve'] },
+  run: several(text('report folders, or their outcome.json', { place: true, required: true })),
   out: text(
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
-    { without: ['serve'], writes: true },
+    { writes: true },
   ),
-  baseline: text('compare the runs with this one; exit code 1 if one is worse', { without: ['serve'] }),
+  baseline: text('compare the runs with this one; exit code 1 if one is worse'),
   tolerance: value(
     'a share, for example 5%, or a share and an amount, for example 5%+2',
     toleranceIn,
     'by how much a figure may be worse: a share, or a share and an amount in the unit of the figure (default: 5%)',
     { needs: ['baseline'] },
   ),
-  json: { ...json, without: ['serve', 'out'] },
+  json: { ...json, without: ['out'] },
 };
 
 type Given = GivenTo<typeof options>;
@@ -39,20 +35,12 @@ export const report = command({
     ['report reports/burst/7', 'one run again, as text'],
     ['report reports/burst/7 --out summary.md', 'for a pull request'],
     ['report reports/burst/7 reports/burst/8', 'two runs side by side'],
-    ['report --serve', 'all runs of reports/ in the browser'],
     ['report new --baseline old --tolerance 10%', 'for CI: exit code 1 if it is worse'],
   ],
-  run: async (given) => {
-    const { run: runs = [], serve, port } = given;
-    if (serve && runs.length > 1) throw usageFailure('--serve takes one folder of reports.', 'For example reports.');
-    if (serve) return (await import('./serve-reports.js')).serveReports(runs[0] ?? 'reports', port);
-    if (runs.length === 0)
-      throw usageFailure('No run is named.', 'For example reports/burst/7; `weir report --serve` shows all of them.');
-    await renderRuns(given, runs);
-  },
+  run: renderRuns,
 });
 
-async function renderRuns(given: Given, paths: readonly string[]): Promise<void> {
+async function renderRuns(given: Given): Promise<void> {
   const [{ compareRuns }, { openReportFolder }, { render }, { readRun }] = await Promise.all([
     import('../report/compare-runs.js'),
     import('../report/folder.js'),
@@ -62,7 +50,7 @@ async function renderRuns(given: Given, paths: readonly string[]): Promise<void>
   const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;
   const ending = endings.find((name) => out?.endsWith(`.${name}`));
   const runs: NamedRun[] = [];
-  for (const name of baseline === undefined ? paths : [baseline, ...paths])
+  for (const name of baseline === undefined ? given.run : [baseline, ...given.run])
     runs.push({ name, reported: await readRun(name) });
   const [first] = runs;
   if (out !== undefined && ending === undefined && first !== undefined) {

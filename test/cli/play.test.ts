@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { policyOf, servePages } from '../../src/cli/local-pages.js';
+import { policyOf, servePage } from '../../src/cli/local-pages.js';
 import { bundled } from '../../src/web/bundled.js';
 import { begin, temporaryFolder, weirHere } from './command-line.js';
 
@@ -43,7 +43,7 @@ it('a port out of range is refused in words', async () => {
   });
 });
 
-describe('pages on loopback', () => {
+describe('the page on loopback', () => {
   const ask = (url: string, options: { method?: string; path?: string; headers?: Record<string, string> }) =>
     new Promise<[status: number | undefined, text: string]>((resolve, reject) => {
       const sent = request(url, options, (answer) => {
@@ -65,9 +65,7 @@ describe('pages on loopback', () => {
     ['a name that was pointed here', { headers: { host: 'evil.example' } }, 421],
     ['a write', { method: 'POST' }, 405],
   ])('%s', async (_, options, status) => {
-    const { url, close } = await servePages(0, ({ pathname }) =>
-      pathname === '/' ? { type: 'text/plain', content: 'here' } : undefined,
-    );
+    const { url, close } = await servePage(0, 'here');
     expect((await ask(url, options))[0]).toBe(status);
     await close();
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { policyOf, servePages } from '../../src/cli/local-pages.js';
+import { policyOf, servePage } from '../../src/cli/local-pages.js';
 import { families } from '../../src/limiter/products/families.js';
 import { products } from '../../src/limiter/products/products.js';
 import { challenges } from '../../src/play/challenges.js';
@@ -33,14 +33,11 @@ it('is one file under 600 kB that allows only its own scripts', () => {
 });
 
 inChromium('the playground', (browser) => {
-  let served: Awaited<ReturnType<typeof servePages>>;
+  let served: Awaited<ReturnType<typeof servePage>>;
   const asked: string[] = [];
   const faults: string[] = [];
   beforeAll(async () => {
-    const page = bundled('play.html');
-    served = await servePages(0, ({ pathname }) =>
-      pathname === '/' ? { type: 'text/html; charset=utf-8', content: page, policy: policyOf(page) } : undefined,
-    );
+    served = await servePage(0, bundled('play.html'));
   });
   afterAll(async () => {
     await served?.close();

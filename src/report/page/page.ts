@@ -16,7 +16,7 @@ interface PageParts {
   readonly before?: Html | string;
   readonly after?: Html | string;
   readonly data?: object;
-  readonly script?: ScriptName;
+  readonly script?: 'report.js' | 'sweep.js' | 'recommend.js';
 }
 
 export function pageHtml(reported: Reported, files: readonly string[] = []): string {
@@ -88,9 +88,10 @@ ${again === undefined ? '' : html`<h2>Run it again</h2>${codeHtml({ text: again.
 ${files.length === 0 ? '' : html`<p class="quiet">Beside this page: ${links}</p>`}</main>`;
   const library = bundled('chart.umd.js');
   const code = bundled(script);
-  const style = reportStyle();
+  const style = `${heightStyle}${bundled('weir.css')}`;
+  const policy = `default-src 'none'; script-src ${hashed(library)} ${hashed(code)}; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   const heading = verdict === undefined ? title : `${verdict.words}: ${title}`;
-  return htmlDocument(heading, policyFor([library, code]), style, [
+  return htmlDocument(heading, policy, style, [
     body.text,
     '<footer>Written by Weir. Charts drawn with Chart.js (MIT licence).</footer></div>',
     `<script type="application/json" id="data">${scriptJson({ charts: chartsIn(document), palettes, ...data })}</script>`,
@@ -98,21 +99,4 @@ ${files.length === 0 ? '' : html`<p class="quiet">Beside this page: ${links}</p>
     `<script>${code}</script>`,
     '</body></html>\n',
   ]);
-}
-
-const scriptNames = ['report.js', 'sweep.js', 'recommend.js'] as const;
-type ScriptName = (typeof scriptNames)[number];
-
-function reportStyle(): string {
-  return `${heightStyle}${bundled('weir.css')}`;
-}
-
-function policyFor(scripts: readonly string[]): string {
-  const script = [...new Set(scripts.map(hashed))].join(' ');
-  return `default-src 'none'; script-src ${script}; style-src ${hashed(reportStyle())}; img-src data:; base-uri 'none'; form-action 'none'`;
-}
-
-/** For foreign report files: runs the scripts of this version and nothing else. */
-export function reportPolicy(): string {
-  return policyFor([bundled('chart.umd.js'), ...scriptNames.map((name) => bundled(name))]);
 }
