@@ -72,8 +72,7 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
     .filter((line) => line.trim() !== '')
     .map((line, k) => {
       try {
-        const fields = Object.entries(JSON.parse(line) as object);
-        const one = Object.fromEntries(fields.map(([name, value]) => [presentNames[name] ?? name, value])) as Seen;
+        const one = JSON.parse(line) as Seen;
         const answeredMs = one.answeredMs ?? Infinity;
         const isOne =
           typeof one.key === 'string' &&
@@ -89,14 +88,6 @@ export async function readEvidence(path: string): Promise<Seen[] | undefined> {
   if (seen.length === 0) throw invalid('It is empty.');
   return seen;
 }
-
-/** Names of fields in files that 0.2 has written. */
-const presentNames: Readonly<Record<string, string>> = {
-  toldMs: 'announcedMs',
-  toldLimit: 'announcedLimit',
-  toldRemaining: 'announcedRemaining',
-  vagueMs: 'uncertaintyMs',
-};
 
 const statOf = (path: string) => stat(path).catch(() => undefined);
 

@@ -27,19 +27,9 @@ export function shellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Outcomes up to version 0.2 list no states; each reaction begins with the entry into one that limits. */
-export function limitingStates({ by_contract, reactions = [], states: named }: Outcome): ReadonlySet<string> {
-  if (named !== undefined) return new Set(named.flatMap(({ name, admits }) => (admits ? [] : [name])));
-  const states = new Set(['limiting']);
-  // A long run has a million of each, so entries are indexed. If a cycle has several, the last counts.
-  const enteredAt = new Map(
-    by_contract.map(({ id, transitions }) => [id, new Map(transitions.map(({ cycle, to }) => [cycle, to]))]),
-  );
-  for (const { contract, entry_cycle } of reactions) {
-    const entered = enteredAt.get(contract)?.get(entry_cycle);
-    if (entered !== undefined && entered !== 'allowing') states.add(entered);
-  }
-  return states;
+/** An outcome lists its states unless they are allowing and limiting. */
+export function limitingStates({ states }: Outcome): ReadonlySet<string> {
+  return new Set(states?.flatMap(({ name, admits }) => (admits ? [] : [name])) ?? ['limiting']);
 }
 
 export function limitingIntervals(

@@ -133,17 +133,3 @@ it('tells the evidence of an identification from a log, and from the report of a
   expect(await readEvidence(join(folder, 'access.log'))).toBeUndefined();
   await expect(readEvidence(run)).rejects.toThrow(/holds no evidence/);
 });
-
-it('reads what 0.2 has written, under the names that the fields have now', async () => {
-  const common = { key: 'a', sentMs: 1, answeredMs: 2, decision: 'limited' } as const;
-  const file = join(folder, 'former.ndjson');
-  const former = [
-    { ...common, toldMs: 5, toldLimit: 10, toldRemaining: 0 },
-    { ...common, vagueMs: 3, cost: 2 },
-  ];
-  writeFileSync(file, former.map((one) => `${JSON.stringify(one)}\n`).join(''));
-  expect(await readEvidence(file)).toEqual([
-    { ...common, announcedMs: 5, announcedLimit: 10, announcedRemaining: 0 },
-    { ...common, uncertaintyMs: 3, cost: 2 },
-  ]);
-});
