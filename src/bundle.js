@@ -193,7 +193,6 @@ const program = await build({
     'cli/main': 'src/cli/main.ts',
     'worker/node': 'src/live/embedded-node-worker.ts',
     'worker/replicate': 'src/simulate/replicate-worker.ts',
-    'worker/validate': 'src/validation/worker.ts',
     'worker/piscina': 'node_modules/piscina/dist/worker.js',
   },
   splitting: true,

@@ -50,7 +50,6 @@ const floors = [
   ['node'],
   ['live'],
   ['identify'],
-  ['validation'],
   // The command line, the library and the build's last step: who uses the house, each without the others.
   ['cli', 'weir.ts'],
   ['build-time.ts'],
@@ -156,7 +155,7 @@ describe('the house', () => {
       [...loadedOf(`src/cli/${name}.ts`)]
         .filter((to) =>
           to.startsWith('src/')
-            ? /^src\/(host|scenario|simulate|node|live|validation)\//.test(to)
+            ? /^src\/(host|scenario|simulate|node|live)\//.test(to)
             : !to.startsWith('node:') && !light.has(to),
         )
         .map((to) => `src/cli/${name}.ts -> ${to}`),

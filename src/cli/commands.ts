@@ -122,9 +122,6 @@ export const commands: readonly ListedCommand[] = [
     endpoints: ['node endpoints', 'list the routes of the node'],
     clock: ['node clock', 'show the running cycle of the node'],
   }),
-  ...of(() => import('./self-test.js'), {
-    selfTest: ['self-test', 'compare this build with published results: queues, back-off, retry storms, windows'],
-  }),
   ...of(() => import('./completion.js'), {
     completion: ['completion', 'print a script that completes commands and options in bash, zsh or fish'],
   }),

@@ -27,7 +27,7 @@ export const topics: readonly Topic[] = [
   page('machines', 'a state machine of your own, from XState to a running node'),
   page('library', 'scenarios, limiters, nodes and clients in a program'),
   page('security', 'what a node trusts, and what it does not'),
-  page('other-tools', 'what other tools do better, and what they do not do'),
+  page('other-tools', 'what other tools do better, what they do not do, and which published results are reproduced'),
   { name: 'commands', about: 'every command with its options' },
   { name: 'house', path: 'src/README.md', about: 'how it is built, and how to add to it' },
 ];

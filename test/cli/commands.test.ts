@@ -207,12 +207,6 @@ it('weir help takes the name of a topic in any case, and --help as nothing', asy
   expect((await weirHere(['help', '--help'])).out).toBe((await weirHere(['--help'])).out);
 });
 
-it('weir self-test holds what was published, and says how sure it is', async () => {
-  const { code, out, err } = await weir(['self-test', '--replications', '3', 'fixed-window']);
-  expect([err, code]).toEqual(['', 0]);
-  expect(out).toContain('held');
-});
-
 describe('weir completion', () => {
   // What was typed, a candidate.
   it.each([

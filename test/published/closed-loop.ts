@@ -1,19 +1,19 @@
-// Check 3: clients that think, send a request to one server, and wait for its answer.
+// Clients that think, send a request to one server, and wait for its answer.
 //
 //   N clients, think time Z, response R, throughput X        X = N / (R + Z): the interactive response time law, for any distribution
 //
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
-import type { SentAttempt } from '../actor/client/client.js';
-import { behaviourOf } from '../actor/client/client-chart.js';
-import { closed } from '../actor/client/closed.js';
-import { Population } from '../actor/client/population.js';
-import { drawsOf, RandomStream } from '../math/random.js';
-import { exponential, type TimeLaw } from '../math/time-law.js';
-import { ModelledTransport } from '../simulate/modelled-transport.js';
-import { Service } from '../simulate/service.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { VirtualClock } from '../time/virtual.js';
+import type { SentAttempt } from '../../src/actor/client/client.js';
+import { behaviourOf } from '../../src/actor/client/client-chart.js';
+import { closed } from '../../src/actor/client/closed.js';
+import { Population } from '../../src/actor/client/population.js';
+import { drawsOf, RandomStream } from '../../src/math/random.js';
+import { exponential, type TimeLaw } from '../../src/math/time-law.js';
+import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
+import { Service } from '../../src/simulate/service.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -24,7 +24,6 @@ const MEASURED = 4_000;
 const DRAIN = 200;
 
 export const closedLoop: PublishedCheck = {
-  id: 'closed-loop',
   title: `Closed loop: ${CLIENTS} clients, think time ${THINK}, one server`,
   source: 'mean value analysis; interactive response time law',
   rows: [
@@ -33,7 +32,7 @@ export const closedLoop: PublishedCheck = {
     { name: 'R - (N / X - Z) within a run', expected: 0, unit: 'service times' },
   ],
   replicate(seed, replication) {
-    const purpose = `self-test/closed-loop/${replication}`;
+    const purpose = `published/closed-loop/${replication}`;
     const clock = new VirtualClock(0, CYCLE_MS);
     const [fromMs, toMs] = [WARM_UP * UNIT_MS, (WARM_UP + MEASURED) * UNIT_MS];
     const isMeasured = (ms: number) => ms >= fromMs && ms < toMs;

@@ -1,11 +1,11 @@
-// Check 9: cost and gain of retries if every attempt fails with probability p.
+// Cost and gain of retries if every attempt fails with probability p.
 //
 //   100 clients, 10/s each, 10 s         none; three more tries; a bucket of 5 tokens, 0.1 more per start, a retry costs 1
 //
 //   three more tries    success 1 - p^4    load 1 + p + p^2 + p^3
-import type { ClientSpec } from '../actor/client/client-schema.js';
-import { constant } from '../math/time-law.js';
-import { Rank } from '../time/rank.js';
+import type { ClientSpec } from '../../src/actor/client/client-schema.js';
+import { constant } from '../../src/math/time-law.js';
+import { Rank } from '../../src/time/rank.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -33,7 +33,6 @@ const JOBS = 10_000;
 const MS = 10_000;
 
 export const retriesUnderFailures: PublishedCheck = {
-  id: 'retries-under-failures',
   title: 'Retries under failures: success and load with and without a bucket of retries',
   source: 'M. Brooker, "Fixing retries with token buckets and circuit breakers" (2022), its simulator',
   tolerance: 'standard errors of 20 runs of its simulator, printed with the figures',
@@ -44,7 +43,7 @@ export const retriesUnderFailures: PublishedCheck = {
   ]),
   replicate: (seed, replication, without) =>
     published.flatMap(([p, way]) => {
-      const purpose = `self-test/retries-under-failures/${replication}/${p}/${way}`;
+      const purpose = `published/retries-under-failures/${replication}/${p}/${way}`;
       const { clock, population } = clientRig({
         spec: specOf(without ? 'none' : way),
         seed,

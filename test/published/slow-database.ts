@@ -1,13 +1,13 @@
-// Check 17: a database slowed down for some seconds, and clients that send up to five times. Small changes decide whether it recovers.
+// A database slowed down for some seconds, and clients that send up to five times. Small changes decide whether it recovers.
 //
 //   10 s at 22 % of its speed   recovers           9 s at 20 %                        recovers
 //   10 s at 20 %                stays down        10 s at 20 %, and 25 % less load    recovers
 //
 // Stays down: when the speed is back, the queue exceeds the timeout, so all work is wasted and requested five times.
 
-import { RandomStream } from '../math/random.js';
-import { constant } from '../math/time-law.js';
-import { Rank } from '../time/rank.js';
+import { RandomStream } from '../../src/math/random.js';
+import { constant } from '../../src/math/time-law.js';
+import { Rank } from '../../src/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -25,7 +25,6 @@ const cases = [
 ] as const;
 
 export const slowDatabase: PublishedCheck = {
-  id: 'slow-database',
   title: 'Slow database with four retries after 3 s: goodput 20 s later',
   source:
     'L. Huang and others, "Metastable failures in the wild" (OSDI 2022), section 4.1, and Retry_Metastability of its repository',
@@ -40,7 +39,7 @@ export const slowDatabase: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     cases.map(({ speed, seconds, load }) => {
-      const purpose = `self-test/slow-database/${replication}/${speed}/${seconds}/${load}`;
+      const purpose = `published/slow-database/${replication}/${speed}/${seconds}/${load}`;
       const isSlow = (ms: number) => ms >= BEGIN * UNIT_MS && ms < (BEGIN + seconds) * UNIT_MS;
       const { clock, population, goodput } = clientRig({
         spec: { kind: 'retrying', timeout: '3s', max_attempts: without ? 1 : 5 },

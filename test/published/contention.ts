@@ -1,4 +1,4 @@
-// Check 5: the cost of back-off policies when many clients contend for one row under optimistic concurrency.
+// The cost of back-off policies when many clients contend for one row under optimistic concurrency.
 //
 //   client                                     row
 //     ── read ───────────────────────────────►
@@ -8,11 +8,11 @@
 //     not done: n = n + 1, pause according to n, read again
 //
 // The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
-import { type BackoffPlan, type Pauses, pauses } from '../actor/client/backoff.js';
-import { RandomStream } from '../math/random.js';
-import { normal } from '../math/time-law.js';
-import { Agenda } from '../time/agenda.js';
-import { Rank } from '../time/rank.js';
+import { type BackoffPlan, type Pauses, pauses } from '../../src/actor/client/backoff.js';
+import { RandomStream } from '../../src/math/random.js';
+import { normal } from '../../src/math/time-law.js';
+import { Agenda } from '../../src/time/agenda.js';
+import { Rank } from '../../src/time/rank.js';
 import type { PublishedCheck } from './published-check.js';
 
 const CLIENTS = 100;
@@ -37,7 +37,6 @@ const published: readonly Published[] = [
 ];
 
 export const contention: PublishedCheck = {
-  id: 'contention',
   title: `Back-off policies: ${CLIENTS} clients contend for one row`,
   source: 'github.com/aws-samples/aws-arch-backoff-simulator',
   tolerance: 'standard errors of the published means',
@@ -47,7 +46,7 @@ export const contention: PublishedCheck = {
   ]),
   replicate: (seed, replication) =>
     published.flatMap(({ policy }) => {
-      const stream = (use: string) => new RandomStream(seed, `self-test/contention/${replication}/${policy}/${use}`);
+      const stream = (use: string) => new RandomStream(seed, `published/contention/${replication}/${policy}/${use}`);
       const { calls, completionMs } = contend(
         pauses({ policy, baseMs: BASE_MS, capMs: CAP_MS }),
         stream('network'),

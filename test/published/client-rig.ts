@@ -1,17 +1,17 @@
 // Clients of one kind in virtual time, for published systems.
-import type { ServiceAnswer } from '../actor/client/behaviour.js';
-import type { SentAttempt, Transport } from '../actor/client/client.js';
-import { type CustomClientSpec, planClients } from '../actor/client/client-plan.js';
-import type { ClientSpec } from '../actor/client/client-schema.js';
-import { Population } from '../actor/client/population.js';
-import { drawsOf, RandomStream } from '../math/random.js';
-import type { TimeLaw } from '../math/time-law.js';
-import type { ServerPlan, ServicePlan } from '../scenario/service-plan.js';
-import { ModelledTransport } from '../simulate/modelled-transport.js';
-import { Service, type ServiceWatch } from '../simulate/service.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { Rank } from '../time/rank.js';
-import { VirtualClock } from '../time/virtual.js';
+import type { ServiceAnswer } from '../../src/actor/client/behaviour.js';
+import type { SentAttempt, Transport } from '../../src/actor/client/client.js';
+import { type CustomClientSpec, planClients } from '../../src/actor/client/client-plan.js';
+import type { ClientSpec } from '../../src/actor/client/client-schema.js';
+import { Population } from '../../src/actor/client/population.js';
+import { drawsOf, RandomStream } from '../../src/math/random.js';
+import type { TimeLaw } from '../../src/math/time-law.js';
+import type { ServerPlan, ServicePlan } from '../../src/scenario/service-plan.js';
+import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
+import { Service, type ServiceWatch } from '../../src/simulate/service.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { Rank } from '../../src/time/rank.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 
 interface RigOptions {

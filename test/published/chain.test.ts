@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meanTimes, type Rates, stationary } from '../../src/math/chain.js';
+import { meanTimes, type Rates, stationary } from './chain.js';
 
 /** M/M/1 with room for `most`. */
 const queue =

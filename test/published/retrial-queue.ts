@@ -1,9 +1,9 @@
-// Check 13: the retrial queue M/M/1. A client that finds the server busy returns after an exponential time, without limit.
+// The retrial queue M/M/1. A client that finds the server busy returns after an exponential time, without limit.
 //
 //   arrivals lambda ─► server mu, rho = lambda / mu         in orbit, on average:  rho (lambda + rho theta) / ((1 - rho) theta)
 //        ▲   └─ busy ─► orbit                               as theta grows without bound: the queue of M/M/1
 //        └── theta each ──┘
-import { exponential } from '../math/time-law.js';
+import { exponential } from '../../src/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -18,7 +18,6 @@ const FROM = 500;
 const TO = 6000;
 
 export const retrialQueue: PublishedCheck = {
-  id: 'retrial-queue',
   title: 'Retrial queue M/M/1: clients in orbit',
   source: 'G. Falin and J. Templeton, "Retrial Queues" (1997), section 1.1',
   mechanism: 'the return of clients that found the server busy',
@@ -29,7 +28,7 @@ export const retrialQueue: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     cases.map(({ rho, theta }) => {
-      const purpose = `self-test/retrial-queue/${replication}/${rho}/${theta}`;
+      const purpose = `published/retrial-queue/${replication}/${rho}/${theta}`;
       const { clock, service, population, poisson } = clientRig({
         spec: without
           ? { kind: 'open' }

@@ -1,9 +1,9 @@
-// Check 10: the failure share at which the retry quota of AWS SDKs begins to drain.
+// The failure share at which the retry quota of AWS SDKs begins to drain.
 //
 //   tokens per job   1 - p  for a first attempt that succeeds      less  c p^k  for each retry k = 2 .. N that fails
 //   drift 0          1 - p = c (p^2 + ... + p^N)                     c 14, N 3: p = 0.2149;   c 5, N 3: 0.3207;   N 4: 0.2117, 0.3123
-import { retryQuota } from '../actor/client/retry-limits.js';
-import { RandomStream } from '../math/random.js';
+import { retryQuota } from '../../src/actor/client/retry-limits.js';
+import { RandomStream } from '../../src/math/random.js';
 import type { PublishedCheck } from './published-check.js';
 
 const roots = [
@@ -17,7 +17,6 @@ const JOBS = 20_000;
 const CAPACITY = 1_000_000;
 
 export const quotaDrain: PublishedCheck = {
-  id: 'quota-drain',
   title: 'Retry quota of AWS SDKs: the share of failures at which it begins to drain',
   source: 'AWS, retry behaviour of SDKs since 2026-11-10: "about 22 %" and "about 32 %"; from the drift of the bucket',
   tolerance: 'p is rounded to four digits, of which half a unit moves the drift by 0.0013 tokens',
@@ -30,7 +29,7 @@ export const quotaDrain: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     roots.map(({ cost, attempts, p }) => {
-      const draw = new RandomStream(seed, `self-test/quota-drain/${replication}/${cost}/${attempts}`);
+      const draw = new RandomStream(seed, `published/quota-drain/${replication}/${cost}/${attempts}`);
       const every = { limited: cost, failed: cost, lost: cost, timeout: cost };
       const quota = retryQuota({
         capacity: CAPACITY,

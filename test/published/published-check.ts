@@ -1,13 +1,13 @@
-// A check of the self-test: a published result, its measurement, and the rule for their agreement.
+// A published result, its measurement, and the rule for their agreement.
 //
-//   replication     1     2     3    ...    n            each a pure function of (seed, replication), on any core
+//   replication     1     2     3    ...    n            each a pure function of (seed, replication)
 //   figures       [...] [...] [...]  ... [...]           one per row
 //                 mean and standard error s / sqrt(n)    held when |mean - expected| <= 3.3 sqrt(error^2 + published error^2)
 //
 // With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications, Student's distribution gives the
 // factor of the same probability, because the standard error is itself uncertain.
-import { meanOf, studentQuantile, variance } from '../math/interval.js';
-import { assert, unreachable } from '../schema/failure.js';
+import { meanOf, studentQuantile, variance } from '../../src/math/interval.js';
+import { assert, unreachable } from '../../src/schema/failure.js';
 
 export interface PublishedRow {
   readonly name: string;
@@ -20,7 +20,6 @@ export interface PublishedRow {
 }
 
 export interface PublishedCheck {
-  readonly id: string;
   readonly title: string;
   readonly source: string;
   readonly tolerance?: string | undefined;
@@ -33,34 +32,18 @@ export interface PublishedCheck {
   replicate(seed: number, replication: number, without?: boolean): readonly number[];
 }
 
-interface MeasuredRow extends PublishedRow {
-  readonly mean: number;
-  readonly standardError: number;
-  readonly held: boolean;
-}
-
-export interface CheckResult extends Pick<PublishedCheck, 'id' | 'title' | 'source' | 'tolerance'> {
-  readonly replications: number;
-  readonly rows: readonly MeasuredRow[];
-  readonly held: boolean;
-}
-
 const WITHIN = 3.3;
 
-/** @param samples figures by replication; at least two */
-export function judgeSamples(
-  { id, title, source, tolerance, rows }: PublishedCheck,
-  samples: readonly (readonly number[])[],
-): CheckResult {
+/** The rows that are not held, in words. @param samples figures by replication; at least two */
+export function missedRows({ rows }: PublishedCheck, samples: readonly (readonly number[])[]): readonly string[] {
   assert(samples.length >= 2, 'a standard error needs two replications');
-  const measured = rows.map((row, index) => {
+  return rows.flatMap((row, index) => {
     const values = samples.map((figures) => figures[index]!);
     const mean = meanOf(values);
     const standardError = Math.sqrt(variance(values) / values.length);
-    return { ...row, mean, standardError, held: holds(row, mean, standardError, samples.length) };
+    if (holds(row, mean, standardError, samples.length)) return [];
+    return [`${row.name}: ${mean} ± ${standardError} ${row.unit}, published ${row.expected}`];
   });
-  const held = measured.every((row) => row.held);
-  return { id, title, source, tolerance, replications: samples.length, rows: measured, held };
 }
 
 function holds(

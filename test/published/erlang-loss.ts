@@ -1,12 +1,12 @@
-// Check 2: servers without a queue refuse arrivals while all are busy. The refused share is independent of the service time's law.
+// Servers without a queue refuse arrivals while all are busy. The refused share is independent of the service time's law.
 //
 //   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
 
-import { RandomStream } from '../math/random.js';
-import { constant, exponential, type TimeLaw } from '../math/time-law.js';
-import { Service } from '../simulate/service.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { VirtualClock } from '../time/virtual.js';
+import { RandomStream } from '../../src/math/random.js';
+import { constant, exponential, type TimeLaw } from '../../src/math/time-law.js';
+import { Service } from '../../src/simulate/service.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -24,7 +24,6 @@ const systems = [
 ] as const;
 
 export const erlangLoss: PublishedCheck = {
-  id: 'erlang-loss',
   title: `Erlang loss: ${SERVERS} servers, no queue`,
   source: 'Erlang B formula',
   rows: systems.map(({ offered, expected, law }) => ({
@@ -34,7 +33,7 @@ export const erlangLoss: PublishedCheck = {
   })),
   replicate: (seed, replication) =>
     systems.map(({ offered, law }) =>
-      refusedShare(offered, laws[law], seed, `self-test/erlang-loss/${replication}/${offered}/${law}`),
+      refusedShare(offered, laws[law], seed, `published/erlang-loss/${replication}/${offered}/${law}`),
     ),
 };
 

@@ -1,14 +1,14 @@
-// Check 1: one server, memoryless arrivals and service times (M/M/1).
+// One server, memoryless arrivals and service times (M/M/1).
 //
 //   rho = arrival rate, service rate 1        L = rho / (1 - rho)    W = 1 / (1 - rho)    Wq = rho W
 //   P(response > t) = e^-(1 - rho) t          p95 = -ln(0.05) / (1 - rho),  p99 = -ln(0.01) / (1 - rho)
 
-import { log } from '../math/elementary.js';
-import { RandomStream } from '../math/random.js';
-import { exponential } from '../math/time-law.js';
-import { Service } from '../simulate/service.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { VirtualClock } from '../time/virtual.js';
+import { log } from '../../src/math/elementary.js';
+import { RandomStream } from '../../src/math/random.js';
+import { exponential } from '../../src/math/time-law.js';
+import { Service } from '../../src/simulate/service.js';
+import { CYCLE_MS } from '../../src/time/cycle.js';
+import { VirtualClock } from '../../src/time/virtual.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -25,7 +25,6 @@ const P95 = 14.979;
 const P99 = 23.026;
 
 export const singleServer: PublishedCheck = {
-  id: 'single-server',
   title: 'M/M/1: one server, first come first served',
   source: 'closed form; D. Gross and others, Fundamentals of Queueing Theory, chapter 2',
   rows: [
@@ -43,7 +42,7 @@ export const singleServer: PublishedCheck = {
     },
   ],
   replicate(seed, replication) {
-    const purpose = `self-test/single-server/${replication}`;
+    const purpose = `published/single-server/${replication}`;
     const high = run(0.8, seed, `${purpose}/0.8`);
     const low = run(0.5, seed, `${purpose}/0.5`);
     let gain = 0;

@@ -1,12 +1,12 @@
-// Check 18: N nodes that lease a limit of L per window in batches of B admit up to L + N (B - 1) in the next window.
+// N nodes that lease a limit of L per window in batches of B admit up to L + N (B - 1) in the next window.
 //
 //   window 0   |             x at each node|      each leases B and spends 1, which leaves B - 1
 //   window 1   |x x x x x x x ...          |      L more are leased, and all are spent
 //
 // This adversary reaches the bound; random ones stay below it.
-import { LIMITED } from '../limiter/rule/rule.js';
-import { ruleOf } from '../limiter/rule/rule-definition.js';
-import { RandomStream } from '../math/random.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/math/random.js';
 import { UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -33,7 +33,6 @@ function leasing(ends: boolean): (node: number, window: number) => boolean {
 }
 
 export const leases: PublishedCheck = {
-  id: 'leases',
   title: `Leases of a limit of ${LIMIT} over ${NODES} nodes in batches of ${BATCH}: the most admitted in a window`,
   source: 'arithmetic of leases: L + N (B - 1), tight',
   mechanism: 'batches that outlast their window',
@@ -46,7 +45,7 @@ export const leases: PublishedCheck = {
     for (let node = 0; node < NODES; node += 1) admits(node, 0);
     let most = 0;
     for (let n = 0; n < MOST; n += 1) if (admits(n % NODES, 1)) most += 1;
-    const draw = new RandomStream(seed, `self-test/leases/${replication}`);
+    const draw = new RandomStream(seed, `published/leases/${replication}`);
     const other = leasing(without);
     let above = 0;
     for (let window = 0; window < WINDOWS; window += 1) {

@@ -1,11 +1,11 @@
-// Check 8: the time until a limiter has admitted all of a simultaneous crowd. Each refused client returns at a uniform time in [m, 2m).
+// The time until a limiter has admitted all of a simultaneous crowd. Each refused client returns at a uniform time in [m, 2m).
 //
 //   clients   |||||||  over 20 s          a bucket of 50/s ──► admitted; refused: again after m (1 + u), m = 1 s, 2 s, 4 s, ..., 5 min
-import { LIMITED } from '../limiter/rule/rule.js';
-import { ruleOf } from '../limiter/rule/rule-definition.js';
-import { RandomStream } from '../math/random.js';
-import { constant } from '../math/time-law.js';
-import { Rank } from '../time/rank.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/math/random.js';
+import { constant } from '../../src/math/time-law.js';
+import { Rank } from '../../src/time/rank.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -13,7 +13,6 @@ const CLIENTS = 1000;
 const OVER_MS = 20_000;
 
 export const windowedReturns: PublishedCheck = {
-  id: 'windowed-returns',
   title: `${CLIENTS} clients at a limit of 50/s: when the last one has passed`,
   source: 'Consul agents against golang.org/x/time/rate',
   tolerance: 'one run of the source each; its error is half of the range over the seeds of a second implementation',
@@ -43,7 +42,7 @@ function returns(
       ? { kind: 'retrying', max_attempts: 1000, backoff: { policy: 'fixed', base: '1s' } }
       : { like: 'consul-windowed' },
     seed,
-    purpose: `self-test/${purpose}/${burst}`,
+    purpose: `published/${purpose}/${burst}`,
     decide(_, nowMs) {
       const second = Math.floor(nowMs / 1000);
       perSecond[second] = (perSecond[second] ?? 0) + 1;
@@ -53,7 +52,7 @@ function returns(
     },
     service: { servers: CLIENTS, queue: 0, time: constant(20) },
   });
-  const draw = new RandomStream(seed, `self-test/${purpose}/${burst}/arrivals`);
+  const draw = new RandomStream(seed, `published/${purpose}/${burst}/arrivals`);
   for (let n = 0; n < CLIENTS; n += 1) {
     clock.agenda.at(OVER_MS * draw.uniform(), Rank.arrival, () => population.arrive(0));
   }

@@ -1,9 +1,9 @@
-// Check 12: a service of 300/s whose clients retry once. Above half of its capacity it stays down after an outage; below, it recovers.
+// A service of 300/s whose clients retry once. Above half of its capacity it stays down after an outage; below, it recovers.
 //
 //   load < 150/s   stable: with one retry each, the load after the outage is below capacity
 //   150 .. 300     vulnerable: it never recovers on its own
 
-import { constant } from '../math/time-law.js';
+import { constant } from '../../src/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -16,7 +16,6 @@ const loads = [
 ] as const;
 
 export const outage: PublishedCheck = {
-  id: 'outage',
   title: 'Outage of 10 s: below half of the capacity a service with retries recovers, above it stays down',
   source: 'N. Bronson and others, "Metastable failures in distributed systems" (HotOS 2021), figure 2',
   tolerance:
@@ -30,7 +29,7 @@ export const outage: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     loads.map(({ load }) => {
-      const purpose = `self-test/outage/${replication}/${load}`;
+      const purpose = `published/outage/${replication}/${load}`;
       const [fromS, toS] = [20, 30];
       const isOut = (nowMs: number) => nowMs >= fromS * UNIT_MS && nowMs < toS * UNIT_MS;
       const { poisson, goodput } = clientRig({

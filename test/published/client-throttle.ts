@@ -1,9 +1,9 @@
-// Check 11: accepted load of a service whose refusals cost it c of a request, if its clients throttle themselves.
+// Accepted load of a service whose refusals cost it c of a request, if its clients throttle themselves.
 //
 //   sent K x accepted, refused (K - 1) x accepted:  accepted (1 + c (K - 1)) = 1       without a throttle  a + c (load - a) = 1
 
-import type { ClientSpec } from '../actor/client/client-schema.js';
-import { constant } from '../math/time-law.js';
+import type { ClientSpec } from '../../src/actor/client/client-schema.js';
+import { constant } from '../../src/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -18,7 +18,6 @@ const cases = [
 ] as const;
 
 export const clientThrottle: PublishedCheck = {
-  id: 'client-throttle',
   title: `Client throttle: what a service accepts at ${LOAD} times its capacity, where refusing costs c`,
   source:
     '"Site Reliability Engineering" (O\'Reilly 2016), chapter 21; accepted = 1 / (1 + c (K - 1)) in the fluid limit',
@@ -33,7 +32,7 @@ export const clientThrottle: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     cases.map(({ c, k }) => {
-      const purpose = `self-test/client-throttle/${replication}/${c}/${k}`;
+      const purpose = `published/client-throttle/${replication}/${c}/${k}`;
       const gate = k === undefined || without ? {} : { gate: { kind: 'throttle', k, over: '2m' } as const };
       const spec: ClientSpec = { kind: 'retrying', max_attempts: 1, ...gate };
       const [fromMs, toMs] = [200 * UNIT_MS, 300 * UNIT_MS];

@@ -1,12 +1,13 @@
-// Check 15: a server with retries as a Markov chain, in which a full queue lasts far longer than any measurement.
+// A server with retries as a Markov chain, in which a full queue lasts far longer than any measurement.
 //
 //   queue 0 .. 99, orbit 0 .. 19         lambda 9.5/s ─► mu 10/s         an arrival with a wait above 3 s is also in orbit:
 //   orbit ── 4/15 each ─► queue          and ── 1/15 each ─► given up    a quarter of those above the bound of Chebyshev
 //
 // The chain is solved, and also simulated: the mean queue of runs that begin with a full one must agree.
-import { meanTimes, type Rates, stationary } from '../math/chain.js';
-import { log } from '../math/elementary.js';
-import { RandomStream } from '../math/random.js';
+
+import { log } from '../../src/math/elementary.js';
+import { RandomStream } from '../../src/math/random.js';
+import { meanTimes, type Rates, stationary } from './chain.js';
 import type { PublishedCheck } from './published-check.js';
 
 const [QUEUE, ORBIT] = [100, 20];
@@ -56,7 +57,6 @@ function solved(rates: Rates): readonly number[] {
 }
 
 export const metastableChain: PublishedCheck = {
-  id: 'metastable-chain',
   title: `Chain of a server with retries: ${STATES} states, lambda ${LAMBDA}, mu ${MU}`,
   source: 'metafor (arXiv 2510.03551), the first example of its program',
   tolerance:
@@ -73,7 +73,7 @@ export const metastableChain: PublishedCheck = {
     const rates = without ? ratesOf(0) : withRetries;
     const figures = (without ? undefined : known) ?? solved(rates);
     if (!without) known = figures;
-    return [...figures, meanQueueOfRun(rates, new RandomStream(seed, `self-test/metastable-chain/${replication}`))];
+    return [...figures, meanQueueOfRun(rates, new RandomStream(seed, `published/metastable-chain/${replication}`))];
   },
 };
 

@@ -1,10 +1,10 @@
 // Checks of the rate limiter's gate.
 //
-// Check 4: how much a fixed window admits of Poisson arrivals.
+// How much a fixed window admits of Poisson arrivals.
 //
 //   admitted = E min(N, 100),  N Poisson with mean 100:  100 (1 - e^-100 100^100 / 100!) = 96.0139
 //
-// Check 7: the most that a limiter of 100 requests admits in any interval as long as its window.
+// The most that a limiter of 100 requests admits in any interval as long as its window.
 //
 //   fixed window     ........100|100........          each window holds 100; 60 cycles across the edge hold 200
 //   rolling window   ........100|...limiting          every 60 cycles hold 100, because every 60 cycles are a window
@@ -12,12 +12,12 @@
 // The adversary knows the limiter: it tries bursts at every phase of the window and random streams, and improves the best one by adding,
 // moving and removing bursts. Time is in cycles. An interval of 60 cycles that begins inside a cycle touches 61, so to the millisecond
 // the guarantee is one cycle shorter: the last row.
-import { makeGate } from '../actor/create-limiter.js';
-import type { Gate } from '../limiter/gate.js';
-import { rateLimiter } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
-import { RandomStream } from '../math/random.js';
-import { PoissonLaw } from '../math/random-law.js';
+import { makeGate } from '../../src/actor/create-limiter.js';
+import type { Gate } from '../../src/limiter/gate.js';
+import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { planContract } from '../../src/limiter/validate.js';
+import { RandomStream } from '../../src/math/random.js';
+import { PoissonLaw } from '../../src/math/random-law.js';
 import type { PublishedCheck } from './published-check.js';
 
 const THRESHOLD = 100;
@@ -30,12 +30,11 @@ function limiters(threshold: number, within: number): () => Gate {
 }
 
 export const fixedWindow: PublishedCheck = {
-  id: 'fixed-window',
   title: `Fixed window of ${THRESHOLD} on Poisson arrivals, mean ${THRESHOLD} a window`,
   source: 'closed form',
   rows: [{ name: 'admitted', expected: 96.0139, unit: 'a window' }],
   replicate(seed, replication) {
-    const stream = new RandomStream(seed, `self-test/fixed-window/${replication}`);
+    const stream = new RandomStream(seed, `published/fixed-window/${replication}`);
     const law = new PoissonLaw(THRESHOLD);
     const gate = limiters(THRESHOLD, 1)();
     let admitted = 0;
@@ -73,7 +72,6 @@ function rolling(): () => Admit {
 }
 
 export const worstCase: PublishedCheck = {
-  id: 'worst-case',
   title: `Worst case: most admitted in the length of a window, limiters of ${THRESHOLD} in ${WINDOW} cycles`,
   source: 'the definition of a fixed and of a rolling window',
   rows: [
@@ -86,7 +84,7 @@ export const worstCase: PublishedCheck = {
     },
   ],
   replicate(seed, replication) {
-    const stream = (of: string) => new RandomStream(seed, `self-test/worst-case/${replication}/${of}`);
+    const stream = (of: string) => new RandomStream(seed, `published/worst-case/${replication}/${of}`);
     return [
       worst(fixed(), (admitted) => mostInCycles(admitted, WINDOW), stream('fixed')),
       worst(rolling(), (admitted) => mostInCycles(admitted, WINDOW), stream('rolling')),

@@ -1,4 +1,4 @@
-// Check 6: a service stays down long after a burst, because it still processes attempts that clients have abandoned.
+// A service stays down long after a burst, because it still processes attempts that clients have abandoned.
 //
 //   arrivals/s   9 ____|‾20‾|____9______7___5___3         evenly spaced; one server, 10/s, exponential; patience 0.5 s, 5 attempts
 //   seconds      0    20   30       60   75  90  100
@@ -7,8 +7,8 @@
 //
 // Two cures: no retries, or dropping abandoned attempts. As in the program that produced the published figures, an answer to an earlier
 // attempt is a success if the client is still trying.
-import { exponential } from '../math/time-law.js';
-import { Rank } from '../time/rank.js';
+import { exponential } from '../../src/math/time-law.js';
+import { Rank } from '../../src/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -31,7 +31,6 @@ const AFTER_BURST = [45, 60] as const;
 const AT_THE_END = [92, 100] as const;
 
 export const retryStorm: PublishedCheck = {
-  id: 'retry-storm',
   title: 'Retry storm: a service that stays down after a burst, and its two cures',
   source: 'github.com/adamfilli/happy-simulator, metastable state with a retrying client',
   tolerance: 'standard errors of the runs of its program',
@@ -44,7 +43,7 @@ export const retryStorm: PublishedCheck = {
     { name: 'abandoned work dropped: goodput, 45-60 s', expected: 8.93, unit: '/s' },
   ],
   replicate(seed, replication, without) {
-    const purpose = `self-test/retry-storm/${replication}`;
+    const purpose = `published/retry-storm/${replication}`;
     const storm = run({ attempts: without ? 1 : ATTEMPTS, dropsAbandoned: false }, seed, `${purpose}/storm`);
     const once = run({ attempts: 1, dropsAbandoned: false }, seed, `${purpose}/once`);
     const dropping = run({ attempts: ATTEMPTS, dropsAbandoned: true }, seed, `${purpose}/dropping`);

@@ -1,10 +1,10 @@
-// Check 14: network calculus. Behind a token bucket (r, b) the delay in a server (R, T) is at most T + b / R.
+// Network calculus. Behind a token bucket (r, b) the delay in a server (R, T) is at most T + b / R.
 //
 //   a flood ─► bucket r, b ─► server R        delay <= b / R + 1 / R, backlog <= b + 1, admitted in any t <= b + r t
-import { LIMITED } from '../limiter/rule/rule.js';
-import { ruleOf } from '../limiter/rule/rule-definition.js';
-import { constant } from '../math/time-law.js';
-import { Rank } from '../time/rank.js';
+import { LIMITED } from '../../src/limiter/rule/rule.js';
+import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
+import { constant } from '../../src/math/time-law.js';
+import { Rank } from '../../src/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -13,7 +13,6 @@ const [R_BUCKET, BURST, R_SERVER] = [50, 20, 100];
 const SECONDS = 30;
 
 export const bucketBound: PublishedCheck = {
-  id: 'bucket-bound',
   title: `Token bucket of ${R_BUCKET}/s and ${BURST} before a server of ${R_SERVER}/s: delay, backlog and output of a flood`,
   source: 'J.-Y. Le Boudec and P. Thiran, "Network Calculus" (2001), theorems 1.4.1 and 1.4.2: tight for a flood',
   mechanism: 'the token bucket',
@@ -28,7 +27,7 @@ export const bucketBound: PublishedCheck = {
     const { clock, population } = clientRig({
       spec: { kind: 'open' },
       seed,
-      purpose: `self-test/bucket-bound/${replication}`,
+      purpose: `published/bucket-bound/${replication}`,
       decide(_, nowMs) {
         if (!without && rule.decide(state, nowMs, 1, 0) === LIMITED)
           return { type: 'limited', retryAfterMs: undefined };

@@ -1,11 +1,11 @@
-// Check 16: a service that slows down with requests in flight, a timeout and three tries, and a spike of five seconds.
+// A service that slows down with requests in flight, a timeout and three tries, and a spike of five seconds.
 //
 //   arrivals/s   40 ___|‾80‾|______ 40        1 s + 10 ms for each in flight, network exp(0.1 s) each way; timeout 3 s, 3 tries
 //   seconds      0    20   25      80         retries at once, or after 20 s x 2^n x U(0, 1)
 //
 //   stuck: in the last nine seconds, fewer than half of the arrivals are served
 
-import { constant, exponential } from '../math/time-law.js';
+import { constant, exponential } from '../../src/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
@@ -25,7 +25,6 @@ const errorOf = (stuck: number) => {
 };
 
 export const collapse: PublishedCheck = {
-  id: 'collapse',
   title: `Collapse by a spike of ${TO - FROM} s where work grows with what is in flight: share of runs that stay stuck`,
   source: 'M. Brooker, simple_collapse_sim in github.com/mbrooker/simulator_example, run 20 times',
   tolerance: 'standard error of a share of 20 runs',
@@ -38,7 +37,7 @@ export const collapse: PublishedCheck = {
   })),
   replicate: (seed, replication, without) =>
     ways.map(({ name, backoff }) => {
-      const purpose = `self-test/collapse/${replication}/${name}`;
+      const purpose = `published/collapse/${replication}/${name}`;
       const { clock, population, poisson, goodput } = clientRig({
         spec: { kind: 'retrying', timeout: '3s', max_attempts: 3, backoff },
         seed,
