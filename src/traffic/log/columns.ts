@@ -185,7 +185,7 @@ function isDateAlone(value: string): boolean {
 
 function choiceOf(layout: Layout, names: readonly string[], options: FieldOptions, warnings: Warning[]): TimeChoice {
   const [name = '', clock] = names;
-  const { nowMs, timeUnit = layout.known?.time === name ? layout.known.timeUnit : undefined } = options;
+  const { nowMs, timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
   const unit = timeUnit ?? unitOf(values, name);
   const dayFirst = dayFirstIn(values);
@@ -295,12 +295,6 @@ function countColumn(
     const found = resolve(layout, named);
     if (found === undefined) throw missing(layout, named, path, '--count');
     return found;
-  }
-  if (known?.unclearCount !== undefined) {
-    throw new Failure('invalid_input', {
-      what: `It is not clear what the values of ${path} count.`,
-      ...known.unclearCount,
-    });
   }
   if (known?.count !== undefined) return known.count;
   const others = layout.names.filter((name) => !time.includes(name));

@@ -118,7 +118,7 @@ export function envelopeAlone(lines: readonly Buffer[]): Layout | undefined {
   };
 }
 
-/** Fields of a collector's objects that hold the line: docker's json-file, journalctl -o json, Loki, OpenTelemetry. */
+/** Fields of a collector's objects that hold the line: docker's json-file, journalctl -o json, logcli and Loki, OpenTelemetry. */
 const lineFields = ['log', 'MESSAGE', 'line', 'body'];
 
 export function linesInJson(
@@ -138,7 +138,6 @@ export function jsonEnveloped(objects: Layout, field: string, inner: Layout): La
     envelope: objects.format === 'ndjson' ? 'json' : objects.format,
     names: [...inner.names, ...objects.names.filter((name) => !inner.names.includes(name))],
     lines: objects.lines,
-    ...(objects.splitLines && { splitLines: objects.splitLines }),
     cutter: (names, fields) => {
       const line = new Field();
       const outer = names.map((name) => !inner.names.includes(name));

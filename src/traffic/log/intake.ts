@@ -35,7 +35,6 @@ const DAY_MS = 86_400_000;
 const MOST_DAYS = 100_000;
 
 export class Intake {
-  spreadMs: number;
   requests = 0;
   withoutKey = 0;
   firstMs = Number.POSITIVE_INFINITY;
@@ -45,13 +44,14 @@ export class Intake {
   readonly skipped: SkippedLine[] = [];
   readonly days = new Set<number>();
   readonly sink: RequestSink;
+  readonly #spreadMs: number;
   readonly #fromMs: number;
   readonly #toMs: number;
   #dayFromMs = Number.NaN;
 
   constructor(sink: RequestSink, spreadMs: number, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY) {
     this.sink = sink;
-    this.spreadMs = spreadMs;
+    this.#spreadMs = spreadMs;
     this.#fromMs = fromMs;
     this.#toMs = toMs;
   }
@@ -62,13 +62,13 @@ export class Intake {
       this.filtered += n;
       return;
     }
-    const lastMs = n === 1 ? unixMs : unixMs + lastOffset(n, this.spreadMs);
+    const lastMs = n === 1 ? unixMs : unixMs + lastOffset(n, this.#spreadMs);
     if (unixMs < this.firstMs) this.firstMs = unixMs;
     if (lastMs > this.lastMs) this.lastMs = lastMs;
     if (!(unixMs >= this.#dayFromMs && unixMs < this.#dayFromMs + DAY_MS)) this.#enterDay(unixMs);
     this.requests += n;
     if (key === NO_CLIENT) this.withoutKey += n;
-    this.sink.request(unixMs, n, key, this.spreadMs, cost);
+    this.sink.request(unixMs, n, key, this.#spreadMs, cost);
   }
 
   skip(line: number, reason: string, bytes: Buffer, from: number, to: number): void {

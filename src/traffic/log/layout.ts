@@ -5,7 +5,6 @@
 
 import type { LineReader } from './lines.js';
 import type { LogOptions, Warning } from './log-options.js';
-import type { TimeUnit } from './unix.js';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -60,8 +59,6 @@ export interface Layout {
   /** Whether its cutters parse the known time themselves: no line is valid without it. */
   readonly readsTime?: boolean;
   readonly known?: KnownFields;
-  /** For lines with several rows. */
-  splitLines?(reader: LineReader): LineReader;
 }
 
 export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' | 'status' | 'duration';
@@ -69,14 +66,9 @@ export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' 
 export interface KnownFields {
   readonly time?: string;
   readonly timeFrom?: string;
-  readonly timeUnit?: TimeUnit;
   readonly count?: string;
-  /** Set if the user must name the count. */
-  readonly unclearCount?: { readonly why: string; readonly fix: string };
   /** The count is a running total, by `series`; the series `all` is the sum of the others. */
   readonly totals?: { readonly series: string; readonly all: string };
-  /** Default interval over which the requests of a row are spread. */
-  readonly spreadMs?: number;
   readonly fields?: Readonly<Partial<Record<Role, string>>>;
   readonly clientFrom?: string;
   /** The client always ends with `:port`, even an IPv6 address without brackets. */

@@ -47,7 +47,7 @@ export const logFormats = [
     'azure-front-door',
   ],
   ...['azure-gateway', 'cloudflare', 'traefik', 'kong', 'caddy', 'ndjson', 'w3c', 'zeek', 'k6-csv', 'locust'],
-  ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'otlp', 'loki', 'prometheus', 'json'],
+  ...['csv', 'tsv', 'logfmt', 'syslog', 'lines', 'counts', 'har', 'json'],
 ] as const;
 
 /** A sign that the log was probably misread. */

@@ -5,7 +5,7 @@ import { plainClf } from './clf.js';
 import { type Columns, chooseColumns, inWords, timesIn } from './columns.js';
 import { counts } from './counts.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
-import { type DocumentKind, DocumentReader, documentKinds, eachLine, recordsIn } from './documents.js';
+import { type DocumentKind, DocumentReader, documentKinds } from './documents.js';
 import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
 import {
   accessFormats,
@@ -25,6 +25,7 @@ import { type LogOptions, logFormats, type Warning } from './log-options.js';
 import { knownBinary, looksBinary } from './magic.js';
 import { logfmt, templateLayout, timedLines } from './pattern.js';
 import { RequestReader } from './request-reader.js';
+import { refuseUnread } from './unread-documents.js';
 
 export const HEAD_BYTES = 1 << 16;
 
@@ -60,14 +61,13 @@ export function openLog(head: Buffer, path: string, options: LogOptions, intake:
   const open = (layout: Layout): RequestReader => {
     const columns = chooseColumns(layout, options, path);
     const requests = new RequestReader(layout, columns, intake);
-    if (options.spreadMs === undefined) intake.spreadMs = layout.known?.spreadMs ?? 0;
     origin = () => originOf(layout, columns, requests);
     return requests;
   };
   const reader =
     'name' in found
       ? new DocumentReader(found, path, (records) => open(documentLayout(found, records, options)))
-      : new LineCutter(open(found).lineReader(found), intake);
+      : new LineCutter(open(found).lineReader(), intake);
   return { reader, origin: () => origin() };
 }
 
@@ -104,7 +104,7 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
  * The layout of a log, or the kind of the JSON document; `empty` if it is blank. In this order:
  *
  * 1. a format that the user named
- * 2. JSON documents, on each line or as a whole; then objects on each line, possibly with lines of another format in them
+ * 2. a JSON document; then objects on each line, possibly with lines of another format in them
  * 3. a header with a known time, directives
  * 4. any of these or of the server formats, within an envelope
  * 5. server formats, and requests among other lines of an application
@@ -119,9 +119,9 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
   const lines = linesOf(head);
   if (lines.length === 0 && !looksBinary(head)) return 'empty';
   const start = { bytes: wholeLines(head), lines, options };
-  if (options.format !== undefined) return namedFormat(options.format, start);
+  if (options.format !== undefined) return namedFormat(options.format, start, path);
   if (looksBinary(head)) throw unknown(path, 'It is not text.');
-  const found = beginsJson(head) ? jsonFormat(start, head) : (textFormat(start) ?? firstOf(last, start));
+  const found = beginsJson(head) ? jsonFormat(start, head, path) : (textFormat(start) ?? firstOf(last, start));
   if (found === undefined) throw refusal(lines[0]!, path);
   return found;
 }
@@ -129,9 +129,10 @@ export function formatOf(head: Buffer, options: LogOptions, path: string): Layou
 /** Tried last: many texts look like these. */
 const last: readonly Recognise[] = [logfmt(true), namelessTable, counts, timedLines, evenTable];
 
-function namedFormat(name: string, head: LogHead): Layout | DocumentKind {
+function namedFormat(name: string, head: LogHead, path: string): Layout | DocumentKind {
+  refuseUnread(path, { name });
   const kind = documentKinds.find((one) => one.name === name);
-  if (kind !== undefined) return eachLineOf(kind, head) ?? kind;
+  if (kind !== undefined) return kind;
   if (isLogFormat(name)) return templateFormat(name, head);
   const format = formats.find((one) => one.name === name);
   if (format === undefined) {
@@ -166,10 +167,11 @@ function firstOf(all: readonly Recognise[], head: LogHead): Layout | undefined {
   return undefined;
 }
 
-function jsonFormat(start: LogHead, head: Buffer): Layout | DocumentKind | undefined {
+function jsonFormat(start: LogHead, head: Buffer, path: string): Layout | DocumentKind | undefined {
   const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  refuseUnread(path, { start: text });
   const kind = documentKinds.find((one) => one.begins(text));
-  if (kind !== undefined && kind.name !== 'json') return eachLineOf(kind, start) ?? kind;
+  if (kind?.name === 'har') return kind;
   const found = jsonLines(start);
   // A single line may be one object that contains all requests.
   return found !== undefined && (kind === undefined || timesIn(found, start.options.timeColumn).length > 0)
@@ -190,17 +192,10 @@ function withLines(objects: Layout, options: LogOptions): Layout {
   return inner === undefined ? objects : jsonEnveloped(objects, within!.field, inner);
 }
 
-function eachLineOf(kind: DocumentKind, { lines, options }: LogHead): Layout | undefined {
-  const records = kind.mayRepeat ? lines.flatMap((line) => recordsIn(kind, line)) : [];
-  if (records.length === 0) return undefined;
-  return { ...documentLayout(kind, records, options), splitLines: (reader) => eachLine(kind, reader) };
-}
-
-function documentLayout(kind: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {
-  const known = kind.known(records);
-  const product = kind.name === 'json' ? firstOf(allOf(jsonFormats), headOf(records, options))! : undefined;
+function documentLayout({ name }: DocumentKind, records: readonly Buffer[], options: LogOptions): Layout {
+  const product = name === 'json' ? firstOf(allOf(jsonFormats), headOf(records, options))! : undefined;
   if (product !== undefined && product.format !== 'ndjson') return product;
-  return withLines(jsonLayout(kind.name, records, known), options);
+  return withLines(jsonLayout(name, records), options);
 }
 
 function textFormat(head: LogHead, depth = 0): Layout | undefined {

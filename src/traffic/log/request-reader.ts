@@ -60,8 +60,8 @@ export class RequestReader implements LineReader {
     this.#wantsLines = intake.sink.line !== undefined;
   }
 
-  lineReader(layout: Layout): LineReader {
-    return layout.splitLines?.(this) ?? this.#cutter.joinLines?.(this) ?? this;
+  lineReader(): LineReader {
+    return this.#cutter.joinLines?.(this) ?? this;
   }
 
   line(bytes: Buffer, from: number, to: number, number: number): void {

@@ -140,61 +140,12 @@ describe('a kind of log', () => {
   });
 });
 
-describe('what is understood in one of several ways is said to be, or asked for', () => {
-  const series = (metric: object) =>
-    JSON.stringify({
-      status: 'success',
-      data: {
-        resultType: 'matrix',
-        result: [
-          {
-            metric,
-            values: [
-              [60, '100'],
-              [120, '160'],
-            ],
-          },
-        ],
-      },
-    });
-
-  it('a counter of Prometheus grows over its step, unless another spread is given', async () => {
-    const { reading } = await readText(series({ __name__: 'http_requests_total' }));
-    const once = await readText(series({ __name__: 'http_requests_total' }), { spreadMs: 0 });
-    expect([reading.requests, reading.firstMs, reading.lastMs, reading.warnings.map(({ code }) => code)]).toEqual([
-      60,
-      60_000,
-      119_000,
-      ['counter'],
-    ]);
-    expect(once.reading.lastMs).toBe(60_000);
-  });
-
-  it('a counter of Prometheus grows past a sample that is no number', async () => {
-    const values = [[60, '100'], [75, '130'], [90, 'NaN'], [105, '140'], [120, '5']]; // biome-ignore format: one line
-    const text = JSON.stringify({ data: { result: [{ metric: { __name__: 'http_requests_total' }, values }] } });
-    const { heard } = await readText(text);
-    expect(heard.map(([ms, n]) => [ms / 1000, n])).toEqual([[60, 30], [75, 10], [105, 5]]); // biome-ignore format: one line
-  });
-
-  it.each<[name: string, text: string, message: string]>([
-    [
-      'a query of Prometheus without a name',
-      series({}),
-      'It is not clear what the values of log count. A query without a name of a counter may give numbers of requests, or requests a second. Query the counter itself (http_requests_total), or increase() over the step and say --count value.',
-    ],
-    [
-      'two times of unknown names',
-      'seen,expires,url\n2015-05-17 10:05:03,2015-05-18 10:05:03,/a\n',
-      'It is not clear which column of log is the time of a request. The columns seen, expires hold times. Name the one at which requests come with --time.',
-    ],
-    [
-      'a text of OpenTelemetry that is cut',
-      '{"resourceLogs":[\n{"scopeLogs":[',
-      'log cannot be read as otlp. It is cut, or its parts are not where they belong. Export it again, or make it one object a line with `jq -c`.',
-    ],
-  ])('%s', async (_, text, message) => {
-    await expect(readText(text)).rejects.toMatchObject({ message });
+it('of two times of unknown names the one of the request is asked for', async () => {
+  const text = 'seen,expires,url\n2015-05-17 10:05:03,2015-05-18 10:05:03,/a\n';
+  await expect(readText(text)).rejects.toMatchObject({
+    what: 'It is not clear which column of log is the time of a request.',
+    why: 'The columns seen, expires hold times.',
+    fix: 'Name the one at which requests come with --time.',
   });
 });
 
