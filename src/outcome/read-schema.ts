@@ -17,7 +17,7 @@ export const Read = Type.Object(
     columns: Type.Record(Type.String(), Type.String(), {
       description: 'The fields that were read, by what they were read for: time, count, key, where.',
     }),
-    time_unit: Nullable(Text('date, or what the numbers count: s, ms, us, ns, filetime, webkit, ticks, serial.')),
+    time_unit: Nullable(Text('date, or what the numbers count: s, ms, us, ns.')),
     key: Nullable(Text('Where the key was read from; null without one.')),
     first_at: Nullable(Text('When the first request came, ISO 8601.')),
     last_at: Nullable(Text('When the last request came, ISO 8601.')),

@@ -1,4 +1,4 @@
-// Usual field names for the time, the count, the client and other roles.
+// Usual field names for the time, the count, the client and other roles, and how names are compared.
 import type { Role } from './layout.js';
 
 const words = (...lines: string[]): string[] => lines.flatMap((line) => line.split(' '));
@@ -53,3 +53,19 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
 /** Less sure to be paths than a request line is to have one. */
 export const routeNames = words('endpoint route name');
 export const requestLineNames = words('request request_line http_request');
+
+/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.ip`). */
+export function sameWord(names: readonly string[], word: string): string | undefined {
+  const plain = plainWord(word);
+  return (
+    names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
+    names.find((name) => plainWord(name) === plain) ??
+    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain) ??
+    names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain) ??
+    names.find((name) => plainWord(name.split('.').slice(-2).join('.')) === plain)
+  );
+}
+
+export function plainWord(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}

@@ -9,10 +9,12 @@ import { addressOf, isDressedAddress, methodOf, pathOf } from './address.js';
 import {
   countNames,
   partNames,
+  plainWord,
   requestLineNames,
   requestNames,
   roleNames,
   routeNames,
+  sameWord,
   singleNames,
   timeNames,
 } from './column-names.js';
@@ -20,7 +22,7 @@ import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { FieldOptions, Warning } from './log-options.js';
-import { areCounts, areSerials, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
+import { areCounts, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
 import type { Condition } from './where.js';
 
 interface TimeChoice {
@@ -102,15 +104,16 @@ function otherLines(layout: Layout): Warning[] {
 /**
  * The time of a log: the field that the user names, else the first of
  *
- * 1. a usual name whose values are dates, or numbers that are dates between 1990 and 2100
+ * 1. a usual name whose values are dates, or numbers that are dates between 1991 and 2100
  * 2. a date and a clock time in two fields
- * 3. any name whose values are dates with a clock time; of several, the only beginning
- * 4. a usual name whose values are numbers: a clock that starts at 0
- * 5. dates without a clock time: all requests of a day arrive at its start, or are spread over it
+ * 3. a usual name whose values are numbers that cannot be times: refused, before another field is taken
+ * 4. any name whose values are dates with a clock time; of several, the only beginning
+ * 5. a usual name whose values are numbers: a clock that starts at 0
+ * 6. dates without a clock time: all requests of a day arrive at its start, or are spread over it
  */
 function chooseTime(layout: Layout, options: FieldOptions, path: string, warnings: Warning[]): TimeChoice {
   const [names, ...others] = timesIn(layout, options.timeColumn);
-  if (names !== undefined && others.length === 0) return choiceOf(layout, names, options, warnings);
+  if (names !== undefined && others.length === 0) return choiceOf(layout, names, options, path, warnings);
   if (options.timeColumn !== undefined) throw missing(layout, options.timeColumn, path, '--time');
   if (names !== undefined) {
     throw new Failure('invalid_input', {
@@ -144,7 +147,7 @@ export function timesIn(layout: Layout, named: string | undefined): readonly (re
   const holds = (name: string, test: (value: string) => boolean) => of(name).length > 0 && mostly(of(name), test);
   const called = (usual: readonly string[]) =>
     usual.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
-  const isDated = (name: string) => holds(name, (value) => isFullDate(value, true)) || areSerials(of(name), name);
+  const isDated = (name: string) => holds(name, (value) => isFullDate(value, true));
   const usual = called(timeNames);
   const dated = usual.find(isDated);
   if (dated !== undefined) return [[dated]];
@@ -153,6 +156,8 @@ export function timesIn(layout: Layout, named: string | undefined): readonly (re
   if (date !== undefined) return [[date, clock!]];
   const part = called(partNames).find(isDated);
   if (part !== undefined) return [[part]];
+  const unread = usual.find((name) => unitOf(of(name), name) === undefined);
+  if (unread !== undefined) return [[unread]];
   const others = names.filter((name) => holds(name, (value) => isFullDate(value, TIMELY.test(name))));
   const beginnings = others.filter((name) => BEGINNING.test(name));
   if (others.length > 0) return (beginnings.length === 1 ? beginnings : others).map((name) => [name]);
@@ -183,11 +188,19 @@ function isDateAlone(value: string): boolean {
   return !value.includes(':') && value.length <= 16 && !/^\d{8,}$/.test(value) && isDate(value);
 }
 
-function choiceOf(layout: Layout, names: readonly string[], options: FieldOptions, warnings: Warning[]): TimeChoice {
+function choiceOf(
+  layout: Layout,
+  names: readonly string[],
+  options: FieldOptions,
+  path: string,
+  warnings: Warning[],
+): TimeChoice {
   const [name = '', clock] = names;
   const { nowMs, timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
-  const unit = timeUnit ?? unitOf(values, name);
+  const isDates = clock !== undefined || mostly(values, isDate);
+  const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
+  if (unit === undefined) throw noTimes(layout, name, values, path);
   const dayFirst = dayFirstIn(values);
   const mayMix =
     timeUnit === undefined && mostly(values, (text) => unitOfDate(Number(text || Number.NaN)) !== undefined);
@@ -203,16 +216,23 @@ function choiceOf(layout: Layout, names: readonly string[], options: FieldOption
       what: 'The time is a date without a clock time: all requests of a day come at its start, unless --count /24h is given.',
     });
   }
-  const isDates = clock !== undefined || mostly(values, isDate);
-  const number =
-    unit === 'serial' ? 'spreadsheet days' : ['s', 'ms', 'us', 'ns'].includes(unit) ? `unix ${unit}` : unit;
-  const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : number})`;
+  const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : `unix ${unit}`})`;
   return {
     names,
     style: { unit, mayMix, dayFirst: dayFirst ?? false, nowMs },
     from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
     unit: isDates ? 'date' : unit,
   };
+}
+
+function noTimes(layout: Layout, name: string, values: readonly string[], path: string): Failure {
+  const numbers = values.filter((value) => !Number.isNaN(numberOf(value)));
+  const example = numbers.sort((a, b) => numberOf(b) - numberOf(a))[0] ?? '';
+  return new Failure('invalid_input', {
+    what: `The numbers of ${inWords(layout, name)} of ${path} cannot be times, as ${shown(example)}.`,
+    why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
+    fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${shown(name)}:s.`,
+  });
 }
 
 function wanted(layout: Layout, named: string, path: string, option: string): Wanted {
@@ -355,22 +375,6 @@ function resolve(layout: Layout, named: string): string | undefined {
 
 function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
   return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
-}
-
-/** Ignores letter case, a unit (`t_ms`), separators (`@timestamp`, `startTime`), outer objects (`request.ip`). */
-function sameWord(names: readonly string[], word: string): string | undefined {
-  const plain = plainWord(word);
-  return (
-    names.find((name) => name.toLowerCase() === word.toLowerCase()) ??
-    names.find((name) => plainWord(name) === plain) ??
-    names.find((name) => plainWord(name.replace(/[ _(.-]+(s|ms|us|ns)\)?$/i, '')) === plain) ??
-    names.find((name) => name.includes('.') && plainWord(name.slice(name.lastIndexOf('.') + 1)) === plain) ??
-    names.find((name) => plainWord(name.split('.').slice(-2).join('.')) === plain)
-  );
-}
-
-function plainWord(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 function missing(layout: Layout, named: string, path: string, option: string): Failure {

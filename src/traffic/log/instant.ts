@@ -239,8 +239,7 @@ export class TimeReader implements DateStyle {
   constructor(style: TimeStyle) {
     this.#style = style;
     this.dayFirst = style.dayFirst;
-    const coarseness = timeUnits.indexOf(style.unit);
-    this.#digits = style.mayMix && coarseness < 4 ? 10 + 3 * coarseness : 0;
+    this.#digits = style.mayMix ? 10 + 3 * timeUnits.indexOf(style.unit) : 0;
   }
 
   read(bytes: Uint8Array, from: number, to: number): number {

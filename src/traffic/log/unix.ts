@@ -1,29 +1,17 @@
 // Times and counts written as decimal numbers, and the unit of a time. Dates are in instant.ts.
 //
 //   1700000000.123   s           1700000000123   ms          1700000000123456   us        1700000000123456789   ns
-//   133444736000000000   filetime, 100 ns since 1601         13344473600000000   webkit, us since 1601
-//   638355968000000000   ticks, 100 ns since the year 1      45244.925926   serial, days since 1899-12-30
+//   0.25   a clock from 0
+//
+// Numbers that count from another year or in another unit have no unit here: FILETIME, WebKit, .NET ticks, days of a spreadsheet.
 
-/** The first four count from 1970-01-01 UTC, coarse to fine. */
-export const timeUnits = ['s', 'ms', 'us', 'ns', 'filetime', 'webkit', 'ticks', 'serial'] as const;
+/** Since 1970-01-01 UTC, coarse to fine. */
+export const timeUnits = ['s', 'ms', 'us', 'ns'] as const;
 
 export type TimeUnit = (typeof timeUnits)[number];
 
-const YEAR_1601_MS = -11_644_473_600_000;
-
-/** Decimal places to move the point right for ms, and the unix ms of 0. A serial is parsed separately. */
-const scales: Readonly<Record<TimeUnit, { readonly places: number; readonly epochMs: number }>> = {
-  s: { places: 3, epochMs: 0 },
-  ms: { places: 0, epochMs: 0 },
-  us: { places: -3, epochMs: 0 },
-  ns: { places: -6, epochMs: 0 },
-  filetime: { places: -4, epochMs: YEAR_1601_MS },
-  webkit: { places: -3, epochMs: YEAR_1601_MS },
-  ticks: { places: -4, epochMs: -62_135_596_800_000 },
-  serial: { places: 0, epochMs: -2_209_161_600_000 },
-};
-
-const DAY_MS = 86_400_000;
+/** Decimal places to move the point right for ms. */
+const placesOf: Readonly<Record<TimeUnit, number>> = { s: 3, ms: 0, us: -3, ns: -6 };
 
 /** 100 million days either side of 1970, the range of an ECMAScript date. */
 const MAX_MS = 8.64e15;
@@ -34,16 +22,12 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * Unix ms of a decimal number (`807256800.25`, `-0.5`, `1.4462495e9`), rounded down; NaN for other text and beyond MAX_MS.
- * Exact: `1447000000.0009999999999999` is one ms below `...001`. Only a serial is rounded to the nearest ms.
+ * Exact: `1447000000.0009999999999999` is one ms below `...001`.
  */
 export function readUnix(bytes: Uint8Array, from: number, to: number, unit: TimeUnit): number {
-  const { places, epochMs } = scales[unit];
-  if (unit === 'serial') {
-    const days = numberOf(String.fromCharCode(...bytes.subarray(from, Math.min(to, from + MAX_BYTES))));
-    return days >= 0 && days < MAX_MS / DAY_MS ? Math.round(days * DAY_MS) + epochMs : Number.NaN;
-  }
+  const places = placesOf[unit];
   const plain = readPlain(bytes, from, to, places);
-  if (plain >= 0) return plain + epochMs;
+  if (plain >= 0) return plain;
   if (to - from > MAX_BYTES || !isNumeric(bytes, from, to)) return Number.NaN;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     DECIMAL.exec(String.fromCharCode(...bytes.subarray(from, to))) ?? [];
@@ -54,7 +38,7 @@ export function readUnix(bytes: Uint8Array, from: number, to: number, unit: Time
   if (digits > BigInt(MAX_MS) * divisor) return Number.NaN;
   const roundsUp = sign === '-' && digits % divisor !== 0n;
   const ms = Number(digits / divisor) + (roundsUp ? 1 : 0);
-  return (sign === '-' ? 0 - ms : ms) + epochMs;
+  return sign === '-' ? 0 - ms : ms;
 }
 
 function readPlain(bytes: Uint8Array, from: number, to: number, places: number): number {
@@ -102,22 +86,23 @@ export function unitOfDigits(digits: number): TimeUnit | undefined {
   return digits >= 10 && digits <= 19 && digits % 3 === 1 ? timeUnits[(digits - 10) / 3] : undefined;
 }
 
-const EARLIEST_MS = Date.UTC(1990, 0, 1);
+/** Ticks of .NET are as large as ns in 1990. */
+const EARLIEST_MS = Date.UTC(1991, 0, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
 
-/** Other epochs first: a FILETIME of today is also a number of ns in 1974, ticks are ns in 1990. */
-const datedUnits: readonly TimeUnit[] = ['filetime', 'webkit', 'ticks', 's', 'ms', 'us', 'ns'];
-
-/** The unit in which a number lies between 1990 and 2100. Unique, except for serials, which are as small as counts. */
+/** The unit in which a number lies between 1991 and 2100. */
 export function unitOfDate(value: number): TimeUnit | undefined {
-  return datedUnits.find((unit) => {
-    const ms = value * 10 ** scales[unit].places + scales[unit].epochMs;
+  return timeUnits.find((unit) => {
+    const ms = value * 10 ** placesOf[unit];
     return ms >= EARLIEST_MS && ms < LATEST_MS;
   });
 }
 
-/** By plausible dates, else by size; for small numbers, as of a clock from 0, also by the column's name (`startNs`). */
-export function unitOf(samples: readonly string[], name: string): TimeUnit {
+/**
+ * By plausible dates, else for a clock from 0 by size and by the column's name (`startNs`). Undefined if the numbers cannot be times:
+ * a clock above a year counts from elsewhere, and 33,000 to 73,000 may be days of a spreadsheet.
+ */
+export function unitOf(samples: readonly string[], name: string): TimeUnit | undefined {
   const numbers = samples.map(numberOf).filter((value) => !Number.isNaN(value));
   const median = numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
   const dated = numbers.map(unitOfDate).filter((unit) => unit !== undefined);
@@ -125,16 +110,20 @@ export function unitOf(samples: readonly string[], name: string): TimeUnit {
     const times = timeUnits.map((unit) => dated.filter((one) => one === unit).length);
     return timeUnits[times.indexOf(Math.max(...times))]!;
   }
-  if (areSerials(samples, name)) return 'serial';
   const places = median < 1 ? 0 : Math.trunc(median).toFixed(0).length;
   const bySize = places <= 11 ? 0 : places <= 14 ? 1 : places <= 17 ? 2 : 3;
-  return timeUnits[
-    Math.max(
-      bySize,
-      unitNames.findIndex((pattern) => pattern.test(name)),
-    )
-  ]!;
+  const byName = unitNames.findIndex((pattern) => pattern.test(name));
+  const unit = timeUnits[Math.max(bySize, byName)]!;
+  const [least = 0] = numbers;
+  const mayBeDays = unit === 's' && least >= FIRST_DAY && least < LAST_DAY;
+  return mayBeDays || (numbers.at(-1) ?? 0) * 10 ** placesOf[unit] > LONGEST_CLOCK_MS ? undefined : unit;
 }
+
+const LONGEST_CLOCK_MS = 366 * 86_400_000;
+
+/** Days since 1899-12-30: the beginnings of 1990 and of 2100. */
+const FIRST_DAY = 32_874;
+const LAST_DAY = 73_051;
 
 /** Suffixes of column names, in the order of `timeUnits`. */
 const unitNames = [
@@ -143,24 +132,6 @@ const unitNames = [
   /((?<![a-z])([Uu][Ss]|usecs?|microseconds?)|[a-z]Us|[Mm]icros)\)?$/,
   /((?<![a-z])([Nn][Ss]|nsecs?|nanoseconds?)|[a-z]Ns|[Nn]anos)\)?$/,
 ];
-
-/** Four decimals of a day are exact to 9 s. */
-const SERIAL = /\.\d{4,}$/;
-const FEW_DAYS = 400;
-
-/**
- * Spreadsheet dates: most lie between 1990 and 2100, close together, and are fractions of days or in a column named so.
- * A clock that began at 0 is hardly at 33,000 in the first rows.
- */
-export function areSerials(samples: readonly string[], name: string): boolean {
-  const days = (ms: number) => (ms - scales.serial.epochMs) / DAY_MS;
-  const values = samples.map(numberOf).filter((value) => !Number.isNaN(value));
-  const inside = values.filter((value) => value >= days(EARLIEST_MS) && value < days(LATEST_MS));
-  if (inside.length === 0 || values.length * 2 <= samples.length || inside.length * 10 < values.length * 9)
-    return false;
-  if (Math.max(...inside) - Math.min(...inside) > FEW_DAYS) return false;
-  return samples.filter((text) => SERIAL.test(text)).length * 2 > samples.length || /date|day/i.test(name);
-}
 
 /** Larger counts are refused: sums over a log stay exact. */
 const MAX_COUNT = 1e12;

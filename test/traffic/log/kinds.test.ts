@@ -156,14 +156,6 @@ describe('times', () => {
       ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z']],
     ['a small `time` beside an epoch `ts`',
       'time,ts\n0.25,1700000000\n0.31,1700000001\n', 'column ts (unix s)', ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z']],
-    ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'column timestamp (filetime)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z']],
-    ['WebKit', 'time,x\n13344473600000000,1\n', 'column time (webkit)', ['2023-11-14T22:13:20.000Z']],
-    ['.NET ticks', 'time,x\n638355968000000000,1\n', 'column time (ticks)', ['2023-11-14T22:13:20.000Z']],
-    ['serials of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'column time (spreadsheet days)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.216Z']],
-    ['days of a spreadsheet',
-      'date,requests\n45244,100\n45245,120\n', 'column date (spreadsheet days)', ['2023-11-14T00:00:00.000Z', '2023-11-15T00:00:00.000Z']],
     ['a date and a clock time',
       'date,time,x\n2015-05-17,10:05:03.5,1\n', 'columns date and time (date and time)', ['2015-05-17T10:05:03.500Z']],
     ['month first', 'when,x\n5/17/2015 10:05,1\n6/1/2015 1:05:03 PM,1\n', 'column when (date and time)',
@@ -176,6 +168,37 @@ describe('times', () => {
   ])('%s', async (_, text, from, instants) => {
     const { heard, reading } = await readText(text);
     expect([reading.timeFrom, heard.map(([ms]) => new Date(ms).toISOString())]).toEqual([from, instants]);
+  });
+
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, column: string, example: string]>([
+    ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'timestamp', '133444736015000000'],
+    ['WebKit', 'time,x\n13344473600000000,1\n', 'time', '13344473600000000'],
+    ['.NET ticks', 'time,x\n638355968000000000,1\n', 'time', '638355968000000000'],
+    ['.NET ticks of 1999 and 2099', 'time,x\n630506304000000000,1\n662061600000000000,1\n', 'time', '662061600000000000'],
+    ['days of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'time', '45244.92594'],
+    ['whole days of a spreadsheet', 'time,requests\n45244,100\n45245,120\n', 'time', '45245'],
+    ['s of 1985', 'time,x\n500000000,1\n', 'time', '500000000'],
+    ['a clock beside a row without one', 'time,x\n0,1\n133444736000000000,1\n133444736015000000,1\n', 'time', '133444736015000000'],
+    ['beside another date, which may not be the time of a request', 'time,expires\n133444736000000000,2026-01-01T00:00:00Z\n', 'time', '133444736000000000'],
+  ])('of another clock are refused, with what to do: %s', async (_, text, column, example) => {
+    await expect(readText(text)).rejects.toMatchObject({
+      code: 'invalid_input',
+      what: `The numbers of column ${column} of log cannot be times, as ${example}.`,
+      why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
+      fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${column}:s.`,
+    });
+  });
+
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, options: LogOptions, instants: number[]]>([
+    ['s of 1985, said to be s', 'time,x\n500000000,1\n', { timeUnit: 's' }, [500_000_000_000]],
+    ['s since a start, said to be s', 'time,x\n45244.9,1\n', { timeUnit: 's' }, [45_244_900]],
+    ['a clock of days in ms', 'time_ms,x\n432000000,1\n', {}, [432_000_000]],
+    ['a clock in s that is no day of a spreadsheet', 'time,x\n123456.7,1\n', {}, [123_456_700]],
+    ['a clock whose first hours are there', 'time,x\n0,1\n45244.5,1\n', {}, [0, 45_244_500]],
+  ])('of a clock from 0, or named: %s', async (_, text, options, instants) => {
+    expect((await readText(text, options)).heard.map(([ms]) => ms)).toEqual(instants);
   });
 
   it('without a year go on into the next one', async () => {
