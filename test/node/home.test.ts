@@ -55,7 +55,7 @@ inChromium('the home of a node', (browser) => {
     expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '60 cycles']);
   });
 
-  it('shows the machines of who logs in, private ones too, and nobody else’s; a machine is made there', async () => {
+  it('shows the machines of who logs in, private ones too, and nobody else’s', async () => {
     const { page } = await openPage(browser, node.url);
     await page.getByRole('button', { name: 'Log in' }).click();
     const dialog = page.getByRole('dialog');
@@ -66,12 +66,10 @@ inChromium('the home of a node', (browser) => {
     await dialog.getByRole('button', { name: 'Log in' }).click();
     await page.locator('#own li', { hasText: 'hidden-away' }).waitFor();
     const own = await page.locator('#own a').allTextContents();
+    await page.getByText(`weir node machine create <slug> --url ${node.url}`).waitFor();
     const found = await violations(page);
-    await page.getByText('Create a machine').click();
-    await page.getByLabel('Slug').fill('made-here');
-    await page.getByRole('button', { name: 'Create' }).click();
-    await page.waitForURL('**/m/made-here');
-    await page.getByRole('heading', { name: 'made-here' }).waitFor();
+    await page.getByRole('link', { name: 'hidden-away' }).click();
+    await page.getByRole('heading', { name: 'hidden-away' }).waitFor();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByText('private and not yours').waitFor();
     await page.close();

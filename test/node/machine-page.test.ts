@@ -150,33 +150,22 @@ inChromium('the page of a machine', (browser) => {
     expect(reached).toEqual([...first, 'Verify in this browser', 'Export', 'Rows of the record']);
   });
 
-  it('lets its owner send events, move and deploy, by the same checks as the API', async () => {
+  it('shows its owner the keys of a contract, and the command that deploys another', async () => {
+    const contract_id = await owner.deploy('edge', { keyed: { max_keys: 10 } });
     const { page } = await openPage(browser, `${node.url}/m/edge`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByLabel('Key', { exact: true }).fill(owner.key);
     await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click();
-    await page.getByText('Send an event').click();
-    await page.getByLabel('How many').fill('3');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('3 admitted, 0 limited').waitFor();
-    await page.getByText('Move a contract').click();
-    await page.getByLabel('To the state').fill('nowhere');
-    await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await page.locator('.form .bad').getByText('nowhere').waitFor();
-    await page.getByLabel('To the state').fill('limiting');
-    await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await page.getByText('allowing → limiting, row').waitFor();
-    await page.getByText('Deploy a rate limiter').click();
-    await page.getByLabel('Count each key separately').fill('10');
-    await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await page.getByText(`weir node deploy edge --url ${node.url}`).waitFor();
     await page.locator('.contract').nth(1).waitFor();
     for (const index of [0, 1]) await page.getByText('Figures, cycle by cycle').nth(index).click();
     const found = await violations(page);
-    const contract_id = (await owner.get('/api/chain/edge/contracts')).body.contracts.at(-1).id;
-    await owner.event('edge', { count: 5, key: 'somebody', contract_id });
+    for (const key of ['somebody', 'another']) await owner.event('edge', { count: 5, key, contract_id });
     await page.getByText('Keys', { exact: true }).click();
+    await page.locator('.keys th', { hasText: 'another' }).waitFor();
     await page.getByLabel('Find keys that contain').fill('some');
-    await page.locator('.keys th', { hasText: 'somebody' }).waitFor();
+    await page.locator('.keys th', { hasText: 'another' }).waitFor({ state: 'detached' });
+    expect(await page.locator('.keys tbody th').allTextContents()).toEqual(['somebody']);
     await page.close();
     expect(found).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { type LiveChart, liveChart } from '../live-chart.js';
 import { type Arrow, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
-import { KeyRows } from './keys.js';
+import { KeyList } from './keys.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, Fold, ScrollingTable, ShownCount } from './parts.js';
 
@@ -104,7 +104,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         <Fold title="States" isOpen={isFew}>
           {() => <Diagram contract={contract} state={state} />}
         </Fold>
-        {keyed === undefined ? null : <KeyRows contract={contract} isOwn={isOwn} />}
+        {keyed !== undefined && isOwn ? <Fold title="Keys">{() => <KeyList contract={contract} />}</Fold> : null}
         {contract.candidate === undefined ? null : <CandidateRows contract={contract} isOwn={isOwn} />}
       </div>
     </article>

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type NodeClock, nodeNow } from './clock.js';
-import { InputField } from './form.js';
 import { grouped, weir, withKey, wordsOf } from './node-client.js';
+import { InputField } from './parts.js';
 
 export interface Status {
   readonly is: 'connecting' | 'live' | 'lost';

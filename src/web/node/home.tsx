@@ -5,11 +5,10 @@ import { WINDOWS } from '../../api/windows.js';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useClock, useEvery } from './clock.js';
-import { Form, fieldText, InputField } from './form.js';
 import { connecting, Frame, live, useSession } from './frame.js';
 import { ago, grouped, some, weir, wordsOf } from './node-client.js';
 import { NetworkNodes, NodeHealth } from './node-health.js';
-import { FaultLine } from './parts.js';
+import { FaultLine, ShownCommand } from './parts.js';
 
 type Active = AnswerOf<Endpoints['listActive']>;
 type ActiveMachine = Active['machines'][number];
@@ -168,35 +167,10 @@ function OwnMachines() {
           </li>
         ))}
       </ul>
-      {machines?.length === 0 ? <p class="quiet">None yet.</p> : null}
-      <CreateMachine />
+      <p class="quiet">
+        {machines?.length === 0 ? 'None yet. ' : ''}A new one: <ShownCommand words="machine create <slug>" />
+      </p>
     </section>
-  );
-}
-
-function CreateMachine() {
-  const send = async (fields: FormData) => {
-    const [slug, display_name] = [fieldText(fields, 'slug') ?? '', fieldText(fields, 'name')];
-    const body = { slug, display_name, is_public: fields.has('public') };
-    const { machine } = await weir.call('createMachine', { body });
-    location.assign(`/m/${machine.slug}`);
-    return `${machine.slug} was created.`;
-  };
-  return (
-    <Form title="Create a machine" verb="Create" send={send}>
-      <InputField
-        label="Slug"
-        name="slug"
-        required
-        pattern="[a-z0-9\-]{1,64}"
-        title="1 to 64 of a to z, 0 to 9 and -"
-        autocomplete="off"
-      />
-      <InputField label="Name" name="name" maxlength={200} autocomplete="off" />
-      <label class="check">
-        <input name="public" type="checkbox" /> Anyone may read it
-      </label>
-    </Form>
   );
 }
 

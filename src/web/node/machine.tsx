@@ -1,4 +1,4 @@
-// The page at /m/{slug}: a machine's contracts with their counts, its record, and its owner's forms.
+// The page at /m/{slug}: a machine's contracts with their counts, and its record.
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
@@ -9,8 +9,7 @@ import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed, type RecordRow } from './machine-feed.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
-import { OwnerForms } from './owner-forms.js';
-import { FaultLine } from './parts.js';
+import { FaultLine, ShownCommand } from './parts.js';
 import { RecordPages, RecordTable } from './record-table.js';
 import { Verify } from './verify.js';
 
@@ -26,7 +25,6 @@ function MachinePage() {
   const clock = useClock();
   const session = useSession();
   const [found, setFound] = useState<{ readonly machine: Machine } | { readonly fault: string }>();
-  const [asked, setAsked] = useState(0);
   const [status, setStatus] = useState(connecting);
   useEffect(() => {
     if (session.isIn === undefined) return;
@@ -40,7 +38,7 @@ function MachinePage() {
         setStatus({ is: 'lost', words: 'Not found' });
       },
     );
-  }, [session.isIn, asked]);
+  }, [session.isIn]);
   return (
     <Frame clock={clock} status={status} session={session}>
       {found === undefined ? null : 'fault' in found ? (
@@ -49,12 +47,7 @@ function MachinePage() {
           <p class="bad">{found.fault}</p>
         </>
       ) : (
-        <MachineView
-          machine={found.machine}
-          cycleMs={clock?.cycleMs}
-          onStatus={setStatus}
-          onChanged={() => setAsked(asked + 1)}
-        />
+        <MachineView machine={found.machine} cycleMs={clock?.cycleMs} onStatus={setStatus} />
       )}
     </Frame>
   );
@@ -64,7 +57,6 @@ interface ViewProps {
   readonly machine: Machine;
   readonly cycleMs: number | undefined;
   readonly onStatus: (status: Status) => void;
-  readonly onChanged: () => void;
 }
 
 interface Listing {
@@ -74,7 +66,7 @@ interface Listing {
   readonly after: readonly string[];
 }
 
-function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
+function MachineView({ machine, cycleMs, onStatus }: ViewProps) {
   const { display_name, is_public, is_own, created_cycle, contract_count } = machine;
   const pages = useMemo(() => new RecordPages(slug), []);
   const [listing, setListing] = useState<Listing>({ search: '', isLimitingFirst: false, after: [] });
@@ -100,9 +92,6 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
           {grouped(created_cycle)}
         </p>
       </div>
-      {is_own && contracts !== undefined ? (
-        <OwnerForms slug={slug} contracts={contracts} onChanged={onChanged} />
-      ) : null}
       <FaultLine words={fault} />
       <div class="row title">
         <h2>Contracts</h2>
@@ -118,6 +107,11 @@ function MachineView({ machine, cycleMs, onStatus, onChanged }: ViewProps) {
       {contract_count < FEW ? null : <ContractSearch listing={listing} onChanged={setListing} />}
       {contracts?.length === 0 ? (
         <p class="quiet">{listing.search === '' ? 'There are none yet.' : 'No contract has this in its name or id.'}</p>
+      ) : null}
+      {is_own ? (
+        <p class="quiet">
+          A new one: <ShownCommand words={`deploy ${slug}`} />
+        </p>
       ) : null}
       <div class="contracts">
         {contracts?.map((contract) => {

@@ -1,10 +1,27 @@
-// Common elements of node pages: fault, collapsible section, figure, scrolling table.
-import type { ComponentChildren } from 'preact';
+// Common elements of node pages: fault, command, field, collapsible section, figure, scrolling table.
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useState } from 'preact/hooks';
 import { Scrolling } from '../scrolling.js';
 
 export function FaultLine({ words }: { readonly words: string }) {
   return words === '' ? null : <p class="bad">{words}</p>;
+}
+
+const USUAL_URL = 'http://127.0.0.1:7770';
+
+/** Pages change nothing: the command that does. */
+export function ShownCommand({ words }: { readonly words: string }) {
+  const { origin } = location;
+  return <code>{`weir node ${words}${origin === USUAL_URL ? '' : ` --url ${origin}`}`}</code>;
+}
+
+export function InputField({ label, ...input }: { readonly label: string } & ComponentProps<'input'>) {
+  return (
+    <label>
+      {label}
+      <input {...input} />
+    </label>
+  );
 }
 
 interface FoldProps {
