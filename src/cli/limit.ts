@@ -1,5 +1,6 @@
 // `--limit`: a limiter as a text or in a file, the same for every command.
 import type { GatewayLimits } from '../gateway/found.js';
+import { notRead } from '../gateway/unread-formats.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
@@ -30,12 +31,17 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
 }
 
 /** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
-function limiterAt(file: string, { places, notUnderstood }: GatewayLimits, location: string | undefined): GivenLimiter {
-  for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
+function limiterAt(
+  file: string,
+  { places, notUnderstood, unread: [unread] }: GatewayLimits,
+  location: string | undefined,
+): GivenLimiter {
   const all = places.flatMap(({ where, limiters }) => {
     const limits = limiters.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
     return limits.length === 0 ? [] : [{ where, limits }];
   });
+  if (all.length === 0 && unread !== undefined) throw notRead(unread.format, file);
+  for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
   const asked = all.filter(({ where }) => location === undefined || where === location);
   const [only, other] = asked;
   if (only !== undefined && other === undefined)

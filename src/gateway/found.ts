@@ -5,6 +5,8 @@
 //
 //   { name: api, where: 'location /api', key: client, limit: { like: nginx, rate: 10r/s, burst: 20, nodelay: true }, status: 503, line: 2 }
 
+import { type UnreadFormat, whyUnread } from './unread-formats.js';
+
 export type Like = Readonly<Record<string, unknown>> & { readonly like: string };
 
 export type KeyPart = 'client' | 'host' | 'method' | 'path' | 'user';
@@ -61,6 +63,12 @@ interface NotApplied extends Noted {
   readonly limit?: Like | undefined;
 }
 
+/** A file in a format that is not read, and its text. */
+interface Unread extends Written {
+  readonly format: UnreadFormat;
+  readonly text: string;
+}
+
 /** Which requests. */
 export type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
 
@@ -78,6 +86,7 @@ export interface GatewayLimits {
   readonly places: readonly LimitedPlace[];
   readonly notUnderstood: readonly Noted[];
   readonly notApplied: readonly NotApplied[];
+  readonly unread: readonly Unread[];
   /** The limits of a request. Host and path are as in an access log; the host may be unknown. */
   readonly appliesTo: (host: string | undefined, path: string) => readonly FoundLimiter[];
 }
@@ -119,11 +128,14 @@ export class FoundLimits {
   readonly limiters: FoundLimiter[] = [];
   readonly notUnderstood: Noted[] = [];
   readonly notApplied: NotApplied[] = [];
+  readonly unread: Unread[] = [];
   /** For formats in which a request meets the limits of exactly one place. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
   readonly read = new Set<string>();
   readonly routed = new Set<FoundLimiter>();
+
+  constructor(readonly files: readonly Source[]) {}
 
   /** Defaults: per client address, everywhere, counts requests, responds 429. */
   limiter({ file, line }: Written, found: Described): FoundLimiter {
@@ -191,6 +203,14 @@ export class FoundLimits {
       this.notUnderstood.push({ file, line, what });
   }
 
+  /** Named once a file, at its first line of the format. */
+  notRead({ file, line }: Written, format: UnreadFormat): void {
+    if (this.unread.some((one) => one.file === file && one.format === format)) return;
+    const texts = this.files.flatMap(({ name, text }) => (name === file ? [text] : []));
+    this.unread.push({ file, line, format, text: texts.join('\n') });
+    this.refuse({ file, line }, whyUnread(format));
+  }
+
   unused({ file, line }: Written, unused: Omit<NotApplied, 'file' | 'line'>): void {
     this.notApplied.push({ file, line, ...unused });
   }
@@ -223,6 +243,7 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     ],
     notUnderstood: found.notUnderstood.sort(byLine),
     notApplied: found.notApplied.sort(byLine),
+    unread: found.unread,
     appliesTo: (host, path) => [
       ...found.routes.flatMap((route) => route(host, path)),
       ...others.filter((one) => one.reach === 'known' && fits(one, host, path)),
@@ -314,7 +335,7 @@ const kinds: Readonly<Record<string, KeyPart>> = {
   request_method: 'method',
 };
 
-/** A key of nginx or APISIX variables: `$binary_remote_addr$uri`. */
+/** A key of nginx variables: `$binary_remote_addr$uri`. */
 export function keyOfVariables(text: string): LimitKey {
   return keyOfAll(
     text,

@@ -3,7 +3,6 @@
 //   limitersIn(text, 'nginx.conf')          { limiters, places, notUnderstood, notApplied, appliesTo }
 //   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
-import { readApisix } from './apisix.js';
 import { looksLikeApim } from './azure-apim.js';
 import { readCaddyJson } from './caddy-json.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
@@ -20,25 +19,16 @@ import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWord
 import { readTerraform } from './terraform.js';
 import { looksLikeToml, tomlOf } from './toml.js';
 import { readTraefik } from './traefik.js';
+import { unreadIn, unreadNamed } from './unread-formats.js';
 
 export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [
-  readEnvoy,
-  readPolicies,
-  readIngress,
-  readKong,
-  readApisix,
-  readTraefik,
-  readCaddyJson,
-  readSpring,
-  readPublished,
-];
+const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readCaddyJson, readSpring, readPublished];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
-  const found = new FoundLimits();
+  const found = new FoundLimits(files);
   const sources = files.flatMap(pieces);
   const whole = sources.filter(
     (source) => /\.(?:md|tf|toml|ya?ml|json|properties)$/.test(source.name) || !isTemplate(source, found),
@@ -62,11 +52,12 @@ export function limitersInFiles(files: readonly Source[]): GatewayLimits {
     found,
   );
   refuseUnread([...roots, ...blocks], found);
+  nameUnread([...roots, ...blocks], found);
   return limitsOf(found);
 }
 
 const NAMED =
-  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:count|req|conn|rps|rpm|connections)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max|connectionLimit)$/i;
+  /^(?:rate[-_]?limit(?:s|ers?|Policy)?|RateBasedStatement|(?:[\w.-]+\/)?limit-(?:rps|rpm|connections)|[\w.-]+\/limit-(?:count|req|conn)|rate-limiting|requests_per_unit|token_bucket|(?:qos\/|.*krakend-)ratelimit\/[\w/]+|Throttling(?:Rate|Burst)Limit|global_rate_limit|quota_max|connectionLimit)$/i;
 
 /** A list of Kubernetes has its objects in items. */
 function objectsOf(root: TreeEntry): readonly TreeEntry[] {
@@ -118,8 +109,21 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   }
 }
 
+/** Names files in formats that are not read: by what their documents hold, or by their names. */
+function nameUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
+  for (const [entry, names] of roots.flatMap((root) => [...walk(root)])) {
+    const { file, textLine, value = entry.expression ?? '' } = entry;
+    const unread = unreadIn(`${names.at(-1) ?? ''}: ${value}`, textLine);
+    if (unread !== undefined) found.notRead({ file, line: unread.line }, unread.format);
+  }
+  for (const { name } of found.files) {
+    const format = unreadNamed(name);
+    if (format !== undefined) found.notRead({ file: name, line: 1 }, format);
+  }
+}
+
 /** Names of plugins and handlers, as values. */
-const PLUGINS = /^(?:rate-limiting|rate_limit|limit-(?:count|req|conn)|RequestRateLimiter)$/;
+const PLUGINS = /^(?:rate-limiting|rate_limit|RequestRateLimiter)$/;
 
 /** Names of objects, which may be called after a limit. */
 const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs)$/;

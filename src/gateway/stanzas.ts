@@ -4,10 +4,11 @@ import { looksLikeCaddy, readCaddy } from './caddy.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
 import { looksLikeNginx, readNginx } from './nginx.js';
+import { unreadIn } from './unread-formats.js';
 
 export function stanzaLimits(text: string): GatewayLimits {
-  const found = new FoundLimits();
   const source = { name: 'paste', text };
+  const found = new FoundLimits([source]);
   if (!isTemplate(source, found)) readStanzas([source], found);
   return limitsOf(found);
 }
@@ -33,7 +34,7 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:count|req|conn|rps|rpm)\b|rateLimit[:\]]|<(?:rate-limit|quota)(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit[:\]]|<(?:rate-limit|quota)(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
 
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);
@@ -68,6 +69,11 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
 }
 
 export function refuseWords({ name, text }: Source, why: string, found: FoundLimits): void {
+  const unread = unreadIn(text);
+  if (unread !== undefined) {
+    found.notRead({ file: name, line: unread.line }, unread.format);
+    return;
+  }
   for (const [index, line] of text.split('\n').entries())
     if (WORDS.test(line) && !/^\s*(?:#|\/\/)/.test(line))
       found.refuse({ file: name, line: index + 1 }, `${why}: ${line.trim().slice(0, 100)}`);

@@ -2,6 +2,7 @@
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
 import { limitersIn } from '../gateway/limits-in.js';
+import { notRead, type UnreadFormat } from '../gateway/unread-formats.js';
 import type { RecordedLog } from '../scenario/loaded-scenario.js';
 import { recordingOf } from '../scenario/recording.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
@@ -62,16 +63,20 @@ export class OwnLog {
 /** A gateway file if it contains limits, else a log. @throws Failure if it is neither */
 export async function taken(file: File): Promise<{ readonly taken: Taken; readonly log: OwnLog | undefined }> {
   const { name } = file;
+  let unread: UnreadFormat | undefined;
   if (file.size <= MOST_CONFIGURATION) {
-    const { limiters, notUnderstood, notApplied } = limitersIn(await file.text(), name);
+    const { limiters, notUnderstood, notApplied, ...found } = limitersIn(await file.text(), name);
     const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
       limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],
     );
     const notes = [...notUnderstood, ...notApplied].map(({ line, what }) => `line ${line}: ${what}`);
     if (limits.length > 0) return { taken: { kind: 'limits', name, limits, notes }, log: undefined };
+    unread = found.unread[0]?.format;
   }
   const log = new OwnLog(file, name);
-  const { requests, format } = await log.reading();
+  const { requests, format } = await log.reading().catch((error: unknown) => {
+    throw unread === undefined ? error : notRead(unread, name);
+  });
   return { taken: { kind: 'log', name, requests, format }, log };
 }
 

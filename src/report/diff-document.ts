@@ -57,15 +57,15 @@ function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDoc
 
 /** Whether what is not understood is the same in both; it may have moved. */
 function isUnreadTheSame({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
-  const [before, after] = [old, fresh].map(({ notUnderstood }) =>
-    notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')).sort(),
+  const [before, after] = [old, fresh].map(({ notUnderstood, unread }) =>
+    [...notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')), ...unread.map(({ text }) => text)].sort(),
   );
   return before!.join('\n') === after!.join('\n');
 }
 
 function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
   if (!hasLimits(sides.old) && !hasLimits(sides.new))
-    return `No limit was found in ${names.old}, and none in ${names.new}: \`weir help ci\` lists what is read.`;
+    return `No limit was found in ${names.old}, and none in ${names.new}: ${unreadWords(sides) ?? '`weir help ci` lists what is read.'}`;
   const some = (kind: LimitChange['kind']) => changes.filter((one) => one.kind === kind).length;
   const words = (['changed', 'added', 'removed'] as const).filter((kind) => some(kind) > 0);
   if (words.length === 0)
@@ -74,6 +74,12 @@ function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
       : 'No limit that is understood differs, but what is not understood does.';
   const [first = 'changed', ...others] = words;
   return `${[`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)].join(', ')}.`;
+}
+
+/** Undefined if there is no file in a format that is not read. */
+function unreadWords({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): string | undefined {
+  const names = [...new Set([...old.unread, ...fresh.unread].map(({ format }) => format.name))];
+  return names.length === 0 ? undefined : `files of ${names.join(', ')} are not read.`;
 }
 
 function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...traffic }: LimitDiff): string {
@@ -297,7 +303,13 @@ export function annotations({ changes, traffic, below, old, new: fresh }: Limits
       .filter(({ file, line }) => !said.has(`${file}:${line}`))
       .map((one) => annotation('notice', one.file, one.line, `${one.name}: ${changeWords(one)}`)),
     ...fresh.notUnderstood
-      .filter(({ file, what }) => !old.notUnderstood.some((one) => one.file === file && one.what === what))
+      .filter(
+        ({ file, line, what }) =>
+          !old.notUnderstood.some((one) => one.file === file && one.what === what) ||
+          fresh.unread.some(
+            (one) => one.file === file && one.line === line && !old.unread.some(({ text }) => text === one.text),
+          ),
+      )
       .map(({ file, line, what }) => annotation('notice', file, line, what)),
   ];
 }

@@ -33,7 +33,6 @@ const unitDiffers = (pace: Pace) => {
   return `Windows of a ${unit} that begin with it, so up to ${2 * count} pass over the edge of two.`;
 };
 const seconds = (ms: number) => Math.max(1, Math.round(ms / 1000));
-const twice = ({ n }: Pace) => `up to ${2 * n - 1} pass over the edge of two`;
 const bucket = ({ n }: Pace) =>
   `A bucket: ${n} at once, then the rate while it refills. Refused requests do not count.`;
 
@@ -82,16 +81,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       `  config: { limit: [${n}], window_size: [${seconds(ms)}], identifier: ${isKeyed ? 'ip' : 'service'} }`,
     ],
     differs: () => 'A sliding estimate from two windows. Refused requests count, too.',
-  },
-  apisix: {
-    lines: ({ n, ms }, isKeyed) => [
-      'routes:',
-      '- uri: /*',
-      '  plugins:',
-      `    limit-count: { count: ${n}, time_window: ${seconds(ms)}, rejected_code: 429, ${isKeyed ? 'key: remote_addr' : 'key_type: constant, key: all'} }`,
-      '#END',
-    ],
-    differs: (pace) => `A window that opens with the first request: ${twice(pace)}. Counted in each node.`,
   },
   traefik: {
     lines: ({ n, ms }, isKeyed) => [

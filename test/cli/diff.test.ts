@@ -79,6 +79,45 @@ describe('without a log', () => {
   });
 });
 
+describe('a file in a format that is not read', () => {
+  const apisix = (count: number) =>
+    `routes:\n- uri: /a\n  plugins:\n    limit-count: { count: ${count}, time_window: 60 }\n`;
+  beforeAll(() => {
+    for (const [name, count] of [
+      ['a', 9],
+      ['b', 1],
+    ] as const) {
+      write(`${name}/apisix.yaml`, apisix(count));
+      write(`${name}-with-nginx/apisix.yaml`, apisix(count));
+      write(`${name}-with-nginx/nginx.conf`, zones('1r/s') + server(9));
+    }
+  });
+  const NAMED = "APISIX files are not read: give the limit with --limit, as in 'apisix-limit-count";
+
+  it.each([
+    [['a', 'b'], 'No limit was found in a, and none in b: files of APISIX are not read.'],
+    [['a-with-nginx', 'b-with-nginx'], 'No limit that is understood differs, but what is not understood does.'],
+    [['a-with-nginx', 'a-with-nginx'], 'No limit differs.'],
+  ])('%j is named, and its change is no unchanged limit', async (args, words) => {
+    const { code, out } = await weir(args);
+    expect(code).toBe(0);
+    const shown = out.replace(/\s+/g, ' ');
+    expect(shown).toContain(words);
+    expect(shown).toContain(`${args[1]}/apisix.yaml:4 ${NAMED}`);
+  });
+
+  it('is annotated where it changed', async () => {
+    const notices = async (...args: string[]) => (await weir([...args, '--annotate'])).out.match(/^::notice.*$/gm);
+    execFileSync('git', ['add', 'a-with-nginx'], { cwd: folder });
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'a'], { cwd: folder });
+    expect(await notices('git:main', 'a-with-nginx')).toBeNull();
+    write('a-with-nginx/apisix.yaml', apisix(5));
+    expect(await notices('git:main', 'a-with-nginx')).toEqual([
+      expect.stringMatching(/^::notice file=a-with-nginx\/apisix\.yaml,line=4::APISIX files are not read/),
+    ]);
+  });
+});
+
 describe('with a log', () => {
   const log = ['--log', 'log.csv', '--time', 'ms'];
 

@@ -251,5 +251,11 @@ describe('weir limiter', () => {
     [[file('none.json', '{"and": [null, 6]}')], '/and/0: must be an object'],
     [[file('list.json', '{"like": ["nginx"]}')], '/like must be a string'],
     ['nginx brust=5', '"brust=5" at character 7', 'Did you mean "burst"'],
+    [
+      [file('apisix.yaml', 'plugins: { limit-count: { count: 1 } }\n')],
+      'APISIX files are not read.',
+      "as in 'apisix-limit-count",
+    ],
+    [['limit-count: { count: 1 }'], 'APISIX files are not read.', "as in 'apisix-limit-count"],
   ]);
 });

@@ -2,6 +2,7 @@
 import { looksLikeCaddy } from '../../gateway/caddy.js';
 import type { Like } from '../../gateway/found.js';
 import { stanzaLimits } from '../../gateway/stanzas.js';
+import { notRead, unreadIn } from '../../gateway/unread-formats.js';
 import { Failure } from '../../schema/failure.js';
 
 export function looksLikeStanza(text: string): boolean {
@@ -9,6 +10,7 @@ export function looksLikeStanza(text: string): boolean {
   return (
     isNginx ||
     looksLikeCaddy(text) ||
+    unreadIn(text) !== undefined ||
     /\bstick-table\s|\bsc\d?_(http_req|gpc0)_|\bserver\s[^\n]*\bmaxconn\s+\d/.test(text)
   );
 }
@@ -26,7 +28,7 @@ interface Pasted {
 
 /** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
 export function readStanza(text: string): Pasted {
-  const { places, notUnderstood, notApplied } = stanzaLimits(text);
+  const { places, notUnderstood, notApplied, unread } = stanzaLimits(text);
   const notes = [...notUnderstood, ...notApplied]
     .sort((a, b) => a.line - b.line)
     .map(({ line, what }) => `Line ${line}: ${what}.`);
@@ -34,6 +36,7 @@ export function readStanza(text: string): Pasted {
     const limits = all.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
     return limits.length === 0 ? [] : [{ name: where === '' ? undefined : where, limits }];
   });
+  if (limiters.length === 0 && unread[0] !== undefined) throw notRead(unread[0].format);
   if (limiters.length === 0)
     throw new Failure('invalid_definition', {
       what: 'The stanza cannot be read as a limiter.',

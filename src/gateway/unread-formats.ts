@@ -1,0 +1,51 @@
+// Formats of gateways whose files are not read. A line that only they have recognizes them, so that each such file is named.
+//
+//   limit-count: { count: 100, time_window: 60 }     APISIX files are not read: give the limit with --limit, as in …
+import { Failure } from '../schema/failure.js';
+
+export interface UnreadFormat {
+  readonly name: string;
+  /** In a line of the text, or in `name: value` of a document. */
+  readonly sign: RegExp;
+  /** File names that need no sign. */
+  readonly file?: RegExp;
+  /** A limit of the product, as `--limit` takes it. */
+  readonly words: string;
+}
+
+const formats: readonly UnreadFormat[] = [
+  {
+    name: 'APISIX',
+    sign: /(?<![\w./-])(?:graphql-)?limit-(?:count|req|conn)["']?(?:\s*[:,]|\s*$)|\bkind["']?:\s*["']?Apisix/,
+    file: /(?:^|\/)apisix[^/]*\.(?:ya?ml|json)$/i,
+    words: 'apisix-limit-count count=100 time_window=60',
+  },
+];
+
+const COMMENT = /^\s*(?:#|\/\/)/;
+
+/** By its first line with a sign. @param line of the first line of the text */
+export function unreadIn(text: string, line = 1): { readonly format: UnreadFormat; readonly line: number } | undefined {
+  for (const [index, one] of text.split('\n').entries()) {
+    const format = COMMENT.test(one) ? undefined : formats.find(({ sign }) => sign.test(one));
+    if (format !== undefined) return { format, line: line + index };
+  }
+  return undefined;
+}
+
+export const unreadNamed = (file: string) => formats.find((one) => one.file?.test(file));
+
+export const unreadFormatOf = (file: string, text: string) => unreadIn(text)?.format ?? unreadNamed(file);
+
+export const whyUnread = ({ name, words }: UnreadFormat) =>
+  `${name} files are not read: give the limit with --limit, as in '${words}'`;
+
+export function notRead({ name, words }: UnreadFormat, file?: string): Failure {
+  const what = `${name} files are not read.`;
+  return new Failure('invalid_definition', {
+    what,
+    why: file && `${file} is one.`,
+    fix: `Give the limit with --limit, or as limiter: of a scenario, as in '${words}'.`,
+    faults: [{ path: '', message: what }],
+  });
+}

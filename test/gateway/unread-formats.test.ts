@@ -1,0 +1,55 @@
+// Files in formats that are not read: each is named, with the line that says so, and no limit is read from it.
+import { describe, expect, it } from 'vitest';
+import type { Source } from '../../src/gateway/found.js';
+import { limitersInFiles } from '../../src/gateway/limits-in.js';
+import { readLimit } from '../../src/limiter/products/limit-text.js';
+import { definitionOf } from '../../src/limiter/products/products.js';
+import { limiterIn } from '../../src/scenario/limit-file.js';
+import { failureOf } from '../failures.js';
+
+const inConfigMap = (text: string) => `kind: ConfigMap\ndata:\n  file: |\n    ${text.replaceAll('\n', '\n    ')}\n`;
+
+// biome-ignore format: one case a line
+describe.each<[format: string, cases: [what: string, file: string, text: string, line: number][]]>([
+  ['APISIX', [
+    ['a plugin of a route', 'a.yaml', 'routes:\n- uri: /a\n  plugins:\n    limit-count: { count: 1, time_window: 60 }\n#END\n', 4],
+    ['a plugin in JSON', 'a.json', '{ "uri": "/d",\n  "plugins": { "limit-req": { "rate": 3, "burst": 0 } } }', 2],
+    ['a plugin of a list', 'a.yaml', 'kind: PluginConfig\nspec: { plugins: [{ name: limit-conn, config: { conn: 1 } }] }', 2],
+    ['an action of a plugin', 'a.yaml', 'plugins:\n  workflow:\n    rules:\n    - actions: [[limit-count, { count: 1 }]]\n', 4],
+    ['an object', 'a.yaml', 'kind: ConfigMap\n---\nkind: ApisixRoute\nspec: { http: [] }\n', 3],
+    ['a file of this name', 'conf/apisix.yaml', 'routes: []\n', 1],
+    ['a template', 'a.yaml', 'plugins:\n  {{- if .on }}\n  limit-count: { count: {{ .n }} }\n  {{- end }}\n', 3],
+  ]],
+])('%s', (format, cases) => {
+  const named = (files: readonly Source[]) => {
+    const found = limitersInFiles(files);
+    expect(found.limiters).toEqual([]);
+    const words = /^(.*) files are not read: give the limit with --limit, as in '(.*)'$/;
+    return found.notUnderstood.flatMap(({ file, line, what }) => {
+      const [, name, limit] = words.exec(what) ?? [];
+      if (name !== undefined) expect(definitionOf(readLimit(limit!), 777).primitive).toBeTypeOf('string');
+      return name === undefined ? [] : [[name, file, line]];
+    });
+  };
+
+  it.each(cases)('%s', (_, name, text, line) => {
+    expect(named([{ name, text }])).toEqual([[format, name, line]]);
+  });
+
+  it('is named within a ConfigMap, and beside a file without limits', () => {
+    for (const [, , text, line] of cases.filter(([what]) => !/ of this name|template/.test(what))) {
+      const files = [{ name: 'map.yaml', text: inConfigMap(text) }, { name: 'nginx.conf', text: 'server { }' }];
+      expect(named(files)).toEqual([[format, 'map.yaml', line + 3]]);
+    }
+  });
+
+  it('is refused as the limiter of a scenario', () => {
+    for (const [, name, text] of cases)
+      expect(failureOf(() => limiterIn(`./${name}`, () => text))).toMatchObject({
+        code: 'invalid_definition',
+        what: `${format} files are not read.`,
+        why: `./${name} is one.`,
+        fix: expect.stringMatching(/^Give the limit with --limit, or as limiter: of a scenario, as in '.*'\.$/),
+      });
+  });
+});
