@@ -3,7 +3,6 @@
 //   limitersIn(text, 'nginx.conf')          { limiters, places, notUnderstood, notApplied, appliesTo }
 //   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
-import { looksLikeApim } from './azure-apim.js';
 import { readCaddyJson } from './caddy-json.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
@@ -113,7 +112,8 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
 function nameUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const [entry, names] of roots.flatMap((root) => [...walk(root)])) {
     const { file, textLine, value = entry.expression ?? '' } = entry;
-    const unread = unreadIn(`${names.at(-1) ?? ''}: ${value}`, textLine);
+    const text = String(value);
+    const unread = unreadIn(text.includes('\n') ? text : `${names.at(-1) ?? ''}: ${text}`, textLine);
     if (unread !== undefined) found.notRead({ file, line: unread.line }, unread.format);
   }
   for (const { name } of found.files) {
@@ -175,7 +175,7 @@ const hclIn = (source: Source, found: FoundLimits) =>
 function* textsIn(root: TreeEntry): Generator<Source> {
   for (const [entry, names] of walk(root)) {
     const { value = entry.expression, textLine, file } = entry;
-    if (typeof value !== 'string' || !(value.includes('\n') || looksLikeApim(value))) continue;
+    if (typeof value !== 'string' || !value.includes('\n')) continue;
     const text = '\n'.repeat(textLine - 1) + value;
     if (!/-snippet$/.test(names.at(-1) ?? '') && looksLikeLimits(value)) yield { name: file, text };
   }

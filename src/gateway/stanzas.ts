@@ -1,5 +1,4 @@
-// Formats of text: nginx, HAProxy, Caddy, policies of Azure. Read without a library, for a fast start of the command line.
-import { looksLikeApim, readApim } from './azure-apim.js';
+// Formats of text: nginx, HAProxy, Caddy. Read without a library, for a fast start of the command line.
 import { looksLikeCaddy, readCaddy } from './caddy.js';
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
@@ -16,9 +15,7 @@ export function stanzaLimits(text: string): GatewayLimits {
 export function readStanzas(sources: readonly Source[], found: FoundLimits): void {
   const caddy = sources.filter(({ text, name }) => looksLikeCaddy(text) || /(?:^|\/)Caddyfile$|\.caddy$/.test(name));
   for (const source of caddy) readCaddy(source, found);
-  const apim = sources.filter((source) => !caddy.includes(source) && looksLikeApim(source.text));
-  if (apim.length > 0) readApim(apim, found);
-  const left = sources.filter((source) => !caddy.includes(source) && !apim.includes(source));
+  const left = sources.filter((source) => !caddy.includes(source));
   const haproxy = left.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
   // Files are read together, texts of one file apart: a page has examples, a ConfigMap has several configurations.
   const isPart = ({ name }: Source) => haproxy.filter((other) => other.name === name).length > 1;
@@ -34,7 +31,7 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit[:\]]|<(?:rate-limit|quota)(?:-by-key)?\b|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit[:\]]|RequestRateLimiter|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
 
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);
@@ -56,12 +53,10 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isRuby = /\.rb$/.test(name);
   const isNamed = /\.(?:j2|jinja2?|erb|mustache|hbs|tmpl|tpl|template|gotmpl|ejs)$/i.test(name);
   const first = lines.findIndex((line) => MARKER.test(line.replace(/(?:^|\s)#.*$/, '')));
-  // Names in double braces are values of Azure, also in a file that Terraform fills in.
-  const isSure = isRuby || (first >= 0 && isNamed && !looksLikeApim(text));
+  const isSure = isRuby || (first >= 0 && isNamed);
   if (first < 0 && isNamed && looksLikeLimits(text))
     found.refuse({ file: name, line: 1 }, 'its name is that of a template: it is read as it is written');
-  if (!isSure && (first < 0 || [looksLikeDocument, looksLikeCaddy, looksLikeApim].some((looks) => looks(text))))
-    return false;
+  if (!isSure && (first < 0 || looksLikeDocument(text) || looksLikeCaddy(text))) return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
   if (first >= 0)
     found.refuse({ file: name, line: first + 1 }, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);

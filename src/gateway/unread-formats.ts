@@ -20,9 +20,14 @@ const formats: readonly UnreadFormat[] = [
     file: /(?:^|\/)apisix[^/]*\.(?:ya?ml|json)$/i,
     words: 'apisix-limit-count count=100 time_window=60',
   },
+  {
+    name: 'Azure API Management',
+    sign: /<(?:(?:rate-limit|quota)(?:-by-key)?|limit-concurrency|(?:llm|azure-openai)-token-limit|include-fragment)[\s/>]/,
+    words: 'azure-apim calls=100 renewal_period=60',
+  },
 ];
 
-const COMMENT = /^\s*(?:#|\/\/)/;
+const COMMENT = /^\s*(?:#|\/\/|<!--)/;
 
 /** By its first line with a sign. @param line of the first line of the text */
 export function unreadIn(text: string, line = 1): { readonly format: UnreadFormat; readonly line: number } | undefined {

@@ -135,8 +135,6 @@ describe('weir limiter', () => {
     'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter',
     'spring.cloud.gateway.routes[0].filters[0].args.redis-rate-limiter.replenishRate=3',
   ].join('\n');
-  const ofAzure = '<rate-limit calls="5" renewal-period="60" />';
-  const inTerraform = `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n${ofAzure}\nXML\n}\n`;
   const both = [
     { threshold: 10, within: '1s' },
     { threshold: 100, within: '60s' },
@@ -147,9 +145,7 @@ describe('weir limiter', () => {
     ['Kong', { like: 'kong', second: 10 }],
     ['10 in 1s and 100 in 60s', { and: both }],
     [file('a.toml', ofTraefik), { like: 'traefik', average: 100 }],
-    [file('a.xml', `<policies><inbound>${ofAzure}</inbound></policies>\n`), { like: 'azure-apim', calls: 5, renewal_period: 60 }],
     [file('a.properties', ofSpring), { like: 'spring', replenishRate: 3 }],
-    [file('a.tf', inTerraform), { like: 'azure-apim', calls: 5, renewal_period: 60 }],
   ])('reads %s', async (args, limiter) => {
     expect((await shownOf(...args.split(' '))).limiter).toEqual(limiter);
   });
@@ -251,11 +247,14 @@ describe('weir limiter', () => {
     [[file('none.json', '{"and": [null, 6]}')], '/and/0: must be an object'],
     [[file('list.json', '{"like": ["nginx"]}')], '/like must be a string'],
     ['nginx brust=5', '"brust=5" at character 7', 'Did you mean "burst"'],
-    [
-      [file('apisix.yaml', 'plugins: { limit-count: { count: 1 } }\n')],
-      'APISIX files are not read.',
-      "as in 'apisix-limit-count",
-    ],
+  ]);
+
+  const inTerraform = `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<quota calls="5" />\nXML\n}\n`;
+  // biome-ignore format: one case a line
+  refuses('limiter', [
+    [[file('apisix.yaml', 'plugins: { limit-count: { count: 1 } }\n')], 'APISIX files are not read.', "as in 'apisix-limit-count"],
     [['limit-count: { count: 1 }'], 'APISIX files are not read.', "as in 'apisix-limit-count"],
+    [[file('policy.xml', '<rate-limit calls="5" renewal-period="60" />\n')], 'Azure API Management files are not read.', "as in 'azure-apim"],
+    [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });

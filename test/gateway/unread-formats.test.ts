@@ -20,6 +20,15 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['a file of this name', 'conf/apisix.yaml', 'routes: []\n', 1],
     ['a template', 'a.yaml', 'plugins:\n  {{- if .on }}\n  limit-count: { count: {{ .n }} }\n  {{- end }}\n', 3],
   ]],
+  ['Azure API Management', [
+    ['a policy', 'policy.xml', '<policies>\n  <inbound>\n    <rate-limit calls="5" renewal-period="60" />', 3],
+    ['by key, below a comment', 'policy.xml', '<!-- <quota calls="1" -->\n<quota-by-key calls="10" counter-key="@(a)" />', 2],
+    ['a fragment elsewhere', 'policy.xml', '<inbound>\n<include-fragment fragment-id="throttling" />', 2],
+    ['in a file that Terraform fills in', 'policy.xml.tpl', `<inbound>\n<rate-limit calls="\${calls}" renewal-period="1" />`, 2],
+    ['with names in braces', 'policy.xml', '<a b="{{host}}" />\n<rate-limit calls="{{calls}}" />', 2],
+    ['in Terraform', 'main.tf', `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<inbound>\n<quota calls="\${var.q}" />\n</inbound>\nXML\n}\n`, 4],
+    ['in a template of Azure', 'azuredeploy.json', '{ "value":\n  "<inbound><rate-limit calls=\\"5\\" renewal-period=\\"60\\" /></inbound>" }', 2],
+  ]],
 ])('%s', (format, cases) => {
   const named = (files: readonly Source[]) => {
     const found = limitersInFiles(files);
@@ -45,10 +54,9 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
 
   it('is refused as the limiter of a scenario', () => {
     for (const [, name, text] of cases)
-      expect(failureOf(() => limiterIn(`./${name}`, () => text))).toMatchObject({
+      expect(failureOf(() => definitionOf(limiterIn(`./${name}`, () => text), 777))).toMatchObject({
         code: 'invalid_definition',
         what: `${format} files are not read.`,
-        why: `./${name} is one.`,
         fix: expect.stringMatching(/^Give the limit with --limit, or as limiter: of a scenario, as in '.*'\.$/),
       });
   });
