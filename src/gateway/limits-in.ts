@@ -3,7 +3,6 @@
 //   limitersIn(text, 'nginx.conf')          { limiters, places, notUnderstood, notApplied, appliesTo }
 //   limitersInFiles([zones, server])        files of one gateway: zones may be in one, their uses in another
 
-import { readCaddyJson } from './caddy-json.js';
 import { at, documentsOf, isGiven, type TreeEntry, textAt, walk } from './document.js';
 import { readEnvoy } from './envoy.js';
 import { readPolicies } from './envoy-gateway.js';
@@ -24,7 +23,7 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readCaddyJson, readSpring, readPublished];
+const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readSpring, readPublished];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits(files);

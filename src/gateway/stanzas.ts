@@ -1,5 +1,4 @@
-// Formats of text: nginx, HAProxy, Caddy. Read without a library, for a fast start of the command line.
-import { looksLikeCaddy, readCaddy } from './caddy.js';
+// Formats of text: nginx, HAProxy. Read without a library, for a fast start of the command line.
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
 import { looksLikeNginx, readNginx } from './nginx.js';
@@ -13,17 +12,14 @@ export function stanzaLimits(text: string): GatewayLimits {
 }
 
 export function readStanzas(sources: readonly Source[], found: FoundLimits): void {
-  const caddy = sources.filter(({ text, name }) => looksLikeCaddy(text) || /(?:^|\/)Caddyfile$|\.caddy$/.test(name));
-  for (const source of caddy) readCaddy(source, found);
-  const left = sources.filter((source) => !caddy.includes(source));
-  const haproxy = left.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
+  const haproxy = sources.filter(({ text }) => looksLikeHaproxy(text) && !NGINX.test(text));
   // Files are read together, texts of one file apart: a page has examples, a ConfigMap has several configurations.
   const isPart = ({ name }: Source) => haproxy.filter((other) => other.name === name).length > 1;
   for (const some of [haproxy.filter((one) => !isPart(one)), ...haproxy.filter(isPart).map((one) => [one])])
     if (some.length > 0) readHaproxy(some, found);
-  const nginx = left.filter((source) => !haproxy.includes(source) && looksLikeNginx(source.text));
+  const nginx = sources.filter((source) => !haproxy.includes(source) && looksLikeNginx(source.text));
   if (nginx.length > 0) readNginx(nginx, found);
-  for (const source of left)
+  for (const source of sources)
     if (!haproxy.includes(source) && !nginx.includes(source))
       refuseWords(source, 'it is in no format that is read', found);
 }
@@ -56,7 +52,7 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isSure = isRuby || (first >= 0 && isNamed);
   if (first < 0 && isNamed && looksLikeLimits(text))
     found.refuse({ file: name, line: 1 }, 'its name is that of a template: it is read as it is written');
-  if (!isSure && (first < 0 || looksLikeDocument(text) || looksLikeCaddy(text))) return false;
+  if (!isSure && (first < 0 || looksLikeDocument(text))) return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
   if (first >= 0)
     found.refuse({ file: name, line: first + 1 }, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);

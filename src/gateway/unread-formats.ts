@@ -25,6 +25,12 @@ const formats: readonly UnreadFormat[] = [
     sign: /<(?:(?:rate-limit|quota)(?:-by-key)?|limit-concurrency|(?:llm|azure-openai)-token-limit|include-fragment)[\s/>]/,
     words: 'azure-apim calls=100 renewal_period=60',
   },
+  {
+    name: 'Caddy',
+    sign: /^\s*rate_limit\s*(?:[\w@/*]\S*\s*)?\{\s*$|\bhandler["']?:\s*["']?rate_limit\b/,
+    file: /(?:^|\/)Caddyfile[^/]*$|\.caddy$/i,
+    words: 'caddy max_events=100 window=1m',
+  },
 ];
 
 const COMMENT = /^\s*(?:#|\/\/|<!--)/;

@@ -27,7 +27,7 @@ export function fileIn(text: string): { readonly file: string; readonly location
 }
 
 /**
- * @param gateway reads files of other gateways than nginx, HAProxy and Caddy; without it they are refused
+ * @param gateway reads files of other gateways than nginx and HAProxy; without it they are refused
  * @throws Failure `invalid_definition`, `invalid_yaml`, and those of `read`
  */
 export function limiterIn(text: string, read: (file: string) => string, gateway?: GatewayReader): Limiter {
@@ -64,12 +64,12 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
 }
 
 function isStanzas(file: string, content: string): boolean {
-  if (/\.(?:ya?ml|json|tf|toml|xml|properties)$/.test(file)) return false;
-  return /\.(?:conf|cfg)$|Caddyfile$/.test(file) || !/^\s*[{[]|^\s*[\w-]+\s*:/m.test(content);
+  if (/\.(?:ya?ml|json|tf|toml|xml|properties|caddy)$|Caddyfile$/.test(file)) return false;
+  return /\.(?:conf|cfg)$/.test(file) || !/^\s*[{[]|^\s*[\w-]+\s*:/m.test(content);
 }
 
 function isOwn(file: string, content: string): boolean {
-  if (/\.(?:tf|toml|xml|properties)$/.test(file)) return false;
+  if (/\.(?:tf|toml|xml|properties|caddy)$|Caddyfile$/.test(file)) return false;
   try {
     const { value } = readDocument(content, file);
     return typeof value !== 'object' || value === null || Object.keys(value).some((name) => OWN.test(name));

@@ -1,6 +1,6 @@
 // A limit as configuration of other gateways and clouds: fitted to the same requests in the same time, with the differences.
 //
-//   100 in 46.62 s      kong: 129 a minute, the nearest window it supports      caddy: 100 in 46620ms
+//   100 in 46.62 s      kong: 129 a minute, the nearest window it supports      traefik: an average of 100 in 46620ms
 import type { PastedLimit, PasteLines } from './lines-to-paste.js';
 
 interface Pace {
@@ -96,20 +96,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
       '    YOUR_ROUTER: { middlewares: [weir] }',
     ],
     differs: bucket,
-  },
-  caddy: {
-    lines: ({ n, ms }, isKeyed) => [
-      ':80 {',
-      '  rate_limit {',
-      '    zone weir {',
-      `      key ${isKeyed ? '{remote_host}' : 'all'}`,
-      `      events ${n}`,
-      `      window ${ms}ms`,
-      '    }',
-      '  }',
-      '}',
-    ],
-    differs: () => 'An exact log of the admitted requests. Refused ones do not count.',
   },
   spring: {
     lines: ({ n, ms }) => [

@@ -255,6 +255,8 @@ describe('weir limiter', () => {
     [[file('apisix.yaml', 'plugins: { limit-count: { count: 1 } }\n')], 'APISIX files are not read.', "as in 'apisix-limit-count"],
     [['limit-count: { count: 1 }'], 'APISIX files are not read.', "as in 'apisix-limit-count"],
     [[file('policy.xml', '<rate-limit calls="5" renewal-period="60" />\n')], 'Azure API Management files are not read.', "as in 'azure-apim"],
+    [[file('Caddyfile', 'a.example {\n  rate_limit {\n    zone a {\n')], 'Caddy files are not read.', "as in 'caddy max_events"],
+    [['rate_limit {\n  zone a {'], 'Caddy files are not read.', "as in 'caddy max_events"],
     [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });

@@ -29,7 +29,7 @@ const pieces = [
   'resource "aws_wafv2_web_acl" "a" {', 'rule {', 'statement {', 'rate_based_statement {', 'limit = 5', 'limit = var.x',
   'a = [for x in y : x]', '<<EOT', 'EOT',
 
-  'rate_limit {', 'zone z {', 'events 5', 'window 1m', '{{ x }}', '<% y %>', '```',
+  'rate_limit {', 'limit-count: 5', '{{ x }}', '<% y %>', '```',
   '/*', '*/', '"', "'", '\\', '#', '${', '\u0000', '\u2028',
 ];
 const text = fc

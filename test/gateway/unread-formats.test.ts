@@ -29,6 +29,12 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['in Terraform', 'main.tf', `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<inbound>\n<quota calls="\${var.q}" />\n</inbound>\nXML\n}\n`, 4],
     ['in a template of Azure', 'azuredeploy.json', '{ "value":\n  "<inbound><rate-limit calls=\\"5\\" renewal-period=\\"60\\" /></inbound>" }', 2],
   ]],
+  ['Caddy', [
+    ['a zone of a site', 'Caddyfile', 'a.example {\n  # rate_limit {\n  rate_limit @api {\n    zone a {\n      events 5\n      window 1m\n', 3],
+    ['JSON', 'caddy.json', '{"handle": [{\n"handler": "rate_limit",\n"rate_limits": {"a": {"max_events": 5}}}]}', 2],
+    ['a file of this name', 'deploy/Caddyfile', 'a.example {\n  import limits\n}', 1],
+    ['a file of this name by its ending', 'deploy/site.caddy', 'ratelimit {path} 5/m', 1],
+  ]],
 ])('%s', (format, cases) => {
   const named = (files: readonly Source[]) => {
     const found = limitersInFiles(files);

@@ -82,8 +82,7 @@ describe('files of other products', () => {
     { threshold: 100, within: 1, cycleMs: 1000 },
     { threshold: 2000, within: 60, cycleMs: 60_000 },
   ];
-  const fileOf = (product: string) =>
-    product === 'caddy' ? 'Caddyfile' : `limit.${product.startsWith('terraform') ? 'tf' : 'yaml'}`;
+  const fileOf = (product: string) => `limit.${product.startsWith('terraform') ? 'tf' : 'yaml'}`;
   it.each(Object.keys(otherProducts))('%s is read as the limit, at the same rate or a little above', (product) => {
     for (const limit of limits)
       for (const key of ['client', undefined]) {

@@ -1,5 +1,4 @@
 // Reads a limiter from a piece of configuration (`paste` in a scenario): see src/gateway.
-import { looksLikeCaddy } from '../../gateway/caddy.js';
 import type { Like } from '../../gateway/found.js';
 import { stanzaLimits } from '../../gateway/stanzas.js';
 import { notRead, unreadIn } from '../../gateway/unread-formats.js';
@@ -9,7 +8,6 @@ export function looksLikeStanza(text: string): boolean {
   const isNginx = /\blimit_(req|conn)(_zone)?\s.*[;}]\s*(\bat\s[^;{}]*)?$/s.test(text);
   return (
     isNginx ||
-    looksLikeCaddy(text) ||
     unreadIn(text) !== undefined ||
     /\bstick-table\s|\bsc\d?_(http_req|gpc0)_|\bserver\s[^\n]*\bmaxconn\s+\d/.test(text)
   );
@@ -41,7 +39,7 @@ export function readStanza(text: string): Pasted {
     throw new Failure('invalid_definition', {
       what: 'The stanza cannot be read as a limiter.',
       why: ['No limit is in force.', ...notes].join(' '),
-      fix: 'Paste limit_req_zone with limit_req, a stick-table with the http-request deny that reads it, or a whole file of nginx, HAProxy or Caddy.',
+      fix: 'Paste limit_req_zone with limit_req, a stick-table with the http-request deny that reads it, or a whole file of nginx or HAProxy.',
     });
   const isTwice = ({ name }: PastedLimiter) => limiters.filter((one) => one.name === name).length > 1;
   const distinct = limiters.map((one, i) => (isTwice(one) ? { ...one, name: `${one.name}, number ${i + 1}` } : one));
