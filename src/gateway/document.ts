@@ -25,7 +25,7 @@ interface Branch {
   readonly branches: Map<string, Branch>;
 }
 
-/** Builds a tree of dotted names, such as `a.b`; those that are all indices, such as `[0]`, are items. */
+/** Builds a tree of dotted names, such as `a.b`. */
 export function treeOf(
   file: string,
   rows: readonly { readonly names: readonly string[]; readonly line: number; readonly value: string }[],
@@ -42,10 +42,7 @@ export function treeOf(
   }
   const entry = ({ line, value, branches }: Branch): TreeEntry => {
     if (branches.size === 0) return entryOf(file, line, { value });
-    const inner = [...branches].map(([name, one]) => [name, entry(one)] as const);
-    if (inner.some(([name]) => !/^\[\d+\]$/.test(name))) return entryOf(file, line, { fields: new Map(inner) });
-    const index = (name: string) => Number(name.slice(1, -1));
-    return entryOf(file, line, { items: inner.sort(([a], [b]) => index(a) - index(b)).map(([, one]) => one) });
+    return entryOf(file, line, { fields: new Map([...branches].map(([name, one]) => [name, entry(one)])) });
   };
   return entry(root);
 }

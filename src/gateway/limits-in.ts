@@ -10,9 +10,7 @@ import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.
 import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
-import { javaPropertiesOf, looksLikeProperties } from './properties.js';
 import { readPublished } from './published.js';
-import { readSpring } from './spring.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
 import { looksLikeToml, tomlOf } from './toml.js';
@@ -23,13 +21,13 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readSpring, readPublished];
+const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readPublished];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits(files);
   const sources = files.flatMap(pieces);
   const whole = sources.filter(
-    (source) => /\.(?:md|tf|toml|ya?ml|json|properties)$/.test(source.name) || !isTemplate(source, found),
+    (source) => /\.(?:md|tf|toml|ya?ml|json)$/.test(source.name) || !isTemplate(source, found),
   );
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found).flatMap(objectsOf));
   const plain = whole.filter((source) => !isDocument(source));
@@ -85,7 +83,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
       if (isSending || REFERS.test(last) || (isApi && names.length > 0 && !names[0]!.startsWith('x-'))) return;
       const isQuota = /^quota$/i.test(last) && (isApi || entry.fields.has('limit') || entry.fields.has('Limit'));
       const isNamed = NAMED.test(last) || isQuota;
-      const isValue = !names.includes('metadata') && PLUGINS.test(String(entry.value));
+      const isValue = !names.includes('metadata') && PLUGIN.test(String(entry.value));
       const trail = [...above.slice(-1), entry];
       if ((isNamed || isValue) && isGiven(entry) && ![...above, entry].some((one) => said.has(one))) {
         found.refuse(entry, `${isNamed ? last : String(entry.value)} is in no form that is read`);
@@ -110,9 +108,9 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
 /** Names files in formats that are not read: by what their documents hold, or by their names. */
 function nameUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   for (const [entry, names] of roots.flatMap((root) => [...walk(root)])) {
-    const { file, textLine, value = entry.expression ?? '' } = entry;
+    const { file, line, textLine, value = entry.expression ?? '' } = entry;
     const text = String(value);
-    const unread = unreadIn(text.includes('\n') ? text : `${names.at(-1) ?? ''}: ${text}`, textLine);
+    const unread = text.includes('\n') ? unreadIn(text, textLine) : unreadIn(`${names.at(-1) ?? ''}: ${text}`, line);
     if (unread !== undefined) found.notRead({ file, line: unread.line }, unread.format);
   }
   for (const { name } of found.files) {
@@ -121,8 +119,8 @@ function nameUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
   }
 }
 
-/** Names of plugins and handlers, as values. */
-const PLUGINS = /^(?:rate-limiting|rate_limit|RequestRateLimiter)$/;
+/** The name of a plugin of Kong, as a value. */
+const PLUGIN = /^rate-limiting$/;
 
 /** Names of objects, which may be called after a limit. */
 const REFERS = /^(?:extensionRef|middlewares|parentRefs|targetRefs?|backendRefs)$/;
@@ -139,9 +137,9 @@ function pieces(source: Source): Source[] {
 }
 
 function isDocument({ name, text }: Source): boolean {
-  if (/\.(?:ya?ml|json|toml|properties)$/i.test(name)) return true;
-  if (/\.(?:conf|cfg|tf|rb|erb|j2|xml)$|Caddyfile$/i.test(name)) return false;
-  if (looksLikeToml(text) || looksLikeProperties(text)) return true;
+  if (/\.(?:ya?ml|json|toml)$/i.test(name)) return true;
+  if (/\.(?:conf|cfg|tf|rb|erb|j2|xml|properties)$|Caddyfile$/i.test(name)) return false;
+  if (looksLikeToml(text)) return true;
   return !/\.md$/i.test(name) && looksLikeDocument(text);
 }
 
@@ -150,8 +148,6 @@ const MAY_LIMIT = /rate.{0,2}limit|limit[-_ ]|throttl|quota|token_?bucket|in_?fl
 
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
   const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
-  if (/\.properties$/i.test(source.name) || (!isYaml && looksLikeProperties(source.text)))
-    return javaPropertiesOf(source);
   const isToml = /\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text));
   let isRefused = false;
   const refuse = (line: number, what: string) => {

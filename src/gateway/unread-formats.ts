@@ -5,8 +5,8 @@ import { Failure } from '../schema/failure.js';
 
 export interface UnreadFormat {
   readonly name: string;
-  /** In a line of the text, or in `name: value` of a document. */
-  readonly sign: RegExp;
+  /** Any of them in a line of the text, or in `name: value` of a document. */
+  readonly signs: readonly RegExp[];
   /** File names that need no sign. */
   readonly file?: RegExp;
   /** A limit of the product, as `--limit` takes it. */
@@ -16,20 +16,32 @@ export interface UnreadFormat {
 const formats: readonly UnreadFormat[] = [
   {
     name: 'APISIX',
-    sign: /(?<![\w./-])(?:graphql-)?limit-(?:count|req|conn)["']?(?:\s*[:,]|\s*$)|\bkind["']?:\s*["']?Apisix/,
+    signs: [/(?<![\w./-])(?:graphql-)?limit-(?:count|req|conn)["']?(?:\s*[:,]|\s*$)/, /\bkind["']?:\s*["']?Apisix/],
     file: /(?:^|\/)apisix[^/]*\.(?:ya?ml|json)$/i,
     words: 'apisix-limit-count count=100 time_window=60',
   },
   {
     name: 'Azure API Management',
-    sign: /<(?:(?:rate-limit|quota)(?:-by-key)?|limit-concurrency|(?:llm|azure-openai)-token-limit|include-fragment)[\s/>]/,
+    signs: [
+      /<(?:rate-limit|quota)(?:-by-key)?[\s/>]/,
+      /<(?:limit-concurrency|(?:llm|azure-openai)-token-limit|include-fragment)[\s/>]/,
+    ],
     words: 'azure-apim calls=100 renewal_period=60',
   },
   {
     name: 'Caddy',
-    sign: /^\s*rate_limit\s*(?:[\w@/*]\S*\s*)?\{\s*$|\bhandler["']?:\s*["']?rate_limit\b/,
+    signs: [/^\s*rate_limit\s*(?:[\w@/*]\S*\s*)?\{\s*$/, /\bhandler["']?:\s*["']?rate_limit\b/],
     file: /(?:^|\/)Caddyfile[^/]*$|\.caddy$/i,
     words: 'caddy max_events=100 window=1m',
+  },
+  {
+    name: 'Spring',
+    signs: [
+      /\bspring\.cloud\.gateway\b|\bdefault-filters\b/,
+      /\bRequestRateLimiter\b|\bredis-rate-limiter\b|\bresilience4j\.ratelimiter\b/,
+      /(?:^\s*-|\bpredicates:)\s*["'[]*Path=\//,
+    ],
+    words: 'spring replenishRate=10 burstCapacity=20',
   },
 ];
 
@@ -38,7 +50,7 @@ const COMMENT = /^\s*(?:#|\/\/|<!--)/;
 /** By its first line with a sign. @param line of the first line of the text */
 export function unreadIn(text: string, line = 1): { readonly format: UnreadFormat; readonly line: number } | undefined {
   for (const [index, one] of text.split('\n').entries()) {
-    const format = COMMENT.test(one) ? undefined : formats.find(({ sign }) => sign.test(one));
+    const format = COMMENT.test(one) ? undefined : formats.find(({ signs }) => signs.some((sign) => sign.test(one)));
     if (format !== undefined) return { format, line: line + index };
   }
   return undefined;

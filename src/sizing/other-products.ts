@@ -97,17 +97,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     ],
     differs: bucket,
   },
-  spring: {
-    lines: ({ n, ms }) => [
-      'spring.cloud.gateway.default-filters:',
-      '- name: RequestRateLimiter',
-      '  args:',
-      `    redis-rate-limiter.replenishRate: ${Math.ceil((1000 * n) / ms)}`,
-      `    redis-rate-limiter.burstCapacity: ${n}`,
-      '    key-resolver: "#{@YOUR_RESOLVER}"',
-    ],
-    differs: (pace) => `${bucket(pace)} Whole tokens come once a second.`,
-  },
   'terraform-aws-waf': {
     lines: ({ n, ms }, isKeyed) => {
       const [window = 60] = [60, 120, 300, 600].sort((a, b) => distance(1000 * a, ms) - distance(1000 * b, ms));

@@ -130,11 +130,6 @@ describe('weir limiter', () => {
   });
 
   const ofTraefik = '[http.middlewares.m.rateLimit]\naverage = 100\n[http.routers.r]\nmiddlewares = ["m"]\n';
-  const ofSpring = [
-    'spring.cloud.gateway.routes[0].predicates[0]=Path=/a',
-    'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter',
-    'spring.cloud.gateway.routes[0].filters[0].args.redis-rate-limiter.replenishRate=3',
-  ].join('\n');
   const both = [
     { threshold: 10, within: '1s' },
     { threshold: 100, within: '60s' },
@@ -145,7 +140,6 @@ describe('weir limiter', () => {
     ['Kong', { like: 'kong', second: 10 }],
     ['10 in 1s and 100 in 60s', { and: both }],
     [file('a.toml', ofTraefik), { like: 'traefik', average: 100 }],
-    [file('a.properties', ofSpring), { like: 'spring', replenishRate: 3 }],
   ])('reads %s', async (args, limiter) => {
     expect((await shownOf(...args.split(' '))).limiter).toEqual(limiter);
   });
@@ -257,6 +251,7 @@ describe('weir limiter', () => {
     [[file('policy.xml', '<rate-limit calls="5" renewal-period="60" />\n')], 'Azure API Management files are not read.', "as in 'azure-apim"],
     [[file('Caddyfile', 'a.example {\n  rate_limit {\n    zone a {\n')], 'Caddy files are not read.', "as in 'caddy max_events"],
     [['rate_limit {\n  zone a {'], 'Caddy files are not read.', "as in 'caddy max_events"],
+    [[file('application.properties', 'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter')], 'Spring files are not read.', "as in 'spring replenishRate"],
     [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });

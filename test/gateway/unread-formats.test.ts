@@ -27,13 +27,21 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['in a file that Terraform fills in', 'policy.xml.tpl', `<inbound>\n<rate-limit calls="\${calls}" renewal-period="1" />`, 2],
     ['with names in braces', 'policy.xml', '<a b="{{host}}" />\n<rate-limit calls="{{calls}}" />', 2],
     ['in Terraform', 'main.tf', `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<inbound>\n<quota calls="\${var.q}" />\n</inbound>\nXML\n}\n`, 4],
-    ['in a template of Azure', 'azuredeploy.json', '{ "value":\n  "<inbound><rate-limit calls=\\"5\\" renewal-period=\\"60\\" /></inbound>" }', 2],
+    ['in a template of Azure', 'azuredeploy.json', '{ "value":\n  "<inbound><rate-limit calls=\\"5\\" renewal-period=\\"60\\" /></inbound>" }', 1],
   ]],
   ['Caddy', [
     ['a zone of a site', 'Caddyfile', 'a.example {\n  # rate_limit {\n  rate_limit @api {\n    zone a {\n      events 5\n      window 1m\n', 3],
     ['JSON', 'caddy.json', '{"handle": [{\n"handler": "rate_limit",\n"rate_limits": {"a": {"max_events": 5}}}]}', 2],
     ['a file of this name', 'deploy/Caddyfile', 'a.example {\n  import limits\n}', 1],
     ['a file of this name by its ending', 'deploy/site.caddy', 'ratelimit {path} 5/m', 1],
+  ]],
+  ['Spring', [
+    ['a filter of a route', 'application.yml', 'spring.cloud:\n  gateway.routes:\n  - id: a\n    filters: [{ name: RequestRateLimiter, args: {} }]\n', 4],
+    ['properties', 'application.properties', '# spring.cloud.gateway\nspring.cloud.gateway.routes[0].id=orders\n', 2],
+    ['another filter', 'application.yml', 'routes:\n  - id: a\n    predicates: [Path=/a]\n    filters: [RateLimitByIp=5]\n', 3],
+    ['the default of its limiter', 'application.yml', 'spring:\n  gateway:\n    redis-rate-limiter: { config: {} }\n', 3],
+    ['filters of all routes', 'application.yml', 'gateway:\n  default-filters:\n  - { name: Throttling, args: { limit: 5 } }\n', 2],
+    ['Resilience4j', 'application.properties', 'a=b\nresilience4j.ratelimiter.instances.a.limit-for-period=5\n', 2],
   ]],
 ])('%s', (format, cases) => {
   const named = (files: readonly Source[]) => {
