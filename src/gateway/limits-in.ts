@@ -10,7 +10,6 @@ import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.
 import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
-import { readPublished } from './published.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
 import { looksLikeToml, tomlOf } from './toml.js';
@@ -21,7 +20,7 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik, readPublished];
+const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik];
 
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits(files);

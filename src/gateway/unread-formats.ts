@@ -43,6 +43,19 @@ const formats: readonly UnreadFormat[] = [
     ],
     words: 'spring replenishRate=10 burstCapacity=20',
   },
+  {
+    name: 'API Commons',
+    signs: [
+      /\btype["']?:\s*["']?RateLimits\b/,
+      /\btimeframe["']?:\s*["']?(?:second|minute|hour|day|week|month|year)\b/,
+    ],
+    words: 'api-commons limit=100 timeframe=minute',
+  },
+  {
+    name: 'OpenAPI',
+    signs: [/(?<![\w-])x-rate-?[Ll]imit(?:s|ing)?["']?:/],
+    words: 'x-rate-limit limit=100 window=1m',
+  },
 ];
 
 const COMMENT = /^\s*(?:#|\/\/|<!--)/;

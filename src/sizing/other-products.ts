@@ -190,25 +190,6 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
     ],
     differs: () => 'Approximate, and counted in each region. Some intervals only are allowed.',
   },
-  'api-commons': {
-    lines: (pace, isKeyed) => [
-      '- name: Requests',
-      `  type: ${isKeyed ? 'Application' : 'Platform'}`,
-      `  limit: ${perUnit(pace)[1]}`,
-      '  metric: request',
-      `  timeframe: ${perUnit(pace)[0]}`,
-      '  description: More are answered with 429.',
-    ],
-    differs: (pace) => `It describes the limit, and limits nothing. ${unitDiffers(pace)}`,
-  },
-  'x-rate-limit': {
-    lines: ({ n, ms }, isKeyed) => [
-      'openapi: 3.1.0',
-      'info: { title: Your API, version: "1" }',
-      `x-rate-limit: { limit: ${n}, window: ${ms}ms, key: ${isKeyed ? 'ip' : 'global'} }`,
-    ],
-    differs: () => 'It describes the limit, and limits nothing: tools read this extension in ways of their own.',
-  },
 };
 
 function visibility(indent: string, name: string): string[] {

@@ -43,6 +43,14 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['filters of all routes', 'application.yml', 'gateway:\n  default-filters:\n  - { name: Throttling, args: { limit: 5 } }\n', 2],
     ['Resilience4j', 'application.properties', 'a=b\nresilience4j.ratelimiter.instances.a.limit-for-period=5\n', 2],
   ]],
+  ['API Commons', [
+    ['a list', 'limits.yml', 'aid: shop\ncommon:\n- type: RateLimits\n  data: []\n', 3],
+    ['limits alone', 'limits.yml', '- name: Search\n  limit: 30\n  timeframe: minute\n', 3],
+  ]],
+  ['OpenAPI', [
+    ['an extension of an operation', 'openapi.yaml', 'openapi: 3.1.0\npaths:\n  /items/{id}:\n    get: { x-ratelimit: 10/minute }\n', 4],
+    ['JSON', 'openapi.json', '{ "openapi": "3.1.0",\n"x-rate-limit": { "limit": 5, "window": "1s" } }', 2],
+  ]],
 ])('%s', (format, cases) => {
   const named = (files: readonly Source[]) => {
     const found = limitersInFiles(files);

@@ -38,7 +38,7 @@ const never = () => rule('token_bucket', { rate: 0.000001, per_ms: 1000, capacit
 
 export const gateways = {
   'in-flight': product({
-    product: 'requests in flight: Traefik inFlightReq, APISIX limit-conn, published limits',
+    product: 'requests in flight: Traefik inFlightReq, APISIX limit-conn',
     params: { limit: whole('Requests of a key in progress.') },
     example: { limit: 10 },
     rule: (given) => rule('concurrency', given, unannounced, 0),
@@ -242,7 +242,7 @@ export const gateways = {
     rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
   }),
   'api-commons': product({
-    product: 'API Commons rate limit: it names no rule, and is read as a fixed window',
+    product: 'API Commons rate limit: it names no rule, and is a fixed window here',
     params: { limit: whole('Requests of a timeframe.'), timeframe: unit('Length of the window.') },
     paced: inUnit('limit', 'timeframe'),
     example: { limit: 10, timeframe: 'second' },
@@ -250,7 +250,7 @@ export const gateways = {
     rule: ({ limit, timeframe }) => roughly(fixed(limit, namedMs[timeframe], 'epoch')),
   }),
   'x-rate-limit': product({
-    product: 'x-rate-limit of OpenAPI: it names no rule, and is read as a fixed window',
+    product: 'x-rate-limit of OpenAPI: it names no rule, and is a fixed window here',
     params: { limit: whole('Requests of a window.'), window: time('Length of the window.', 's') },
     paced: paced('limit', 'window'),
     example: { limit: 10, window: '1s' },
