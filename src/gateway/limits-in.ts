@@ -12,7 +12,6 @@ import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
-import { looksLikeToml, tomlOf } from './toml.js';
 import { readTraefik } from './traefik.js';
 import { unreadIn, unreadNamed } from './unread-formats.js';
 
@@ -25,9 +24,7 @@ const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik];
 export function limitersInFiles(files: readonly Source[]): GatewayLimits {
   const found = new FoundLimits(files);
   const sources = files.flatMap(pieces);
-  const whole = sources.filter(
-    (source) => /\.(?:md|tf|toml|ya?ml|json)$/.test(source.name) || !isTemplate(source, found),
-  );
+  const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found).flatMap(objectsOf));
   const plain = whole.filter((source) => !isDocument(source));
   const blocks = plain.filter(isHcl).flatMap((source) => hclIn(source, found));
@@ -106,12 +103,12 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
 
 /** Names files in formats that are not read: by what their documents hold, or by their names. */
 function nameUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
-  for (const [entry, names] of roots.flatMap((root) => [...walk(root)])) {
-    const { file, line, textLine, value = entry.expression ?? '' } = entry;
-    const text = String(value);
-    const unread = text.includes('\n') ? unreadIn(text, textLine) : unreadIn(`${names.at(-1) ?? ''}: ${text}`, line);
-    if (unread !== undefined) found.notRead({ file, line: unread.line }, unread.format);
-  }
+  for (const root of roots)
+    for (const [{ file, line, textLine, value, expression = '' }, names] of walk(root)) {
+      const text = String(value ?? expression);
+      const unread = text.includes('\n') ? unreadIn(text, textLine) : unreadIn(`${names.at(-1) ?? ''}: ${text}`, line);
+      if (unread !== undefined) found.notRead({ file, line: unread.line }, unread.format);
+    }
   for (const { name } of found.files) {
     const format = unreadNamed(name);
     if (format !== undefined) found.notRead({ file: name, line: 1 }, format);
@@ -136,9 +133,8 @@ function pieces(source: Source): Source[] {
 }
 
 function isDocument({ name, text }: Source): boolean {
-  if (/\.(?:ya?ml|json|toml)$/i.test(name)) return true;
-  if (/\.(?:conf|cfg|tf|rb|erb|j2|xml|properties)$|Caddyfile$/i.test(name)) return false;
-  if (looksLikeToml(text)) return true;
+  if (/\.(?:ya?ml|json)$/i.test(name)) return true;
+  if (/\.(?:conf|cfg|tf|rb|erb|j2|xml|toml|properties)$|Caddyfile$/i.test(name)) return false;
   return !/\.md$/i.test(name) && looksLikeDocument(text);
 }
 
@@ -146,17 +142,13 @@ function isDocument({ name, text }: Source): boolean {
 const MAY_LIMIT = /rate.{0,2}limit|limit[-_ ]|throttl|quota|token_?bucket|in_?flight|stick-table|descriptors/i;
 
 function documentsIn(source: Source, found: FoundLimits): TreeEntry[] {
-  const isYaml = /\.(?:ya?ml|json)$/i.test(source.name);
-  const isToml = /\.toml$/i.test(source.name) || (!isYaml && looksLikeToml(source.text));
   let isRefused = false;
   const refuse = (line: number, what: string) => {
     isRefused = true;
     if (MAY_LIMIT.test(source.text)) found.refuse({ file: source.name, line }, what);
   };
-  const roots = isToml
-    ? [found.reading(source, 'it is not valid TOML', tomlOf) ?? []].flat()
-    : documentsOf(source, refuse);
-  if (isRefused || (isToml && roots.length === 0)) refuseWords(source, 'the file was not read', found);
+  const roots = documentsOf(source, refuse);
+  if (isRefused) refuseWords(source, 'the file was not read', found);
   return roots;
 }
 

@@ -27,7 +27,7 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit[:\]]|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit:|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
 
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);
@@ -52,7 +52,7 @@ export function isTemplate(source: Source, found: FoundLimits): boolean {
   const isSure = isRuby || (first >= 0 && isNamed);
   if (first < 0 && isNamed && looksLikeLimits(text))
     found.refuse({ file: name, line: 1 }, 'its name is that of a template: it is read as it is written');
-  if (!isSure && (first < 0 || looksLikeDocument(text))) return false;
+  if (!isSure && (first < 0 || looksLikeDocument(text) || unreadIn(text) !== undefined)) return false;
   refuseWords(source, isRuby ? 'it is a program' : 'it is in a template', found);
   if (first >= 0)
     found.refuse({ file: name, line: first + 1 }, `the file is a template: ${lines[first]!.trim().slice(0, 60)}`);

@@ -9,6 +9,8 @@ export interface UnreadFormat {
   readonly signs: readonly RegExp[];
   /** File names that need no sign. */
   readonly file?: RegExp;
+  /** What can be done before the limit is given in words. */
+  readonly also?: string;
   /** A limit of the product, as `--limit` takes it. */
   readonly words: string;
 }
@@ -56,6 +58,13 @@ const formats: readonly UnreadFormat[] = [
     signs: [/(?<![\w-])x-rate-?[Ll]imit(?:s|ing)?["']?:/],
     words: 'x-rate-limit limit=100 window=1m',
   },
+  {
+    name: 'TOML',
+    signs: [/^\s*\[\[?(?:http|entryPoints|frontends)[.\]]/],
+    file: /traefik[^/]*\.toml$/i,
+    also: 'write the file of Traefik in YAML, or ',
+    words: 'traefik average=100 burst=50',
+  },
 ];
 
 const COMMENT = /^\s*(?:#|\/\/|<!--)/;
@@ -73,15 +82,17 @@ export const unreadNamed = (file: string) => formats.find((one) => one.file?.tes
 
 export const unreadFormatOf = (file: string, text: string) => unreadIn(text)?.format ?? unreadNamed(file);
 
-export const whyUnread = ({ name, words }: UnreadFormat) =>
-  `${name} files are not read: give the limit with --limit, as in '${words}'`;
+export const whyUnread = (format: UnreadFormat) => `${format.name} files are not read: ${insteadOf(format)}`;
 
-export function notRead({ name, words }: UnreadFormat, file?: string): Failure {
-  const what = `${name} files are not read.`;
+export function notRead(format: UnreadFormat, file?: string): Failure {
+  const what = `${format.name} files are not read.`;
   return new Failure('invalid_definition', {
     what,
     why: file && `${file} is one.`,
-    fix: `Give the limit with --limit, or as limiter: of a scenario, as in '${words}'.`,
+    fix: `${insteadOf(format).replace(/^./, (first) => first.toUpperCase())}.`,
     faults: [{ path: '', message: what }],
   });
 }
+
+const insteadOf = ({ also = '', words }: UnreadFormat) =>
+  `${also}give the limit with --limit, or as limiter: of a scenario, as in '${words}'`;

@@ -92,7 +92,8 @@ describe('a file in a format that is not read', () => {
       write(`${name}-with-nginx/nginx.conf`, zones('1r/s') + server(9));
     }
   });
-  const NAMED = "APISIX files are not read: give the limit with --limit, as in 'apisix-limit-count";
+  const NAMED =
+    "APISIX files are not read: give the limit with --limit, or as limiter: of a scenario, as in 'apisix-limit-count";
 
   it.each([
     [['a', 'b'], 'No limit was found in a, and none in b: files of APISIX are not read.'],

@@ -129,7 +129,6 @@ describe('weir limiter', () => {
     expect(out).toMatch(/sent +\|█.*\|\n +starts +\|█.*\|/);
   });
 
-  const ofTraefik = '[http.middlewares.m.rateLimit]\naverage = 100\n[http.routers.r]\nmiddlewares = ["m"]\n';
   const both = [
     { threshold: 10, within: '1s' },
     { threshold: 100, within: '60s' },
@@ -139,7 +138,6 @@ describe('weir limiter', () => {
     ['kong', { like: 'kong', second: 10 }],
     ['Kong', { like: 'kong', second: 10 }],
     ['10 in 1s and 100 in 60s', { and: both }],
-    [file('a.toml', ofTraefik), { like: 'traefik', average: 100 }],
   ])('reads %s', async (args, limiter) => {
     expect((await shownOf(...args.split(' '))).limiter).toEqual(limiter);
   });
@@ -252,6 +250,9 @@ describe('weir limiter', () => {
     [[file('Caddyfile', 'a.example {\n  rate_limit {\n    zone a {\n')], 'Caddy files are not read.', "as in 'caddy max_events"],
     [['rate_limit {\n  zone a {'], 'Caddy files are not read.', "as in 'caddy max_events"],
     [[file('application.properties', 'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter')], 'Spring files are not read.', "as in 'spring replenishRate"],
+    [[file('a.toml', '[http.middlewares.m.rateLimit]\naverage = 100\n')], 'TOML files are not read.', 'Write the file of Traefik in YAML', "as in 'traefik average"],
+    [[file('openapi.yaml', 'openapi: 3.1.0\nx-rate-limit: { limit: 5, window: 1s }\n')], 'OpenAPI files are not read.', "as in 'x-rate-limit"],
+    [[file('limits.yaml', 'common: [{ type: RateLimits }]\n')], 'API Commons files are not read.', "as in 'api-commons"],
     [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });

@@ -4,8 +4,9 @@ import type { Source } from '../../src/gateway/found.js';
 import { limitersInFiles } from '../../src/gateway/limits-in.js';
 import { readLimit } from '../../src/limiter/products/limit-text.js';
 import { definitionOf } from '../../src/limiter/products/products.js';
+import { taken } from '../../src/play/own-files.js';
 import { limiterIn } from '../../src/scenario/limit-file.js';
-import { failureOf } from '../failures.js';
+import { failureIn, failureOf } from '../failures.js';
 
 const inConfigMap = (text: string) => `kind: ConfigMap\ndata:\n  file: |\n    ${text.replaceAll('\n', '\n    ')}\n`;
 
@@ -51,11 +52,17 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     ['an extension of an operation', 'openapi.yaml', 'openapi: 3.1.0\npaths:\n  /items/{id}:\n    get: { x-ratelimit: 10/minute }\n', 4],
     ['JSON', 'openapi.json', '{ "openapi": "3.1.0",\n"x-rate-limit": { "limit": 5, "window": "1s" } }', 2],
   ]],
+  ['TOML', [
+    ['middlewares of Traefik', 'dynamic.toml', '# [http.middlewares]\n[http.routers."a"]\nmiddlewares = ["m"]\n', 2],
+    ['of Traefik 1', 'old.toml', 'a = 1\n[frontends.a.ratelimit]\n', 2],
+    ['with templates', 'dynamic.toml', '[[http.services.app.loadBalancer.servers]]\nurl = "http://{{ .Server }}:80"\n', 1],
+    ['a file of this name', 'traefik.toml', '[api]\n', 1],
+  ]],
 ])('%s', (format, cases) => {
   const named = (files: readonly Source[]) => {
     const found = limitersInFiles(files);
     expect(found.limiters).toEqual([]);
-    const words = /^(.*) files are not read: give the limit with --limit, as in '(.*)'$/;
+    const words = /^(.*) files are not read: (?:write the file of Traefik in YAML, or )?give the limit with --limit, or .* as in '(.*)'$/;
     return found.notUnderstood.flatMap(({ file, line, what }) => {
       const [, name, limit] = words.exec(what) ?? [];
       if (name !== undefined) expect(definitionOf(readLimit(limit!), 777).primitive).toBeTypeOf('string');
@@ -74,12 +81,17 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     }
   });
 
+  it('is refused by the playground', async () => {
+    for (const [, name, text] of cases)
+      expect(await failureIn(taken(new File([text], name)))).toMatchObject({ what: `${format} files are not read.` });
+  });
+
   it('is refused as the limiter of a scenario', () => {
     for (const [, name, text] of cases)
       expect(failureOf(() => definitionOf(limiterIn(`./${name}`, () => text), 777))).toMatchObject({
         code: 'invalid_definition',
         what: `${format} files are not read.`,
-        fix: expect.stringMatching(/^Give the limit with --limit, or as limiter: of a scenario, as in '.*'\.$/),
+        fix: expect.stringMatching(/^(?:Write .* or g|G)ive the limit with --limit, or as limiter: of a scenario, as in '.*'\.$/),
       });
   });
 });

@@ -91,7 +91,7 @@ describe('files of other products', () => {
         const perMs = limit.threshold / (limit.within * limit.cycleMs);
         const share = ratePerMs(definitionOf(limiters[0]!.limit, 777))! / perMs;
         expect([limiters.length, notApplied.length, differs.length > 20]).toEqual([1, 0, true]);
-        // Keys of an API, of an application and of a resolver are in no log; Traefik knows no key for all but the host.
+        // Keys of an API are in no log; Traefik knows no key for all but the host.
         const all = product === 'traefik' ? ['host'] : [];
         const { parts } = limiters[0]!.key;
         if (parts !== undefined) expect(parts).toEqual(key === undefined ? all : ['client']);
