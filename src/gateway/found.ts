@@ -255,15 +255,6 @@ function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
 
-/** A path with templates: `{name}` is any one part, `{name+}` all that follow. */
-export function pathWith(text: string): PathPattern {
-  if (!text.includes('{')) return { kind: 'exact', text };
-  const parts = text
-    .split(/(\{[^}]*\})/)
-    .map((part, i) => (i % 2 === 0 ? literal(part) : part.endsWith('+}') ? '.+' : '[^/]+'));
-  return { kind: 'regex', text: `^${parts.join('')}$` };
-}
-
 export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. */
@@ -321,26 +312,6 @@ export function expressionOf(text: string, ignoresCase: boolean): RegExp | undef
     }
   }
   return expressions.get(name);
-}
-
-const kinds: Readonly<Record<string, KeyPart>> = {
-  client: 'client',
-  remote_addr: 'client',
-  binary_remote_addr: 'client',
-  host: 'host',
-  http_host: 'host',
-  uri: 'path',
-  document_uri: 'path',
-  remote_user: 'user',
-  request_method: 'method',
-};
-
-/** A key of nginx variables: `$binary_remote_addr$uri`. */
-export function keyOfVariables(text: string): LimitKey {
-  return keyOfAll(
-    text,
-    [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]),
-  );
 }
 
 export const UNITS_MS: Readonly<Record<string, number>> = {

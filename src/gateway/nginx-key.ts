@@ -2,7 +2,7 @@
 //
 //   map $limited $key { 1 $binary_remote_addr; }       the address; if $limited is not 1, the key is empty and nothing is counted
 import type { Directive } from './directives.js';
-import { keyOfVariables, type LimitKey, unknownKey } from './found.js';
+import { type KeyPart, keyOfAll, type LimitKey, unknownKey } from './found.js';
 
 /** @param names of each server @param sayEmpty reports where and when the key is empty */
 export function zoneKey(
@@ -52,4 +52,24 @@ function keyOfServer(names: readonly (readonly string[])[]): LimitKey {
   if (names.length === 1) return { text, parts: [] };
   const isHost = names.every((some) => some.length === 1 && /^[\w-]/.test(some[0]!));
   return isHost ? { text, parts: ['host'] } : unknownKey(text);
+}
+
+const kinds: Readonly<Record<string, KeyPart>> = {
+  client: 'client',
+  remote_addr: 'client',
+  binary_remote_addr: 'client',
+  host: 'host',
+  http_host: 'host',
+  uri: 'path',
+  document_uri: 'path',
+  remote_user: 'user',
+  request_method: 'method',
+};
+
+/** A key of nginx variables: `$binary_remote_addr$uri`. */
+function keyOfVariables(text: string): LimitKey {
+  return keyOfAll(
+    text,
+    [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => kinds[name!]),
+  );
 }

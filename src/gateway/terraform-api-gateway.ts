@@ -2,7 +2,7 @@
 //
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
-import { everyone, type FoundLimits, type LimitKey, type PathPattern, pathWith, unknownKey } from './found.js';
+import { everyone, type FoundLimits, type LimitKey, literal, type PathPattern, unknownKey } from './found.js';
 
 export interface Resource {
   readonly type: string;
@@ -101,4 +101,13 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
     const path = route === undefined || route === '$default' ? paths : [pathWith(route.replace(/^\S+\s+/, ''))];
     throttle(settings, 'throttling_rate_limit', 'throttling_burst_limit', { ...place, where, paths: path }, found);
   }
+}
+
+/** A path with templates: `{name}` is any one part, `{name+}` all that follow. */
+function pathWith(text: string): PathPattern {
+  if (!text.includes('{')) return { kind: 'exact', text };
+  const parts = text
+    .split(/(\{[^}]*\})/)
+    .map((part, i) => (i % 2 === 0 ? literal(part) : part.endsWith('+}') ? '.+' : '[^/]+'));
+  return { kind: 'regex', text: `^${parts.join('')}$` };
 }
