@@ -85,9 +85,9 @@ export const unreadFormatOf = (file: string, text: string) => unreadIn(text)?.fo
 export const whyUnread = (format: UnreadFormat) => `${format.name} files are not read: ${insteadOf(format)}`;
 
 export function notRead(format: UnreadFormat, file?: string): Failure {
-  const what = `${format.name} files are not read.`;
+  const what = `${format.name} files are not read`;
   return new Failure('invalid_definition', {
-    what,
+    what: `${what}.`,
     why: file && `${file} is one.`,
     fix: `${insteadOf(format).replace(/^./, (first) => first.toUpperCase())}.`,
     faults: [{ path: '', message: what }],
