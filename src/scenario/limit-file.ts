@@ -11,7 +11,7 @@ const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf|toml
 
 /** Fields of a limiter, scenario or definition; a document without any is a gateway file. */
 const OWN =
-  /^(?:threshold|within|near_limit|shadow|template|primitive|like|paste|and|definition|limiter|arrivals|question|states)$/;
+  /^(?:threshold|within|near_limit|shadow|primitive|like|paste|and|definition|limiter|arrivals|question|states)$/;
 
 /** Reads the limiter of a gateway file; `location` selects one of several. */
 type GatewayReader = (name: string, text: string, location: string | undefined) => Limiter;

@@ -303,7 +303,7 @@ function planLimiter({ limiter = {} }: PlannedScenario, source: ScenarioSource, 
   if (definition === undefined || followsRule(limiter)) {
     return planContract(placed('/limiter', () => limiterDefinition(given, cycleMs)));
   }
-  const [other] = Object.keys(others).filter((name) => name !== 'template');
+  const [other] = Object.keys(others);
   if (other !== undefined) {
     throw refused([{ path: '/limiter/definition', message: `cannot be combined with ${other}` }]);
   }

@@ -32,7 +32,7 @@ export const WindowLimiter = Type.Object(
       ),
     ),
   },
-  { ...strict, description: 'The template with its parameters, or a whole contract definition.' },
+  { ...strict, description: 'A window of requests, or a whole contract definition.' },
 );
 
 const LimiterText = Type.String({

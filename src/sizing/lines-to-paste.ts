@@ -77,7 +77,7 @@ function scenario({ threshold, within, cycleMs }: PastedLimit): PasteLines {
     product: 'weir',
     lines: [
       ...(cycleMs === CYCLE_MS || isChosen ? [] : [`cycle_ms: ${cycleMs}`]),
-      `limiter: { template: rate-limiter, threshold: ${threshold}, within: ${isChosen ? time : within} }`,
+      `limiter: { threshold: ${threshold}, within: ${isChosen ? time : within} }`,
     ],
     differs: 'The same rule, in a scenario.',
   };

@@ -52,7 +52,7 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
   expect(code).toBe(0);
   expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 94 in 46.6 s (60 cycles))');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=2r/m;');
-  expect(out).toContain('{ template: rate-limiter, threshold: 1, within: 60 }');
+  expect(out).toContain('{ threshold: 1, within: 60 }');
   expect(out).toContain('app.use(rateLimit({ windowMs: 46620, limit: 1,');
 });
 
@@ -74,7 +74,7 @@ it('finds the limits of other rules, and a product that was compared has its own
 it('takes a window written in time as that time, in the lines to paste too', async () => {
   const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--out', 'none']);
   expect(out).toMatch(/^0.1 % +10 s \(20 cycles\) /m);
-  expect(out).toContain('limiter: { template: rate-limiter, threshold: 1, within: 10s }');
+  expect(out).toContain('limiter: { threshold: 1, within: 10s }');
   expect(out).toContain('http_req_rate(10000ms)');
   expect(out).toContain('fill_interval: 10s');
   expect(out).toContain('app.use(rateLimit({ windowMs: 10000, limit: 1,');

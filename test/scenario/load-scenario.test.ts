@@ -36,7 +36,6 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['limiter: { within: 0 }', '(/limiter/within)', /at least 1 is needed$/],
     ['limiter: { within: 100001 }', '(/limiter/within)', 'must be an integer from 1 to 100000 (cycles)'],
     ['limiter: { within: 47 parsec }', '(/limiter/within)', /"parsec" is no unit of time/],
-    ['limiter: { template: bucket }', '(/limiter/template)', 'must be "rate-limiter"'],
     ['limiter: { threshold: 3, definition: { name: x, version: "1", states: { a: { initial: true } }, transitions: [] } }',
       '(/limiter/definition)', 'cannot be combined with threshold'],
     ['limiter: { definition: { name: x, version: "1", states: { a: { initial: true } } } }',

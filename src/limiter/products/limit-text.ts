@@ -50,13 +50,12 @@ export function limitText(limiter: object): string {
   const { and, paste, location, like, primitive, params, threshold = 100, within = 60, ...others } = given;
   if (and !== undefined) return (and as Limiter[]).map(limitText).join(' and ');
   if (paste !== undefined) return location === undefined ? String(paste) : `${String(paste)} at ${String(location)}`;
-  const { template: _, ...fields } = others;
   if (like !== undefined) {
-    const { like: __, ...parameters } = given;
+    const { like: _, ...parameters } = given;
     return namedText(String(like), parameters);
   }
   if (primitive !== undefined) return namedText(String(primitive), { ...(params as Fields), ...others });
-  return namedText(`${String(threshold)} in ${typeof within === 'number' ? `${within} cycles` : within}`, fields);
+  return namedText(`${String(threshold)} in ${typeof within === 'number' ? `${within} cycles` : within}`, others);
 }
 
 function pasteIn(text: string): Limiter {

@@ -22,9 +22,6 @@ import { readStanza } from './pasted.js';
 import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
-  template: Type.Optional(
-    Type.Literal('rate-limiter', { description: 'Template of the contract. Default: rate-limiter.' }),
-  ),
   threshold: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -105,7 +105,7 @@ export function definitionOf(limiter: unknown, cycleMs: number): RuleDefinition 
   if ('and' in given) return allOf(given['and'] as readonly Readonly<Record<string, unknown>>[], cycleMs);
   if ('paste' in given) return pastedRule(String(given['paste']), given['location']);
   if ('primitive' in given) return checkGivenRule(given);
-  const { template: _, near_limit: __, shadow, threshold, within, ...further } = given;
+  const { near_limit: _, shadow, threshold, within, ...further } = given;
   if (shadow === true)
     throw new Failure('invalid_definition', {
       what: 'A limiter in shadow admits everything.',
