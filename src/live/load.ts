@@ -14,6 +14,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
 import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
+import { controlRun } from '../simulate/simulate.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
 import { type Connection, type ConnectionOptions, connectTo } from './connection.js';
@@ -105,9 +106,16 @@ async function sent(
       if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
       return new PacedSender(scheduleOf(traffic, live), stage, pacing);
     };
-    const notes = [...live.notes, ...traffic.notes, ...(inFlight === undefined ? [] : [CLOSED_LOOP])];
+    const { control } = live;
+    const notes = [
+      ...live.notes,
+      ...traffic.notes,
+      ...(inFlight === undefined ? [] : [CLOSED_LOOP]),
+      ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
+    ];
     const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };
-    return resultOf(await runLive(connection, asked, generators).finally(() => generators?.close()));
+    const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
+    return resultOf(seen, control && (await controlRun(control, { seed })));
   });
 }
 

@@ -1,6 +1,6 @@
 // The two arms of a live run: the model on the actual arrivals and the target as observed, with their comparison.
 
-import { assembleOutcome, type RunFacts } from '../outcome/assemble.js';
+import { assembleOutcome, type ControlRun, type RunFacts } from '../outcome/assemble.js';
 import type { Comparison, LiveFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import { Failure } from '../schema/failure.js';
@@ -22,8 +22,8 @@ export interface LoadResult {
   readonly series: Series;
 }
 
-/** @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
-export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
+/** @param control simulated, for expectations @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
+export async function resultOf(seen: LiveSeen, control?: ControlRun): Promise<LoadResult> {
   if (seen.bug !== undefined) throw seen.bug;
   checkAnswered(seen);
   const { firstCycle, lastCycle, requestLog, time, asked } = seen;
@@ -60,7 +60,7 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
       { kind: 'load', arm: 'observed', ...common },
       { ...seenFold.figures(lastCycle, top), reactions },
       past,
-      expectations,
+      { expectations, control },
       { ...(seen.clients && { clients: seen.clients }), live, ...seenFold.costs(), ...(comparison && { comparison }) },
     );
   const judged = observedWith(comparison);
@@ -71,7 +71,7 @@ export async function resultOf(seen: LiveSeen): Promise<LoadResult> {
     { kind: 'load', arm: 'predicted', ...common },
     fold.figures(lastCycle, top),
     fold.past(firstCycle, lastCycle),
-    expectations,
+    { expectations, control },
     fold.costs(),
   );
   return {

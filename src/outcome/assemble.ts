@@ -2,7 +2,7 @@
 import { canonicalJson, sha256Hex } from '../schema/canonical.js';
 import { instantText, startOf } from '../time/cycle.js';
 import { VERSION } from '../version.js';
-import { type Expectation, type FigureSource, judge } from './expectation.js';
+import { type Expectation, type FigureSource, judge, withControl } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures } from './run-fold.js';
@@ -13,16 +13,28 @@ export type RunFacts = Pick<Outcome, Facts> & Partial<Pick<Outcome, 'question' |
 
 const MOST_REACTIONS = 1_000;
 
+/** The run without what is claimed to be the cause, and its name. */
+export interface ControlRun {
+  readonly name: string;
+  readonly outcome: Outcome;
+  readonly source: FigureSource;
+}
+
+interface Asked {
+  readonly expectations: readonly Expectation[];
+  readonly control?: ControlRun | undefined;
+}
+
 /** @param parts what only some runs have: clients, a service, a comparison … */
 export function assembleOutcome(
   { notes: own = [], ...facts }: RunFacts,
   figures: Figures,
   past: Past,
-  expectations: readonly Expectation[],
+  { expectations, control }: Asked,
   parts: Partial<Outcome> = {},
 ): Outcome {
-  const bare = { weir: VERSION, ...facts, ...figures, ...parts };
-  const source = sourceOf(bare, past);
+  const bare = { weir: VERSION, ...facts, ...figures, ...(control && { control: controlFigures(control) }), ...parts };
+  const source = withControl(figureSource(bare, past), control?.source);
   const judged = expectations.map((expectation) => judge(expectation, source));
   const notes = [...own, ...notesOn(figures, past, facts.cycle_ms)];
   const outcome = {
@@ -69,7 +81,15 @@ export function verdictOf({
   return partial === true ? 'invalid' : 'held';
 }
 
-function sourceOf(outcome: Partial<Outcome> & Figures, past: Past): FigureSource {
+function controlFigures({ name, outcome }: ControlRun): NonNullable<Outcome['control']> {
+  const { requests, admitted, limited, entries, restores, limiting_cycles, peak_count, peak_cycle } = outcome;
+  const { clients, service, digest } = outcome;
+  const figures = { requests, admitted, limited, entries, restores, limiting_cycles, peak_count, peak_cycle };
+  return { name, ...figures, ...(clients && { clients }), ...(service && { service }), digest };
+}
+
+/** @param outcome with all its reactions */
+export function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
   const stretches = new Stretches(past);
   const { reactions } = outcome;
   const largest = (values: (number | null)[]) =>

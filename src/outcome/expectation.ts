@@ -82,6 +82,38 @@ export interface Reading {
   readonly clients: readonly string[];
   /** Parts with figures of their own that the scenario does not have. */
   readonly absent: readonly ('clients' | 'service')[];
+  /** Undefined for a scenario without one. */
+  readonly control: Pick<Reading, 'clients' | 'absent'> | undefined;
+}
+
+const CONTROL = 'control.';
+const ofControl = (name: string) => `${CONTROL}${name}`;
+
+/** A name in a condition: the figure, and whether it is that of the control. */
+function figureIn(name: string): [figure: string, isOfControl: boolean] {
+  return name.startsWith(CONTROL) ? [name.slice(CONTROL.length), true] : [name, false];
+}
+
+/** The figures of a run and those of its control, as conditions name them. */
+export function withControl(run: FigureSource, control: FigureSource | undefined): FigureSource {
+  const from = (name: string): [FigureSource | undefined, StretchFigure] => {
+    const [figure, isOfControl] = figureIn(name);
+    return [isOfControl ? control : run, figure as StretchFigure];
+  };
+  return {
+    whole: (name) => {
+      const [source, figure] = from(name);
+      return source?.whole(figure);
+    },
+    over: (name, ...where) => {
+      const [source, figure] = from(name);
+      return source?.over(figure, ...where);
+    },
+    values: (name, ...where) => {
+      const [source, figure] = from(name);
+      return source?.values(figure, ...where);
+    },
+  };
 }
 
 export function parseExpectation(spec: ExpectationSpec, place: string, reading: Reading): Expectation {
@@ -90,9 +122,11 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   checkContract(given.contract, place, reading);
   const inAny = given.in_any === undefined ? undefined : reading.time(given.in_any, `${place}/in_any`, 1);
   const partial = at !== undefined || inAny !== undefined || given.contract !== undefined;
-  const vocabulary = partial
-    ? { names: stretchFigures }
-    : wholeFigures(reading.clients.map((kind) => kind.replaceAll('-', '_')));
+  const ownFigures = ({ clients }: Pick<Reading, 'clients'>) =>
+    partial ? { names: stretchFigures } : wholeFigures(clients.map((kind) => kind.replaceAll('-', '_')));
+  const { control } = reading;
+  const own = ownFigures(reading);
+  const vocabulary = { ...own, names: [...own.names, ...ownFigures(control ?? reading).names.map(ofControl)] };
   const path = typeof spec === 'string' ? place : `${place}/that`;
   let condition: ReadCondition;
   try {
@@ -104,8 +138,12 @@ export function parseExpectation(spec: ExpectationSpec, place: string, reading: 
   }
   if (condition.names.size === 0) throw refused(path, 'names no figure of the outcome, for example `limited == 0`');
   for (const name of condition.names) {
-    const part = reading.absent.find((one) => name.startsWith(`${one}.`));
-    if (part !== undefined) throw refused(path, `names ${name}, and the scenario has no ${part}`);
+    const [figure, isOfControl] = figureIn(name);
+    if (isOfControl && control === undefined) throw refused(path, `names ${name}, and the scenario has no control`);
+    const { absent } = isOfControl && control !== undefined ? control : reading;
+    const part = absent.find((one) => figure.startsWith(`${one}.`));
+    if (part !== undefined)
+      throw refused(path, `names ${name}, and ${isOfControl ? 'its control' : 'the scenario'} has no ${part}`);
   }
   if (inAny !== undefined && condition.names.size > 1) throw refused(path, 'may name one figure only beside in_any');
   const { name = wordsFor(given), contract, share } = given;

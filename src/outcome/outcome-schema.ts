@@ -123,6 +123,17 @@ export const Reaction = Type.Object(
   strict,
 );
 
+export const ControlFigures = Type.Object(
+  {
+    name: Text('What is missing in it.'),
+    ...figures,
+    clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
+    service: Type.Optional(ServiceFigures),
+    digest: Text('Of its own outcome.'),
+  },
+  { ...strict, description: 'The same run without what is claimed to be the cause.' },
+);
+
 export const Replications = Type.Object(
   {
     n: Count('How many runs, with seeds that follow from the seed of the scenario.'),
@@ -328,6 +339,7 @@ export const Outcome = Type.Object(
     service: Type.Optional(ServiceFigures),
     costs: Type.Optional(CostFigures),
     tiers: Type.Optional(Type.Array(ServiceFigures, { description: 'One for each service behind the first.' })),
+    control: Type.Optional(ControlFigures),
     live: Type.Optional(LiveFigures),
     comparison: Type.Optional(Comparison),
     replications: Type.Optional(Replications),

@@ -181,7 +181,7 @@ function productRuns(
   return Object.entries(products).map(([like, { example }]) => {
     const document = parseDocument(text);
     document.setIn(['limiter'], { like, ...example });
-    document.deleteIn(['compare']);
+    for (const field of ['compare', 'control']) document.deleteIn([field]);
     document.deleteIn(['expect']);
     return { name: like, scenario: planScenario(document.toString(), new PageSource(name, files)) };
   });

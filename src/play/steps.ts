@@ -89,6 +89,9 @@ arrivals:
   - { model: burst, burst_rate: 8/s, at: 10s, for: 5s }
 clients:
   - { kind: retrying, max_attempts: 6, backoff: { policy: fixed, base: 2s } }
+control:
+  name: without retries
+  clients: [{ kind: open }]
 `,
   },
   {
@@ -96,7 +99,8 @@ clients:
     title: 'Retry-After, a little too early',
     sentence:
       'Sixty clients do exactly as they are asked: they wait as long as Retry-After says. This limiter cuts it to whole seconds, so they come back just before the window ends, and are refused again.',
-    tryThis: 'A window of whole seconds (9000 or 10000) is announced right: each client then comes back once.',
+    tryThis:
+      'No length of the window helps. A limiter that rounds the wait up does: each client then comes back twice at most.',
     control: 'limiter.duration',
     label: 'window',
     by: 500,
@@ -110,6 +114,9 @@ arrivals:
   - { model: spikes, requests: 60, at: 1s, placement: even }
 clients:
   - { kind: obedient, max_attempts: 10 }
+control:
+  name: with the wait rounded up
+  limiter: { like: express-rate-limit, windowMs: 9500, limit: 20 }
 `,
   },
   {
@@ -118,7 +125,7 @@ clients:
     sentence:
       'Clients that were refused together wait equally long and come back together. A random extra wait, called jitter, spreads them out.',
     tryThis:
-      'Raise the jitter to the length of the window: the herd becomes a trickle, and most pass at their second attempt.',
+      'Raise the jitter to 40 s, a little more than the limiter needs for all of them: nearly all pass at their second attempt.',
     control: 'clients.0.jitter',
     label: 'jitter',
     by: 1,
@@ -126,11 +133,14 @@ clients:
     text: `question: Does jitter break up a herd?
 seed: 7
 duration: 60s
-limiter: { threshold: 30, within: 10s }
+limiter: gcra 3/s burst=30
 arrivals:
   - { model: spikes, requests: 120, at: 2s }
 clients:
   - { kind: obedient, max_attempts: 12, jitter: 0s }
+control:
+  name: with a jitter of 40 s
+  clients: [{ kind: obedient, max_attempts: 12, jitter: 40s }]
 `,
   },
   {
@@ -147,15 +157,17 @@ clients:
     text: `question: Does the service come back when the load falls?
 seed: 7
 duration: 100s
-limiter: { threshold: 1000000, within: 10s }
+limiter: none
 arrivals:
-  - { model: poisson, rate: 9/s, to: 20s }
-  - { model: poisson, rate: 20/s, from: 20s, to: 30s }
-  - { model: poisson, rate: 6/s, from: 30s, to: 100s }
+  - { model: poisson, rate: 5/s }
+  - { model: poisson, rate: 15/s, from: 20s, to: 30s }
 clients:
   - { kind: retrying, timeout: 500ms, max_attempts: 5, backoff: { policy: none } }
-service: { servers: 1, time: { law: exponential, mean: 100ms } }
+service: { servers: 1, time: { law: normal, mean: 100ms, deviation: 30ms } }
 drain: 0
+control:
+  name: without the overload
+  arrivals: [{ model: poisson, rate: 5/s }]
 `,
   },
 ];

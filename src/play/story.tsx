@@ -1,8 +1,11 @@
 // The story: seven ideas, each with one sentence, one picture and one control. It ends in the sandbox.
 import { useMemo, useState } from 'preact/hooks';
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { number } from '../report/words.js';
 import type { Theme } from '../web/chart/palette.js';
 import { Charts, linkName } from './charts.js';
 import { controlsOf, type Slider, slid } from './controls.js';
+import { Tiles } from './figures.js';
 import { Lanes } from './lanes.js';
 import { usePlayed } from './player.js';
 import { Slide } from './sliders.js';
@@ -46,6 +49,7 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
         )}
         {picture && <Lanes picture={picture} theme={theme} />}
         {picture && <Charts charts={picture.charts.filter((chart) => linkName(chart) === step.shows)} theme={theme} />}
+        {picture && <Control outcome={picture.outcome} />}
         <p class="quiet">{step.tryThis}</p>
         <div class="row buttons">
           {at > 0 && (
@@ -64,6 +68,22 @@ export function Story({ at, theme, onStep, onSandbox }: StoryProps) {
         </div>
       </article>
     </main>
+  );
+}
+
+/** What the sentence claims, beside the same run without the cause. */
+function Control({ outcome: { clients = [], control } }: { readonly outcome: Outcome }) {
+  const [here, without] = [clients[0], control?.clients?.[0]];
+  if (control === undefined || here === undefined || without === undefined) return null;
+  const served = ({ succeeded, jobs }: typeof here) => `${number(succeeded)} of ${number(jobs)}`;
+  const attempts = ({ retry_amplification }: typeof here) => number(retry_amplification);
+  return (
+    <Tiles
+      tiles={[
+        ['jobs served', served(here), `${served(without)} ${control.name}`],
+        ['attempts per job', attempts(here), `${attempts(without)} ${control.name}`],
+      ]}
+    />
   );
 }
 

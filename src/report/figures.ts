@@ -12,6 +12,8 @@ export interface Figure {
   readonly unit: FigureUnit;
   readonly worse: Worse;
   readonly of: (outcome: Outcome) => number | undefined;
+  /** Says nothing about a run without a limiter. */
+  readonly isOfLimiter?: boolean;
 }
 
 function figure(name: string, label: string, unit: FigureUnit, worse: Worse, of: Figure['of']): Figure {
@@ -33,8 +35,7 @@ function quantileFigures(
   );
 }
 
-export const figures: readonly Figure[] = [
-  figure('requests', 'requests', 'count', 'neither', (o) => o.requests),
+const limiterFigures: readonly Figure[] = [
   figure('admitted', 'admitted', 'count', 'less', (o) => o.admitted),
   figure('limited', 'limited', 'count', 'more', (o) => o.limited),
   figure('delayed', 'held first', 'count', 'more', (o) => o.delayed || undefined),
@@ -54,6 +55,11 @@ export const figures: readonly Figure[] = [
     );
     return found.length === 0 ? undefined : found.reduce((most, one) => Math.max(most, one));
   }),
+];
+
+export const figures: readonly Figure[] = [
+  figure('requests', 'requests', 'count', 'neither', (o) => o.requests),
+  ...limiterFigures.map((one) => ({ ...one, isOfLimiter: true })),
   figure('clients.attempts', 'attempts of clients', 'count', 'more', ofClients('attempts')),
   figure('clients.retries', 'retries', 'count', 'more', ofClients('retries')),
   figure('clients.succeeded', 'jobs served', 'count', 'less', ofClients('succeeded')),

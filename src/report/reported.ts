@@ -71,6 +71,11 @@ export function stateIntervals(
   return states.map(({ name, admits }) => ({ name, admits, intervals: within.get(name)! }));
 }
 
+/** False for `limiter: none`. */
+export function hasLimiter({ by_contract }: Outcome): boolean {
+  return by_contract.length === 0 || by_contract.some(({ rule }) => rule !== 'none');
+}
+
 /** The contract shown by charts of one window: the first that differs between the arms, else the most limited. */
 export function shownContract({ by_contract, comparison }: Outcome): ContractOutcome | undefined {
   const differing = comparison?.differences[0]?.contract;

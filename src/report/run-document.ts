@@ -6,7 +6,7 @@ import { chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
 import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
-import { commandOf, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
+import { commandOf, hasLimiter, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
 import { rulesBlocks } from './rules-document.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
@@ -138,23 +138,33 @@ function runChecks(outcome: Outcome): CheckRow[] {
 }
 
 function figureBlock(outcome: Outcome, title: string | undefined): Block {
-  const { replications, requests, skipped_lines, cycle_ms, costs } = outcome;
+  const { replications, requests, skipped_lines, cycle_ms, costs, control } = outcome;
+  const isLimited = hasLimiter(outcome);
   const rows = figures.flatMap((figure) => {
     const value = figure.of(outcome);
-    if (value === undefined) return [];
+    if (value === undefined || (figure.isOfLimiter && !isLimited)) return [];
     const [main = '', cycles] = figureText(figure, value, cycle_ms).split(' (');
     const isShare = figure.name === 'admitted' || figure.name === 'limited';
     const unit = figure.name.startsWith('costs.') ? costs?.unit : undefined;
     const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : unit);
     const label = figure.name === 'contracts_limited' ? `${contractWord(outcome)}s limited` : figure.label;
-    return [{ label, value: main, beside, mean: meanText(figure, outcome) }];
+    const without = control && figureText(figure, figure.of({ ...control, contracts: 1 } as never), cycle_ms);
+    return [{ label, value: main, beside, mean: meanText(figure, outcome), without }];
   });
   const skipped = { label: 'skipped lines', value: number(skipped_lines), beside: undefined, mean: undefined };
+  const means = replications && meanTitle(replications);
+  const all = skipped_lines > 0 ? [...rows, { ...skipped, without: undefined }] : rows;
+  if (control === undefined) return { kind: 'figures', title, meanTitle: means, rows: all };
   return {
-    kind: 'figures',
+    kind: 'table',
     title,
-    meanTitle: replications && meanTitle(replications),
-    rows: skipped_lines > 0 ? [...rows, skipped] : rows,
+    columns: ['', right('this run'), ...(means === undefined ? [] : [right(means)]), right(control.name)],
+    rows: all.map(({ label, value, beside, mean = '–', without = '–' }) => [
+      label,
+      beside === undefined ? value : `${value} (${beside})`,
+      ...(means === undefined ? [] : [mean]),
+      without,
+    ]),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import type { CustomArrivalSpec } from '../traffic/arrival/custom.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 
-type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'expectations' | 'arrivals'> & {
+type Planned = Omit<LoadedScenario, 'at' | 'compared' | 'control' | 'expectations' | 'arrivals'> & {
   readonly arrivals: readonly (ArrivalSpec | CustomArrivalSpec)[];
 };
 

@@ -79,6 +79,8 @@ export interface LoadedScenario {
     readonly definition: RuleDefinition;
     readonly scenario: LoadedScenario;
   }[];
+  /** The same scenario without what is claimed to be the cause. */
+  readonly control: { readonly name: string; readonly scenario: LoadedScenario } | undefined;
   readonly expectations: readonly Expectation[];
   /** Re-plans for cycles of `cycleMs`, as on a live node: times in seconds become another number of cycles. */
   at(cycleMs: number): LoadedScenario;

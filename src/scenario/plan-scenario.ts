@@ -66,10 +66,11 @@ type PlannedScenario = Omit<ScenarioObject, 'arrivals'> & {
 function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScenario {
   try {
     const value = withLimiterRead(document.value, source);
-    const faults = scenarioFaults(withoutFunctions(value));
+    const faults = scenarioFaults(withoutFunctions(value)).concat(controlFaults(value));
     if (faults.length > 0) throw refused(faults);
     const loaded = plan(value as PlannedScenario, source);
-    return value === document.value ? loaded : withLimiterSaid(loaded, (value as PlannedScenario).limiter as object);
+    const isText = typeof (document.value as { readonly limiter?: unknown }).limiter === 'string';
+    return isText ? withLimiterSaid(loaded, (value as PlannedScenario).limiter as object) : loaded;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = document.located(error.faults);
@@ -86,11 +87,15 @@ function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScen
   }
 }
 
-function withLimiterRead(value: unknown, source: ScenarioSource): unknown {
-  const { limiter } = (value ?? {}) as { readonly limiter?: unknown };
-  if (typeof limiter !== 'string') return value;
+function withLimiterRead(value: unknown, source: ScenarioSource, place = ''): unknown {
+  const { limiter, control } = (value ?? {}) as { readonly limiter?: unknown; readonly control?: unknown };
   const read = (file: string) => readBeside(file, source, '');
-  return { ...(value as object), limiter: placed('/limiter', () => limiterIn(limiter, read)) };
+  if (typeof control === 'object' && control !== null) {
+    const readControl = withLimiterRead(control, source, '/control');
+    if (readControl !== control) return withLimiterRead({ ...(value as object), control: readControl }, source);
+  }
+  if (typeof limiter !== 'string') return value;
+  return { ...(value as object), limiter: placed(`${place}/limiter`, () => limiterIn(limiter, read)) };
 }
 
 /** Notes how a limiter given as text was understood. */
@@ -125,6 +130,21 @@ function clientWithout(client: unknown): unknown {
   return isCustom ? { kind: 'open', ...rest } : client;
 }
 
+/** What a control replaces is checked in its place, so that its faults read as those of the scenario. */
+function controlFaults(value: unknown): Fault[] {
+  const { control, ...scenario } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof control !== 'object' || control === null || Array.isArray(control)) return [];
+  const { name: _, ...replaced } = control as Readonly<Record<string, unknown>>;
+  const faults = scenarioFaults(withoutFunctions({ ...scenario, ...replaced }));
+  return ofControl(replaced, faults).filter(({ path }) => path.startsWith('/control/'));
+}
+
+function ofControl(replaced: object, faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) =>
+    Object.hasOwn(replaced, fault.path.split('/')[1] ?? '') ? { ...fault, path: `/control${fault.path}` } : fault,
+  );
+}
+
 function scenarioFaults(value: unknown): Fault[] {
   if (scenarioSchema.fits(value)) {
     const { limiter } = value as Scenario;
@@ -138,7 +158,9 @@ function scenarioFaults(value: unknown): Fault[] {
   const { limiter, arrivals, clients } = value as Readonly<Record<'limiter' | 'arrivals' | 'clients', unknown>>;
   const hasLimiter = typeof limiter === 'object' && limiter !== null && !Array.isArray(limiter);
   const faults = all.filter(
-    ({ path }) => !/^\/(arrivals|clients)\/\d/.test(path) && !(hasLimiter && /^\/limiter\b/.test(path)),
+    ({ path }) =>
+      !/^\/(control\/)?(arrivals|clients)\/\d|^\/control\/limiter\b/.test(path) &&
+      !(hasLimiter && /^\/limiter\b/.test(path)),
   );
   if (hasLimiter) {
     const isRule = followsRule(limiter);
@@ -209,17 +231,15 @@ function plan(
     ],
   };
   checkParts({ ...parts, arrivals: scenario.arrivals ?? [] }, unmade);
+  const { compare: _, control: replaced, ...alone } = scenario;
+  const control = replaced && controlOf(replaced, alone, source, cycleMs);
   const reading = {
     time,
     phases,
     contracts: parts.names,
-    clients: clients.map(({ name }) => name),
-    absent: [
-      ...(parts.senders.length === 0 ? (['clients'] as const) : []),
-      ...(scenario.service === undefined ? (['service'] as const) : []),
-    ],
+    ...partsOf(parts),
+    control: control && partsOf(control.scenario),
   };
-  const { compare: _, ...alone } = scenario;
   const loaded: LoadedScenario = {
     ...parts,
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
@@ -227,9 +247,35 @@ function plan(
       ...one,
       scenario: plan({ ...alone, limiter: one.definition }, source, cycleMs, within),
     })),
+    control,
     at: (other) => (other === cycleMs ? loaded : plan(scenario, source, other)),
   };
   return loaded;
+}
+
+/** What the figures of a run have names for. */
+function partsOf({ clients, senders, service }: Pick<LoadedScenario, 'clients' | 'senders' | 'service'>) {
+  return {
+    clients: clients.map(({ name }) => name),
+    absent: [
+      ...(senders.length === 0 ? (['clients'] as const) : []),
+      ...(service === undefined ? (['service'] as const) : []),
+    ],
+  };
+}
+
+function controlOf(
+  { name, ...replaced }: NonNullable<PlannedScenario['control']>,
+  { expect: _, ...scenario }: PlannedScenario,
+  source: ScenarioSource,
+  cycleMs: number,
+) {
+  try {
+    return { name, scenario: plan({ ...scenario, ...replaced } as PlannedScenario, source, cycleMs) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.code, { ...error, what: error.what, faults: ofControl(replaced, error.faults) });
+  }
 }
 
 const silence = { cycles: new Float64Array(0), counts: new Float64Array(0), origin: 0 };

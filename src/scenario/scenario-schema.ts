@@ -182,6 +182,37 @@ export const TargetSpec = Type.Object(
   { ...strict, description: 'How to ask a live target that is no Weir node.' },
 );
 
+const Arrivals = Type.Array(ArrivalSpec, {
+  minItems: 1,
+  maxItems: 64,
+  description: 'When requests come; all models add up.',
+});
+
+const Faults = Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' });
+
+export const Control = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'What is missing in it, as reports say it.',
+      examples: ['without the overload'],
+    }),
+    arrivals: Type.Optional(Arrivals),
+    clients: Type.Optional(ClientsSpec),
+    costs: Type.Optional(CostsSpec),
+    faults: Type.Optional(Faults),
+    limiter: Type.Optional(Limiter),
+    service: Type.Optional(ServiceSpec),
+  },
+  {
+    ...strict,
+    minProperties: 2,
+    description:
+      'The same run with these fields replaced, for a claim that one thing causes another: its figures are beside those of the run, and expectations compare them as control.limited, control.clients.succeeded.',
+  },
+);
+
 export const Scenario = Type.Object(
   {
     question: Type.String({ minLength: 1, maxLength: 1000, description: 'The question that the scenario asks.' }),
@@ -218,13 +249,12 @@ export const Scenario = Type.Object(
       }),
     ),
     keyed: Type.Optional(Keyed),
-    arrivals: Type.Optional(
-      Type.Array(ArrivalSpec, { minItems: 1, maxItems: 64, description: 'When requests come; all models add up.' }),
-    ),
+    arrivals: Type.Optional(Arrivals),
     costs: Type.Optional(CostsSpec),
     clients: Type.Optional(ClientsSpec),
     service: Type.Optional(ServiceSpec),
-    faults: Type.Optional(Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' })),
+    faults: Type.Optional(Faults),
+    control: Type.Optional(Control),
     phases: Type.Optional(
       Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_ -]{0,63}$' }), Phase, {
         maxProperties: 32,

@@ -57,7 +57,7 @@ export function toReplay(
       },
       fold.figures(lastCycle, top),
       fold.past(firstCycle, lastCycle),
-      expectations,
+      { expectations },
       { ...fold.delays(), ...fold.costs() },
     );
     const { timeline, totals } = fold;

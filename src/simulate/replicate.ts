@@ -117,9 +117,9 @@ function mostOf(name: string, runs: readonly Pick<Replicate, 'figures' | 'contra
   }, 0);
 }
 
-/** Rates and means may happen to be whole numbers in every run, for example 0. */
+/** Rates and means may happen to be whole numbers in every run, for example 0. A control has bounds of its own. */
 function isCounted(name: string): boolean {
-  return !/_per_second$|_amplification$|_mean\b|_ms\b|utili[sz]ation/.test(name);
+  return !/^control\.|_per_second$|_amplification$|_mean\b|_ms\b|utili[sz]ation/.test(name);
 }
 
 function isCount(value: number): boolean {

@@ -81,6 +81,10 @@ function figureList(outcome: Outcome): FigureList {
   collect(list, 'clients', outcome.clients?.[0] ?? {});
   const { attempts = 0, succeeded = 0 } = outcome.clients?.[0] ?? {};
   if (succeeded > 0) list['clients.attempts_per_success'] = attempts / succeeded;
+  if (outcome.control !== undefined) {
+    const { clients = [], service = {}, peak_cycle: _, ...totals } = outcome.control;
+    collect(list, 'control', { ...totals, clients: clients[0] ?? {}, service });
+  }
   return list;
 }
 

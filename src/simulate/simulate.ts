@@ -2,12 +2,13 @@
 //
 //   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
-import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
+import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { GateFigures as Counted } from '../limiter/fast-path.js';
 import { drawsOf } from '../math/random.js';
 import type { Seed } from '../math/seed.js';
-import { assembleOutcome } from '../outcome/assemble.js';
+import { assembleOutcome, type ControlRun, figureSource } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
+import type { FigureSource } from '../outcome/expectation.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
@@ -36,6 +37,7 @@ export interface SimulatedRun extends RunShape {
   readonly lastCycle: number;
   /** False if there are too many rows by contract. */
   readonly keepsTimeline: boolean;
+  readonly control: ControlRun | undefined;
   readonly measured: () => Measured;
   readonly actors: () => ActorState[];
 }
@@ -79,12 +81,26 @@ export function simulate(scenario: LoadedScenario, options: SimulateOptions & Ou
 /** Folds the rows of `simulate$`. @param options the seed of the rows */
 export function toRun(
   scenario: LoadedScenario,
-  { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
+  options: OutcomeOptions = {},
 ): OperatorFunction<CycleRow<SimulatedRun>, Run> {
+  const found = toRunAndSource(scenario, options);
+  return (rows) =>
+    rows.pipe(
+      found,
+      map(({ run }) => run),
+    );
+}
+
+function toRunAndSource(
+  scenario: LoadedScenario,
+  { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
+): OperatorFunction<CycleRow<SimulatedRun>, { readonly run: Run; readonly source: FigureSource }> {
   return folded(
     (fold, _first, { cycle: reached, run }) => {
       const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
       for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
+      const figures = fold.figures(reached, top);
+      const past = fold.past(run.firstCycle, reached);
       const outcome = assembleOutcome(
         {
           kind: 'simulate',
@@ -99,16 +115,29 @@ export function toRun(
           last_cycle: reached,
           skipped_lines: skippedLines,
         },
-        fold.figures(reached, top),
-        fold.past(run.firstCycle, reached),
-        scenario.expectations,
+        figures,
+        past,
+        { expectations: scenario.expectations, control: run.control },
         { ...fold.delays(), ...fold.costs(), ...(without_place && { without_place }), ...measured },
       );
       const { timeline, totals } = fold;
-      return { outcome, timeline, totals, ...(series && { series }) };
+      return {
+        run: { outcome, timeline, totals, ...(series && { series }) },
+        source: figureSource({ ...outcome, ...figures }, past),
+      };
     },
     ({ keepsTimeline }) => keepsTimeline,
   );
+}
+
+/** Runs a control with the seed of its run. */
+export async function controlRun(
+  { name, scenario }: NonNullable<LoadedScenario['control']>,
+  options: SimulateOptions,
+): Promise<ControlRun> {
+  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
+  return { name, outcome: run.outcome, source };
 }
 
 async function prepare(
@@ -120,6 +149,8 @@ async function prepare(
   const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const draws = drawsOf(seed);
+  const { signal } = options;
+  const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
   const traffic = await trafficOf(scenario, draws);
   const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
@@ -150,7 +181,7 @@ async function prepare(
       if (senders.length === 0) journeys?.row(row, cycleMs);
       onRow(row);
     },
-    about: { firstCycle, lastCycle, keepsTimeline, measured, actors: () => actorStates(world, clients) },
+    about: { firstCycle, lastCycle, keepsTimeline, control, measured, actors: () => actorStates(world, clients) },
   });
   const clients =
     senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });

@@ -61,6 +61,7 @@ describe('what cannot be understood is refused at its place', () => {
     ['{ that: limited == 0, from: 3, to: 3 }', '(/expect/0/to): must lie after from, which is cycle 3'],
     ['clients.retries == 0', '(/expect/0): names clients.retries, and the scenario has no clients'],
     ['{ that: limited == 0 && service.served > 1 }', '(/expect/0/that): names service.served, and the scenario has no service'],
+    ['limited < control.limited', '(/expect/0): names control.limited, and the scenario has no control'],
     ['{ that: limited == 0, from: soon }', '(/expect/0/from): "soon" is no time'],
     ['{ that: limited == 0, contract: "2" }', '(/expect/0/contract): is no contract of the scenario: there is one, "all"'],
   ])('%s', (spec, fault) => {
@@ -81,7 +82,14 @@ describe('what cannot be understood is refused at its place', () => {
   });
 });
 
-const reading: Reading = { time: (value) => Number(value), phases: {}, contracts: ['all'], clients: [], absent: [] };
+const reading: Reading = {
+  time: (value) => Number(value),
+  phases: {},
+  contracts: ['all'],
+  clients: [],
+  absent: [],
+  control: undefined,
+};
 const parse = (spec: ExpectationSpec) => parseExpectation(spec, '/expect/0', reading);
 
 /** A source that knows these figures of the run, and these values in any stretch. */
