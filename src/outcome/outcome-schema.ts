@@ -123,7 +123,7 @@ export const Reaction = Type.Object(
   strict,
 );
 
-export const ControlFigures = Type.Object(
+const ControlFigures = Type.Object(
   {
     name: Text('What is missing in it.'),
     ...figures,

@@ -190,7 +190,7 @@ const Arrivals = Type.Array(ArrivalSpec, {
 
 const Faults = Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' });
 
-export const Control = Type.Object(
+const Control = Type.Object(
   {
     name: Type.String({
       minLength: 1,
@@ -208,6 +208,7 @@ export const Control = Type.Object(
   {
     ...strict,
     minProperties: 2,
+    examples: [{ name: 'without the overload', arrivals: [{ model: 'poisson', rate: '5/s' }] }],
     description:
       'The same run with these fields replaced, for a claim that one thing causes another: its figures are beside those of the run, and expectations compare them as control.limited, control.clients.succeeded.',
   },

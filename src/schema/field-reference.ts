@@ -73,12 +73,19 @@ function choicesWith(field: string, entries: readonly Entry[]): Entry[] {
 }
 
 export function fieldPaths(root: object): readonly string[] {
-  const below = (schema: Schema, path: string): string[] =>
+  return allBelow(root as Schema).flatMap(({ path, schema }) => (entriesIn(schema).length === 0 ? [] : [path]));
+}
+
+/** All entries, parents first. What a control replaces is the same as a field at the top, and is listed there alone. */
+function allBelow(root: Schema): { readonly path: string; readonly name: string; readonly schema: Schema }[] {
+  const top = new Set(Object.values(root.properties ?? {}).map(({ description }) => description));
+  const below = (schema: Schema, path: string): ReturnType<typeof allBelow> =>
     entriesIn(schema).flatMap(({ name, schema: inner }) => {
+      if (path !== '' && inner.description !== undefined && top.has(inner.description)) return [];
       const here = path === '' ? name : `${path}.${name}`;
-      return entriesIn(inner).length === 0 ? [] : [here, ...below(inner, here)];
+      return [{ path: here, name, schema: inner }, ...below(inner, here)];
     });
-  return below(root as Schema, '');
+  return below(root, '');
 }
 
 /** What can follow a path: fields of the object, choices by name, and the fields of unnamed choices. */
@@ -213,14 +220,7 @@ const MOST_MEANT = 3;
 /** The first paths that end with this name, or with the nearest one that any field has. */
 function pathsLike(root: Schema, name: string): string[] {
   const byName = new Map<string, string[]>();
-  const look = (schema: Schema, path: string): void => {
-    for (const { name: one, schema: inner } of entriesIn(schema)) {
-      const here = path === '' ? one : `${path}.${one}`;
-      byName.set(one, [...(byName.get(one) ?? []), here]);
-      look(inner, here);
-    }
-  };
-  look(root, '');
+  for (const { path, name: one } of allBelow(root)) byName.set(one, [...(byName.get(one) ?? []), path]);
   const known = byName.get(name) ?? byName.get(nearest(name, [...byName.keys()]) ?? '');
   return (known ?? []).slice(0, MOST_MEANT);
 }
