@@ -1,4 +1,6 @@
 // Figures of a run as tiles, and its expectations.
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { plainNumber } from '../web/chart/axis-text.js';
 import { ShownCount } from '../web/node/parts.js';
 
 export type Tile = readonly [name: string, value: string, note?: string];
@@ -13,30 +15,20 @@ export function Tiles({ tiles }: { readonly tiles: readonly Tile[] }) {
   );
 }
 
-export interface ShownExpectation {
-  readonly name: string;
-  readonly expected: string;
-  readonly state: 'held' | 'broken' | 'open';
-  readonly found: string;
-}
-
-const words = { held: '✓ held', broken: '✗ not held', open: '· open' } as const;
-
-const looks = { held: 'good', broken: 'bad', open: 'quiet' } as const;
-
-export function Expectations({ all }: { readonly all: readonly ShownExpectation[] }) {
+export function Expectations({ all }: { readonly all: Outcome['expectations'] }) {
   if (all.length === 0) return null;
   return (
     <section aria-labelledby="expected">
       <h2 id="expected">Expectations</h2>
       <ul class="plain">
-        {all.map(({ name, expected, state, found }) => (
+        {all.map(({ name, expected, actual, held }) => (
           <li key={name}>
             <span>
-              <b class={looks[state]}>{words[state]}</b> {name}
+              <b class={held ? 'good' : 'bad'}>{held ? '✓ held' : '✗ not held'}</b> {name}
             </span>
             <small>
-              {[...(name === expected ? [] : [expected]), ...(found === '' ? [] : [`found ${found}`])].join('; ')}
+              {name === expected ? '' : `${expected}; `}found{' '}
+              {actual === null ? 'nothing' : typeof actual === 'number' ? plainNumber(actual) : actual}
             </small>
           </li>
         ))}

@@ -12,7 +12,7 @@ import { Scrolling } from '../web/scrolling.js';
 import { type Challenge, foulOf } from './challenges.js';
 import { Charts } from './charts.js';
 import { askedAt, controlsOf } from './controls.js';
-import { Expectations, type ShownExpectation, type Tile, Tiles } from './figures.js';
+import { Expectations, type Tile, Tiles } from './figures.js';
 import { Lanes } from './lanes.js';
 import { linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
@@ -138,7 +138,7 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
         </div>
         <div class="right">
           <ScenarioText text={text} refusal={refusal} onChange={change} />
-          {outcome && <Expectations all={expectedOf(outcome)} />}
+          {outcome && <Expectations all={outcome.expectations} />}
           <footer>
             Simulated in this page, as <code>weir simulate</code> does
             {outcome && (
@@ -301,15 +301,6 @@ function tilesOf({ requests, limited, entries, peak_count, limiting_cycles, dela
     ['entries', plainNumber(entries), `${counted(limiting_cycles, 'cycle')} limiting`],
     ['peak', plainNumber(peak_count), delayed === undefined ? 'in a window' : `${plainNumber(delayed)} delayed`],
   ];
-}
-
-function expectedOf({ expectations }: Outcome): ShownExpectation[] {
-  return expectations.map(({ name, expected, actual, held }) => ({
-    name,
-    expected,
-    state: held ? 'held' : 'broken',
-    found: actual === null ? 'nothing' : typeof actual === 'number' ? plainNumber(actual) : actual,
-  }));
 }
 
 function slugOf(file: string): string {
