@@ -2,10 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'bullmq';
+import { lastValueFrom, tap } from 'rxjs';
 import type { Static } from 'typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { toResult } from '../../src/live/live-rows.js';
+import { load$ } from '../../src/live/load.js';
 import { keysOf, type LoadJob } from '../../src/live/load-job.js';
 import type { Outcome } from '../../src/outcome/outcome-schema.js';
+import { loadScenario } from '../../src/scenario/load-scenario.js';
 import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/simulate/run-queue.js';
 import { pause } from '../../src/time/wall.js';
 import { VERSION } from '../../src/version.js';
@@ -125,12 +129,26 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     expect((await redis.ask<string[]>('KEYS', 'weir:load:*')).filter((key) => !key.endsWith(':said'))).toEqual([]);
   });
 
-  it('keys of one contract are shared out as contracts are', async () => {
+  it('shares out the keys of one contract as contracts, and has rows of what all of them send', async () => {
     await works(2);
     const keyed = 'keyed: { max_keys: 20 }\ncontracts: 12\n';
-    expect([0, 4]).toContain((await weir(args(scenario('keyed', 20, keyed), 'keyed'))).code);
-    const { live, comparison, contracts } = outcomeIn('keyed');
+    const sent: number[] = [];
+    const rows = load$(await loadScenario(scenario('keyed', 20, keyed)), {
+      url: node.url,
+      workers: { redis: redis.url },
+    });
+    const { observed } = await lastValueFrom(
+      rows.pipe(
+        tap(({ totals }) => sent.push(totals.requests)),
+        toResult(),
+      ),
+    );
+    const { live, comparison, contracts } = observed.outcome;
     expect([live!.answered, comparison!.differences_total, contracts]).toEqual([live!.planned, 0, 12]);
+    // An answer that comes after its cycle has closed is in no row.
+    expect(sent.reduce((sum, n) => sum + n)).toBeLessThanOrEqual(live!.planned);
+    expect(sent.filter((n) => n > 0).length).toBeGreaterThan(2);
+
     await accused(scenario('keyed-wrong', 20, keyed));
   });
 
