@@ -165,7 +165,10 @@ export const Replications = Type.Object(
         },
         strict,
       ),
-      { description: 'By the name of the figure, for example limited or clients.retries.' },
+      {
+        description:
+          'By the name of the figure, for example limited or clients.retries. For a quantile it is the mean of the quantiles of the runs, not the quantile of all runs together.',
+      },
     ),
   },
   strict,

@@ -99,7 +99,13 @@ const titles: Readonly<Record<string, string>> = {
 export function figureTitle(name: string): string {
   const found = figures.find((one) => one.name === name);
   const unit = found?.unit === 'cycles' || found?.unit === 'ms' ? ` (${found.unit})` : '';
-  return capital(titles[name] ?? (found === undefined ? name : `${found.label}${unit}`));
+  const of = isQuantile(name) ? ' of a run' : '';
+  return capital(titles[name] ?? (found === undefined ? `${name}${of}` : `${found.label}${of}${unit}`));
+}
+
+/** The mean of the quantiles of runs is not the quantile of all of them together. */
+function isQuantile(name: string): boolean {
+  return /\.p\d+$/.test(name);
 }
 
 /** Mean with its 95 % interval; undefined without replications. */
@@ -107,7 +113,8 @@ export function meanText({ name }: Pick<Figure, 'name'>, { replications }: Outco
   const found = replications?.figures[name];
   if (found === undefined) return undefined;
   const mean = number(found.mean);
-  return found.low === found.high ? mean : `${mean} (${number(found.low)} to ${number(found.high)})`;
+  const words = found.low === found.high ? mean : `${mean} (${number(found.low)} to ${number(found.high)})`;
+  return isQuantile(name) ? `${words}, of each run's own` : words;
 }
 
 export function meanTitle({ n }: { readonly n: number }): string {

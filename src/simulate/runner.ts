@@ -59,7 +59,8 @@ export async function openRunner(
     async run(cell, replication) {
       const earlier = before.get(keyOf({ cell: cell.cell, replication }));
       if (earlier !== undefined) return earlier;
-      const made = await make(cell, replicationSeed(plan.seed, replication));
+      const seed = (cell.set['seed'] as Seed | undefined) ?? plan.seed;
+      const made = await make(cell, replicationSeed(seed, replication));
       if (made === undefined) return undefined;
       const run = { cell: cell.cell, replication, ...made };
       onRun?.(run);

@@ -89,7 +89,9 @@ function sharesOf(axes: readonly Axis[], n: number, seed: Seed): number[][] {
 export function withFields(scenario: unknown, set: Readonly<Record<string, Json>>): unknown {
   const { limiter } = (scenario ?? {}) as { readonly limiter?: unknown };
   const isRead = typeof limiter === 'string' && Object.keys(set).some((path) => path.startsWith('limiter.'));
-  const start = isRead ? { ...(scenario as object), limiter: readLimit(limiter) } : scenario;
+  // Fields of a limiter where there is none make a window.
+  const read = isRead && limiter.trim() !== 'none' ? readLimit(limiter) : {};
+  const start = isRead ? { ...(scenario as object), limiter: read } : scenario;
   return Object.entries(set).reduce((whole, [path, value]) => withField(whole, path.split('.'), value, path), start);
 }
 

@@ -47,6 +47,8 @@ export async function planSweep(
   const scenario = typeof source === 'string' ? readDocument(await readSource(source), source).value : source;
   const base = parseScenario(scenario as ScenarioObject, path);
   const axes = axesOf(grid);
+  if (seed !== undefined && axes.some((axis) => axis.path === 'seed'))
+    throw wrongSweep('The seed is given twice: for all cells, and as an axis.', 'Leave one of them out.');
   const first = seed ?? base.seed;
   const cells = cellsOf(axes, grid, first);
   const checked = cells.length <= MOST_CHECKED ? cells.map(({ set }) => set) : cornersOf(axes);

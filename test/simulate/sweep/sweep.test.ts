@@ -41,6 +41,27 @@ describe('a sweep', () => {
     }
   });
 
+  it('varies the seed: each is the run of that seed', async () => {
+    const rows = await rowsOf(['seed=1,2,3']);
+    const alone = await Promise.all([1, 2, 3].map((seed) => simulate(parseScenario(scenario), { seed })));
+    const limited = rows.map(({ figures }) => figures['limited']!.mean);
+    expect(limited).toEqual(alone.map(({ outcome }) => outcome.limited));
+    expect(new Set(rows.map(({ figures }) => figures['requests']!.mean)).size).toBeGreaterThan(1);
+    await expect(rowsOf(['seed=1,2'], { seed: 5 })).rejects.toThrow('The seed is given twice');
+  });
+
+  it('gives a limiter to a scenario without one, and its figures to the control', async () => {
+    const free = {
+      ...scenario,
+      limiter: 'none',
+      control: { name: 'half of it', arrivals: [{ model: 'poisson', rate: 0.5 }] },
+    };
+    const rows: SweepRow[] = [];
+    for await (const row of sweep(free as ScenarioObject, { set: ['limiter.threshold=2,100000'] })) rows.push(row);
+    expect(rows.map(({ figures }) => figures['limited']!.mean > 0)).toEqual([true, false]);
+    expect(rows[0]!.figures['control.requests']!.mean).toBeLessThan(rows[0]!.figures['requests']!.mean);
+  });
+
   it('of single runs has values without intervals', async () => {
     const [row] = await rowsOf(['limiter.threshold=4']);
     expect(row!.figures['requests']).toEqual({ mean: expect.any(Number), low: null, high: null });
