@@ -341,7 +341,6 @@ export const Outcome = Type.Object(
     clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
     service: Type.Optional(ServiceFigures),
     costs: Type.Optional(CostFigures),
-    tiers: Type.Optional(Type.Array(ServiceFigures, { description: 'One for each service behind the first.' })),
     control: Type.Optional(ControlFigures),
     live: Type.Optional(LiveFigures),
     comparison: Type.Optional(Comparison),

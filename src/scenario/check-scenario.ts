@@ -90,10 +90,8 @@ function slowFaults({ faults, service }: Planned): Fault[] {
 /** `retry_after` of a service has no effect if the service cannot fail requests. */
 function retryAfterFaults({ service }: Planned): Fault[] {
   if (service?.retryAfter === undefined) return [];
-  const mayFail = [service, ...service.tiers].some(
-    ({ fails, queue, deadlineMs, codelMs }) =>
-      fails > 0 || codelMs !== undefined || Math.min(queue, deadlineMs) < Number.POSITIVE_INFINITY,
-  );
+  const { fails, queue, deadlineMs, codelMs } = service;
+  const mayFail = fails > 0 || codelMs !== undefined || Math.min(queue, deadlineMs) < Number.POSITIVE_INFINITY;
   const message = 'has no effect: the service fails no request, as by a queue, a deadline or fails';
   return mayFail ? [] : [{ path: '/service/retry_after', message }];
 }

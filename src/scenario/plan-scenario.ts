@@ -307,7 +307,7 @@ function planTraffic(
       return plan;
     }),
   );
-  const [served] = service === undefined ? [] : made('', () => planService(service, cycleMs, '/service'));
+  const [served] = service === undefined ? [] : made('', () => planService(service, cycleMs));
   const contracts = typeof given === 'object' ? given : { count: given };
   const spec = contracts.popularity ?? { law: 'even' };
   const [popularity = even] = made('/contracts/popularity', () => planPopularity(spec, contracts.count));

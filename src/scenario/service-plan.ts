@@ -7,66 +7,48 @@ import { parseTimeMs, timeField } from '../schema/quantity.js';
 
 const orders = ['fifo', 'lifo', 'adaptive_lifo'] as const;
 
-const tierFields = {
-  servers: Type.Optional(whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.')),
-  time: TimeLawSpec,
-  queue: Type.Optional(
-    whole(0, 100_000_000, 'How many requests can wait; what comes when it is full is refused. Default: no limit.'),
-  ),
-  drop_abandoned: Type.Optional(
-    flag('Whether requests whose client has given up leave the queue unserved. Default: false.'),
-  ),
-  order: Type.Optional(
-    Type.Enum(orders, {
-      description:
-        'Which request is next: the first; the last; or the last while the queue has not been empty for the interval of codel. Default: fifo.',
-    }),
-  ),
-  codel: Type.Optional(
-    Type.Object(
-      {
-        target: Type.Optional(timeField('The longest wait while the queue lasts. Default: 5ms.')),
-        interval: Type.Optional(
-          timeField(
-            'The queue lasts if it has not been empty for this long; else this is the longest wait. Default: 100ms.',
-          ),
-        ),
-      },
-      { ...strict, description: 'Requests that waited for too long fail when their turn comes.' },
-    ),
-  ),
-  deadline: Type.Optional(timeField('A request that has waited for longer fails when its turn comes. Default: none.')),
-  fails: Type.Optional(real(0, 1, 'Share of the answers that fail after the work, by chance. Default: 0.')),
-  per_in_flight: Type.Optional(timeField('The work is longer by this for each other request in service. Default: 0.')),
-  refusal: Type.Optional(timeField('Work of a server for each request that is refused. Default: 0.')),
-};
-
-const TierSpec = Type.Object(
-  {
-    ...tierFields,
-    attempts: Type.Optional(
-      whole(1, 100, 'How often the tier before calls it, at once after each failure. Default: 1.'),
-    ),
-  },
-  strict,
-);
-
 export const ServiceSpec = Type.Object(
   {
-    ...tierFields,
+    servers: Type.Optional(whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.')),
+    time: TimeLawSpec,
+    queue: Type.Optional(
+      whole(0, 100_000_000, 'How many requests can wait; what comes when it is full is refused. Default: no limit.'),
+    ),
+    drop_abandoned: Type.Optional(
+      flag('Whether requests whose client has given up leave the queue unserved. Default: false.'),
+    ),
+    order: Type.Optional(
+      Type.Enum(orders, {
+        description:
+          'Which request is next: the first; the last; or the last while the queue has not been empty for the interval of codel. Default: fifo.',
+      }),
+    ),
+    codel: Type.Optional(
+      Type.Object(
+        {
+          target: Type.Optional(timeField('The longest wait while the queue lasts. Default: 5ms.')),
+          interval: Type.Optional(
+            timeField(
+              'The queue lasts if it has not been empty for this long; else this is the longest wait. Default: 100ms.',
+            ),
+          ),
+        },
+        { ...strict, description: 'Requests that waited for too long fail when their turn comes.' },
+      ),
+    ),
+    deadline: Type.Optional(
+      timeField('A request that has waited for longer fails when its turn comes. Default: none.'),
+    ),
+    fails: Type.Optional(real(0, 1, 'Share of the answers that fail after the work, by chance. Default: 0.')),
+    per_in_flight: Type.Optional(
+      timeField('The work is longer by this for each other request in service. Default: 0.'),
+    ),
+    refusal: Type.Optional(timeField('Work of a server for each request that is refused. Default: 0.')),
     retry_after: Type.Optional({
       ...TimeLawSpec,
       description:
         'The Retry-After of answers that fail, as a 503 may have one: a time, or a law to draw it from; in whole seconds, rounded up. Default: none.',
     } as typeof TimeLawSpec),
-    tiers: Type.Optional(
-      Type.Array(TierSpec, {
-        minItems: 1,
-        maxItems: 8,
-        description:
-          'Services behind it: each is called when the one before has done its work, and fails it where it fails.',
-      }),
-    ),
   },
   {
     ...strict,
@@ -95,21 +77,16 @@ export interface ServicePlan extends ServerPlan {
   readonly perInFlightMs: number;
   readonly refusalMs: number;
   readonly retryAfter?: TimeLaw | undefined;
-  readonly tiers: readonly TierPlan[];
 }
 
-export interface TierPlan extends ServicePlan {
-  readonly attempts: number;
-}
-
-/** @param place JSON pointer to the specification, for failures @throws Failure `invalid_input` for an invalid time */
-export function planService(spec: ServiceSpec, cycleMs: number, place = ''): ServicePlan {
-  const ms = (value: number | string, path: string) => parseTimeMs(value, cycleMs, `${place}${path}`);
+/** @throws Failure `invalid_input` for an invalid time */
+export function planService(spec: ServiceSpec, cycleMs: number): ServicePlan {
+  const ms = (value: number | string, path: string) => parseTimeMs(value, cycleMs, `/service${path}`);
   const { servers = 1, time, queue = Number.POSITIVE_INFINITY, drop_abandoned: dropsAbandoned = false } = spec;
-  const { codel, deadline, tiers = [] } = spec;
+  const { codel, deadline } = spec;
   return {
     servers,
-    time: parseTimeLaw(time, cycleMs, `${place}/time`),
+    time: parseTimeLaw(time, cycleMs, '/service/time'),
     queue,
     dropsAbandoned,
     order: spec.order ?? 'fifo',
@@ -120,10 +97,6 @@ export function planService(spec: ServiceSpec, cycleMs: number, place = ''): Ser
     perInFlightMs: ms(spec.per_in_flight ?? 0, '/per_in_flight'),
     refusalMs: ms(spec.refusal ?? 0, '/refusal'),
     retryAfter:
-      spec.retry_after === undefined ? undefined : parseTimeLaw(spec.retry_after, cycleMs, `${place}/retry_after`),
-    tiers: tiers.map(({ attempts = 1, ...tier }, index) => ({
-      ...planService(tier, cycleMs, `${place}/tiers/${index}`),
-      attempts,
-    })),
+      spec.retry_after === undefined ? undefined : parseTimeLaw(spec.retry_after, cycleMs, '/service/retry_after'),
   };
 }

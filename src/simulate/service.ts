@@ -54,7 +54,6 @@ const plain: Omit<ServicePlan, keyof ServerPlan> = {
   fails: 0,
   perInFlightMs: 0,
   refusalMs: 0,
-  tiers: [],
 };
 
 export interface Visit<Work> {

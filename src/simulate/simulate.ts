@@ -42,7 +42,7 @@ export interface SimulatedRun extends RunShape {
   readonly actors: () => ActorState[];
 }
 
-interface Measured extends Pick<Outcome, 'clients' | 'service' | 'tiers'> {
+interface Measured extends Pick<Outcome, 'clients' | 'service'> {
   readonly without_place: Outcome['without_place'] | undefined;
   readonly partial: boolean;
   readonly skippedLines: number;

@@ -19,7 +19,6 @@ import { ModelledTransport } from './modelled-transport.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
-import { Tiers } from './tiers.js';
 import type { World } from './world.js';
 
 type ClientsPlan = Pick<LoadedScenario, 'senders' | 'service' | 'faults' | 'plan' | 'startCycle' | 'warmUp' | 'costs'>;
@@ -35,7 +34,6 @@ interface SimulatedClientsOptions {
 export class SimulatedClients {
   readonly population: Population;
   readonly service: Service<SentAttempt> | undefined;
-  readonly tiers: Tiers | undefined;
   readonly #world: World;
   readonly #contracts: number;
   readonly #startCycle: number;
@@ -57,20 +55,21 @@ export class SimulatedClients {
     this.#recorder = watch;
     const fromMs = startOf(startCycle + warmUp, clock.cycleMs);
     const untilMs = startOf(startCycle + traffic.cycles, clock.cycleMs);
-    const answer = {
-      onServed: (attempt: SentAttempt) => modelled.served(attempt),
-      onFailed: (attempt: SentAttempt) => modelled.failed(attempt),
-    };
     const slow = faults.flatMap((fault) => (fault.kind === 'slow' ? [fault] : []));
     const speed = () => slow.reduce((all, { share, at }) => (this.#isIn(at) ? all * share : all), 1);
-    const parts = { clock, speed, ...answer, fromMs, untilMs };
     if (service !== undefined) {
-      const draw = (tier: number) => draws(`service/tier/${tier}`);
-      this.tiers = service.tiers.length === 0 ? undefined : new Tiers({ ...parts, plan: service, draw });
-      const onServed =
-        this.tiers === undefined ? answer.onServed : (attempt: SentAttempt) => this.tiers!.enter(attempt);
-      const onStarted = journeys && ((attempt: SentAttempt) => journeys.started(attempt, clock));
-      this.service = new Service({ ...parts, plan: service, draw: draws('service'), watch, onStarted, onServed });
+      this.service = new Service({
+        clock,
+        plan: service,
+        draw: draws('service'),
+        onStarted: journeys && ((attempt) => journeys.started(attempt, clock)),
+        onServed: (attempt) => modelled.served(attempt),
+        onFailed: (attempt) => modelled.failed(attempt),
+        speed,
+        watch,
+        fromMs,
+        untilMs,
+      });
     }
     const retryAfter = service?.retryAfter;
     const retryAfterDraws = draws('service/retry_after');
@@ -116,11 +115,10 @@ export class SimulatedClients {
     else this.population.rateLimited(contract);
   }
 
-  figures(): { clients: ClientFigures[]; service?: ServiceFigures; tiers?: ServiceFigures[] } {
+  figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
     const clients = this.population.figures();
     if (this.service === undefined) return { clients };
-    const tiers = this.tiers?.figures();
-    return { clients, service: this.service.figures(), ...(tiers && { tiers }) };
+    return { clients, service: this.service.figures() };
   }
 
   series(lastCycle: number): Series {

@@ -66,6 +66,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['service: { servers: 2 }', '(/service/time)', 'is required'],
     ['faults: [{ kind: pauze, from: 1, to: 2 }]', '(/faults/0/kind)', 'must be one of pause, lost_answers, slow; did you mean "pause"?'],
     ['faults: [{ kind: pause, from: 3 }]', '(/faults/0/to)', 'is required'],
+    ['faults: [{ kind: slow, share: 0.5, from: 1, to: 2 }]', '(/faults/0/kind)', 'slow needs a service'],
     ['faults: [{ kind: pause, from: 3, to: 3 }]', '(/faults/0/to)', 'must lie after from, which is cycle 3'],
     ['faults: [{ kind: lost_answers, share: 2 }]', '(/faults/0/share)', 'must be <= 1'],
     ['phases: { a: { from: 5, to: 5 } }', '(/phases/a/to)', 'must lie after from, which is cycle 5'],

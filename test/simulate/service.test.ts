@@ -315,7 +315,7 @@ describe('a scenario says', () => {
   });
 
   it('nonsense, and is told where', () => {
-    expect(() => planService({ time: 'soon' }, 777, '/service')).toThrow(
+    expect(() => planService({ time: 'soon' }, 777)).toThrow(
       expect.objectContaining({ faults: [expect.objectContaining({ path: '/service/time' })] }),
     );
   });
