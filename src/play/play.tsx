@@ -1,11 +1,10 @@
-// The playground: a story, the sandbox, all rules side by side, and challenges. One file, computed in the browser.
+// The playground: a story, the sandbox, and all rules side by side. One file, computed in the browser.
 //
-//   #story/3    #rules    #challenges/end-the-storm    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
+//   #story/3    #rules    #burst.…  (a scenario in the sandbox)    #embed/requests/burst.…  (one figure)
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Theme } from '../web/chart/palette.js';
 import { element } from '../web/page-element.js';
-import { type Challenge, challenges } from './challenges.js';
 import { Embedded } from './embedded.js';
 import { type Linked, linkedBy } from './link.js';
 import { Rules } from './rules.js';
@@ -19,7 +18,6 @@ type View =
   | { readonly at: 'story'; readonly step: number }
   | { readonly at: 'sandbox'; readonly first: Linked }
   | { readonly at: 'rules' }
-  | { readonly at: 'challenges'; readonly challenge: Challenge; readonly first: Linked }
   | { readonly at: 'embed'; readonly figure: string; readonly first: Linked };
 
 const burst: Linked = { name: 'burst', text: shipped['burst'] ?? '' };
@@ -27,23 +25,16 @@ const burst: Linked = { name: 'burst', text: shipped['burst'] ?? '' };
 async function viewOf(hash: string): Promise<View> {
   const [word = '', more = '', rest = ''] = hash.slice(1).split('/');
   if (word === 'rules') return { at: 'rules' };
-  if (word === 'challenges') {
-    const challenge = challenges.find(({ name }) => name === more) ?? challenges[0]!;
-    return { at: 'challenges', challenge, first: challenge };
-  }
   if (word === 'sandbox') return { at: 'sandbox', first: burst };
   if (word === 'embed') return { at: 'embed', figure: more, first: (await linkedBy(`#${rest}`)) ?? burst };
   const linked = await linkedBy(hash);
-  if (linked !== undefined) {
-    const challenge = challenges.find(({ name }) => name === linked.name);
-    return challenge === undefined ? { at: 'sandbox', first: linked } : { at: 'challenges', challenge, first: linked };
-  }
+  if (linked !== undefined) return { at: 'sandbox', first: linked };
   return { at: 'story', step: Math.max(0, Math.min(steps.length, Number(more) || 1) - 1) };
 }
 
 function App({ first }: { readonly first: View }) {
   const [view, setView] = useState(first);
-  // Restarts the view for another scenario, challenge or view, but not when the sandbox updates its own link.
+  // Restarts the view for another scenario or view, but not when the sandbox updates its own link.
   const [visit, setVisit] = useState(0);
   const [theme, setTheme] = useTheme();
   useEffect(() => {
@@ -60,7 +51,7 @@ function App({ first }: { readonly first: View }) {
     scrollTo(0, 0);
   };
   if (view.at === 'embed') return <Embedded {...view} theme={theme} />;
-  const tabs = { story: 'Story', sandbox: 'Sandbox', rules: 'All rules', challenges: 'Challenges' } as const;
+  const tabs = { story: 'Story', sandbox: 'Sandbox', rules: 'All rules' } as const;
   return (
     <>
       <header>
@@ -103,23 +94,6 @@ function Shown({ view, theme, onView, onSandbox }: ShownProps) {
       return <Sandbox first={view.first} theme={theme} />;
     case 'rules':
       return <Rules theme={theme} />;
-    case 'challenges':
-      return (
-        <>
-          <nav class="row choices" aria-label="Challenges">
-            {challenges.map(({ name, title }) => (
-              <a
-                key={name}
-                href={`#challenges/${name}`}
-                aria-current={name === view.challenge.name ? 'page' : undefined}
-              >
-                {title}
-              </a>
-            ))}
-          </nav>
-          <Sandbox first={view.first} theme={theme} challenge={view.challenge} />
-        </>
-      );
     default: {
       const never: never = view;
       return never;

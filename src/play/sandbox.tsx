@@ -9,14 +9,12 @@ import { counted, share as shareOf } from '../report/words.js';
 import { plainNumber } from '../web/chart/axis-text.js';
 import type { Theme } from '../web/chart/palette.js';
 import { Scrolling } from '../web/scrolling.js';
-import { type Challenge, foulOf } from './challenges.js';
 import { Charts } from './charts.js';
 import { askedAt, controlsOf } from './controls.js';
 import { Expectations, type Tile, Tiles } from './figures.js';
 import { Lanes } from './lanes.js';
 import { linkOf } from './link.js';
 import { type TakenLimit, withLimit, withLog } from './own-files.js';
-import type { Picture } from './played.js';
 import { player, usePlayed } from './player.js';
 import type { Refusal } from './runs.js';
 import { shipped } from './shipped.js';
@@ -27,10 +25,9 @@ const LINK_AFTER_MS = 300;
 interface SandboxProps {
   readonly first: { readonly text: string; readonly name: string };
   readonly theme: Theme;
-  readonly challenge?: Challenge | undefined;
 }
 
-export function Sandbox({ first, theme, challenge }: SandboxProps) {
+export function Sandbox({ first, theme }: SandboxProps) {
   const [text, setText] = useState(first.text);
   const [name, setName] = useState(first.name);
   const [said, setSaid] = useState('');
@@ -86,15 +83,13 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
   return (
     <>
       <section class="row tools" aria-label="Scenario">
-        {challenge === undefined && (
-          <ScenarioChoice
-            chosen={shipped[name] === text ? name : undefined}
-            onChoose={(chosen) => {
-              setName(chosen);
-              change(shipped[chosen]!);
-            }}
-          />
-        )}
+        <ScenarioChoice
+          chosen={shipped[name] === text ? name : undefined}
+          onChoose={(chosen) => {
+            setName(chosen);
+            change(shipped[chosen]!);
+          }}
+        />
         <label class="row choice drop">
           <span>your log, or a gateway's file</span>
           <input type="file" onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
@@ -124,7 +119,6 @@ export function Sandbox({ first, theme, challenge }: SandboxProps) {
       )}
       <main class="bench">
         <div class="left">
-          {challenge && <Judged challenge={challenge} text={text} picture={picture} onSolution={change} />}
           {controls && <Sliders key={name} controls={controls} onEdit={(edit) => change(edit(latest.current))} />}
         </div>
         <div class="middle" data-digest={outcome?.digest} data-state={refusal === undefined ? 'played' : 'refused'}>
@@ -242,34 +236,6 @@ function ScenarioText({ text, refusal, onChange }: ScenarioTextProps) {
       <div id="refused" role="alert">
         {refusal && <Refused refusal={refusal} />}
       </div>
-    </section>
-  );
-}
-
-function Judged({
-  challenge,
-  text,
-  picture,
-  onSolution,
-}: {
-  readonly challenge: Challenge;
-  readonly text: string;
-  readonly picture: Picture | undefined;
-  readonly onSolution: (text: string) => void;
-}) {
-  const foul = foulOf(challenge, text);
-  const isSolved = foul === undefined && picture?.outcome.expectations.every(({ held }) => held) === true;
-  return (
-    <section class="challenge" aria-label="The challenge" data-solved={isSolved}>
-      <h2>{challenge.title}</h2>
-      <p>{challenge.task}</p>
-      <p role="status">
-        <b class={isSolved ? 'good' : 'bad'}>{isSolved ? '✓ solved' : '✗ not yet'}</b>{' '}
-        {isSolved ? 'Copy link keeps your solution.' : foul}
-      </p>
-      <button type="button" onClick={() => onSolution(challenge.solution)}>
-        Show a solution
-      </button>
     </section>
   );
 }

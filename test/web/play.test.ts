@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { policyOf, servePage } from '../../src/cli/local-pages.js';
 import { families } from '../../src/limiter/products/families.js';
 import { products } from '../../src/limiter/products/products.js';
-import { challenges } from '../../src/play/challenges.js';
 import { TRAFFIC } from '../../src/play/rules-traffic.js';
 import { steps } from '../../src/play/steps.js';
 import { loadScenario, parseScenario } from '../../src/scenario/load-scenario.js';
@@ -307,23 +306,6 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it.each(challenges.map(({ name }) => name))('judges the challenge %s', async (name) => {
-    const page = await opened({}, `${served.url}#challenges/${name}`);
-    await page.waitForSelector('.challenge[data-solved="false"]');
-    await page.click('text=Show a solution');
-    await page.waitForSelector('.challenge[data-solved="true"]');
-    await page.fill(
-      '#text',
-      (await page.inputValue('#text'))
-        .replace('model: poisson, rate: 9', 'model: poisson, rate: 1')
-        .replace('rate: 120/s', 'rate: 12/s')
-        .replace('requests: 60', 'requests: 6'),
-    );
-    await page.waitForSelector('.challenge[data-solved="false"]');
-    expect(await page.innerText('.challenge [role=status]')).toContain('Only');
-    await page.close();
-  });
-
   it('shows one figure alone in a frame', async () => {
     const page = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.click('text=Embed');
@@ -339,7 +321,7 @@ inChromium('the playground', (browser) => {
     await page.close();
   });
 
-  it.each(['story', 'story/7', 'rules', 'challenges', 'embed/window/'])(
+  it.each(['story', 'story/7', 'rules', 'embed/window/'])(
     '%s: names and contrast hold at 360 px and in the dark',
     async (view) => {
       const options = { colorScheme: 'dark', viewport: { width: 360, height: 800 } } as const;
