@@ -27,7 +27,7 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;
 
 const WORDS =
-  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit:|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
+  /\blimit_(?:req|conn)(?:_zone)?\s|\bstick-table\b|\btrack-sc\d|http_req_rate|conn_(?:rate|cur)\b|\bdescriptors:|\brate_limit\b|\brate-?[lL]imit(?:s|ers?)?\s*=|local_ratelimit|token_bucket:|requests_per_unit|rate-limiting|limit-(?:rps|rpm)\b|rateLimit:|rate_based_statement|throttle\b.*\blimit|\bQS_\w*(?:Limit|MaxConn)|\bDOS(?:Page|Site)Count\b|\bvsthrottle\.|\bevasive\.max/;
 
 export function looksLikeLimits(text: string): boolean {
   return WORDS.test(text) || looksLikeHaproxy(text);

@@ -60,7 +60,7 @@ const formats: readonly UnreadFormat[] = [
   },
   {
     name: 'TOML',
-    signs: [/^\s*\[\[?(?:http|entryPoints|frontends)[.\]]/],
+    signs: [/^\s*\[\[?(?:http|entryPoints|frontends)[.\]]/, /^\s*http\.(?:middlewares|routers)\./],
     file: /traefik[^/]*\.toml$/i,
     also: 'write the file of Traefik in YAML, or ',
     words: 'traefik average=100 burst=50',

@@ -37,7 +37,7 @@ function textFor({ items, ...option }: Option): string {
   // biome-ignore format: numbers, pairs, times, addresses, then words
   const texts = [
     '7', '500,503', 'Name: x', 'status=7', 'S=7', 'rows=7', '5s', '7d', '1%', '2026-01-01T00:00:00Z',
-    'http://127.0.0.1:1', '10.0.0.0/8', 'caddy', 'remote', 'plain-http', 'lost-rows',
+    'http://127.0.0.1:1', '10.0.0.0/8', 'kong', 'remote', 'plain-http', 'lost-rows',
   ];
   const fits = texts.find((text) => {
     try {

@@ -55,6 +55,7 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
   ['TOML', [
     ['middlewares of Traefik', 'dynamic.toml', '# [http.middlewares]\n[http.routers."a"]\nmiddlewares = ["m"]\n', 2],
     ['of Traefik 1', 'old.toml', 'a = 1\n[frontends.a.ratelimit]\n', 2],
+    ['dotted names', 'dynamic.toml', 'http.middlewares.m.rateLimit.average = 100\n', 1],
     ['with templates', 'dynamic.toml', '[[http.services.app.loadBalancer.servers]]\nurl = "http://{{ .Server }}:80"\n', 1],
     ['a file of this name', 'traefik.toml', '[api]\n', 1],
   ]],
