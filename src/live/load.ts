@@ -111,6 +111,7 @@ async function sent(
       ...live.notes,
       ...traffic.notes,
       ...(inFlight === undefined ? [] : [CLOSED_LOOP]),
+      ...(live.network === undefined ? [] : ['The network of the scenario is simulated only: the target has its own.']),
       ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
     ];
     const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };

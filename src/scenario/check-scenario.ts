@@ -60,11 +60,12 @@ function deviceFaults({ count, share }: ClientPlan, contracts: number, path: str
   return [{ path, message: `is ${count}, and there are ${contracts} contracts: each needs a device of its own` }];
 }
 
-function contractFaults({ independent, clients, service, faults, popularity }: Planned): Fault[] {
+function contractFaults({ independent, clients, service, network, faults, popularity }: Planned): Fault[] {
   if (!independent) return [];
   const others = [
     ...(clients.length > 0 ? ['clients'] : []),
     ...(service === undefined ? [] : ['a service']),
+    ...(network === undefined ? [] : ['a network']),
     ...(faults.length > 0 ? ['faults'] : []),
     ...(popularity.law === 'even' ? [] : ['a popularity']),
   ];
@@ -109,7 +110,7 @@ function costFaults({ costs, service, plan: { rule } }: Planned): Fault[] {
   ];
 }
 
-function keyFaults({ arrivals, contracts, independent, clients, service, faults }: Planned): Fault[] {
+function keyFaults({ arrivals, contracts, independent, clients, service, network, faults }: Planned): Fault[] {
   const keyed = arrivals.findIndex((spec) => spec.model === 'log' && spec.key_column !== undefined);
   if (keyed < 0) return [];
   const others = [
@@ -117,6 +118,7 @@ function keyFaults({ arrivals, contracts, independent, clients, service, faults 
     ...(contracts > 1 || independent ? ['contracts'] : []),
     ...(clients.length > 0 ? ['clients'] : []),
     ...(service === undefined ? [] : ['a service']),
+    ...(network === undefined ? [] : ['a network']),
     ...(faults.length > 0 ? ['faults'] : []),
   ];
   if (others.length === 0) return [];

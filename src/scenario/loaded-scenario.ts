@@ -4,6 +4,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { Family } from '../limiter/products/families.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import type { Seed } from '../math/seed.js';
+import type { TimeLaw } from '../math/time-law.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
@@ -69,6 +70,8 @@ export interface LoadedScenario {
    */
   readonly senders: readonly ClientPlan[];
   readonly service: ServicePlan | undefined;
+  /** Between clients and gate; undefined: they hear of each other at once. */
+  readonly network: { readonly oneWay: TimeLaw } | undefined;
   readonly faults: readonly PlannedFault[];
   readonly phases: Readonly<Record<string, Stretch>>;
   readonly target: TargetSpec | undefined;

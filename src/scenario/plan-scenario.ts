@@ -13,6 +13,7 @@ import {
 } from '../limiter/products/limiter-spec.js';
 import { planContract } from '../limiter/validate.js';
 import { drawsOf } from '../math/random.js';
+import { parseTimeLaw } from '../math/time-law.js';
 import { parseExpectation } from '../outcome/expectation.js';
 import { parseStretch } from '../outcome/stretch.js';
 import { compileSchema } from '../schema/compile-schema.js';
@@ -197,7 +198,8 @@ function plan(
     const at = parseStretch(fault, `/faults/${index}`, time);
     return fault.kind === 'pause' ? { kind: fault.kind, at } : { kind: fault.kind, share: fault.share, at };
   });
-  const isDelayed = scenario.service !== undefined || faults.length > 0;
+  const { network } = scenario;
+  const isDelayed = scenario.service !== undefined || network !== undefined || faults.length > 0;
   const seed = scenario.seed ?? 1;
   const { unmade, ...traffic } = planTraffic(scenario, { cycleMs, within, duration, seed });
   const parts = {
@@ -220,6 +222,7 @@ function plan(
     },
     ...traffic,
     costs: scenario.costs && planCosts(scenario.costs),
+    network: network && { oneWay: parseTimeLaw(network.one_way, cycleMs, '/network/one_way') },
     clients,
     senders: clients.length > 0 || !isDelayed ? clients : planClients([{ kind: 'open' }], cycleMs),
     faults,

@@ -5,6 +5,7 @@ import { ContractDefinition } from '../limiter/definition.js';
 import { type Family, families } from '../limiter/products/families.js';
 import { ruleShapes, windowFields } from '../limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../math/seed.js';
+import { TimeLawSpec } from '../math/time-law.js';
 import { ExpectationSpec } from '../outcome/expectation.js';
 import { flag, real, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
@@ -188,6 +189,21 @@ const Arrivals = Type.Array(ArrivalSpec, {
   description: 'When requests come; all models add up.',
 });
 
+const Network = Type.Object(
+  {
+    one_way: {
+      ...TimeLawSpec,
+      description:
+        'How long a request is under way from the client to the gate, and its answer back: a time, or a law.',
+    } as typeof TimeLawSpec,
+  },
+  {
+    ...strict,
+    description:
+      'What lies between clients and gate. Default: nothing, they hear of each other at once. `weir load` has the real one in its place.',
+  },
+);
+
 const Faults = Type.Array(Fault, { maxItems: 64, description: 'What goes wrong on the way.' });
 
 const Control = Type.Object(
@@ -203,6 +219,7 @@ const Control = Type.Object(
     costs: Type.Optional(CostsSpec),
     faults: Type.Optional(Faults),
     limiter: Type.Optional(Limiter),
+    network: Type.Optional(Network),
     service: Type.Optional(ServiceSpec),
   },
   {
@@ -254,6 +271,7 @@ export const Scenario = Type.Object(
     costs: Type.Optional(CostsSpec),
     clients: Type.Optional(ClientsSpec),
     service: Type.Optional(ServiceSpec),
+    network: Type.Optional(Network),
     faults: Type.Optional(Faults),
     control: Type.Optional(Control),
     phases: Type.Optional(

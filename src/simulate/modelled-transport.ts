@@ -1,8 +1,8 @@
-// The path of an attempt through the model: gate, service, answer. During a pause of the node, attempts wait in order.
+// The path of an attempt through the model: network, gate, service, answer. During a pause of the node, attempts wait in order.
 //
-//   attempt ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
-//               └─ limited ─┐                 └─ refused: failed ──────┤
-//                           └──────────────────────────────────────────┴─► answer ─► (lost) ─► client
+//   attempt ─ one way ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
+//                         └─ limited ─┐                 └─ refused: failed ──────┤
+//                                     └──────────────────────────────────────────┴─► answer ─► (lost) ─ one way ─► client
 import type { Party } from '../actor/actor-system.js';
 import type { ServiceAnswer } from '../actor/client/behaviour.js';
 import type { SentAttempt, Transport } from '../actor/client/client.js';
@@ -20,8 +20,10 @@ export interface ModelledTransportParts {
   readonly decide?: ((attempt: SentAttempt) => Limited | number | undefined) | undefined;
   readonly clock: Clock;
   readonly pauses?: readonly Pause[] | undefined;
+  /** Draws how long a request or an answer is under way, in ms. Without it they arrive at once. */
+  readonly drawOneWayMs?: (() => number) | undefined;
   /** An admitted attempt ended: answered, refused by the service, or abandoned before it was served. */
-  readonly over?: ((attempt: SentAttempt, wasServed: boolean) => void) | undefined;
+  readonly over?: ((attempt: SentAttempt, wasServed: boolean, arrivedMs: number) => void) | undefined;
   readonly service?: Service<SentAttempt> | undefined;
   readonly loses?: (() => boolean) | undefined;
   /** The wait announced by a failed answer, in ms. */
@@ -38,6 +40,8 @@ export class ModelledTransport implements Transport {
   #waiting = new Set<SentAttempt>();
   readonly #visits = new Map<SentAttempt, Visit<SentAttempt>>();
   readonly #held = new Map<SentAttempt, Ticket>();
+  /** With a network: when an attempt arrives at the gate. */
+  readonly #arrivalMs = new Map<SentAttempt, number>();
 
   readonly #parts: ModelledTransportParts;
 
@@ -46,6 +50,28 @@ export class ModelledTransport implements Transport {
   }
 
   send(attempt: SentAttempt): void {
+    const { clock, drawOneWayMs } = this.#parts;
+    if (drawOneWayMs === undefined) {
+      this.#arrive(attempt);
+      return;
+    }
+    const atMs = clock.now() + drawOneWayMs();
+    this.#arrivalMs.set(attempt, atMs);
+    clock.agenda.at(atMs, Rank.arrival, () => this.#arrive(attempt));
+  }
+
+  /** The gate hears of it one way later, and not before the attempt itself. */
+  abandon(attempt: SentAttempt): void {
+    const { clock, drawOneWayMs } = this.#parts;
+    if (drawOneWayMs === undefined) {
+      this.#drop(attempt);
+      return;
+    }
+    const atMs = Math.max(clock.now() + drawOneWayMs(), this.#arrivalMs.get(attempt) ?? 0);
+    clock.agenda.at(atMs, Rank.client, () => this.#drop(attempt));
+  }
+
+  #arrive(attempt: SentAttempt): void {
     const { decide, clock, journeys, pauses } = this.#parts;
     const nowMs = clock.now();
     const pause = pauses?.find(({ fromMs, toMs }) => nowMs >= fromMs && nowMs < toMs);
@@ -67,7 +93,7 @@ export class ModelledTransport implements Transport {
     }
   }
 
-  abandon(attempt: SentAttempt): void {
+  #drop(attempt: SentAttempt): void {
     // Already sent: the node counts it after the pause.
     if (this.#waiting.has(attempt)) return;
     const { clock, journeys } = this.#parts;
@@ -76,45 +102,50 @@ export class ModelledTransport implements Transport {
     if (ticket !== undefined) {
       clock.agenda.cancel(ticket);
       this.#held.delete(attempt);
-      this.#parts.over?.(attempt, false);
+      this.#over(attempt, false);
     }
     const visit = this.#visits.get(attempt);
     if (visit === undefined) return;
     this.#visits.delete(attempt);
-    const { service, over } = this.#parts;
+    const { service } = this.#parts;
     service?.abandon(visit);
     // Otherwise the service still works on it, or it keeps its place in the queue.
-    if (service?.isDropped(visit) === true) over?.(attempt, false);
+    if (service?.isDropped(visit) === true) this.#over(attempt, false);
   }
 
   served(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
-    this.#parts.over?.(attempt, true);
+    this.#over(attempt, true);
     this.#answer(attempt, served, 'service');
   }
 
   failed(attempt: SentAttempt): void {
     this.#visits.delete(attempt);
-    this.#parts.over?.(attempt, false);
+    this.#over(attempt, false);
     this.#answer(attempt, this.#failure(), 'service');
   }
 
   #goOn(): void {
     const waiting = this.#waiting;
     this.#waiting = new Set();
-    for (const attempt of waiting) this.send(attempt);
+    for (const attempt of waiting) this.#arrive(attempt);
   }
 
   #start(attempt: SentAttempt): void {
-    const { service, over } = this.#parts;
+    const { service } = this.#parts;
     const visit = service?.offer(attempt);
     if (visit !== undefined) {
       this.#visits.set(attempt, visit);
       return;
     }
-    over?.(attempt, service === undefined);
+    this.#over(attempt, service === undefined);
     if (service === undefined) this.#answer(attempt, served, attempt.job.contract);
     else this.#answer(attempt, this.#failure(), 'service');
+  }
+
+  #over(attempt: SentAttempt, wasServed: boolean): void {
+    this.#parts.over?.(attempt, wasServed, this.#arrivalMs.get(attempt) ?? attempt.sentMs);
+    this.#arrivalMs.delete(attempt);
   }
 
   #failure(): ServiceAnswer {
@@ -123,12 +154,17 @@ export class ModelledTransport implements Transport {
   }
 
   #answer(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
-    const { loses, clock, journeys } = this.#parts;
+    const { loses, clock, journeys, drawOneWayMs } = this.#parts;
+    this.#arrivalMs.delete(attempt);
     const isLost = loses?.() === true;
     journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
-    // A client with a timeout notices the loss itself; others would wait for ever.
-    if (!isLost) attempt.answer(answer, from);
-    else if (attempt.timeout === undefined) attempt.answer(lost, 'network');
+    const deliver = () => {
+      // A client with a timeout notices the loss itself; others would wait for ever.
+      if (!isLost) attempt.answer(answer, from);
+      else if (attempt.timeout === undefined) attempt.answer(lost, 'network');
+    };
+    if (drawOneWayMs === undefined) deliver();
+    else clock.agenda.at(clock.now() + drawOneWayMs(), Rank.client, deliver);
   }
 }
 

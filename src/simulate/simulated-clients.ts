@@ -21,7 +21,10 @@ import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
 import type { World } from './world.js';
 
-type ClientsPlan = Pick<LoadedScenario, 'senders' | 'service' | 'faults' | 'plan' | 'startCycle' | 'warmUp' | 'costs'>;
+type ClientsPlan = Pick<
+  LoadedScenario,
+  'senders' | 'service' | 'network' | 'faults' | 'plan' | 'startCycle' | 'warmUp' | 'costs'
+>;
 
 interface SimulatedClientsOptions {
   readonly traffic: Traffic;
@@ -41,9 +44,11 @@ export class SimulatedClients {
   /** For a limit on concurrency: Infinity, because the service determines the time in flight. */
   readonly #holdMs: number | undefined;
   readonly #charged: number | undefined;
+  readonly #drawOneWayMs: (() => number) | undefined;
+  readonly #heardMs = new Map<number, number>();
 
   constructor(
-    { senders, service, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
+    { senders, service, network, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
     { traffic, world, draws, lastCycle, journeys }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
@@ -73,6 +78,8 @@ export class SimulatedClients {
     }
     const retryAfter = service?.retryAfter;
     const retryAfterDraws = draws('service/retry_after');
+    const networkDraws = draws('network');
+    this.#drawOneWayMs = network && (() => network.oneWay.drawMs(networkDraws));
     const lossDraws = draws('faults/lost_answers');
     const losses = faults.flatMap((fault) => (fault.kind === 'lost_answers' ? [fault] : []));
     const holds = service !== undefined && plan.rule?.rule.release !== undefined;
@@ -82,11 +89,12 @@ export class SimulatedClients {
       decide: (attempt) => this.#decide(attempt),
       clock,
       pauses: faults.flatMap((fault) => (fault.kind === 'pause' ? [this.#instants(fault.at)] : [])),
-      over: (attempt, wasServed) => {
-        if (holds) this.#release(attempt);
-        if (this.#charged !== undefined) this.#correct(attempt, wasServed, this.#charged);
+      over: (attempt, wasServed, arrivedMs) => {
+        if (holds) this.#release(attempt, arrivedMs);
+        if (this.#charged !== undefined) this.#correct(attempt, wasServed ? 1 : 0, this.#charged, arrivedMs);
       },
       service: this.service,
+      drawOneWayMs: this.#drawOneWayMs,
       journeys,
       // Whole seconds, as in the header.
       drawRetryAfterMs: retryAfter && (() => Math.ceil(retryAfter.drawMs(retryAfterDraws) / 1000) * 1000),
@@ -111,6 +119,18 @@ export class SimulatedClients {
   moved(contract: number, admits: boolean): void {
     // The contract for keys without a place has no clients.
     if (contract >= this.#contracts) return;
+    if (this.#drawOneWayMs === undefined) {
+      this.#hear(contract, admits);
+      return;
+    }
+    const { clock } = this.#world;
+    // Events of one stream keep their order.
+    const atMs = Math.max(clock.now() + this.#drawOneWayMs(), this.#heardMs.get(contract) ?? 0);
+    this.#heardMs.set(contract, atMs);
+    clock.agenda.at(atMs, Rank.arrival, () => this.#hear(contract, admits));
+  }
+
+  #hear(contract: number, admits: boolean): void {
     if (admits) this.population.rateRestored(contract);
     else this.population.rateLimited(contract);
   }
@@ -140,13 +160,13 @@ export class SimulatedClients {
     return { type: 'limited', retryAfterMs: announcedMs(decided.gate, world.clock, charged) };
   }
 
-  #release({ job: { contract }, sentMs }: SentAttempt): void {
-    this.#world.contracts[contract]!.release(this.#world.clock.now() - sentMs);
+  #release({ job: { contract } }: SentAttempt, arrivedMs: number): void {
+    this.#world.contracts[contract]!.release(this.#world.clock.now() - arrivedMs);
   }
 
-  #correct({ job: { contract, cost = 0 }, sentMs }: SentAttempt, wasServed: boolean, charged: number): void {
-    const more = (wasServed ? cost : 0) - charged;
-    if (more !== 0) this.#world.contracts[contract]!.charge(more, sentMs);
+  #correct({ job: { contract, cost = 0 } }: SentAttempt, served: 0 | 1, charged: number, arrivedMs: number): void {
+    const more = served * cost - charged;
+    if (more !== 0) this.#world.contracts[contract]!.charge(more, arrivedMs);
   }
 
   #isIn({ from, to }: Stretch): boolean {

@@ -47,6 +47,12 @@ it.each<[what: string, parts: Parts, options: Options, counts: object, endMs: nu
     {}, timeout('4ms'), { given_up: 1, abandoned: 1 }, 10, { served: 1, wasted: 1 }],
   ['a lost answer is waited for as long as patience lasts',
     { loses: never }, timeout('50ms'), { given_up: 1, abandoned: 1 }, 50, { served: 1, wasted: 0 }],
+  ['a request and its answer each take the way', { drawOneWayMs: () => 50 }, {}, { succeeded: 1 }, 110, { served: 1 }],
+  ['a refusal comes back as late', { drawOneWayMs: () => 50, decide: () => limited }, {}, { given_up: 1 }, 100, { arrived: 0 }],
+  ['one that is given up on its way arrives all the same, and is known as such afterwards',
+    { drawOneWayMs: () => 50 }, timeout('4ms'), { given_up: 1, abandoned: 1 }, 110, { served: 1, wasted: 1 }],
+  ['an answer that is under way does not count for who gave up meanwhile',
+    { drawOneWayMs: () => 50 }, timeout('80ms'), { given_up: 1, abandoned: 1 }, 130, { served: 1, wasted: 0 }],
   ['it is reported to a client that would wait for ever', { loses: never }, {}, { given_up: 1 }, 10, {}],
 ])('%s', (_, parts, options, counts, endMs, service) => {
   expect(send(parts, options)).toMatchObject({ counts: { ...one, ...counts }, endMs, service });
