@@ -22,7 +22,12 @@ export const liveOptions = {
   cycleMs: whole(1, MOST_CYCLE_MS, 'length of a cycle of that node in ms (default: that of the scenario)'),
   allow: allowed,
   timeout,
-  connections: whole(1, 10_000, 'maximum number of connections (default: 128)', { letter: 'c' }),
+  connections: whole(
+    1,
+    10_000,
+    'maximum number of connections (default: as many as are needed, up to 4096 or what `ulimit -n` allows; to a node 1000)',
+    { letter: 'c' },
+  ),
 };
 
 export function liveOptionsOf(given: Partial<GivenTo<typeof liveOptions>>): LiveOptions {

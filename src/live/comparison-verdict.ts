@@ -3,7 +3,7 @@
 //   something is missing ─► run invalid      a generator was lost, with its requests
 //   the clock moved      ─► run invalid      no figure in cycles is reliable
 //   differences          ─► node differs     found on what arrived, so not the generator's fault
-//   lost, late, nothing  ─► run invalid      the scenario was not sent as planned
+//   late, lost, nothing  ─► run invalid      the scenario was not sent as planned
 //   too uncertain        ─► run invalid      the answers fit the model, and much else
 //   stopped              ─► run invalid      the rest is unknown
 //   otherwise            ─► agrees
@@ -11,7 +11,7 @@ import type { Plan } from '../limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import { TOLERATED_MOVE } from './connection.js';
 import type { LiveSeen } from './live-run.js';
-import { isLate, type RequestFault } from './request-log.js';
+import { crowdedWords, isCrowded, isLate, LATE_MS, type RequestFault } from './request-log.js';
 import { isSaturated } from './run-clock.js';
 
 export interface Findings {
@@ -56,6 +56,10 @@ function verdictOn(
   }
   if (gone !== undefined) return invalid(`The target went away in the middle of the run. ${gone}`);
   if (requestLog.sent === 0) return invalid('Nothing was sent.');
+  const strays = straysOf(seen);
+  const tooLate = isLate(strays, requestLog.planned);
+  if (tooLate && isCrowded(seen, strays))
+    return invalid(`${strays} of ${requestLog.planned} requests were sent late: ${crowdedWords(seen)}`);
   const lost = requestLog.failed + requestLog.timedOut;
   if (lost > 0) {
     const words = requestLog.faults[0]?.words ?? '';
@@ -65,11 +69,12 @@ function verdictOn(
   }
   if (seen.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
   if (behind !== undefined) return invalid(behind);
-  const strays = straysOf(seen);
-  if (isLate(strays, requestLog.planned)) {
+  if (tooLate) {
+    const inLater = plansByCycle(seen)
+      ? `in a later cycle than planned, and ${requestLog.astray} arrived in another one though they were sent in time`
+      : `more than ${LATE_MS} ms late`;
     return invalid(
-      `${requestLog.late} of ${requestLog.planned} requests were sent in a later cycle than planned, and ${requestLog.astray} arrived in ` +
-        'another one though they were sent in time: the generator or the network did not keep up.',
+      `${requestLog.late} of ${requestLog.planned} requests were sent ${inLater}: the generator or the network did not keep up.`,
     );
   }
   if (isSaturated(lagMs, time.cycleMs)) {
@@ -78,17 +83,23 @@ function verdictOn(
   if (tooUncertain !== undefined) return invalid(tooUncertain);
   if (seen.isPartial && !isUnlimited(asked.plan))
     return invalid('The run was stopped before its end. What was answered until then is as the model says.');
-  const strayed = strays > 0 ? ` ${strays} requests arrived in another cycle than planned.` : '';
+  const another = plansByCycle(seen) ? 'in another cycle than planned' : 'late';
+  const strayed = strays > 0 ? ` ${strays} requests arrived ${another}.` : '';
   return {
     verdict: 'agrees',
     reason: `All ${requestLog.answered} decisions are those of the model on what arrived.${strayed}`,
   };
 }
 
-/** Requests in another cycle than planned, where that matters: a schedule plans them, and the limiter counts by cycles. */
-function straysOf({ clients, asked: { plan }, requestLog }: LiveSeen): number {
-  const isByCycle = clients === undefined && (plan.rule === undefined || isUnlimited(plan));
-  return isByCycle ? requestLog.late + requestLog.astray : 0;
+/** Requests that did not come as planned. A closed loop plans none. */
+function straysOf(seen: LiveSeen): number {
+  const { isScheduled, clients, requestLog } = seen;
+  if (!isScheduled && clients === undefined) return 0;
+  return plansByCycle(seen) ? requestLog.late + requestLog.astray : requestLog.late;
+}
+
+function plansByCycle({ clients, asked: { plan } }: LiveSeen): boolean {
+  return clients === undefined && plan.rule === undefined;
 }
 
 export function isUnlimited({ rule }: Plan): boolean {

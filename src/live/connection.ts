@@ -8,6 +8,7 @@
 // The fastest of several round trips is used. The clock of the run continues from there at the rate of our monotonic clock, so that
 // setting this machine's time of day does not move the run.
 
+import { readFileSync } from 'node:fs';
 import { isLoopback } from '../api/loopback.js';
 import { readClock } from '../api/node.js';
 import type { CallOptions } from '../client/api-client.js';
@@ -25,7 +26,7 @@ export interface ConnectionOptions {
   /** Allows credentials over plain http to another machine. Default: false. */
   readonly insecure?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** At most, and at least 1. Default: 128. */
+  /** At most, and at least 1. Default: 128, and more while requests wait for one, up to a bound. */
   readonly connections?: number | undefined;
   /** Undefined for a node, which reports its own. */
   readonly cycleMs: number | undefined;
@@ -43,6 +44,7 @@ export interface Connection {
   /** Already started; shows the time of this machine. */
   readonly clock: WallClock;
   readonly time: NodeTime;
+  /** Opened as soon as they are needed. */
   readonly connections: number;
   readonly timeoutMs: number;
   /** Has the node sign a new nonce; does nothing for other targets. @throws Failure `key_unproved`, `node_unreachable` */
@@ -51,7 +53,12 @@ export interface Connection {
 }
 
 const TIMEOUT_MS = 5_000;
-const CONNECTIONS = 128;
+const READY = 128;
+const MOST = 4_096;
+/** A node takes 1,024 connections of an address, and one in this process holds the other ends of ours. */
+const MOST_OF_NODE = 1_000;
+/** Files and connections of this process besides. */
+const OTHER_FILES = 100;
 /** Headers that carry credentials: `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token`, … */
 const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|password|session|credentials?)(-|$)/i;
 
@@ -60,10 +67,12 @@ const CREDENTIAL = /(^|-)(authorization|cookie|auth|(api-?)?key|token|secret|pas
  * credential, such as the key of a node, could be read on the way
  */
 export async function connectTo(url: string, options: ConnectionOptions): Promise<Connection> {
-  const { allowRemote = false, connections = CONNECTIONS, timeoutMs = TIMEOUT_MS, cycleMs } = options;
+  const { allowRemote = false, timeoutMs = TIMEOUT_MS, cycleMs } = options;
   const endpoint = endpointOf(url, allowRemote);
   const waiting = { timeoutMs, signal: options.signal };
   const isNode = cycleMs === undefined;
+  const most = options.connections ?? mostConnections(isNode);
+  const connections = options.connections ?? Math.min(READY, most);
   const sendsCredential = isNode || Object.keys(options.headers ?? {}).some((name) => CREDENTIAL.test(name));
   const others = (options.alsoUrls ?? []).map((one) => endpointOf(one, allowRemote));
   for (const { origin } of [endpoint, ...others])
@@ -88,7 +97,7 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
         ? { cycleMs: clock.cycleMs, offsetMs: clock.now() - clock.monotonicMs(), uncertaintyMs: 0 }
         : await readNodeTime(node, clock, waiting);
     await prove();
-    const pool = new HttpPool(endpoint.origin, { connections, also: others.map(({ origin }) => origin) });
+    const pool = new HttpPool(endpoint.origin, { ready: connections, most, also: others.map(({ origin }) => origin) });
     const close = async () => {
       await Promise.all([pool.close(), release()]);
     };
@@ -96,6 +105,20 @@ export async function connectTo(url: string, options: ConnectionOptions): Promis
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+function mostConnections(isNode: boolean): number {
+  const spare = Math.max(READY, openFiles() - OTHER_FILES);
+  return isNode ? Math.min(MOST_OF_NODE, Math.floor(spare / 2)) : Math.min(MOST, spare);
+}
+
+/** As `ulimit -n`; Infinity if it is unknown, as on other systems than Linux. */
+function openFiles(): number {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
   }
 }
 

@@ -97,9 +97,9 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     const warm = weir && warmer(connection, weir);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
     const after = await readRedisTime(client, connection.clock);
-    const connections = connection.pool.mostConnected;
+    const { mostConnected: connections, waited } = connection.pool;
     const [apart, moved] = [apartMs(before, after), movedMs(before, after)];
-    await channel.send({ type: 'end', end: { ...sent, connections, apartMs: apart, movedMs: moved } });
+    await channel.send({ type: 'end', end: { ...sent, connections, waited, apartMs: apart, movedMs: moved } });
   } finally {
     await connection.close();
   }

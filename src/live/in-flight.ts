@@ -127,7 +127,8 @@ class RequestInFlight implements SentRequest {
   readonly #timeOut = (): void => {
     this.#timeout = undefined;
     this.#cancel?.();
-    this.#fault('timed_out', `No answer within ${this.#options.timeoutMs / 1000} s.`);
+    const what = Number.isNaN(this.sentMs) ? 'No connection was free' : 'No answer';
+    this.#fault('timed_out', `${what} within ${this.#options.timeoutMs / 1000} s.`);
   };
 
   #fault(kind: RequestFault['kind'], words: string): void {

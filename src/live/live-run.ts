@@ -32,7 +32,17 @@ export interface LiveRun extends RunShape {
   readonly sending: (cycle: number) => { readonly planned: number; readonly sent: number };
 }
 
-type OfScenario = 'name' | 'question' | 'notes' | 'seed' | 'keyed' | 'phases' | 'target' | 'costs' | 'expectations';
+type OfScenario =
+  | 'name'
+  | 'question'
+  | 'notes'
+  | 'seed'
+  | 'keyed'
+  | 'phases'
+  | 'target'
+  | 'costs'
+  | 'expectations'
+  | 'clients';
 
 /** A scenario fits. `keyed`: the names are the keys of one contract. `target`: not a node. */
 export interface LiveRunOptions extends Partial<Pick<LoadedScenario, OfScenario>> {
@@ -60,7 +70,8 @@ export interface LiveSeen extends Merged {
   readonly streamLost: boolean;
   readonly gone: string | undefined;
   readonly isPartial: boolean;
-  readonly timedFrom: string;
+  /** Whether requests had instants to keep. */
+  readonly isScheduled: boolean;
   readonly clients: ClientFigures[] | undefined;
   readonly clientSeries: Series | undefined;
   readonly time: NodeTime;
@@ -157,7 +168,7 @@ class LiveSession {
   constructor(given: SessionGiven) {
     this.#given = given;
     const { clock, connection, target, isElsewhere, warm } = given;
-    const { plan, names, phases = {}, cycles, drain, sending, answers } = given.asked;
+    const { plan, names, phases = {}, cycles, drain, sending, answers, clients = [] } = given.asked;
     const { uncertaintyMs } = connection.time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
@@ -181,6 +192,7 @@ class LiveSession {
       firstCycle: this.#firstCycle,
       slackMs: uncertaintyMs + ROUNDING_MS,
       decidesByMs: plan.rule !== undefined,
+      plansByCycle: plan.rule === undefined && clients.length === 0,
     };
     const observer = new LoggedRequests(this.logOptions);
     const left = (words: string) => this.left(words);
@@ -290,9 +302,10 @@ class LiveSession {
       reportedBefore: this.#reportedBefore,
       streamLost: this.#listener?.isLost ?? false,
       connections: connection.pool.mostConnected,
+      waited: connection.pool.waited,
       gone: this.#gone,
       isPartial: this.#isPartial,
-      timedFrom: this.#sending.isScheduled ? 'from the intended instant' : 'from sending',
+      isScheduled: this.#sending.isScheduled,
       clients: this.#sending.figures?.(),
       clientSeries: this.#sending.series?.(last),
     };

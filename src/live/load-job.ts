@@ -5,12 +5,11 @@
 
 import type { Pause } from '../explain/seen-request.js';
 import type { Seed } from '../math/seed.js';
-import { cycleOf } from '../time/cycle.js';
 import { pause, type WallClock } from '../time/wall.js';
 import { type ClockOffset, type ConnectionOptions, quickestReading, TOLERATED_MOVE } from './connection.js';
 import { Latency } from './latency.js';
 import type { Pacing } from './paced-sender.js';
-import { isLate, RequestLog } from './request-log.js';
+import { crowdedWords, isCrowded, isLate, isSentLate, LATE_MS, RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import { isSaturated, type Lag } from './run-clock.js';
 import type { MadeOnNode } from './weir-target.js';
@@ -58,6 +57,8 @@ export interface ShareEnd {
   readonly lagMs: Lag;
   readonly pauses: readonly Pause[];
   readonly connections: number;
+  /** Requests that waited while as many connections as allowed were in use. */
+  readonly waited: number;
   /** Largest error of its clock relative to Redis's, and movement beyond the uncertainty. */
   readonly apartMs: number;
   readonly movedMs: number;
@@ -121,6 +122,8 @@ export interface Merged {
   readonly unsound: string | undefined;
   readonly behind: string | undefined;
   readonly connections: number;
+  /** Requests that waited while as many connections as allowed were in use. */
+  readonly waited: number;
 }
 
 type Whole = Omit<LoggedRequestsOptions, 'requestLog' | 'latency'>;
@@ -147,6 +150,7 @@ export function merged(shares: readonly GeneratorShare[], whole: Whole): Merged 
     lagMs: { p90: mostOf(({ lagMs }) => lagMs.p90), most: mostOf(({ lagMs }) => lagMs.most) },
     pauses: ends.flatMap(({ pauses }) => pauses),
     connections: ends.reduce((sum, { connections }) => sum + connections, 0),
+    waited: ends.reduce((sum, { waited }) => sum + waited, 0),
     apartMs: mostOf((end) => end.apartMs),
     sentBy: shares.map(({ name }) => name),
     unsound: firstOf(unsound),
@@ -161,11 +165,14 @@ function unsound({ rows, end }: GeneratorShare, { cycleMs }: Whole): string | un
   return `had a clock that moved against that of Redis by ${end.movedMs.toFixed(1)} ms during the run.`;
 }
 
-function behind({ rows, end }: GeneratorShare, { cycleMs, decidesByMs }: Whole): string | undefined {
-  if (end !== undefined && isSaturated(end.lagMs, cycleMs))
+function behind({ rows, end }: GeneratorShare, whole: Whole): string | undefined {
+  if (end !== undefined && isSaturated(end.lagMs, whole.cycleMs))
     return `fell behind: one task in ten began ${end.lagMs.p90.toFixed(0)} ms late or more.`;
   const sent = rows.filter((row): row is Exclude<Row, readonly [number, number]> => row.length > 2);
-  const late = sent.filter(([, intendedMs, sentMs]) => cycleOf(sentMs, cycleMs) > cycleOf(intendedMs, cycleMs)).length;
-  if (decidesByMs || !isLate(late, sent.length)) return undefined;
-  return `fell behind: it sent ${late} of ${sent.length} requests in a later cycle than planned.`;
+  const late = sent.filter(([, intendedMs, sentMs]) => isSentLate(intendedMs, sentMs, whole)).length;
+  if (!isLate(late, sent.length)) return undefined;
+  const all = `fell behind: it sent ${late} of ${sent.length} requests`;
+  return end !== undefined && isCrowded(end, late)
+    ? `${all} late: ${crowdedWords(end)}`
+    : `${all} ${whole.plansByCycle ? 'in a later cycle than planned' : `more than ${LATE_MS} ms late`}.`;
 }

@@ -5,6 +5,7 @@
 //                      └─► timed out             sent = answered + failed + timed out, once nothing is in flight
 
 import type { SeenRequest } from '../explain/seen-request.js';
+import { cycleOf } from '../time/cycle.js';
 
 export interface SeenAnswer {
   readonly admitted: boolean;
@@ -25,6 +26,31 @@ const TOLERATED_LATE_LEAST = 2;
 
 export function isLate(late: number, planned: number): boolean {
   return late > Math.max(TOLERATED_LATE_LEAST, TOLERATED_LATE * planned);
+}
+
+/** Three round trips of 80 ms, for opening a connection with TLS. */
+export const LATE_MS = 250;
+
+export function isSentLate(
+  intendedMs: number,
+  sentMs: number,
+  { cycleMs, plansByCycle }: { readonly cycleMs: number; readonly plansByCycle: boolean },
+): boolean {
+  return plansByCycle ? cycleOf(sentMs, cycleMs) > cycleOf(intendedMs, cycleMs) : sentMs - intendedMs > LATE_MS;
+}
+
+interface Use {
+  readonly connections: number;
+  readonly waited: number;
+}
+
+/** Whether requests were late because all connections were in use. */
+export function isCrowded({ waited }: Use, late: number): boolean {
+  return 2 * waited > late;
+}
+
+export function crowdedWords({ connections }: Use): string {
+  return `${connections} connections were in use; raise -c/--connections.`;
 }
 
 export interface CycleCell {

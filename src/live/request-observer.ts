@@ -6,7 +6,7 @@
 import type { Stretch } from '../outcome/stretch.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { Latency } from './latency.js';
-import type { RequestFault, RequestLog } from './request-log.js';
+import { isSentLate, type RequestFault, type RequestLog } from './request-log.js';
 import type { DecidedAnswer } from './target.js';
 
 export interface SentRequest {
@@ -33,6 +33,8 @@ export interface LoggedRequestsOptions {
   readonly slackMs: number;
   /** Whether the limiter decides by the ms, even if its target reports cycles. */
   readonly decidesByMs: boolean;
+  /** Whether the cycle in which a request is sent matters: a schedule plans it, and the limiter counts by cycles. */
+  readonly plansByCycle: boolean;
   /** Largest error of the sender's clock relative to that of the run, in ms. Default: 0. */
   readonly apartMs?: number | undefined;
 }
@@ -50,9 +52,8 @@ export class LoggedRequests implements RequestObserver {
 
   sent({ intendedMs, sentMs }: SentRequest): void {
     const { requestLog, latency, cycleMs } = this.#options;
-    const cycle = cycleOf(sentMs, cycleMs);
-    requestLog.send(cycle);
-    if (cycle > cycleOf(intendedMs, cycleMs)) requestLog.late += 1;
+    requestLog.send(cycleOf(sentMs, cycleMs));
+    if (isSentLate(intendedMs, sentMs, this.#options)) requestLog.late += 1;
     latency.sent(intendedMs, sentMs);
   }
 

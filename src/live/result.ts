@@ -123,7 +123,7 @@ function liveFigures({ requestLog, latency, asked, target, connections, time, ..
     arrived,
     late,
     connections,
-    ...latency.figures(seen.timedFrom),
+    ...latency.figures(timedFrom(seen)),
     ...(asked.answers && { answers: asked.answers.figures() }),
     by_cycle: cyclesIn({ requestLog }).map((cycle) => {
       const count = requestLog.of(cycle);
@@ -132,7 +132,11 @@ function liveFigures({ requestLog, latency, asked, target, connections, time, ..
   };
 }
 
-function seriesOf({ requestLog, latency, clientSeries, timedFrom }: LiveSeen): Series {
+function timedFrom({ isScheduled }: Pick<LiveSeen, 'isScheduled'>): string {
+  return isScheduled ? 'from the intended instant' : 'from sending';
+}
+
+function seriesOf({ requestLog, latency, clientSeries, isScheduled }: LiveSeen): Series {
   const cycle = clientSeries?.cycle ?? cyclesIn({ requestLog });
   const { open_jobs, retries } = clientSeries ?? {};
   return {
@@ -141,7 +145,7 @@ function seriesOf({ requestLog, latency, clientSeries, timedFrom }: LiveSeen): S
     ...(open_jobs === undefined ? {} : { open_jobs }),
     ...(retries === undefined ? {} : { retries }),
     ...latency.series(cycle),
-    latency_taken: `${timedFrom} to the answer`,
+    latency_taken: `${timedFrom({ isScheduled })} to the answer`,
   };
 }
 

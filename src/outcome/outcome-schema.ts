@@ -256,7 +256,9 @@ export const LiveFigures = Type.Object(
     failed: Count('Requests refused, reset, or answered with an error.'),
     timed_out: Count('Requests without an answer in time.'),
     arrived: Count('Requests that the target says it counted.'),
-    late: Count('Requests sent in a later cycle than planned.'),
+    late: Count(
+      'Requests sent in a later cycle than planned; by a limiter by the ms, and by clients, more than 250 ms late.',
+    ),
     connections: Count('Connections of the pool.'),
     send_lag_ms: Nullable(Quantiles),
     latency_ms: Nullable(Quantiles),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
 import { planContract } from '../../src/limiter/validate.js';
 import { comparisonOf, whenNotHeld } from '../../src/live/comparison-verdict.js';
 import type { LiveSeen } from '../../src/live/live-run.js';
@@ -8,8 +9,11 @@ import { type RequestFault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 
 const well = {
-  asked: { names: ['all'], plan: planContract(rateLimiter()) },
+  asked: { names: ['all'], plan: planContract(rateLimiter()) } as Pick<LiveSeen['asked'], 'names' | 'plan'>,
   clients: undefined as LiveSeen['clients'],
+  isScheduled: true,
+  waited: 0,
+  connections: 9,
   firstCycle: 0,
   lastCycle: 0,
   time: { cycleMs: 777 },
@@ -23,6 +27,10 @@ const well = {
 };
 const seenWith = (more: Partial<typeof well>, requestLog: RequestLog) =>
   ({ ...well, ...more, requestLog }) as unknown as LiveSeen;
+const byMs = {
+  names: ['all'],
+  plan: planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 1, tau_ms: 1 } }, undefined)),
+};
 const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
 const fault = (kind: RequestFault['kind']): RequestFault => ({
   kind,
@@ -39,6 +47,7 @@ interface Given {
   readonly late?: number;
   readonly stampedOffMs?: number;
   readonly tooUncertain?: string;
+  readonly reason?: string;
 }
 
 function verdict(given: Given) {
@@ -53,6 +62,7 @@ function verdict(given: Given) {
   requestLog.late = late;
   if (stampedOffMs !== undefined) requestLog.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
   const comparison = comparisonOf(seenWith(health, requestLog), { differences, tolerance: 'none', tooUncertain });
+  if (given.reason !== undefined) expect(comparison.reason).toContain(given.reason);
   return [comparison.verdict, comparison.differences[0]?.cycle];
 }
 
@@ -61,7 +71,16 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['all is well', {}, 'agrees', undefined],
   ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
   ['two requests are late', { late: 2 }, 'agrees', undefined],
-  ['clients sent across an edge', { late: 50, health: { clients: [] } }, 'agrees', undefined],
+  ['clients sent late', { late: 50, health: { clients: [], isScheduled: false }, reason: '50 of 100 requests were sent more than 250 ms late' },
+    'run invalid', undefined],
+  ['a closed loop, which has no instants to keep', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
+  ['requests are late, and the limiter decides by the ms', { late: 50, health: { asked: byMs }, reason: 'more than 250 ms late' },
+    'run invalid', undefined],
+  ['requests are late, since all connections were in use', { late: 50, health: { waited: 26 }, reason: '9 connections were in use; raise -c/--connections.' },
+    'run invalid', undefined],
+  ['they are, and some got no answer', { late: 50, health: { waited: 26 }, faults: [fault('timed_out')], reason: '9 connections were in use' },
+    'run invalid', undefined],
+  ['few of the late ones waited for that', { late: 50, health: { waited: 25 }, reason: 'did not keep up' }, 'run invalid', undefined],
   ['a decision differs', { differences: [difference] }, 'node differs', 7],
   ['a generator fell behind', { health: { behind: 'Generator a fell behind.' } }, 'run invalid', undefined],
   ['a decision differs, and a generator fell behind',
@@ -127,13 +146,15 @@ describe('a run in which what was expected does not hold', () => {
   const rows: [name: string, late: number, clients: LiveSeen['clients'], verdict: string, becomes: string][] = [
     ['every request came in its cycle', 0, undefined, 'agrees', 'agrees'],
     ['one came in another: it may be for that reason alone', 1, undefined, 'agrees', 'run invalid'],
-    ['clients sent when they liked', 1, [], 'agrees', 'agrees'],
+    ['clients sent one late', 1, [], 'agrees', 'run invalid'],
     ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
   ];
   it.each(rows)('%s', (_, late, clients, verdict, becomes) => {
     const requestLog = new RequestLog();
     requestLog.late = late;
     const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
-    expect(whenNotHeld(before, seenWith({ clients }, requestLog)).verdict).toBe(becomes);
+    expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(
+      becomes,
+    );
   });
 });

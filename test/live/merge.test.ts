@@ -15,8 +15,17 @@ const whole = {
   firstCycle: FIRST,
   slackMs: 2,
   decidesByMs: false,
+  plansByCycle: true,
 };
-const ended: ShareEnd = { rows: 0, pauses: [], lagMs: { p90: 1, most: 2 }, connections: 1, apartMs: 0, movedMs: 0 };
+const ended: ShareEnd = {
+  rows: 0,
+  pauses: [],
+  lagMs: { p90: 1, most: 2 },
+  connections: 1,
+  waited: 0,
+  apartMs: 0,
+  movedMs: 0,
+};
 const asText = (rows: readonly Row[]): Row[] => JSON.parse(JSON.stringify(rows));
 
 interface Request {
@@ -121,8 +130,9 @@ describe('merged', () => {
   });
 
   const late: Row = [0, START_MS, START_MS + 150, START_MS + 160, null, 1, null, null, null, null];
+  const later: Row = [0, START_MS, START_MS + 251, START_MS + 260, null, 1, null, null, null, null];
   // biome-ignore format: one case a line
-  it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined]>([
+  it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined, plansByCycle?: boolean]>([
     ['all is well', {}, undefined, undefined],
     ['lost', { end: undefined }, 'Generator b was lost', undefined],
     ['an entry is missing', { end: { ...ended, rows: 1 } }, 'Generator b gave 1 entries, of which 0 arrived.', undefined],
@@ -130,13 +140,18 @@ describe('merged', () => {
     ['its clock was slewed', { end: { ...ended, movedMs: 9 } }, undefined, undefined],
     ['tasks began late', { end: { ...ended, pauses: [], lagMs: { p90: 51, most: 51 } } }, undefined, 'Generator b fell behind: one task'],
     ['requests were late', { rows: [late, late, late], end: { ...ended, rows: 3 } }, undefined, 'Generator b fell behind: it sent 3 of 3'],
-  ])('%s', (_, share, unsound, behind) => {
+    ['requests waited for connections', { rows: [late, late, late], end: { ...ended, rows: 3, waited: 3 } }, undefined,
+      'it sent 3 of 3 requests late: 1 connections were in use; raise -c'],
+    ['requests were late for a limiter by the ms', { rows: [later, later, later], end: { ...ended, rows: 3 } }, undefined,
+      'it sent 3 of 3 requests more than 250 ms late', false],
+    ['they were not so late', { rows: [late, late, late], end: { ...ended, rows: 3 } }, undefined, undefined, false],
+  ])('%s', (_, share, unsound, behind, plansByCycle = true) => {
     const found = merged(
       [
         { name: 'a', rows: [], end: ended },
         { name: 'b', rows: [], end: ended, ...share },
       ],
-      whole,
+      { ...whole, plansByCycle },
     );
     const said = (words: string | undefined) => (words === undefined ? undefined : expect.stringContaining(words));
     expect([found.unsound, found.behind]).toEqual([said(unsound), said(behind)]);

@@ -28,3 +28,23 @@ it.runIf(isInstalled('nginx'))(
     }
   },
 );
+
+it.runIf(isInstalled('nginx'))(
+  'an nginx that delays meets as many requests at once as the rate and its delays ask for',
+  async () => {
+    const { url, close } = await startNginx(['limit_req_zone $request_uri zone=c:1m rate=100r/s;'], {
+      '/c': 'limit_req zone=c burst=150;',
+    });
+    try {
+      const more = '--rate 200/s --for 3s --limited-status 503 --out none --json'.split(' ');
+      const { code, out } = await weirHere(['load', `${url}/c`, ...more, '--limit', 'nginx 100r/s burst=150']);
+      const { admitted, limited, live, comparison } = JSON.parse(out);
+      // Sent in time 450 are admitted; a busy machine sends in less than three seconds what it sends late.
+      expect([0, 4]).toContain(code);
+      expect([admitted <= 451, limited >= 149, live.answered, live.connections > 150]).toEqual([true, true, 600, true]);
+      expect(comparison.differences_total).toBe(0);
+    } finally {
+      await close();
+    }
+  },
+);
