@@ -41,7 +41,7 @@ const MOST_BODY = 64 * 1024;
 /** Idle connections are closed earlier than by node servers (5 s): a request sent at that moment would be lost. */
 const LONGEST_REST_MS = 2_000;
 
-export interface PoolSize {
+interface PoolSize {
   /** Opened as soon as they are needed. */
   readonly ready: number;
   /** At least `ready`. */
