@@ -12,40 +12,6 @@ export const EventShape = exact({
   key: Type.Optional(Key),
 });
 
-const Line = Type.Integer({ description: 'Number of a line, or index in the array, from 1.' });
-const Sum = (description: string) => Type.Integer({ description });
-
-/** `mixed`: a line of which some events were admitted and some limited. */
-export const OutcomeShape = Type.Object({
-  from_line: Line,
-  to_line: Line,
-  outcome: Type.Enum(['admitted', 'limited', 'mixed', 'refused']),
-  admitted: Sum('Events admitted on these lines.'),
-  limited: Sum('Events limited on these lines.'),
-  code: Type.Optional(Type.String({ description: 'Why refused lines were not counted.' })),
-  detail: Type.Optional(Type.String({ description: 'The reason in words, for the first of these lines.' })),
-});
-
-const BulkAnswer = {
-  cycle: Cycle,
-  lines: Sum('Lines that are not empty.'),
-  counted: Sum('Lines that were counted.'),
-  refused: Sum('Lines that were not.'),
-  admitted: Sum('Events that every contract admitted.'),
-  limited: Sum('Events that some contract limited.'),
-  complete: Type.Boolean({ description: 'Whether all lines were read. If not, send again from `next_line` on.' }),
-  next_line: Type.Optional(Line),
-  outcomes: Type.Array(OutcomeShape, {
-    description: 'One for each line, in order; neighbours with the same outcome are joined.',
-  }),
-  contracts: Type.Array(
-    Type.Object({
-      ...DecisionShape.properties,
-      keys: Type.Optional(Type.Integer({ description: 'Of a contract with keys, which has no state of its own.' })),
-    }),
-  ),
-};
-
 const GateQuery = exact({
   peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })),
   n: Type.Optional({
@@ -80,9 +46,23 @@ export const countOne = post('/api/chain/{slug}/event', {
   }),
 });
 
+export const MOST_EVENTS = 1_000;
+
+const Sum = (description: string) => Type.Integer({ description });
+
 export const countMany = post('/api/chain/{slug}/events', {
-  shapes: { params: OfMachine, body: Type.Array(EventShape) },
-  answers: ok('An outcome for every line.', BulkAnswer),
+  takesLongBody: true,
+  shapes: { params: OfMachine, body: Type.Array(EventShape, { minItems: 1, maxItems: MOST_EVENTS }) },
+  answers: ok('An outcome for each event.', {
+    counted: Sum('Events of the array that were counted, and those that were not: `refused`.'),
+    refused: Sum('Events of the array that were not counted.'),
+    admitted: Sum('Of the counted ones, by their `count`: those that every contract admitted.'),
+    limited: Sum('Those that some contract limited.'),
+    outcomes: Type.Array(Type.Union([countOne.answers[200].schema, Problem]), {
+      description:
+        'In order, what POST …/event would have answered. Empty where a long answer is repeated for an Idempotency-Key.',
+    }),
+  }),
 });
 
 const gateParts = {

@@ -16,17 +16,21 @@ import { WeirError } from './weir-error.js';
 /** `type`, and optionally `count` (1 to 1e9), `cycle`, `contract_id` and the other fields of the route. */
 export type WeirEvent = Static<typeof EventShape>;
 
+type Answer = AnswerOf<typeof countMany>;
+
+type Decision = Extract<Answer['outcomes'][number], { readonly ok: true }>['contracts'][number];
+
 interface BatchTarget {
   send(
     events: readonly WeirEvent[],
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
-  ): Promise<AnswerOf<typeof countMany>>;
+  ): Promise<Answer>;
   cycleMs(): Promise<number>;
   follow(signal: AbortSignal): AsyncIterable<StreamMessage>;
 }
 
 export interface BatchOptions {
-  /** Maximum events per request, 1 to 1,000. Default: 500. */
+  /** Maximum events per request, 1 to 1,000; their JSON has up to 128 KiB. Default: 500. */
   readonly size?: number | undefined;
   /** How long an event waits for others, in ms, from 0. Default: 100. */
   readonly lingerMs?: number | undefined;
@@ -187,12 +191,10 @@ export class EventBatch {
     this.#counts.admitted += answer.admitted;
     this.#counts.limited += answer.limited;
     this.#counts.refused += answer.refused;
-    const room = answer.contracts.map(({ remaining = Number.POSITIVE_INFINITY }) => remaining);
-    this.#room = Math.min(Number.POSITIVE_INFINITY, ...room);
+    this.#room = Number.POSITIVE_INFINITY;
     let waitMs = 0;
-    for (const { state, retry_after_cycles: cycles, retry_after_ms: ms } of answer.contracts) {
-      // A contract with keys has no state of its own and pauses nothing.
-      if (state === undefined) continue;
+    for (const { remaining, retry_after_cycles: cycles, retry_after_ms: ms } of lastDecisions(answer)) {
+      this.#room = Math.min(this.#room, remaining ?? Number.POSITIVE_INFINITY);
       // No wait is given: waiting does not help, and only another event can detect that someone moved the contract.
       const thisMs = ms ?? (cycles === undefined ? LONGEST_WAIT_MS : cycles * (await this.#lengthOfCycle()));
       waitMs = Math.max(waitMs, thisMs);
@@ -223,4 +225,13 @@ export class EventBatch {
       this.#options.onError(error);
     }
   }
+}
+
+/** The last one of each contract. One with keys pauses nothing: others have room. */
+function lastDecisions({ outcomes }: Answer): Iterable<Decision> {
+  const last = new Map<string, Decision>();
+  for (const outcome of outcomes) {
+    if (outcome.ok) for (const one of outcome.contracts) if (one.key === undefined) last.set(one.id, one);
+  }
+  return last.values();
 }

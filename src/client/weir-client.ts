@@ -163,11 +163,10 @@ class WeirEvents {
     events: readonly WeirEvent[],
     options: EventOptions = {},
   ): Promise<AnswerOf<Endpoints['countMany']>> {
-    // One event per line: the node parses an array at once and allows only shorter ones.
-    const ask = { params: { slug: machine }, body: events.map((event) => JSON.stringify(event)).join('\n') };
-    const { headers, ...once } = onceOnly(options);
-    const sent = { ...once, headers: { ...headers, 'content-type': 'application/x-ndjson' } };
-    return (await this.#api.send(routeOf('countMany'), ask, sent)).body as AnswerOf<Endpoints['countMany']>;
+    const ask = { params: { slug: machine }, body: events };
+    return (await this.#api.send(routeOf('countMany'), ask, onceOnly(options))).body as AnswerOf<
+      Endpoints['countMany']
+    >;
   }
 
   /** A bounded buffer of events that sends while the contracts admit, and waits while they limit. */

@@ -7,6 +7,7 @@
 // A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import autocannon from 'autocannon';
+import { MOST_EVENTS } from '../api/events.js';
 import { rateLimiter } from '../limiter/rate-limiter.js';
 import { planContract } from '../limiter/validate.js';
 import type { Connection } from './connection.js';
@@ -62,7 +63,6 @@ export interface StressResult {
   readonly partial: boolean;
 }
 
-const BULK = 1_000;
 const SATURATED = 0.95;
 const CYCLE_MS = 777;
 
@@ -133,7 +133,7 @@ async function figuresOf(route: StressedRoute, saturated: Saturated): Promise<Ro
   return {
     route,
     requestsPerSecond,
-    eventsPerSecond: requestsPerSecond * (route === 'events' ? BULK : 1),
+    eventsPerSecond: requestsPerSecond * (route === 'events' ? MOST_EVENTS : 1),
     latencyMsP50: slowest(({ latency }) => latency.p50),
     latencyMsP99: slowest(({ latency }) => latency.p99),
     errors: sumOf(all, ({ errors }) => errors),
@@ -185,16 +185,16 @@ function requestOf(route: StressedRoute, { connection, target }: Saturated): Poo
     case 'gate':
       return gate;
     case 'event':
-      return posted(gate, `${chain}/event`, 'application/json', EVENT);
+      return posted(gate, `${chain}/event`, EVENT);
     case 'events':
-      return posted(gate, `${chain}/events`, 'application/x-ndjson', `${EVENT}\n`.repeat(BULK));
+      return posted(gate, `${chain}/events`, `[${Array(MOST_EVENTS).fill(EVENT).join()}]`);
   }
 }
 
 const EVENT = '{"type":"request"}';
 
-function posted({ headers }: PoolRequest, path: string, type: string, body: string): PoolRequest {
-  return { method: 'POST', path, headers: { ...headers, 'content-type': type }, body };
+function posted({ headers }: PoolRequest, path: string, body: string): PoolRequest {
+  return { method: 'POST', path, headers: { ...headers, 'content-type': 'application/json' }, body };
 }
 
 function boundBy(generatorBusy: number | null, nodeBusy: number | null): RouteFigures['boundBy'] {

@@ -26,19 +26,17 @@ function scripted(turns: readonly (Answered | Error | Promise<Answered>)[], opti
         limited = 0,
       } = await (turn instanceof Error ? Promise.reject(turn) : turn!);
       const contract = { id: 'c', state: 's', count: 0, admitted: 0, limited: 0, retry_after_ms };
+      const contracts = [{ ...contract, ...(remaining === undefined ? {} : { remaining }) }];
+      // What came before the last decision, and a contract with keys, say nothing of the room.
+      const before = {
+        ok: true as const,
+        cycle: 1,
+        contracts: [{ ...contract, remaining: 0, retry_after_ms: 600_000 }],
+      };
+      const ofKey = { ok: true as const, cycle: 1, contracts: [{ ...contract, id: 'k', key: 'a', remaining: 0 }] };
       return {
-        ...{
-          ok: true,
-          cycle: 1,
-          lines: events.length,
-          counted: events.length,
-          refused: 0,
-          complete: true,
-          outcomes: [],
-        },
-        admitted: events.length - limited,
-        limited,
-        contracts: [{ ...contract, ...(remaining === undefined ? {} : { remaining }) }],
+        ...{ ok: true, counted: events.length, refused: 0, admitted: events.length - limited, limited },
+        outcomes: [before, ofKey, { ok: true, cycle: 1, contracts }],
       };
     },
     cycleMs: async () => 50,

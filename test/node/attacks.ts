@@ -113,8 +113,8 @@ export async function prepare(owner: Asker): Promise<void> {
   await owner.machine('long');
   for (let n = 0; n < 18; n += 1) gate ??= await owner.deploy('long', { within: 100_000, threshold: 100 });
   const { cycle } = await owner.must('GET', '/api/clock');
-  const lines = Array.from({ length: 400 }, (_, n) => `{"type":"request","cycle":${cycle - n}}`);
-  await owner.must('POST', '/api/chain/long/events', lines.join('\n'), { 'content-type': 'application/x-ndjson' });
+  const late = Array.from({ length: 400 }, (_, n) => ({ ...event, cycle: cycle - n }));
+  await owner.must('POST', '/api/chain/long/events', late);
 }
 
 let gate: string | undefined;
@@ -128,17 +128,17 @@ const post = (path: string, body: () => object | string) => asking('owner', 'POS
 const get = (path: string) => asking('stranger', 'GET', path);
 const event = { type: 'request' };
 const scopes = (count: number) => ({ scopes: Array.from({ length: count }, () => 'admin') });
-const manyNames = (n: number) => ({
-  requests: Array.from({ length: 100 }, (_, k) => ({ contract_id: keyed, key: `${n}-${k}-`.padEnd(256, 'k') })),
-});
+const manyNames = (n: number) =>
+  Array.from({ length: 100 }, (_, k) => ({ ...event, contract_id: keyed, key: `${n}-${k}-`.padEnd(256, 'k') }));
 const longCredential = (n: number) => ({ authorization: `Bearer ${' '.repeat(1_000)}${n}${'x'.repeat(6_000)}` });
 
 // biome-ignore format: one attack a line
 const all: readonly (readonly [name: string, answer: number, lanes: number | undefined, once: Attack['once']])[] = [
   ['an event that flips ten contracts 64 times each', 200, 4, post('/api/chain/flips/event', () => ({ ...event, count: 1_000 }))],
   ['an event of 1,500 contracts', 200, 4, post('/api/chain/many/event', () => event)],
-  ['an array of 2,000 events of 1,500 contracts', 200, 1, post('/api/chain/many/events', () => arrayOf(2_000))],
-  ['an array of 2,000 events of 60 contracts with a rule', 200, 1, post('/api/chain/rules/events', () => arrayOf(2_000))],
+  ['an array of 6 events of 1,500 contracts', 200, 4, post('/api/chain/many/events', () => arrayOf(6))],
+  ['an array of 160 events of 60 contracts with a rule', 200, 4, post('/api/chain/rules/events', () => arrayOf(160))],
+  ['an array of 1,000 events that are refused', 200, 4, post('/api/chain/flips/events', () => arrayOf(1_000).replaceAll('type', 'name'))],
   ['the longest array that is read, and it is not JSON at its end', 400, 4, post('/api/chain/flips/events', () => notJson)],
   ['1,000 events of 60 contracts with a rule', 200, 2, post('/api/chain/rules/event', () => ({ ...event, count: 1_000 }))],
   ['an event of 18 contracts that limit over long windows', 200, 4, post('/api/chain/long/event', () => event)],
@@ -163,8 +163,8 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
   ['the OpenAPI document', 200, undefined, get('/api/openapi.json')],
   ['whole records', 200, 4, get('/api/chain/many/state?format=ndjson')],
   ['records verified', 200, 4, get('/api/chain/many/state/verify')],
-  ['gates of 100 keys with long names that are new each time', 200, undefined,
-    (owner, _stranger, n) => owner.ask('POST', '/api/chain/names/gates', manyNames(n))],
+  ['events of 100 keys with long names that are new each time', 200, undefined,
+    (owner, _stranger, n) => owner.ask('POST', '/api/chain/names/events', manyNames(n))],
   ['credentials that are long and new each time', 401, undefined,
     (_owner, stranger, n) => stranger.ask('GET', '/api/limits', undefined, longCredential(n))],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],

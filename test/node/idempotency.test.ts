@@ -74,7 +74,7 @@ it('what a request with a key counts is written with the key, however much other
   const id = await owner.contractOn('keyed', { threshold: 100, within: 10, keyed: { max_keys: 5_000 } });
   const stored = () => new Map([...slow.store.keys(id)].map(({ key: of, windows }) => [of, windows[0]!.counts.at(-1)]));
   const others = Array.from({ length: 1_500 }, (_, n) => ({ type: 'request', key: `other ${n}` }));
-  await owner.post('/api/chain/keyed/events', others);
+  for (const some of [others.slice(0, 750), others.slice(750)]) await owner.post('/api/chain/keyed/events', some);
   const mine = Array.from({ length: 300 }, (_, n) => ({ type: 'request', key: `mine ${n}`, count: 2 }));
   for (const [name, sent, to] of [
     ['a', { type: 'request', key: 'one', count: 7 }, 'event'],
@@ -142,11 +142,11 @@ describe('many events with an idempotency key', () => {
 
   it('have a short answer when it is repeated, if the first was very long', async () => {
     await contractOn('long');
-    const lines = Array.from({ length: 2_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));
-    const first = await send('long', 'b', lines, { path: 'events' });
-    const again = await send('long', 'b', lines, { path: 'events' });
-    expect(first.body.outcomes.length).toBe(2_000);
-    expect(again.body).toEqual({ ...first.body, outcomes: [], contracts: [] });
+    const events = Array.from({ length: 1_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));
+    const first = await send('long', 'b', events, { path: 'events' });
+    const again = await send('long', 'b', events, { path: 'events' });
+    expect(first.body.outcomes.length).toBe(1_000);
+    expect(again.body).toEqual({ ...first.body, outcomes: [] });
   });
 });
 

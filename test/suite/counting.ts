@@ -9,6 +9,7 @@ import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../src/math/random.js';
 import type { Counting, DecisionResult, EventAnswer, TimedDecision } from '../../src/node/counting/counting.js';
 import type { Decision, DecisionRequest } from '../../src/node/counting/decision.js';
+import type { EventsAnswer } from '../../src/node/counting/events.js';
 import type { Lines } from '../../src/node/counting/lines.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
 import type { RunningNode } from '../../src/node/node.js';
@@ -307,6 +308,86 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           'unknown_event_type',
         );
         expect(await counts(event(made, {}, { key: 'k', request: 'right' }))).toEqual([[id, 1]]);
+      });
+    });
+
+    describe('many events', () => {
+      const events = async (made: Made, values: readonly unknown[], once?: OnceOnly, node = lastNode()) =>
+        node.counting.events(node.host.machine(made.slug), values, once);
+      const REQUEST = { type: 'request' };
+      const shown = ({ outcomes }: EventsAnswer) =>
+        outcomes.map((one) =>
+          one.ok ? one.contracts.map(({ id, ...of }) => [id, (of as Decision).count, of.admitted]) : one.code,
+        );
+
+      it('are counted in order, each with its decisions; those that are refused fail no other', async () => {
+        const [made, a, b] = await Made.with({ threshold: 3 }, { threshold: 5 });
+        const { cycle } = await made.event({ contract_id: b });
+        const bad = ['nonsense', { type: 'other' }, { ...REQUEST, count: 0 }, { ...REQUEST, contract_id: 'none' }];
+        const odd = [...bad, { ...REQUEST, cycle: cycle + 1 }, { ...REQUEST, cycle: cycle - 10 }];
+        const good = [REQUEST, { ...REQUEST, count: 3 }, { ...REQUEST, contract_id: b }, { ...REQUEST, cycle }];
+        const values = [good[0], ...odd, ...good.slice(1)];
+        const { outcomes, ...sums } = (await events(made, values)) as EventsAnswer;
+        expect(sums).toEqual({ ok: true, counted: 4, refused: 6, admitted: 3, limited: 3 });
+        const codes = ['invalid_input', 'unknown_event_type', 'invalid_input', 'contract_not_found'];
+        expect(shown({ outcomes, ...sums })).toEqual([
+          [
+            [a, 1, 1],
+            [b, 2, 1],
+          ],
+          ...codes,
+          'event_in_future',
+          'event_too_old',
+          [
+            [a, 4, 2],
+            [b, 5, 3],
+          ],
+          [[b, 6, 0]],
+          [
+            [a, 5, 0],
+            [b, 7, 0],
+          ],
+        ]);
+        expect(outcomes[0]).toMatchObject({ ok: true, cycle, contracts: [{ state: 'allowing', remaining: 2 }, {}] });
+        expect(outcomes[1]).toMatchObject({ ok: false, status: 400, detail: expect.stringContaining('/ must be') });
+        expect(outcomes.at(-1)).toMatchObject({ contracts: [{ state: 'limiting', limited: 1 }, { count: 7 }] });
+      });
+
+      it('are counted by their keys; one that finds no place is refused', async () => {
+        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
+        const values = ['a', 'a', 'b', 'c', 'b', undefined].map((key) => ({ ...REQUEST, key }));
+        const answer = (await events(made, values)) as EventsAnswer;
+        expect(shown(answer)).toEqual([
+          [[id, 1, 1]],
+          [[id, 2, 0]],
+          [[id, 1, 1]],
+          'too_many_keys',
+          [[id, 2, 0]],
+          'key_missing',
+        ]);
+        expect(answer).toMatchObject({ counted: 4, refused: 2, admitted: 2, limited: 2 });
+      });
+
+      it('of a contract with a rule are decided one after the other', async () => {
+        const [made, id] = await Made.with({ rule: slowRules['gcra'], within: undefined });
+        const values = Array.from({ length: 4 }, () => ({ ...REQUEST, count: 7 }));
+        expect(shown((await events(made, values)) as EventsAnswer)).toEqual(
+          [7, 7, 6, 0].map((admitted, n) => [[id, [7, 14, 20, 20][n], admitted]]),
+        );
+      });
+
+      it('with an idempotency key are counted once, refused ones among them, whichever node is asked again', async () => {
+        const [made, id] = await Made.with({ threshold: 3 });
+        const once = { key: 'k', request: 'r' };
+        const values = [REQUEST, 7, REQUEST];
+        expect(shown((await events(made, values, once)) as EventsAnswer)).toEqual([
+          [[id, 1, 1]],
+          'invalid_input',
+          [[id, 2, 1]],
+        ]);
+        expect(await events(made, values, once, counters.nodes[0])).toBeInstanceOf(Replayed);
+        expect(await refused(() => events(made, values, { ...once, request: 'other' }))).toBe('idempotency_key_reused');
+        expect((await made.event()).contracts).toMatchObject([{ count: 3 }]);
       });
     });
 

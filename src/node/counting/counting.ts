@@ -11,6 +11,7 @@ import type { Machine } from '../../host/machine.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Failure } from '../../schema/failure.js';
 import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
+import type { EventsAnswer } from './events.js';
 import type { Lines } from './lines.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
@@ -38,6 +39,12 @@ export interface Counting {
    * `event_in_future`, `too_many_keys`, `idempotency_key_reused`, `too_many_requests`
    */
   event(machine: Machine, event: Event, once?: OnceOnly): MaybePromise<EventAnswer | Replayed>;
+
+  /**
+   * As `event`, for many in order. Those that cannot be counted have an outcome, too: they fail no other.
+   * @param values what was sent, event or not @throws Failure `idempotency_key_reused`, `too_many_requests`, `store_failed`, `store_away`
+   */
+  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): MaybePromise<EventsAnswer | Replayed>;
 
   lines(machine: Machine): Lines;
 

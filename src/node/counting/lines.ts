@@ -2,8 +2,6 @@
 //
 //   line     1 … 100     101 … 5000    5001      5002 …        neighbours with the same outcome share one entry, so that the
 //   outcome  admitted    limited       refused   admitted …    answer stays small however many lines there are
-import type { Static } from 'typebox';
-import type { OutcomeShape } from '../../api/events.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
@@ -22,6 +20,16 @@ const MOST_REFUSED = 10_000;
 
 export const LONGEST_LINE = 4_096;
 
+interface LineOutcome {
+  readonly from_line: number;
+  to_line: number;
+  readonly outcome: 'admitted' | 'limited' | 'mixed' | 'refused';
+  admitted: number;
+  limited: number;
+  readonly code?: string;
+  readonly detail?: string;
+}
+
 export type Read = EventRead | { readonly number: number; readonly failure: unknown };
 
 export type EventRead = EventFields & { readonly number: number };
@@ -35,7 +43,7 @@ export interface Sum {
 }
 
 export abstract class Lines implements LineReader {
-  readonly outcomes: Static<typeof OutcomeShape>[] = [];
+  readonly outcomes: LineOutcome[] = [];
   lines = 0;
   counted = 0;
   refused = 0;
@@ -71,10 +79,6 @@ export abstract class Lines implements LineReader {
 
   line(bytes: Buffer, from: number, to: number, number: number): void {
     this.#readBy(number, () => this.#line.read(bytes, from, to));
-  }
-
-  element(value: unknown, number: number): void {
-    this.#readBy(number, () => this.#line.take(value));
   }
 
   #readBy(number: number, read: () => void): void {

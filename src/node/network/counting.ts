@@ -20,10 +20,12 @@ import type {
   KeysShown,
 } from '../counting/counting.js';
 import { type DecisionRequest, decisionOf, foreseen, keyShown } from '../counting/decision.js';
+import { type EventsAnswer, eventsAnswer, eventsIn, failureOfEvent } from '../counting/events.js';
 import type { Lines } from '../counting/lines.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
+import { ofOwner } from '../request-source.js';
 import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { doOnce } from './idempotency.js';
 import { NetworkLines } from './lines.js';
@@ -100,6 +102,19 @@ export class NetworkCounting implements Counting {
     return doOnce(this.#network.connection, machine, once, () => this.#countEvent(machine, event));
   }
 
+  /** They are counted, or the request fails, even if a contract is open while Redis is away. */
+  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): Promise<EventsAnswer | Replayed> {
+    const { connection, directory } = this.#network;
+    return doOnce(connection, machine, once, async () => {
+      const events = await this.#queue.steps(ofOwner(machine.image.owner), eventsIn(values));
+      // The decisions show it if the store is away.
+      await directory.refresh(machine).catch(() => {});
+      const count = (event: Event | Failure) =>
+        event instanceof Failure ? event : this.#countEvent(machine, event, true).catch(failureOfEvent);
+      return eventsAnswer(await Promise.all(events.map(count)));
+    });
+  }
+
   lines(machine: Machine): Lines {
     const context = { network: this.#network, host: this.#host, queue: this.#queue };
     return new NetworkLines({ ...context, count: (asked, how) => this.#count(asked, how) }, machine);
@@ -156,9 +171,9 @@ export class NetworkCounting implements Counting {
   }
 
   /** Includes contracts that another node has just made. */
-  async #countEvent(machine: Machine, event: Event): Promise<EventAnswer> {
+  async #countEvent(machine: Machine, event: Event, mustCount = event.cycle !== undefined): Promise<EventAnswer> {
     const { type, count: n = 1, cycle: happened, contract_id, key } = event;
-    const how = { happened, mustCount: happened !== undefined };
+    const how = { happened, mustCount };
     const askedNow = () => askedBy(machine, listenersOf(this.#host, machine, type, contract_id), n, key);
     const newest = machine.contracts.at(-1);
     const first = askedNow();

@@ -1,27 +1,29 @@
 // POST …/events: many events at once. It answers after the last line, so that clients that write everything before they read are served.
 import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
+import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../limiter/plan.js';
+import { compileSchema } from '../../schema/compile-schema.js';
 import { assert, Failure } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import { LineCutter } from '../../traffic/log/lines.js';
 import { type Lines, LONGEST_LINE } from '../counting/lines.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { parseBody, textOf } from '../json-body.js';
 import type { Limits } from '../limits.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
-import { failureFrom } from '../problem.js';
+import type { NodeContext } from '../node-context.js';
+import { failureFrom, refusal } from '../problem.js';
 import { sourceOf } from '../request-source.js';
-import { forEvents, route } from '../route.js';
+import { forEvents, type RouteRequest, route } from '../route.js';
 import type { OpenBodies } from '../whole-body.js';
 
 export const countMany = route(api.countMany, forEvents, {
   summary:
-    'Counts many events at once: a JSON array, or one event a line (NDJSON). Bad lines are reported, good ones counted.',
+    'Counts up to 1,000 events at once, in order. Each has an outcome, as POST …/event would answer; one that is refused fails no other.',
   errors: ['invalid_json', 'invalid_input', 'idempotency_key_reused', 'too_many_requests'],
-  example: {
-    type: 'application/x-ndjson',
-    body: '{"type":"request"}\n{"type":"request","count":3}\n',
-  },
+  example: { body: [{ type: 'request' }, { type: 'request', count: 3 }] },
   takesStream: true,
   skipsQueue: true,
   async handle(context, request, reply) {
@@ -33,23 +35,25 @@ export const countMany = route(api.countMany, forEvents, {
     refuseAnnounced(request.headers['content-length'], limits.eventsBytes);
     const isArray = request.mediaType === 'application/json';
     const source = sourceOf(request);
-    // Parsed at once, in the caller's turn.
-    const most = isArray ? limits.longBodyBytes : limits.bodyBytes;
-    const reader = (whole: Buffer) =>
-      isArray
-        ? queue.of(source, () => elementsOf(parseBody(textOf(whole), 'array') as readonly unknown[], lines))
-        : linesOf(whole, cutterOf(lines), lines, true);
+    if (isArray) {
+      const whole = await wholeOf(chunks, bodies.open(request, limits.longBodyBytes, bodyTooLarge)).catch((error) => {
+        request.raw.resume();
+        throw error;
+      });
+      // Parsed at once, in the caller's turn.
+      const values = await queue.of(source, () => parseBody(textOf(whole), 'array'));
+      return countArray(context, request, reply, machine, values);
+    }
+    const most = limits.bodyBytes;
     const header = request.headers['idempotency-key'];
     let answer: object | undefined;
     try {
       if (header !== undefined) {
         const whole = await wholeOf(chunks, bodies.open(request, most, bodyTooLarge));
-        const once = onceOnly(header, ['events', String(isArray), whole.toString('latin1')]);
+        const once = onceOnly(header, ['lines', whole.toString('latin1')]);
         assert(once !== undefined, 'a request with the header has a key');
-        answer = await lines.countOnce(await reader(whole), once);
-      } else if (isArray)
-        await lines.count(await reader(await wholeOf(chunks, bodies.open(request, most, bodyTooLarge))));
-      else await countChunks(limits, chunks, lines);
+        answer = await lines.countOnce(linesOf(whole, cutterOf(lines), lines, true), once);
+      } else await countChunks(limits, chunks, lines);
     } catch (error) {
       // The rest is read and dropped: the next request of this connection follows it.
       request.raw.resume();
@@ -66,6 +70,42 @@ export const countMany = route(api.countMany, forEvents, {
     return queue.steps(source, jsonInSteps(result));
   },
 });
+
+const Values = Type.Array(Type.Unknown(), { minItems: 1, maxItems: api.MOST_EVENTS });
+const compiled = compileSchema(Values);
+
+async function countArray(
+  { counting, counts, queue }: NodeContext,
+  request: RouteRequest<typeof api.countMany.shapes, 'key'>,
+  reply: FastifyReply,
+  machine: Machine,
+  values: unknown,
+): Promise<Buffer> {
+  if (!compiled.fits(values)) throw refusal('body', Values, compiled.errors(values));
+  refuseLongAnswer(machine, values);
+  const once = onceOnly(request.headers['idempotency-key'], ['events', values]);
+  const answer = await counting.events(machine, values, once);
+  if (answer instanceof Replayed) return answer.sentBy(reply);
+  for (const outcome of answer.outcomes) {
+    if (outcome.ok) for (const one of outcome.contracts) counts.took(one.admitted + one.limited, one);
+  }
+  reply.header('content-type', JSON_TYPE);
+  return queue.steps(sourceOf(request), jsonInSteps(answer));
+}
+
+/** In one answer: as many as one event can have. */
+const MOST_DECISIONS = 10_000;
+
+function refuseLongAnswer({ contracts }: Machine, values: readonly unknown[]): void {
+  const named = values.filter((value) => Object(value).contract_id !== undefined).length;
+  const decisions = named + (values.length - named) * contracts.length;
+  if (values.length === 1 || decisions <= MOST_DECISIONS) return;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was counted.',
+    why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,
+    fix: 'Send fewer events at a time, or name one contract in `contract_id`.',
+  });
+}
 
 /** Counts lines as they come, in the cycle of their chunk; buffers at most one chunk and one line. */
 async function countChunks({ eventsBytes }: Limits, body: AsyncIterable<Buffer>, lines: Lines): Promise<void> {
@@ -102,13 +142,6 @@ async function wholeOf(chunks: AsyncIterable<Buffer>, body: ReturnType<OpenBodie
     return body.whole();
   } finally {
     body.close();
-  }
-}
-
-function* elementsOf(values: readonly unknown[], lines: Lines): Steps<void> {
-  for (const [index, value] of values.entries()) {
-    lines.element(value, index + 1);
-    yield;
   }
 }
 

@@ -17,11 +17,20 @@ import type {
   MaybePromise,
 } from '../counting.js';
 import { type DecisionRequest, keyShown } from '../decision.js';
+import type { EventsAnswer } from '../events.js';
 import type { Lines } from '../lines.js';
-import { type Event, listenersOf } from '../listeners.js';
+import type { Event } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
-import { countEvent, decideEach, decideInSteps, decideNow, isOneStep, needsLongForecast } from './deciding.js';
+import {
+  countEvent,
+  countEvents,
+  decideEach,
+  decideInSteps,
+  decideNow,
+  isOneStep,
+  needsLongForecast,
+} from './deciding.js';
 import { type LocalContext, LocalLines } from './lines.js';
 import { LocalSamples } from './samples.js';
 
@@ -62,12 +71,14 @@ export class LocalCounting implements Counting {
   }
 
   event(machine: Machine, event: Event, once?: OnceOnly): MaybePromise<EventAnswer | Replayed> {
-    const { host, idempotency } = this.#context;
-    if (once === undefined) return this.#counted(machine, (cycle) => countEvent(host, machine, event, cycle));
-    const windows = () => listenersOf(host, machine, event.type, event.contract_id).map(({ contract }) => contract);
-    return this.#counted(machine, (cycle) =>
-      idempotency.once(machine, once, cycle, () => countEvent(host, machine, event, cycle), windows),
-    );
+    const { host } = this.#context;
+    return this.#countedOnce(machine, once, (cycle) => countEvent(host, machine, event, cycle), idsIn);
+  }
+
+  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): MaybePromise<EventsAnswer | Replayed> {
+    const { host } = this.#context;
+    const ids = ({ outcomes }: EventsAnswer) => outcomes.flatMap((one) => (one.ok ? idsIn(one) : []));
+    return this.#countedOnce(machine, once, (cycle) => countEvents(host, machine, values, cycle), ids);
   }
 
   lines(machine: Machine): Lines {
@@ -131,6 +142,19 @@ export class LocalCounting implements Counting {
     }
   }
 
+  /** @param ids of the contracts that counted */
+  #countedOnce<T extends object>(
+    machine: Machine,
+    once: OnceOnly | undefined,
+    count: (cycle: number) => Steps<T>,
+    ids: (answer: T) => readonly string[],
+  ): MaybePromise<T | Replayed> {
+    const { host, idempotency } = this.#context;
+    if (once === undefined) return this.#counted(machine, count);
+    const windows = (answer: T) => Array.from(new Set(ids(answer)), (id) => host.contract(id));
+    return this.#counted(machine, (cycle) => idempotency.once(machine, once, cycle, () => count(cycle), windows));
+  }
+
   #counted<T>(machine: Machine, work: (cycle: number) => Steps<T>): MaybePromise<T> {
     let cycle = 0;
     const done = this.#context.work.of(machine, (arrived) => {
@@ -149,6 +173,10 @@ export class LocalCounting implements Counting {
   #machineOf({ machine }: Contract): Machine {
     return this.#context.host.machine(machine.slug);
   }
+}
+
+function idsIn({ contracts }: EventAnswer): string[] {
+  return contracts.map(({ id }) => id);
 }
 
 /** By the number of their place in the table of the contract. */

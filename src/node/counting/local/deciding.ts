@@ -7,6 +7,7 @@ import { PAUSE } from '../../caller-queue.js';
 import { claimPlaces } from '../../keyed.js';
 import type { DecisionResult, DecisionResults, EventAnswer } from '../counting.js';
 import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
+import { type EventsAnswer, eventsAnswer, eventsIn, failureOfEvent } from '../events.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
 export function decideNow(asked: DecisionRequest, cycle: number, nowMs: number): DecisionResult {
@@ -79,6 +80,25 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
     }
   }
   return { ok: true, cycle, contracts };
+}
+
+/** @throws Failure `store_failed`, `disk_full` */
+export function* countEvents(
+  host: Host,
+  machine: Machine,
+  values: readonly unknown[],
+  cycle: number,
+): Steps<EventsAnswer> {
+  const outcomes: (EventAnswer | Failure)[] = [];
+  for (const event of yield* eventsIn(values)) {
+    try {
+      outcomes.push(event instanceof Failure ? event : yield* countEvent(host, machine, event, cycle));
+    } catch (error) {
+      outcomes.push(failureOfEvent(error));
+    }
+    yield;
+  }
+  return eventsAnswer(outcomes);
 }
 
 /** @param happened an earlier cycle, accepted by `whyNotAt` @returns how many were admitted */

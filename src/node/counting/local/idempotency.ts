@@ -57,7 +57,7 @@ export class Idempotency {
     once: OnceOnly,
     cycle: number,
     count: () => Steps<T>,
-    windows: () => Iterable<Contract>,
+    windows: (answer: T) => Iterable<Contract>,
   ): Steps<T | Replayed> {
     const kept = this.#answers.find(machine.slug, once.key);
     if (kept !== undefined && kept.untilCycle > cycle) {
@@ -68,7 +68,7 @@ export class Idempotency {
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const answer = yield* inOneTurn(machine, count());
-    const untilCycle = cycle + Math.min(LONGEST_CYCLES, reachOf(windows(), machine.context.clock.cycleMs));
+    const untilCycle = cycle + Math.min(LONGEST_CYCLES, reachOf(windows(answer), machine.context.clock.cycleMs));
     const text = textOf(answer);
     if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
     this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
