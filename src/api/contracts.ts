@@ -1,4 +1,4 @@
-// The endpoints of contracts: list templates, deploy, create, list, show, move to a state.
+// The endpoints of contracts: list templates, deploy, create, list, show, list keys, move to a state.
 import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
 import { DrawnMachine } from '../limiter/drawn-machine.js';
 import { GatewayDefinition } from '../limiter/gateway-definition.js';
@@ -16,6 +16,7 @@ import {
   Hash,
   Key,
   Keyed,
+  limitOf,
   OfContract,
   OfMachine,
   ok,
@@ -26,7 +27,7 @@ import {
   thresholdOf,
   withinOf,
 } from './shapes.js';
-import { ContractStatus, ContractView } from './views.js';
+import { ContractStatus, ContractView, Counted, DecisionShape, State } from './views.js';
 
 /** A contract shows its last `MOST_TRANSITIONS` transitions within the last `LOOK_BACK` rows of the record. */
 export const LOOK_BACK = 200;
@@ -170,6 +171,35 @@ export const getContract = get('/api/chain/{slug}/contracts/{contract_id}', {
         description: `Up to ${MOST_TRANSITIONS}, of the last ${LOOK_BACK} rows; newest last.`,
       }),
     }),
+  }),
+});
+
+const { remaining, retry_after_cycles } = DecisionShape.properties;
+
+export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/keys', {
+  shapes: {
+    params: OfContract,
+    querystring: exact({
+      after: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
+      ),
+      limit: limitOf('Keys'),
+      limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
+      search: Search,
+    }),
+  },
+  answers: ok('A page of keys. One that comes or goes meanwhile may be missing.', {
+    cycle: Cycle,
+    keys: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'The key, or its keyed hash.' }),
+        state: State,
+        count: Counted,
+        remaining,
+        retry_after_cycles,
+      }),
+    ),
+    next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
   }),
 });
 

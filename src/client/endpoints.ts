@@ -9,12 +9,12 @@ export {
   getContract,
   inspectRateLimiter,
   inspectTemplate,
+  listContractKeys,
   listContracts,
   listTemplates,
   showStateMachine,
 } from '../api/contracts.js';
 export { countMany, countOne, gate, gateByPost } from '../api/events.js';
-export { gates, listContractKeys } from '../api/keyed.js';
 export { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 export { createMachine, deleteMachine, getMachine, listActive, listMachines } from '../api/machines.js';
 export { listEndpoints, listLimits, listNodes, proveKey, publicKey, readClock } from '../api/node.js';

@@ -78,16 +78,6 @@ export class Access {
     return stored !== undefined && !stored.isRevoked && nowMs < stored.expiresAtMs;
   }
 
-  /** For long requests. @param taken lines so far @throws Failure `credential_invalid` once the key or session has ended */
-  refuseEnded(caller: Caller | undefined, nowMs: number, taken: number): void {
-    if (caller === undefined || this.holdsAt(caller, nowMs)) return;
-    throw new Failure('credential_invalid', {
-      what: 'The rest of the body was not counted.',
-      why: `The ${caller.sessionHash === undefined ? 'key' : 'session'} ended while it came; ${taken} lines before it were taken.`,
-      fix: 'Send the lines behind those with another key.',
-    });
-  }
-
   dropKey(keyId: string): void {
     for (const callers of [this.#byHeader, this.#byGatewayHeader]) callers.drop(({ key }) => key.id === keyId);
   }

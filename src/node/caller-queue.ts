@@ -1,5 +1,5 @@
-// Runs long work in short pieces: all requests but gates and events, events of many contracts, records read back. Other due work runs between
-// two pieces. Sources take turns, and one source's pieces run in order: a caller that sends a hundred requests at once delays only itself.
+// Runs long work in short pieces: all requests but gates and single events, events of many contracts, records read back. Other due work
+// runs between two pieces. Sources take turns, and one source's pieces run in order: a caller that sends a hundred requests at once delays only itself.
 //
 //   owner a     a1 a2 a3          turns     a1  b1  a2  b2  a3  b3 ...
 //   address b   b1 b2 b3          others      |   |   |   |   |   |      what became due meanwhile

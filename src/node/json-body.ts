@@ -21,17 +21,15 @@ export function refuseEncoded(headers: IncomingHttpHeaders): void {
 /** The text of a body, without a byte order mark. @throws Failure `invalid_json` if it is not UTF-8 */
 export function textOf(body: Buffer): string {
   if (isUtf8(body)) return body.toString('utf8', startsWithMark(body, 0, body.length) ? 3 : 0);
-  throw new Failure('invalid_json', { what: 'The body was not read.', why: NOT_UTF8, fix: 'Send it in UTF-8.' });
+  throw new Failure('invalid_json', {
+    what: 'The body was not read.',
+    why: 'It is not UTF-8, and replaced bytes would make one text of several.',
+    fix: 'Send it in UTF-8.',
+  });
 }
-
-export const NOT_UTF8 = 'It is not UTF-8, and replaced bytes would make one text of several.';
 
 /** @throws Failure `invalid_json`; `invalid_input` for anything else than `wanted`, and for half a character */
 export function parseBody(text: string, wanted: 'object' | 'array'): object {
-  const fix =
-    wanted === 'object'
-      ? 'Send a JSON object.'
-      : 'Send a JSON array, or one event a line with `Content-Type: application/x-ndjson`.';
   const tooMuch = text.length > DEEPEST ? shapeFault(text) : undefined;
   if (tooMuch !== undefined) {
     const known = 'GET /api/openapi.json describes what every route takes.';
@@ -42,7 +40,7 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
     value = JSON.parse(text);
   } catch (error) {
     const why = `It is not JSON: ${(error as Error).message}.`;
-    throw new Failure('invalid_json', { what: 'The body was not read.', why, fix });
+    throw new Failure('invalid_json', { what: 'The body was not read.', why, fix: `Send a JSON ${wanted}.` });
   }
   if (hasHalfCharacter(text, value)) {
     throw new Failure('invalid_input', {
@@ -55,7 +53,7 @@ export function parseBody(text: string, wanted: 'object' | 'array'): object {
   throw new Failure('invalid_input', {
     what: 'The body was refused.',
     why: `It is JSON and no ${wanted}.`,
-    fix,
+    fix: `Send a JSON ${wanted}.`,
     faults: [{ path: '/', message: `must be an ${wanted}` }],
   });
 }

@@ -19,16 +19,12 @@ const HOUR = 3_600 * SECOND;
 const MIB = 1 << 20;
 
 export const defaultLimits = {
-  /** Bytes of events, one per line, with an idempotency key: they are read as a whole. */
-  bodyBytes: MIB,
-  /** Bytes of bodies that are parsed at once: definitions and arrays; a few fields; no field. */
+  /** Bytes of bodies, which are parsed at once: definitions and arrays of events; a few fields; no field. */
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,
-  /** Bytes of bodies that have not ended yet and are read as a whole; `perOwner`: per owner, or per address without a credential. */
+  /** Bytes of bodies that have not ended yet; `perOwner`: per owner, or per address without a credential. */
   openBodyBytes: { perOwner: 64 * MIB, onNode: 512 * MIB },
-  /** Bytes of a streamed body of POST …/events. */
-  eventsBytes: 64 * MIB,
   /** Bytes of the request line and all headers. */
   headerBytes: 16 << 10,
   headersTimeoutMs: 10 * SECOND,

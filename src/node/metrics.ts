@@ -32,16 +32,12 @@ export class Counts {
   readonly #gateSecondsOf = new WeakMap<Machine, LatencyHistogram>();
   readonly #requests = new Map<RouteAddress | undefined, Float64Array>();
 
-  /** @param admitted how many of `n` requests @param isShadow whether a shadow would have limited those */
-  decided(n: number, admitted: number, isShadow = false): void {
-    if (isShadow) this.shadowed += admitted;
+  took(decision: Decision | Uncounted): void {
+    const { admitted, limited } = decision;
+    if (decision.away) this.away += admitted;
+    else if (decision.would_limit) this.shadowed += admitted;
     else this.admitted += admitted;
-    this.limited += n - admitted;
-  }
-
-  took(n: number, decision: Decision | Uncounted): void {
-    if (decision.away) this.away += n;
-    else this.decided(n, decision.admitted, decision.would_limit);
+    this.limited += limited;
   }
 
   /** @param machine undefined if it was removed meanwhile */

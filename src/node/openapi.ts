@@ -67,7 +67,7 @@ function nameBodies(names: SchemaNames, route: Route): void {
 }
 
 function operationOf(route: Route): object {
-  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none', takesStream = false } = route;
+  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none' } = route;
   const { params, querystring, body } = shapes;
   const parameters = [...parametersOf('path', params), ...parametersOf('query', querystring)];
   return {
@@ -79,7 +79,7 @@ function operationOf(route: Route): object {
     'x-auth': auth,
     'x-scope': scope,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, example?.body, takesStream) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(body, example?.body) }),
     responses: joined(answersOf(route), problemsOf(errorsOf(route))),
   };
 }
@@ -95,12 +95,10 @@ function parametersOf(place: 'path' | 'query', shape: TObject | undefined): obje
   );
 }
 
-function bodyOf(schema: TSchema, example: unknown, isStream: boolean): object {
+function bodyOf(schema: TSchema, example: unknown): object {
   const { required = [] } = schema as { readonly required?: readonly string[] };
-  if (!isStream)
-    return { content: { 'application/json': { schema, example } }, ...(required.length > 0 && { required: true }) };
-  const lines = { type: 'string', description: 'One event a line.' };
-  return { content: { 'application/x-ndjson': { schema: lines, example }, 'application/json': { schema } } };
+  const isRequired = required.length > 0 || 'items' in schema;
+  return { content: { 'application/json': { schema, example } }, ...(isRequired && { required: true }) };
 }
 
 /** Codes with which a route can fail: its own, and those of its path, credentials, body, query and store. */

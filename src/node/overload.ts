@@ -18,7 +18,7 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 
-const DECIDES = /\/(?:gates?|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
+const DECIDES = /\/(?:gate|events?)(?:\?|$)|\/contracts\/[^/?]+\/gate\//;
 const SUPERVISES = /^\/(?:healthz|readyz|metrics)(?:\?|$)/;
 
 /** Values of Retry-After in turn, so that refused clients do not all return at once. */

@@ -2,10 +2,8 @@
 import { inDomain, type Route } from './route.js';
 import { changeRoutes } from './routes/changes.js';
 import { contractRoutes } from './routes/contracts.js';
-import { countMany } from './routes/count-many.js';
 import { eventRoutes } from './routes/events.js';
 import { gateRoutes } from './routes/gate.js';
-import { gates, listContractKeys } from './routes/keyed.js';
 import { keyRoutes } from './routes/keys.js';
 import { machineRoutes } from './routes/machines.js';
 import { nodeRoutes, proveKey, publicKey } from './routes/node.js';
@@ -18,8 +16,8 @@ export const routes: readonly Route[] = [
   ...inDomain('keys and sessions', keyRoutes),
   ...inDomain('state machines', machineRoutes),
   ...inDomain('contract templates', templateRoutes),
-  ...inDomain('contracts', [...contractRoutes, ...changeRoutes, listContractKeys]),
-  ...inDomain('events', [gates, ...eventRoutes, countMany, ...gateRoutes]),
+  ...inDomain('contracts', [...contractRoutes, ...changeRoutes]),
+  ...inDomain('events', [...eventRoutes, ...gateRoutes]),
   ...inDomain('record', recordRoutes),
   ...inDomain('operators', [listOperators, getOperator]),
   ...inDomain('compute, wizard surface', [shift]),

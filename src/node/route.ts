@@ -28,12 +28,11 @@ type RouteDomain =
   | 'node'
   | 'home';
 
-/** For a caller that owns `edge-gateway` with one contract, whose id is written `{contract_id}`. Its `params` are those beside both. */
+/** For a caller that owns `edge-gateway` with one contract. Its `params` are those beside both. */
 interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly type?: string;
 }
 
 /** Where a credential is required, there is a caller. */
@@ -62,7 +61,6 @@ export interface Served<S extends Shapes, A extends Auth> {
   readonly gatewayOf?: (context: NodeContext, request: FastifyRequest) => Caller | undefined;
   /** The handler checks the body with more precise messages; the schema is documentation. */
   readonly checksBody?: boolean;
-  readonly takesStream?: boolean;
   /** The status is that of `reply`, 200 unless set. Exceptions become problems. */
   readonly handle: (context: NodeContext, request: RouteRequest<S, A>, reply: FastifyReply) => unknown;
 }
@@ -99,10 +97,9 @@ export function changesState({ method, isGate = false }: Route): boolean {
 }
 
 export function bodyLimitOf(
-  { shapes, takesLongBody = false, takesStream = false }: Route,
-  { longBodyBytes, shortBodyBytes, emptyBodyBytes, eventsBytes }: Limits,
+  { shapes, takesLongBody = false }: Route,
+  { longBodyBytes, shortBodyBytes, emptyBodyBytes }: Limits,
 ): number {
-  if (takesStream) return eventsBytes;
   if (takesLongBody) return longBodyBytes;
   return shapes?.body === undefined ? emptyBodyBytes : shortBodyBytes;
 }

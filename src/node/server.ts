@@ -114,15 +114,8 @@ export async function createServer(
     return sendProblem(reply, problem, failure && retryAfterSeconds(failure, context.clock));
   });
   // All methods of a gate are routed as GET.
-  const plain = routes.filter(({ method, takesStream, isGate }) => !takesStream && (!isGate || method === 'GET'));
-  const served = { context, checkHost, log };
-  for (const route of plain) mount(app, served, route);
-  await app.register(async (streaming) => {
-    streaming.removeAllContentTypeParsers();
-    const types = ['application/json', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
-    streaming.addContentTypeParser(types, (_request, payload, done) => done(null, payload));
-    for (const route of routes.filter(({ takesStream }) => takesStream)) mount(streaming, served, route);
-  });
+  const mounted = routes.filter(({ method, isGate }) => !isGate || method === 'GET');
+  for (const route of mounted) mount(app, { context, checkHost, log }, route);
   await app.ready();
   return app;
 }
@@ -142,16 +135,17 @@ function jsonReader({ limits, queue, bodies }: Pick<NodeContext, 'limits' | 'que
       if (body === null) return done(null);
       request.bodyLength = body.length;
       // Refusing costs several times what counting costs: on other routes each body takes its turn.
-      if (body.length <= PARSED_AT_ONCE && route.skipsQueue === true) parse(body, done);
-      else queue.take(sourceOf(request), () => parse(body, done));
+      if (body.length <= PARSED_AT_ONCE && route.skipsQueue === true) parse(route, body, done);
+      else queue.take(sourceOf(request), () => parse(route, body, done));
     });
   };
 }
 
-function parse(body: Buffer, done: Parsed): void {
+function parse({ shapes }: Route, body: Buffer, done: Parsed): void {
+  const wanted = shapes?.body !== undefined && 'items' in shapes.body ? 'array' : 'object';
   let parsed: object | undefined;
   try {
-    if (body.length > 0) parsed = parseBody(textOf(body), 'object');
+    if (body.length > 0) parsed = parseBody(textOf(body), wanted);
   } catch (error) {
     done(error as Error);
     return;
@@ -293,16 +287,16 @@ function authenticate(context: NodeContext, route: Route, checkHost: HostCheck) 
 }
 
 /** A serializer compiled from the schema is a fifth faster than JSON.stringify. */
-function isHot({ skipsQueue = false, takesStream = false }: Route): boolean {
-  return skipsQueue && !takesStream;
+function isHot({ skipsQueue = false }: Route): boolean {
+  return skipsQueue;
 }
 
 function schemaOf(route: Route): FastifySchema {
-  const { method, path, shapes = {}, answers, checksBody, takesStream } = route;
+  const { method, path, shapes = {}, answers, checksBody } = route;
   const { querystring, body } = shapes;
   // Load balancers and browsers may add parameters to a page; the API refuses unknown ones.
   const query = querystring ?? (path.startsWith('/api/') ? Nothing : undefined);
-  const isChecked = method !== 'GET' && !checksBody && !takesStream;
+  const isChecked = method !== 'GET' && !checksBody;
   const response = Object.fromEntries(
     Object.entries(answers).flatMap(([status, { schema }]) => (schema === undefined ? [] : [[status, schema]])),
   );

@@ -24,10 +24,10 @@ export class OpenBodies {
     this.#room = new SharedRoom(room);
   }
 
-  /** The caller closes it. @param most bytes @param tooLarge the failure of a body with more */
-  open(request: FastifyRequest, most: number, tooLarge: (most: number) => Failure): OpenBody {
+  /** The caller closes it. @param most bytes */
+  open(request: FastifyRequest, most: number): OpenBody {
     const owner = [sourceOf(request), addressNetworkOfCaller(request.caller, request.ip)] as const;
-    return new OpenBody(this.#room, owner, most, tooLarge);
+    return new OpenBody(this.#room, owner, most);
   }
 }
 
@@ -35,20 +35,13 @@ class OpenBody {
   readonly #room: SharedRoom;
   readonly #owner: readonly [owner: string, network: string];
   readonly #most: number;
-  readonly #tooLarge: (most: number) => Failure;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(
-    room: SharedRoom,
-    owner: readonly [owner: string, network: string],
-    most: number,
-    tooLarge: (most: number) => Failure,
-  ) {
+  constructor(room: SharedRoom, owner: readonly [owner: string, network: string], most: number) {
     this.#room = room;
     this.#owner = owner;
     this.#most = most;
-    this.#tooLarge = tooLarge;
   }
 
   get bytes(): number {
@@ -57,7 +50,7 @@ class OpenBody {
 
   /** @throws Failure `body_too_large`; `node_overloaded` if the caller has too many bytes in bodies without an end */
   take(chunk: Buffer): void {
-    if (this.#bytes + chunk.length > this.#most) throw this.#tooLarge(this.#most);
+    if (this.#bytes + chunk.length > this.#most) throw tooLarge(this.#most);
     if (!this.#room.hasRoom(...this.#owner)) throw tooManyOpen();
     this.#room.add(...this.#owner, chunk.length);
     this.#bytes += chunk.length;
@@ -84,7 +77,7 @@ export function readWhole(request: FastifyRequest, most: number, open: OpenBodie
   // The request exists once its head is parsed; what came with the head is parsed before the next tick.
   process.nextTick(() => {
     if (raw.readableLength === announced) read(undefined, raw.read());
-    else collect(raw, open.open(request, most, tooLarge), announced, read);
+    else collect(raw, open.open(request, most), announced, read);
   });
 }
 
@@ -111,7 +104,7 @@ function tooLarge(most: number): Failure {
   return new Failure('body_too_large', {
     what: 'The body was not read to its end.',
     why: `It has more than ${most} bytes, the most that this route takes.`,
-    fix: 'Send less at once; many events go to POST …/events, line by line.',
+    fix: 'Send less at once.',
   });
 }
 

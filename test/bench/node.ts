@@ -4,13 +4,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
+import { MOST_EVENTS } from '../../src/api/events.js';
 import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 import type { Kind, Listening } from './node-peer.js';
 
 const CONNECTIONS = 50;
-/** Gates of one request: as many as it may ask. */
-const GATES = 1_000;
-
+/** With many events, a round. */
+const REQUESTS = 200;
 /** How long each server is asked, and how often in turn. */
 export interface NodeBenchOptions {
   readonly seconds?: number;
@@ -43,18 +43,14 @@ export async function benchNode({ seconds = 3, rounds = 5 }: NodeBenchOptions = 
       return inTurn<Alone>(Object.fromEntries(measures) as Record<Alone, () => Promise<number>>, rounds);
     };
     const [event, gate] = [await ofAll('event'), await ofAll('gate')];
-    const lines = await linesPerSecond(node!.told, '{"type":"request"}\n', rounds);
-    const batches = await linesPerSecond(node!.told, '{"type":"request","count":10}\n', rounds);
-    const gates = await gatesPerSecond(node!.told, rounds);
+    const many = await eventsPerSecond(node!.told, rounds);
     return [
       ...rowsOf('event', event),
       ...rowsOf('gate', gate),
       {
-        ...{ what: 'node: POST gates, 1,000 in a request', value: gates, unit: 'gates/s' },
-        against: beside(gates, 'one gate a request', gate.weir, 20),
+        ...{ what: 'node: POST events, 1,000 in a request', value: many, unit: 'events/s' },
+        against: beside(many, 'one event a request', event.weir, 10),
       },
-      wanted('node: events in bulk, one a line', lines, 'lines/s', 3_600_000),
-      wanted('node: events in bulk, ten a line', 10 * batches, 'events/s', 25_000_000),
     ];
   } finally {
     stream.abort();
@@ -91,39 +87,19 @@ async function requestsPerSecond(told: Listening, what: 'event' | 'gate', durati
   return result.requests.total / result.duration;
 }
 
-/** Requests for many gates, two at a time. */
-async function gatesPerSecond({ url, authorization, gate }: Listening, rounds: number): Promise<number> {
-  const contract_id = gate.split('/').at(-2);
-  const body = JSON.stringify({ requests: Array.from({ length: GATES }, () => ({ contract_id })) });
+/** Of requests with as many events as they may have, two at a time. */
+async function eventsPerSecond({ url, authorization, event }: Listening, rounds: number): Promise<number> {
+  const body = JSON.stringify(Array.from({ length: MOST_EVENTS }, () => ({ type: 'request' })));
   const headers = { authorization, 'content-type': 'application/json' };
-  const path = `${gate.slice(0, gate.indexOf('/contracts/'))}/gates`;
-  const send = async () => {
-    const response = await fetch(url + path, { method: 'POST', headers, body });
-    const { decisions } = (await response.json()) as { decisions: unknown[] };
-    if (decisions.length !== GATES) throw new Error(`${decisions.length} of ${GATES} gates were decided`);
-  };
-  return twoAtATime(send, 200, GATES, rounds);
-}
-
-/** Bodies of a megabyte, two at a time. */
-async function linesPerSecond({ url, authorization, event }: Listening, line: string, rounds: number): Promise<number> {
-  const lines = Math.floor(1_000_000 / line.length);
-  const body = line.repeat(lines);
-  const headers = { authorization, 'content-type': 'application/x-ndjson' };
   const send = async () => {
     const response = await fetch(`${url}${event}s`, { method: 'POST', headers, body });
     const { counted } = (await response.json()) as { counted: number };
-    if (counted !== lines) throw new Error(`${counted} of ${lines} lines were counted`);
+    if (counted !== MOST_EVENTS) throw new Error(`${counted} of ${MOST_EVENTS} events were counted`);
   };
-  return twoAtATime(send, 10, lines, rounds);
-}
-
-/** What so many requests bring, each with as many, by the second. */
-async function twoAtATime(send: () => Promise<void>, requests: number, each: number, rounds: number): Promise<number> {
   const all = async () => {
-    for (let sent = 0; sent < requests; sent += 2) await Promise.all([send(), send()]);
+    for (let sent = 0; sent < REQUESTS; sent += 2) await Promise.all([send(), send()]);
   };
-  const perSecond = async () => (requests * each) / (await secondsOf(all));
+  const perSecond = async () => (REQUESTS * MOST_EVENTS) / (await secondsOf(all));
   return (await inTurn({ perSecond }, rounds)).perSecond;
 }
 
@@ -132,8 +108,4 @@ function rowsOf(what: 'event' | 'gate', seen: Record<Alone, number>): BenchRow[]
     ...{ what: what === 'event' ? 'node: POST event' : 'node: GET gate', value: seen.weir, unit: 'requests/s' },
     against: beside(seen.weir, name, seen[kind], target),
   }));
-}
-
-function wanted(what: string, value: number, unit: string, least: number): BenchRow {
-  return { what, value, unit, against: beside(value, 'what is wanted', least, 1) };
 }

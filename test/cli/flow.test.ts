@@ -152,9 +152,9 @@ describe('from nothing to a verified record', () => {
       'POST',
       `${node.url}/api/chain/curled/events`,
       '-H',
-      'Content-Type: application/x-ndjson',
-      '--data-binary',
-      '{"type":"request"}\n'.repeat(101),
+      'Content-Type: application/json',
+      '--data',
+      `[${Array(101).fill('{"type":"request"}').join()}]`,
     );
     const events = [...(await streamed).out.matchAll(/^event: (rate_\w+)$/gm)].map(([, name]) => name);
     const file = join(folder, 'curled.ndjson');

@@ -5,7 +5,7 @@ import type { Route } from '../../src/node/route.js';
 import { routes } from '../../src/node/route-list.js';
 import { inTurn, statusAndCode } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
-import { type About, bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
+import { type About, bodyOf, endsMachine, pathOf, statusOf } from './route-request.js';
 import type { Ask } from './running.js';
 
 /** What a route is about: nothing of an owner's, a private machine, a public one, a key. */
@@ -243,7 +243,6 @@ async function outcome(route: Route, place: Place, credential: Ask): Promise<str
   const response = await node.send(route.method, pathOf(route, about), {
     ...credential,
     body: bodyOf(route, about),
-    type: typeOf(route),
   });
   if (response.status === statusOf(route)) {
     await response.body?.cancel();

@@ -43,7 +43,7 @@ afterAll(async () => {
 const taking = routes.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/m/'));
 
 it.each(taking.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_, route) => {
-  const limit = route.takesStream === true ? defaultLimits.longBodyBytes : bodyLimitOf(route, defaultLimits);
+  const limit = bodyLimitOf(route, defaultLimits);
   const dear = [];
   for (const [kind, body] of bodiesFor(route, limit)) {
     const tries = [];
@@ -51,18 +51,15 @@ it.each(taking.map((route) => [`${route.method} ${route.path}`, route] as const)
       const { status, ...took } = await costOf(route, body);
       expect(status, `${kind}: ${status}`).toBeLessThan(500);
       tries.push({ kind, status, ...took });
-      if (took.turnMs < MOST_MS.turn && (route.takesStream === true || took.allMs < MOST_MS.all)) break;
+      if (took.turnMs < MOST_MS.turn && took.allMs < MOST_MS.all) break;
       if (left === 1) dear.push(tries);
     }
   }
   expect(dear).toEqual([]);
 });
 
-function* bodiesFor({ shapes, takesStream = false }: Route, limit: number): Generator<readonly [string, string]> {
-  if (takesStream) {
-    for (const [kind, text] of values(limit - 2)) yield [`an array of ${kind}`, `[${text}]`];
-    return;
-  }
+function* bodiesFor({ shapes }: Route, limit: number): Generator<readonly [string, string]> {
+  for (const [kind, text] of values(limit - 2)) yield [`an array of ${kind}`, `[${text}]`];
   for (const [kind, text] of values(limit - 100)) yield [`${kind} in a field that is not known`, `{"unknown":${text}}`];
   yield ['names that are not known', `{${repeated(limit - 2, (n) => `"n${n}":0`)}}`];
   yield ['a long name', `{"${'n'.repeat(limit - 20)}":0}`];
@@ -171,7 +168,7 @@ function threadMs(): number {
 it('refuses a longer body before it is read, whoever sends it', async () => {
   const refused = await Promise.all(
     taking
-      .filter(({ takesStream, isGate }) => !takesStream && !isGate)
+      .filter(({ isGate }) => !isGate)
       .map(async (route) => {
         const limit = bodyLimitOf(route, defaultLimits);
         const body = `{"unknown":"${'a'.repeat(limit)}"}`;

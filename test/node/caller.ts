@@ -9,9 +9,6 @@ export interface Told {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The headers of a body of one event a line. */
-export const NDJSON: Fields = { 'content-type': 'application/x-ndjson' };
-
 export class Caller {
   readonly url: string;
   readonly key: string;

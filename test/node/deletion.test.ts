@@ -180,8 +180,8 @@ it('what was deleted stays deleted after a restart, its record too, and keys of 
   const keyed = { ...ONE, keyed: { max_keys: 2_000 } };
   const [a, b] = [await first.contractOn('m', keyed), await first.deploy('m', ONE)];
   await first.contractOn('n', ONE);
-  const requests = Array.from({ length: 1_000 }, (_, n) => ({ contract_id: a, key: `key-${n}` }));
-  await first.post('/api/chain/m/gates', { requests });
+  const events = Array.from({ length: 1_000 }, (_, n) => ({ type: 'request', contract_id: a, key: `key-${n}` }));
+  await first.post('/api/chain/m/events', events);
   await first.delete(`/api/chain/m/contracts/${a}`);
   await first.delete('/api/chain/n');
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
 import { nodeOfFile } from './node-of-file.js';
-import { bodyOf, endsMachine, pathOf, statusOf, typeOf } from './route-request.js';
+import { bodyOf, endsMachine, pathOf, statusOf } from './route-request.js';
 import type { Ask } from './running.js';
 
 const slug = 'edge-gateway';
@@ -31,7 +31,6 @@ describe('the example of every route', () => {
     const response = await node.send(route.method, pathOf(route, about), {
       ...credentialFor(route.auth),
       body: bodyOf(route, about),
-      type: typeOf(route),
     });
     expect(response.status).toBe(statusOf(route));
     expect([response.headers.get('cache-control'), response.headers.get('x-content-type-options')]).toEqual([

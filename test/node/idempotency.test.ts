@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { inTurn, statusAndCode, type Told } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
@@ -9,12 +8,8 @@ const owner = node.owner();
 
 const contractOn = (slug: string, within = 1_000, threshold = 100) => owner.contractOn(slug, { threshold, within });
 
-const send = (
-  slug: string,
-  key: string,
-  body: unknown,
-  { path = 'event', type = 'application/json', by = owner } = {},
-) => by.post(`/api/chain/${slug}/${path}`, body, { 'idempotency-key': key, 'content-type': type });
+const send = (slug: string, key: string, body: unknown, { path = 'event', by = owner } = {}) =>
+  by.post(`/api/chain/${slug}/${path}`, body, { 'idempotency-key': key });
 
 const countOf = async (slug: string, contract: string) =>
   (await owner.get(`/api/chain/${slug}/contracts/${contract}`)).body.contract.count;
@@ -92,52 +87,19 @@ it('what a request with a key counts is written with the key, however much other
 });
 
 describe('many events with an idempotency key', () => {
-  it.each([
-    ['an array', [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }], 'application/json'],
-    ['lines', '{"type":"request"}\n{"type":"request","count":2}\n{"type":"x"}', 'application/x-ndjson'],
-  ])('count once: %s', async (name, body, type) => {
-    const slug = name.replace(' ', '-');
-    const contract = await contractOn(slug);
-    const first = await send(slug, 'b', body, { path: 'events', type });
-    const again = await send(slug, 'b', body, { path: 'events', type });
+  it('count once, also where the fields of each come in another order', async () => {
+    const contract = await contractOn('many');
+    const sent = [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }];
+    const first = await send('many', 'b', sent, { path: 'events' });
+    const again = await send('many', 'b', sent.with(1, { count: 2, type: 'request' }), { path: 'events' });
     expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
-    expect([first.body.counted, first.body.refused, await countOf(slug, contract)]).toEqual([2, 1, 3]);
+    expect([first.body.counted, first.body.refused, await countOf('many', contract)]).toEqual([2, 1, 3]);
   });
 
-  it('may have no more than a body that is read as a whole', async () => {
-    await contractOn('large');
-    const lines = '{"type":"request"}\n'.repeat(60_000);
-    const refused = await send('large', 'b', lines, { path: 'events', type: 'application/x-ndjson' });
-    expect(statusAndCode(refused)).toEqual([413, 'body_too_large']);
-  });
-
-  it.each([
-    ['a key, too large', { 'idempotency-key': 'k' }, 413],
-    ['no array, too large', { 'content-type': 'application/json' }, 413],
-  ])('are refused, and the connection goes on behind the rest of the body: %s', async (_, headers, status) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = (method: string, path: string, more: object, body = '') =>
-      new Promise<{ status: number | undefined; port: number | undefined }>((resolve, reject) => {
-        const options = { method, agent, headers: { authorization: `Bearer ${owner.key}`, ...more } };
-        const asked = request(`${node.url}${path}`, options, (told) => {
-          const port = asked.socket?.localPort;
-          told.resume().on('end', () => resolve({ status: told.statusCode, port }));
-        });
-        asked.on('error', reject).end(body);
-      });
-    await contractOn(`rest-${Object.keys(headers)[0]}`);
-    const lines = { 'content-type': 'application/x-ndjson', ...headers };
-    const path = `/api/chain/rest-${Object.keys(headers)[0]}/events`;
-    const first = await ask('POST', path, lines, '{"type":"request"}\n'.repeat(400_000));
-    const next = await ask('GET', '/readyz', {});
-    agent.destroy();
-    expect([first.status, next]).toEqual([status, { status: 200, port: first.port }]);
-  });
-
-  it('are refused where there is no body at all', async () => {
+  it('are refused where there is no array', async () => {
     await contractOn('none');
     const refused = await owner.post('/api/chain/none/events', undefined, { 'idempotency-key': 'b' });
-    expect(statusAndCode(refused)).toEqual([400, 'malformed_request']);
+    expect(statusAndCode(refused)).toEqual([400, 'invalid_input']);
   });
 
   it('have a short answer when it is repeated, if the first was very long', async () => {

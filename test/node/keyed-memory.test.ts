@@ -15,7 +15,7 @@ it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s',
   try {
     const owner = await Holder.minted(node.url);
     const keyed = { max_keys: PLACES, idle_cycles: 0, overflow };
-    const contract_id = await owner.contractOn('m', { threshold: 1, within: 1, keyed });
+    await owner.contractOn('m', { threshold: 1, within: 1, keyed });
     const figures = async () => {
       const text = await metricsOf(node.url);
       return { bytes: figureIn(text, 'weir_memory_bytes'), keys: figureIn(text, 'weir_keys') };
@@ -23,10 +23,10 @@ it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s',
     const seen = { admitted: 0, limited: 0, refused: 0 };
     const send = async (from: number, to: number) => {
       for (let at = from; at < to; at += AT_ONCE) {
-        const requests = Array.from({ length: AT_ONCE }, (_, n) => ({ contract_id, key: nameOf(at + n) }));
-        const { decisions } = (await owner.post('/api/chain/m/gates', { requests })).body;
-        for (const { admitted, code } of decisions)
-          seen[admitted === 1 ? 'admitted' : code === 'too_many_keys' ? 'refused' : 'limited'] += 1;
+        const events = Array.from({ length: AT_ONCE }, (_, n) => ({ type: 'request', key: nameOf(at + n) }));
+        const { outcomes } = (await owner.post('/api/chain/m/events', events)).body;
+        for (const { contracts, code } of outcomes)
+          seen[code === 'too_many_keys' ? 'refused' : contracts[0].admitted === 1 ? 'admitted' : 'limited'] += 1;
       }
     };
     // Until the heap has its size: V8 lets it grow before it collects.
@@ -59,8 +59,8 @@ it('a node with a small heap refuses further keys before it is full', async () =
     let last: unknown;
     let from = 0;
     for (; last !== 'memory_low' && from < 1_000_000; from += 400) {
-      const requests = Array.from({ length: 400 }, (_, n) => ({ contract_id, key: nameOfLength(from + n) }));
-      last = (await owner.post('/api/chain/m/gates', { requests })).body.decisions.at(-1).code;
+      const events = Array.from({ length: 400 }, (_, n) => ({ type: 'request', key: nameOfLength(from + n) }));
+      last = (await owner.post('/api/chain/m/events', events)).body.outcomes.at(-1).code;
     }
     const known = await owner.get(`${gateOf('m', contract_id)}?peek=1&key=${nameOfLength(0)}`);
     process.stdout.write(`${from} names of 256 characters in a heap of 128 MiB\n`);

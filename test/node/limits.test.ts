@@ -22,7 +22,7 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
   ]);
   expect([window_cycles.used, definition_bytes.used > 500, rows.used]).toEqual([7, true, 2]);
   expect([own.new_machines.left, own.definition_kib.left]).toEqual([999, 2_047]);
-  expect([other.machines.used, other.streams.used, other.node.body_bytes]).toEqual([0, 0, 1 << 20]);
+  expect([other.machines.used, other.streams.used, other.node.long_body_bytes]).toEqual([0, 0, 128 << 10]);
 });
 
 it.each<[string, object]>([

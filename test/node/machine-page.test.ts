@@ -175,8 +175,9 @@ inChromium('the page of a machine', (browser) => {
     const moves = 10_000;
     // Each of five thousand keys is limited once, and restored when its cycle is over.
     for (let first = 0; first < moves / 2; first += 1_000) {
-      const requests = Array.from({ length: 1_000 }, (_, index) => ({ contract_id, key: `k${first + index}`, n: 2 }));
-      await owner.post('/api/chain/long/gates', { requests });
+      const of = { type: 'request', contract_id, count: 2 };
+      const events = Array.from({ length: 1_000 }, (_, index) => ({ ...of, key: `k${first + index}` }));
+      await owner.post('/api/chain/long/events', events);
     }
     const head = async () => (await owner.get('/api/chain/state-machines/long')).body.machine.head.seq;
     await expect.poll(head).toBe(moves + 2);

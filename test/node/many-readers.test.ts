@@ -142,8 +142,11 @@ async function fill(keys: number): Promise<void> {
   const keyed = { max_keys: keys, store_keys: 'plain' };
   const contract_id = await owner.deploy('busy', { threshold: 1, within: 60, keyed });
   for (let from = 0; from < keys; from += 1_000) {
-    const requests = Array.from({ length: 1_000 }, (_, n) => ({ contract_id, key: `key-${from + n}`, n: 2 }));
-    await owner.post('/api/chain/busy/gates', { requests });
+    const of = { type: 'request', contract_id, count: 2 };
+    await owner.post(
+      '/api/chain/busy/events',
+      Array.from({ length: 1_000 }, (_, n) => ({ ...of, key: `key-${from + n}` })),
+    );
   }
   rows = (await owner.get('/api/chain/busy/state?limit=1')).body.head.seq;
   expect(rows).toBe(3 + keys);

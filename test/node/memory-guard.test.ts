@@ -67,9 +67,9 @@ it('a node with little memory left makes nothing that it would have to keep, and
   expect(made.map(({ status, body, headers }) => [status, body.code, headers.get('retry-after')])).toEqual(
     Array.from({ length: 7 }, () => [503, 'memory_low', '10']),
   );
-  const requests = ['known', 'new'].map((key) => ({ contract_id: refusing, key }));
-  const { decisions } = (await owner.post('/api/chain/m/gates', { requests })).body;
-  expect(decisions).toMatchObject([{ admitted: 1 }, { admitted: 0, code: 'memory_low' }]);
+  const events = ['known', 'new'].map((key) => ({ type: 'request', contract_id: refusing, key }));
+  const { outcomes } = (await owner.post('/api/chain/m/events', events)).body;
+  expect(outcomes).toMatchObject([{ contracts: [{ admitted: 1 }] }, { ok: false, code: 'memory_low' }]);
   expect((await gate(refusing, 'known')).status).toBe(200);
 
   heap.usedBytes = 10;

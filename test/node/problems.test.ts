@@ -61,8 +61,6 @@ const wrong: readonly Case[] = [
   ['a window too long', DEPLOY, { slug: 'gate', within: 100_001 }, '400 invalid_input', '/within must be <= 100000'],
   ['a limit that cannot be read', DEPLOY, { slug: 'gate', limit: '5' }, '400 invalid_definition',
     '/limit cannot be read: "5" at character 1: it does not say in what time, as 100 in 60s does'],
-  ['a key without effect among many', '/api/chain/gate/gates', { requests: [{ contract_id: contract, key: 'a' }] },
-    '400 invalid_input', '/requests/0/key has no effect: no contract that is asked has keys'],
   ['a machine that is not there', DEPLOY, { slug: 'none' }, '404 machine_not_found'],
   ['a definition without states', CONTRACTS, { ...closed, states: {} }, '400 invalid_definition',
     '/states must not be empty'],
@@ -123,18 +121,11 @@ describe('a bad request is told what is wrong with it', () => {
   it.each([
     ['gzip', gzipSync('{"type":"request"}'), { 'content-encoding': 'gzip' }, '415 unsupported_media_type'],
     ['bytes that are no UTF-8', Buffer.from('{"type":"request","key":"\xff"}', 'latin1'), {}, '400 invalid_json'],
-  ])('a body of %s is not read, nor are lines and arrays', async (_name, body, headers, answer) => {
-    for (const [path, type] of [
-      [EVENT, 'application/json'],
-      [`${EVENT}s`, 'application/json'],
-      [`${EVENT}s`, 'application/x-ndjson'],
-    ] as const) {
-      const sent = { ...headers, authorization: `Bearer ${owner.key}`, 'content-type': type };
-      const asked = { method: 'POST', headers: sent, body };
-      const told = await toldBy(await fetch(`${node.url}${path}`, asked));
-      // A line is refused by itself.
-      const code = told.body.code ?? told.body.outcomes[0].code;
-      expect([path, type, `${told.status === 200 ? 400 : told.status} ${code}`]).toEqual([path, type, answer]);
+  ])('a body of %s is not read, nor is an array', async (_name, body, headers, answer) => {
+    for (const path of [EVENT, `${EVENT}s`]) {
+      const sent = { ...headers, authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' };
+      const told = await toldBy(await fetch(`${node.url}${path}`, { method: 'POST', headers: sent, body }));
+      expect([path, `${told.status} ${told.body.code}`]).toEqual([path, answer]);
     }
     expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
   });

@@ -16,20 +16,14 @@ export function pathOf({ path, example = {} }: Route, { slug, contractId, keyId 
 }
 
 /** The body as text; a slug in it that is a machine's becomes `slug`, that of a new machine one that is free. */
-export function bodyOf(
-  { example = {}, path }: Route,
-  { slug, contractId = '' }: Pick<About, 'slug'> & Partial<About>,
-): string | undefined {
+export function bodyOf({ example = {}, path }: Route, { slug }: Pick<About, 'slug'>): string | undefined {
   const { body } = example;
-  if (body === undefined || typeof body === 'string') return body;
+  if (body === undefined) return undefined;
+  if (Array.isArray(body)) return JSON.stringify(body);
   const isNew = path === '/api/chain/state-machines';
   const named = 'slug' in (body as object) ? { slug: isNew ? freeSlug() : slug } : {};
   const bound = 'machine' in (body as object) ? { machine: slug } : {};
-  return JSON.stringify({ ...(body as object), ...named, ...bound }).replaceAll('{contract_id}', contractId);
-}
-
-export function typeOf({ example = {} }: Route): string {
-  return example.type ?? 'application/json';
+  return JSON.stringify({ ...(body as object), ...named, ...bound });
 }
 
 /** The one status, beside problems, that the route declares. */

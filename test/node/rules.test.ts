@@ -4,7 +4,6 @@ import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../cli/command-line.js';
 import { verifyRows } from '../record/verifying.js';
-import { NDJSON } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 
 const START_MS = 1_699_999_200_000;
@@ -108,9 +107,8 @@ describe('a gate that follows nginx', () => {
     expect((await event({ count: 1_001 })).body.detail).toMatch(/up to 1000 at once/);
     const cycle = Math.floor(nowMs / 777) - 1;
     expect((await event({ cycle })).body).toMatchObject({ code: 'event_too_old' });
-    const lines = `{"type":"request","contract_id":"${contract_id}","count":2000}\n`;
-    const bulk = await owner.post('/api/chain/m/events', lines, NDJSON);
-    expect(bulk.body).toMatchObject({ counted: 0, refused: 1 });
+    const many = await owner.post('/api/chain/m/events', [{ type: 'request', contract_id, count: 2_000 }]);
+    expect(many.body).toMatchObject({ counted: 0, refused: 1 });
   });
 });
 

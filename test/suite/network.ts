@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prefixOf } from '../../src/store/redis/buckets.js';
 import { pause } from '../../src/time/wall.js';
-import { type Caller, gateOf, Holder, inTurn, NDJSON, statusAndCode, type Told } from '../node/caller.js';
+import { type Caller, gateOf, Holder, inTurn, statusAndCode, type Told } from '../node/caller.js';
 import { Listening } from '../node/listening.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
 import { verifyExport } from '../record/verifying.js';
@@ -121,13 +121,16 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
           [second, 1],
         ]);
         const third = await deploy(0, 'heard', { threshold: 30, within: 100 });
-        const lines = `{"type":"request"}\n{"type":"request","contract_id":"${third}"}\n`;
-        const { body } = await at(1).post('/api/chain/heard/events', lines, NDJSON);
-        expect(body).toMatchObject({ lines: 2, counted: 2, refused: 0 });
-        expect(body.contracts.map(({ id, count }: any) => [id, count])).toEqual([
-          [id, 3],
-          [second, 2],
-          [third, 2],
+        const events = [{ type: 'request' }, { type: 'request', contract_id: third }];
+        const { body: many } = await at(1).post('/api/chain/heard/events', events);
+        expect(many).toMatchObject({ counted: 2, refused: 0 });
+        expect(many.outcomes.map((one: any) => one.contracts.map(({ id, count }: any) => [id, count]))).toEqual([
+          [
+            [id, 3],
+            [second, 2],
+            [third, 1],
+          ],
+          [[third, 2]],
         ]);
       } finally {
         directory.follow = follow;
@@ -258,8 +261,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const near = await deploy(1, 'less', { threshold: 1, within: 7, near_limit: 0.5, keyed: { max_keys: 9 } });
       const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
       const other = await deploy(0, 'less', { threshold: 100, within: 7 });
-      const requests = Array.from({ length: 1_000 }, (_, n) => ({ contract_id: keyed, key: `key-${n}`, n: 3 }));
-      await owner.post('/api/chain/less/gates', { requests });
+      const of = { type: 'request', contract_id: keyed, count: 3 };
+      await owner.post(
+        '/api/chain/less/events',
+        Array.from({ length: 1_000 }, (_, n) => ({ ...of, key: `key-${n}` })),
+      );
       const gates = [`${plain}/gate`, `${near}/gate?key=a`, `${keyed}/gate?key=key-1`];
       const gate = (node: number, path: string) => at(node).post(`/api/chain/less/contracts/${path}`);
       for (const path of gates) await Promise.all([0, 1, 2].map((node) => gate(node, path)));

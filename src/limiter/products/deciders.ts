@@ -27,7 +27,7 @@ const RequestLine = Type.Object(
 const requestLine = compileSchema(RequestLine);
 
 /** Times in ms, to a thousandth; `null` for never or unlimited. */
-export interface Decided {
+interface Decided {
   readonly admitted: boolean;
   readonly delay_ms: number;
   readonly retry_after_ms: number | null;

@@ -1,8 +1,9 @@
-// The port for counting: what routes, gates, bulk, Envoy, streams and pages ask about machines, contracts and keys. Implemented by `local` (a table
+// The port for counting: what routes, gates, Envoy, streams and pages ask about machines, contracts and keys. Implemented by `local` (a table
 // of keys in this process, with a store) and `network` (Redis); test/suite/counting.ts runs over both.
 //
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
+import type { Problem } from '../../api/views.js';
 import type { Contract } from '../../host/contract.js';
 import type { Move } from '../../host/contract-failures.js';
 import type { KeyState } from '../../host/keys.js';
@@ -11,8 +12,6 @@ import type { Machine } from '../../host/machine.js';
 import type { AuditRow } from '../../record/row.js';
 import type { Failure } from '../../schema/failure.js';
 import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
-import type { EventsAnswer } from './events.js';
-import type { Lines } from './lines.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
 import type { Samples } from './samples.js';
@@ -45,8 +44,6 @@ export interface Counting {
    * @param values what was sent, event or not @throws Failure `idempotency_key_reused`, `too_many_requests`, `store_failed`, `store_away`
    */
   events(machine: Machine, values: readonly unknown[], once?: OnceOnly): MaybePromise<EventsAnswer | Replayed>;
-
-  lines(machine: Machine): Lines;
 
   /**
    * A contract or one of its keys in the running cycle; an unknown key is as new. @param name by `Contract.nameOf`
@@ -103,7 +100,6 @@ export interface TimedDecision {
 export type DecisionResult = TimedDecision | Failure;
 
 export interface DecisionResults {
-  readonly cycle: number;
   readonly nowMs: number;
   readonly each: readonly (Decision | Uncounted | Failure)[];
 }
@@ -112,4 +108,14 @@ export interface EventAnswer {
   readonly ok: true;
   readonly cycle: number;
   readonly contracts: readonly (Decision | Uncounted)[];
+}
+
+/** An event of several contracts is admitted as often as all of them admit it. */
+export interface EventsAnswer {
+  readonly ok: true;
+  readonly counted: number;
+  readonly refused: number;
+  readonly admitted: number;
+  readonly limited: number;
+  readonly outcomes: readonly (EventAnswer | Problem)[];
 }

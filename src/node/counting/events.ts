@@ -3,22 +3,12 @@
 //   event     {type: request}    {type: reqest}       {type: request}      an outcome is what POST …/event would answer:
 //   outcome   cycle, contracts   unknown_event_type   cycle, contracts     the decisions, or a problem
 import { EventShape } from '../../api/events.js';
-import type { Problem } from '../../api/views.js';
 import type { Steps } from '../../limiter/plan.js';
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
 import { problemOf, refusal } from '../problem.js';
-import type { EventAnswer } from './counting.js';
+import type { EventAnswer, EventsAnswer } from './counting.js';
 import type { Event } from './listeners.js';
-
-export interface EventsAnswer {
-  readonly ok: true;
-  readonly counted: number;
-  readonly refused: number;
-  readonly admitted: number;
-  readonly limited: number;
-  readonly outcomes: readonly (EventAnswer | Problem)[];
-}
 
 const compiled = compileSchema(EventShape);
 
@@ -39,7 +29,6 @@ export function failureOfEvent(error: unknown): Failure {
   return error;
 }
 
-/** An event of several contracts is admitted as often as all of them admit it. */
 export function eventsAnswer(outcomes: readonly (EventAnswer | Failure)[]): EventsAnswer {
   const sums = { counted: 0, refused: 0, admitted: 0, limited: 0 };
   for (const outcome of outcomes) {

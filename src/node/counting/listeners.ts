@@ -13,7 +13,7 @@ import type { DecisionRequest } from './decision.js';
 
 export type Event = Static<typeof EventShape>;
 
-export type Listener = Pick<DecisionRequest, 'contract' | 'kind'>;
+type Listener = Pick<DecisionRequest, 'contract' | 'kind'>;
 
 /** @throws Failure `contract_not_found`, `contract_failed` (all have stopped), `unknown_event_type` */
 export function listenersOf(host: Host, machine: Machine, event: string, contractId?: string): Listener[] {
@@ -38,8 +38,7 @@ export function askedBy(
   key: string | undefined,
 ): DecisionRequest[] {
   checkKey(listeners, key);
-  const tooMany = whyNotSoMany(listeners, n);
-  if (tooMany !== undefined) throw tooMany;
+  refuseTooMany(listeners, n);
   return listeners.map(({ contract, kind }) => ({ machine, contract, kind, n, name: nameOf(contract, key) }));
 }
 
@@ -95,9 +94,9 @@ export function whyNotAt(listeners: readonly Listener[], happened: number, cycle
 /** A rule decides events one by one, and others wait meanwhile. */
 const MOST_AT_ONCE = 1_000;
 
-export function whyNotSoMany(listeners: readonly Listener[], n: number): Failure | undefined {
-  if (n <= MOST_AT_ONCE || listeners.every(({ contract }) => contract.plan.rule === undefined)) return undefined;
-  return new Failure('invalid_input', {
+function refuseTooMany(listeners: readonly Listener[], n: number): void {
+  if (n <= MOST_AT_ONCE || listeners.every(({ contract }) => contract.plan.rule === undefined)) return;
+  throw new Failure('invalid_input', {
     what: `The ${n} events were not counted.`,
     why: `A contract here follows a rule, which decides one after the other, and takes up to ${MOST_AT_ONCE} at once.`,
     fix: 'Send them in parts.',

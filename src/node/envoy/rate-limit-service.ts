@@ -182,9 +182,9 @@ class Service {
     return outcomes instanceof Promise ? outcomes.then(answered) : answered(outcomes);
   }
 
-  #take({ n, peek }: DecisionRequest, decision: DecisionResults['each'][number]): Decision | Uncounted {
+  #take({ peek }: DecisionRequest, decision: DecisionResults['each'][number]): Decision | Uncounted {
     if (decision instanceof Failure) throw decision;
-    if (!peek) this.#context.counts.took(n, decision);
+    if (!peek) this.#context.counts.took(decision);
     return decision;
   }
 

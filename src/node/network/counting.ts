@@ -16,19 +16,18 @@ import type {
   DecisionResult,
   DecisionResults,
   EventAnswer,
+  EventsAnswer,
   KeyPage,
   KeysShown,
 } from '../counting/counting.js';
 import { type DecisionRequest, decisionOf, foreseen, keyShown } from '../counting/decision.js';
-import { type EventsAnswer, eventsAnswer, eventsIn, failureOfEvent } from '../counting/events.js';
-import type { Lines } from '../counting/lines.js';
+import { eventsAnswer, eventsIn, failureOfEvent } from '../counting/events.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
 import { ofOwner } from '../request-source.js';
 import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { doOnce } from './idempotency.js';
-import { NetworkLines } from './lines.js';
 import type { Network } from './network.js';
 import type { How } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
@@ -89,13 +88,11 @@ export class NetworkCounting implements Counting {
   }
 
   async decideAll(_machine: Machine, asked: readonly DecisionRequest[]): Promise<DecisionResults> {
-    const { connection, clock } = this.#network;
     const outcomes = await Promise.all(asked.map((one) => this.decide(one)));
     const failure = outcomes.find((outcome) => outcome instanceof Failure && !isOfOne(outcome));
     if (failure instanceof Failure) throw failure;
-    const cycle = outcomes.reduce((newest, one) => Math.max(newest, 'cycle' in one ? one.cycle : 0), 0);
     const each = outcomes.map((outcome) => (outcome instanceof Failure ? outcome : outcome.decision));
-    return { cycle: cycle || clock.cycle(), nowMs: connection.nowMs(), each };
+    return { nowMs: this.#network.connection.nowMs(), each };
   }
 
   event(machine: Machine, event: Event, once?: OnceOnly): Promise<EventAnswer | Replayed> {
@@ -113,11 +110,6 @@ export class NetworkCounting implements Counting {
         event instanceof Failure ? event : this.#countEvent(machine, event, true).catch(failureOfEvent);
       return eventsAnswer(await Promise.all(events.map(count)));
     });
-  }
-
-  lines(machine: Machine): Lines {
-    const context = { network: this.#network, host: this.#host, queue: this.#queue };
-    return new NetworkLines({ ...context, count: (asked, how) => this.#count(asked, how) }, machine);
   }
 
   /** Returns failures to count. @throws Failure `store_away` unless the contract is open then */

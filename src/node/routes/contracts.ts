@@ -14,7 +14,7 @@ import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { forAdmins, forReaders, type RouteRequest, route } from '../route.js';
+import { forAdmins, forOwners, forReaders, type RouteRequest, route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
 export const refusals = [
@@ -101,6 +101,20 @@ const getContract = route(api.getContract, forReaders, {
     const transitions = await record.rows(machine.slug, { ...back, contractId: contract.id, kind: 'transition' });
     const last_transitions = transitions.slice(-api.MOST_TRANSITIONS);
     return { ok: true, contract: { ...status, definition: contract.plan.definition, last_transitions } };
+  },
+});
+
+const listContractKeys = route(api.listContractKeys, forOwners, {
+  summary:
+    'Lists the keys of a contract that counts each key separately, in pages, with state and count; none of any other.',
+  example: { query: { limit: '10' } },
+  async handle({ host, ownership, counting }, { params, query, caller }) {
+    const machine = ownership.owned(params.slug, caller);
+    const contract = contractOf(host, machine, params.contract_id);
+    const { after = 0, limit = 100, limited = false, search = '' } = query;
+    const page = await counting.keys(contract, { after, limit, limited, search });
+    await counting.durable(machine);
+    return { ok: true, ...page };
   },
 });
 
@@ -214,6 +228,7 @@ export const contractRoutes = [
   createContract,
   listContracts,
   getContract,
+  listContractKeys,
   deleteContract,
   showStateMachine,
   driveTransition,

@@ -1,13 +1,17 @@
-// Routes of events: POST …/event, GET …/stream.
+// Routes of events: POST …/event, POST …/events, GET …/stream.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
+import type { Machine } from '../../host/machine.js';
+import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure, type Fault } from '../../schema/failure.js';
+import { Type } from '../../schema/json-schema.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
+import { refusal } from '../problem.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forEvents, forReaders, type RouteRequest, route } from '../route.js';
 
@@ -49,12 +53,51 @@ function answerWith(
   if (answer instanceof Replayed) return answer.sentBy(reply);
   const { contracts } = answer;
   for (const decision of contracts) {
-    counts.took(request.body.count ?? 1, decision);
+    counts.took(decision);
     if (decision.away) markAway(reply);
   }
   if (contracts.length <= WRITTEN_AT_ONCE) return answer;
   reply.header('content-type', JSON_TYPE);
   return queue.steps(sourceOf(request), jsonInSteps(answer));
+}
+
+const Values = Type.Array(Type.Unknown(), { minItems: 1, maxItems: api.MOST_EVENTS });
+const compiled = compileSchema(Values);
+
+const countMany = route(api.countMany, forEvents, {
+  summary:
+    'Counts up to 1,000 events at once, in order. Each has an outcome, as POST …/event would answer; one that is refused fails no other.',
+  errors: ['invalid_input', 'idempotency_key_reused', 'too_many_requests'],
+  example: { body: [{ type: 'request' }, { type: 'request', count: 3 }] },
+  checksBody: true,
+  async handle({ ownership, counting, counts, queue }, request, reply) {
+    const machine = ownership.owned(request.params.slug, request.caller);
+    const values: unknown = request.body;
+    if (!compiled.fits(values)) throw refusal('body', Values, compiled.errors(values));
+    refuseLongAnswer(machine, values);
+    const once = onceOnly(request.headers['idempotency-key'], ['events', values]);
+    const answer = await counting.events(machine, values, once);
+    if (answer instanceof Replayed) return answer.sentBy(reply);
+    for (const outcome of answer.outcomes) {
+      if (outcome.ok) for (const one of outcome.contracts) counts.took(one);
+    }
+    reply.header('content-type', JSON_TYPE);
+    return queue.steps(sourceOf(request), jsonInSteps(answer));
+  },
+});
+
+/** In one answer: as many as one event can have. */
+const MOST_DECISIONS = 10_000;
+
+function refuseLongAnswer({ contracts }: Machine, values: readonly unknown[]): void {
+  const named = values.filter((value) => Object(value).contract_id !== undefined).length;
+  const decisions = named + (values.length - named) * contracts.length;
+  if (values.length === 1 || decisions <= MOST_DECISIONS) return;
+  throw new Failure('invalid_input', {
+    what: 'Nothing was counted.',
+    why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,
+    fix: 'Send fewer events at a time, or name one contract in `contract_id`.',
+  });
 }
 
 const openStream = route(api.openStream, forReaders, {
@@ -98,4 +141,4 @@ function notOpened(why: string, fix: string, fault: Fault): Failure {
   return new Failure('invalid_input', { what: 'The stream was not opened.', why, fix, faults: [fault] });
 }
 
-export const eventRoutes = [countOne, openStream];
+export const eventRoutes = [countOne, countMany, openStream];

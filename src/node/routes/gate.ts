@@ -104,7 +104,7 @@ function answerWith(
     if (outcome.code !== 'too_many_keys') throw outcome;
     return sendProblem(reply, { ...problemOf(outcome), status }, retryAfterSeconds(outcome, clock));
   }
-  if (!asked.peek) counts.took(asked.n, outcome.decision);
+  if (!asked.peek) counts.took(outcome.decision);
   return answer(reply, asked, outcome, status);
 }
 

@@ -108,7 +108,7 @@ function shown<Name extends string>(names: readonly Name[], of: (name: Name) => 
 
 /** Shown by their own names. */
 const OF_NODE = [
-  ...(['bodyBytes', 'longBodyBytes', 'shortBodyBytes', 'emptyBodyBytes', 'eventsBytes', 'headerBytes'] as const),
+  ...(['longBodyBytes', 'shortBodyBytes', 'emptyBodyBytes', 'headerBytes'] as const),
   ...(['headersTimeoutMs', 'requestTimeoutMs', 'keepAliveTimeoutMs', 'idleTimeoutMs', 'retentionMs'] as const),
   ...(['waitingPerCaller', 'watchedContracts', 'verifications', 'keyLifetimeMs', 'sessionLifetimeMs'] as const),
 ];

@@ -27,17 +27,14 @@ export class LineCutter implements LogReader {
   lines = 0;
   readonly #reader: LineReader;
   readonly #skip: Intake['skip'];
-  readonly #mostBytes: number;
   #held = Buffer.alloc(4096);
   #heldBytes = 0;
   /** Text of the held line that was not kept: the line is too long, whatever is held of it. */
   #hasMore = false;
 
-  /** @param mostBytes of a line; a longer one is skipped */
-  constructor(reader: LineReader, intake: Pick<Intake, 'skip'>, mostBytes = MAX_LINE_BYTES) {
+  constructor(reader: LineReader, intake: Pick<Intake, 'skip'>) {
     this.#reader = reader;
     this.#skip = intake.skip.bind(intake);
-    this.#mostBytes = mostBytes;
   }
 
   push(chunk: Buffer): void {
@@ -69,12 +66,12 @@ export class LineCutter implements LogReader {
     if (end > start && bytes[end - 1] === CR) end--;
     if (number === 1 && startsWithMark(bytes, start, end)) start += 3;
     if (isBlank(bytes, start, end) && !hasMore) return;
-    if (end - start > this.#mostBytes || hasMore) this.#skip(number, TOO_LONG, bytes, start, end);
+    if (end - start > MAX_LINE_BYTES || hasMore) this.#skip(number, TOO_LONG, bytes, start, end);
     else this.#reader.line(bytes, start, end, number);
   }
 
   #hold(chunk: Buffer, from: number, to: number): void {
-    const wanted = Math.min(this.#heldBytes + to - from, this.#mostBytes + 5);
+    const wanted = Math.min(this.#heldBytes + to - from, MAX_LINE_BYTES + 5);
     if (wanted > this.#held.length) {
       const grown = Buffer.alloc(Math.max(wanted, 2 * this.#held.length));
       this.#held.copy(grown, 0, 0, this.#heldBytes);

@@ -1,24 +1,27 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
 import type { Contract } from '../../../host/contract.js';
 import type { Move } from '../../../host/contract-failures.js';
+import type { Host } from '../../../host/host.js';
 import type { KeyState } from '../../../host/keys.js';
 import type { Machine } from '../../../host/machine.js';
 import type { Steps } from '../../../limiter/plan.js';
 import type { AuditRow } from '../../../record/row.js';
 import type { Failure } from '../../../schema/failure.js';
+import type { Clock } from '../../../time/clock.js';
 import { cycleOf } from '../../../time/cycle.js';
+import type { Durability } from '../../durability.js';
+import type { MachineWork } from '../../machine-work.js';
 import type {
   Counting,
   DecisionResult,
   DecisionResults,
   EventAnswer,
+  EventsAnswer,
   KeyPage,
   KeysShown,
   MaybePromise,
 } from '../counting.js';
 import { type DecisionRequest, keyShown } from '../decision.js';
-import type { EventsAnswer } from '../events.js';
-import type { Lines } from '../lines.js';
 import type { Event } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
@@ -31,8 +34,17 @@ import {
   isOneStep,
   needsLongForecast,
 } from './deciding.js';
-import { type LocalContext, LocalLines } from './lines.js';
+import type { Idempotency } from './idempotency.js';
 import { LocalSamples } from './samples.js';
+
+interface LocalContext {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly work: MachineWork;
+  readonly durability: Durability;
+  readonly idempotency: Idempotency;
+  readonly onError: (error: unknown) => void;
+}
 
 /** How often idle keys are evicted; contracts take different cycles. */
 const EVICTION_CYCLES = 64;
@@ -79,10 +91,6 @@ export class LocalCounting implements Counting {
     const { host } = this.#context;
     const ids = ({ outcomes }: EventsAnswer) => outcomes.flatMap((one) => (one.ok ? idsIn(one) : []));
     return this.#countedOnce(machine, once, (cycle) => countEvents(host, machine, values, cycle), ids);
-  }
-
-  lines(machine: Machine): Lines {
-    return new LocalLines(this.#context, machine);
   }
 
   state(contract: Contract, name?: string): MaybePromise<KeyState> {

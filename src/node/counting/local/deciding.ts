@@ -5,9 +5,9 @@ import { type Steps, windowCycles } from '../../../limiter/plan.js';
 import { Failure } from '../../../schema/failure.js';
 import { PAUSE } from '../../caller-queue.js';
 import { claimPlaces } from '../../keyed.js';
-import type { DecisionResult, DecisionResults, EventAnswer } from '../counting.js';
+import type { DecisionResult, DecisionResults, EventAnswer, EventsAnswer } from '../counting.js';
 import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
-import { type EventsAnswer, eventsAnswer, eventsIn, failureOfEvent } from '../events.js';
+import { eventsAnswer, eventsIn, failureOfEvent } from '../events.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
 
 export function decideNow(asked: DecisionRequest, cycle: number, nowMs: number): DecisionResult {
@@ -56,7 +56,7 @@ export function* decideEach(asked: readonly DecisionRequest[], cycle: number, no
     each.push(isOneStep(one) ? decided(one, cycle) : yield* decidedInSteps(one, cycle));
     if (each.length % AT_ONCE === 0 || machine.head.seq !== seq) yield;
   }
-  return { cycle, nowMs, each };
+  return { nowMs, each };
 }
 
 /** @throws Failure as `Counting.event` */
