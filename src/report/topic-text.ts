@@ -47,7 +47,7 @@ function tableText({ header, rows }: Tokens.Table, terminal: Terminal): string[]
 }
 
 function indented(lines: readonly string[], first = '  ', further = ' '.repeat(first.length)): string[] {
-  return lines.map((line, index) => (line === '' ? '' : `${index === 0 ? first : further}${line}`));
+  return lines.map((line, index) => `${index === 0 ? first : further}${line}`.trimEnd());
 }
 
 function wordsOf(tokens: readonly Token[] | undefined): string {

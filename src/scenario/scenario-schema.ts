@@ -29,7 +29,7 @@ export const WindowLimiter = Type.Object(
             description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
           }),
         ],
-        { examples: ['own.json'] },
+        { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
       ),
     ),
   },

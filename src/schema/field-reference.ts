@@ -99,21 +99,32 @@ function entriesIn(schema: Schema): readonly Entry[] {
   const fields = Object.entries(properties).map(([name, field]) => ({ name, schema: field, isChoice: false }));
   const objects = anyOf.filter(({ type }) => type === 'object');
   const inChoices = anyOf.flatMap((one): readonly Entry[] => {
-    const name = objects.length > 1 ? choiceName(one) : undefined;
-    return name === undefined ? entriesIn(one) : [{ name, schema: one, isChoice: true }];
+    const constant = objects.length > 1 ? constantOf(one) : undefined;
+    if (constant === undefined) return entriesIn(one);
+    const { description } = constant.field;
+    const described = description === undefined ? one : { description, ...one };
+    return [{ name: choiceName(constant), schema: described, isChoice: true }];
   });
   const seen = new Set<string>();
   return [...fields, ...inChoices].filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-/** The constant by which an object differs, or its first name; the name of the field if it allows many. */
-function choiceName({ properties = {}, required = [] }: Schema): string | undefined {
+interface Constant {
+  readonly name: string;
+  readonly field: Schema;
+}
+
+/** The field by which a choice differs from the others. */
+function constantOf({ properties = {}, required = [] }: Schema): Constant | undefined {
   const constant = Object.entries(properties).find(
     ([name, one]) => one.const !== undefined || (one.enum !== undefined && required.includes(name)),
   );
-  if (constant === undefined) return undefined;
-  const [field, { const: value, enum: names = [] }] = constant;
-  return names.length > MOST_NAMES ? field : String(value ?? names[0]);
+  return constant && { name: constant[0], field: constant[1] };
+}
+
+/** The constant, or its first name; the name of the field if it allows many. */
+function choiceName({ name, field: { const: value, enum: names = [] } }: Constant): string {
+  return names.length > MOST_NAMES ? name : String(value ?? names[0]);
 }
 
 function table(head: string, entries: readonly Entry[], { required = [] }: Schema): string[] {

@@ -39,6 +39,29 @@ describe('the reference of fields', () => {
     expect(refusalOf(stringify(scenario))).toEqual([]);
   });
 
+  it('describes every choice and field of every page, and every choice on its own page', () => {
+    const parents = paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
+    const wordless = [...new Set([...parents, ...paths])].flatMap((path) => {
+      const page = fieldPage(Scenario, path);
+      const empty = page.split('\n').filter((line) => /^\| `[^`]*` \| *\|$/.test(line));
+      const [, about = ''] = page.split('\n\n');
+      return /^(?:\||```|$)/.test(about) && path !== '' ? [...empty, path] : empty;
+    });
+    expect(wordless).toEqual([]);
+  });
+
+  it('says that the defaults of a library are its own', () => {
+    const defaultsOf = (path: string) =>
+      ['max_attempts', 'retries_on', 'retry_after'].map((name) => {
+        const line = fieldPage(Scenario, path)
+          .split('\n')
+          .find((one) => one.startsWith(`| \`${name}\``));
+        return /Default: ([^.|]*)\./.exec(line ?? '')?.[1];
+      });
+    expect(defaultsOf('clients.retrying')).toEqual(['3', 'all', 'ignore']);
+    expect(defaultsOf('clients.like')).toEqual(Array(3).fill('that of the library'));
+  });
+
   it('shows the fields of a choice, with what each takes', () => {
     const page = fieldPage(Scenario, 'arrivals.burst');
     expect(page).toContain('| `burst_rate` | Required. The rate during a burst.');

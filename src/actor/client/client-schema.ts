@@ -8,7 +8,7 @@ import { Type } from '../../schema/json-schema.js';
 import { timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { clientLibraries, type LibraryName } from './libraries.js';
-import { maxAttempts, retryFields } from './retry-schema.js';
+import { libraryFields, maxAttempts, retryFields } from './retry-schema.js';
 
 /** Each is an actor of some kilobytes. */
 export const MOST_CLIENTS = 100_000;
@@ -82,9 +82,9 @@ const Like = Type.Object(
     }),
     ...common,
     ...share,
-    ...retryFields,
+    ...libraryFields,
   },
-  { ...strict, description: 'A client that retries as a library does.' },
+  { ...strict, description: 'A client that retries as a library does: what is not given is as the library has it.' },
 );
 
 /** `clientFaults` gives better messages: it applies the schema of one kind. */

@@ -58,30 +58,29 @@ const RetryAfterPolicy = Type.Enum(retryAfterPolicies, {
     'ignore; obey: it replaces the pause; floor: the pause is at least as long; clamp: floor, but at most slack longer than the pause.',
 });
 
-const RetryAfterSpec = Type.Union(
-  [
-    RetryAfterPolicy,
-    Type.Object(
-      {
-        policy: RetryAfterPolicy,
-        limit: Type.Optional(timeField('The longest Retry-After that is taken as it is. Default: any.')),
-        above: Type.Optional(
-          Type.Enum(['cap', 'ignore', 'stop'], {
-            description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
-          }),
-        ),
-        slack: Type.Optional(timeField('Of clamp: the most that the pause becomes longer. Default: 5s.')),
-        missing: Type.Optional(
-          Type.Enum(['backoff', 'stop'], {
-            description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
-          }),
-        ),
-      },
-      strict,
+const RetryAfterFields = Type.Object(
+  {
+    policy: RetryAfterPolicy,
+    limit: Type.Optional(timeField('The longest Retry-After that is taken as it is. Default: any.')),
+    above: Type.Optional(
+      Type.Enum(['cap', 'ignore', 'stop'], {
+        description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
+      }),
     ),
-  ],
-  { description: 'What is done with the Retry-After of a limiter. Default: ignore.' },
+    slack: Type.Optional(timeField('Of clamp: the most that the pause becomes longer. Default: 5s.')),
+    missing: Type.Optional(
+      Type.Enum(['backoff', 'stop'], {
+        description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
+      }),
+    ),
+  },
+  strict,
 );
+
+const retryAfter = (usual: string) =>
+  Type.Union([RetryAfterPolicy, RetryAfterFields], {
+    description: `What is done with the Retry-After of a limiter. Default: ${usual}.`,
+  });
 
 const RetryBudgetSpec = Type.Object(
   {
@@ -229,16 +228,22 @@ const HedgeSpec = Type.Object(
   { ...strict, description: 'Further attempts while none has been answered; the first one served ends the job.' },
 );
 
-export const maxAttempts = (usual: number) => ({
+export const maxAttempts = (usual: number | string) => ({
   max_attempts: Type.Optional(
     whole(1, MOST_ATTEMPTS, `Attempts that a job may take, the first included. Default: ${usual}.`),
   ),
 });
 
-export const retryFields = {
+interface Usual {
+  readonly attempts: number | string;
+  readonly setbacks: string;
+  readonly retryAfter: string;
+}
+
+const fieldsOf = ({ attempts, setbacks, retryAfter: advice }: Usual) => ({
   max_attempts: Type.Optional(
-    Type.Union([maxAttempts(3).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
-      description: 'Attempts that a job may take, the first included. Default: 3.',
+    Type.Union([maxAttempts(attempts).max_attempts, Type.Literal('unlimited', { description: 'It never gives up.' })], {
+      description: `Attempts that a job may take, the first included. Default: ${attempts}.`,
     }),
   ),
   retries_on: Type.Optional(
@@ -246,14 +251,14 @@ export const retryFields = {
       minItems: 1,
       maxItems: setbackTypes.length,
       uniqueItems: true,
-      description: 'Setbacks that are retried. Default: all.',
+      description: `Setbacks that are retried. Default: ${setbacks}.`,
     }),
   ),
   backoff: Type.Optional(BackoffSpec),
   backoff_after: Type.Optional(
     Type.Object(bySetback(BackoffSpec), { ...strict, description: 'The pauses after a kind of setback, if others.' }),
   ),
-  retry_after: Type.Optional(RetryAfterSpec),
+  retry_after: Type.Optional(retryAfter(advice)),
   deadline: Type.Optional(
     timeField('How long a job may take, at least 1 ms: no attempt or pause goes beyond. Default: forever.'),
   ),
@@ -272,12 +277,18 @@ export const retryFields = {
   takes_late_answers: Type.Optional(
     flag('Whether an answer to an attempt that timed out still ends the job while it is wanted. Default: false.'),
   ),
-};
+});
+
+export const retryFields = fieldsOf({ attempts: 3, setbacks: 'all', retryAfter: 'ignore' });
+
+const LIBRARY = 'that of the library';
+
+export const libraryFields = fieldsOf({ attempts: LIBRARY, setbacks: LIBRARY, retryAfter: LIBRARY });
 
 const RetrySpec = Type.Object(retryFields, strict);
 
 export type RetrySpec = Static<typeof RetrySpec>;
 export type BackoffSpec = Static<typeof BackoffSpec>;
-export type RetryAfterSpec = Static<typeof RetryAfterSpec>;
+export type RetryAfterSpec = Static<ReturnType<typeof retryAfter>>;
 export type GateSpec = Static<typeof GateSpec>;
 export type RetryQuotaSpec = Static<typeof RetryQuotaSpec>;
