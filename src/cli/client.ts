@@ -41,27 +41,60 @@ function listed(): Printed {
     name,
     String(client.max_attempts ?? 3),
     waitWords(client),
+    jitterOf(client),
     adviceWords(client),
     held === 'run' ? 'the library' : 'documents',
     library,
   ]);
-  const heads = ['name', 'attempts', 'waits', 'Retry-After', 'held to', 'library'];
+  const heads = ['name', 'attempts', 'waits', 'jitter', 'Retry-After', 'held to', 'library'];
   const below = '`weir client <name>` says more. In a scenario: `clients: [{ like: <name> }]`.';
   return { answer: { clients: rows }, words: `${table(heads, cells)}\n\n${below}` };
 }
 
-function waitWords({ backoff }: RetrySpec): string {
-  if (backoff === undefined || backoff.policy === 'none') return 'none';
-  const { policy, base, cap } = backoff;
-  return [policy, ...(base === undefined ? [] : [`from ${base}`]), ...(cap === undefined ? [] : [`up to ${cap}`])].join(
-    ' ',
-  );
+function waitWords({ backoff = { policy: 'none' } }: RetrySpec): string {
+  const { policy, base = '100ms', cap, first } = backoff;
+  if (policy === 'none') return 'at once';
+  const growth = policy === 'fixed' || policy === 'linear' ? policy : 'exponential';
+  const words = [
+    `${growth} from ${base}`,
+    cap === undefined ? undefined : `at most ${cap}`,
+    first === 0 ? 'the first at once' : undefined,
+  ];
+  return words.filter((word) => word !== undefined).join(', ');
 }
 
+const jitterOfPolicy: Readonly<Record<string, string>> = {
+  full_jitter: 'full',
+  equal_jitter: 'equal',
+  decorrelated: 'decorrelated',
+};
+
+function jitterOf({ backoff = { policy: 'none' } }: RetrySpec): string {
+  const { policy, shorten_by: shorter = 0, lengthen_by: longer = 0, add, jitter } = backoff;
+  const ofPolicy = jitter ?? jitterOfPolicy[policy];
+  if (ofPolicy !== undefined) return ofPolicy;
+  if (shorter === 1) return 'full';
+  if (shorter === 0.5) return 'equal';
+  if (shorter > 0) return `up to ${100 * shorter} % shorter`;
+  if (longer > 0) return `up to ${100 * longer} % longer`;
+  return add === undefined ? 'none' : `up to ${add} longer`;
+}
+
+const adviceTaken = {
+  ignore: 'ignored',
+  obey: 'waits as announced',
+  floor: 'at least as announced',
+  clamp: 'at least as announced',
+} as const;
+
+const longerAdvice = { cap: 'at most', ignore: 'ignored above', stop: 'gives up above' } as const;
+
 function adviceWords({ retry_after: advice = 'ignore' }: RetrySpec): string {
-  if (typeof advice === 'string') return advice;
-  const { policy, ...more } = advice;
-  return [policy, ...Object.entries(more).map(([name, value]) => `${name} ${value}`)].join(', ');
+  const { policy, limit, above, slack, missing } = typeof advice === 'string' ? { policy: advice } : advice;
+  const slackWords = policy === 'clamp' ? `, at most ${slack ?? '5s'} more than its own` : '';
+  const limitWords = limit === undefined ? '' : `, ${longerAdvice[above ?? 'cap']} ${limit}`;
+  const missingWords = missing === 'stop' ? '; gives up if nothing is announced' : '';
+  return `${adviceTaken[policy]}${slackWords}${limitWords}${missingWords}`;
 }
 
 const SHARES = [0.1, 0.3, 0.5, 1];
