@@ -1,5 +1,6 @@
 // Gateways ask on connections that they keep. One that the node closes while a request is on its way is an answer that the gateway lacks: so the node
 // keeps it for longer than gateways do, whatever bounds there are for connections that are at a request.
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
@@ -20,6 +21,13 @@ it.each([
   const [answer] = await asked(node.url, [[0]]);
   const [, kept] = /\r\nKeep-Alive: timeout=(\d+)\r\n/i.exec(answer!) ?? [];
   expect(Number(kept)).toBeGreaterThan(seconds);
+});
+
+it('the recipe for nginx names the time of the node, and keeps its own below it', () => {
+  const recipe = readFileSync('scenarios/recipes/nginx.conf', 'utf8');
+  const [, own, ofNode] = /keepalive_timeout (\d+)s; # .*?(\d+) s/.exec(recipe) ?? [];
+  expect(Number(ofNode) * 1000).toBe(defaultLimits.keepAliveTimeoutMs);
+  expect(Number(own)).toBeLessThan(Number(ofNode));
 });
 
 it('a connection that is closed after its answer has no time', async () => {
