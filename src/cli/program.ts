@@ -16,7 +16,7 @@ import { terminalAtHand } from './terminal.js';
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     const asked = helpIn(words);
-    if (words[0] === '--version') say(`${VERSION}\n`);
+    if (isVersion(words)) say(`${VERSION}\n`);
     else if (words[0] === '--complete') say(await candidates(words.slice(1)));
     else if (asked !== undefined) await help(asked);
     else await runNamed(words);
@@ -34,6 +34,10 @@ async function runNamed(words: readonly string[]): Promise<void> {
   const command = await listed.load();
   const { given, line } = readArguments(listed.name, command.options, words.slice(listed.name.split(' ').length));
   await command.run(given, line);
+}
+
+function isVersion([word]: readonly string[]): boolean {
+  return word === '--version' || word === '-V' || word === 'version';
 }
 
 /** What help is asked about; undefined if none is. */

@@ -4,6 +4,7 @@ import { readArguments } from '../../src/cli/arguments.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
 import { candidates } from '../../src/cli/help.js';
+import { VERSION } from '../../src/version.js';
 import { failureOf } from '../failures.js';
 import { refuses, weir, weirHere } from './command-line.js';
 
@@ -197,6 +198,10 @@ describe('help', () => {
       ['help -5', 'There is no topic and no command "-5".'],
     ],
   );
+});
+
+it.each(['--version', '-V', 'version'])('weir %s prints the version', async (word) => {
+  expect(await weirHere([word])).toMatchObject({ code: 0, out: `${VERSION}\n` });
 });
 
 it('weir help takes the name of a topic in any case, and --help as nothing', async () => {
