@@ -22,7 +22,6 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const { checkLimiter, followsRule } = await import('../limiter/products/limiter-spec.js');
   if (fileIn(given) === undefined) {
     const limiter = limiterIn(given, read);
-    // A name alone has the numbers of its example.
     return followsRule(limiter) ? limiter : checkLimiter(limiter);
   }
   const { limitersIn } = await import('../gateway/limits-in.js');

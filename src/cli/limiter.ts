@@ -60,7 +60,7 @@ interface Shown {
 async function limitersIn(words: readonly string[], given: Given): Promise<Shown[]> {
   const [
     { fileIn },
-    { isLimiterName, limitText },
+    { isLimiterName, limitText, readLimit },
     { limiterNotes, windowsOf },
     { productOf },
     { placesIn },
@@ -81,7 +81,9 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     if (at === 0 || (begins && words[at - 1] !== 'and' && word !== 'and')) texts.push(word);
     else texts.push(`${texts.pop()} ${word}`);
   });
-  const limiters = await Promise.all(texts.map(async (one) => withExample(await limiterGiven(one), one)));
+  const limiters = await Promise.all(
+    texts.map((one) => (isLimiterName(one.trim()) ? exampleOf(one) : limiterGiven(one))),
+  );
   if (given.cycleMs !== undefined && limiters.flatMap(windowsOf).length === 0)
     throw usageFailure('--cycle-ms has no effect on a limiter that counts no cycles.', 'Leave --cycle-ms out.');
   const shown = await Promise.all(
@@ -115,8 +117,9 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     return isWindow(limiter) ? 'counts, too' : undefined;
   }
 
-  function withExample(limiter: GivenLimiter, written: string): GivenLimiter {
-    if (!isLimiterName(written.trim())) return limiter;
+  /** The numbers of a name alone. */
+  function exampleOf(name: string): GivenLimiter {
+    const limiter = readLimit(name);
     if ('like' in limiter) return { ...limiter, ...productOf(String(limiter['like'])).product.example };
     return templates.get(templateIdOf({ primitive: limiter['primitive'] as Primitive }))?.rule ?? limiter;
   }

@@ -1,7 +1,7 @@
 // A limiter as text, or in a file named by it: a configuration of nginx or HAProxy, a limiter or scenario in YAML or JSON, a definition,
 // or an XState machine in JSON.
 import { notRead, unreadFormatOf } from '../gateway/unread-formats.js';
-import { readLimit } from '../limiter/products/limit-text.js';
+import { completeLimit } from '../limiter/products/limit-text.js';
 import { Failure } from '../schema/failure.js';
 import { readDocument } from './document.js';
 
@@ -32,7 +32,7 @@ export function fileIn(text: string): { readonly file: string; readonly location
  */
 export function limiterIn(text: string, read: (file: string) => string, gateway?: GatewayReader): Limiter {
   const named = fileIn(text);
-  if (named === undefined) return readLimit(text);
+  if (named === undefined) return completeLimit(text);
   const { file, location } = named;
   const content = read(file);
   if (gateway !== undefined && !isStanzas(file, content) && !isOwn(file, content))
@@ -50,7 +50,7 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
   if (location !== undefined)
     throw refused(`Only a configuration has several, of which "at ${location}" would name one.`);
   const { value } = readDocument(content, file);
-  if (typeof value === 'string') return readLimit(value);
+  if (typeof value === 'string') return completeLimit(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused('It has no fields.');
   if ('states' in value) return { definition: value };
   const { limiter = 'arrivals' in value ? {} : value } = value as { readonly limiter?: unknown };

@@ -8,6 +8,7 @@
 // named by its constant field (`model: burst`), and left out where one alone has the field.
 import { stringify } from 'yaml';
 import { nearest } from './did-you-mean.js';
+import { ANY_NAME, exampleOf } from './example-value.js';
 import { Failure } from './failure.js';
 import type { Schema } from './json-schema.js';
 
@@ -18,8 +19,6 @@ interface Entry {
 }
 
 const MOST_NAMES = 20;
-
-const ANY_NAME = 'busy';
 
 /**
  * The Markdown page of one field: its meaning, its values, and an example.
@@ -183,22 +182,6 @@ function wrapped({ items, patternProperties, anyOf }: Schema, value: unknown): u
   if (patternProperties !== undefined) return { [ANY_NAME]: value };
   const inner = anyOf?.find((one) => entriesIn(one).length > 0);
   return inner?.items === undefined ? value : wrapped(inner, value);
-}
-
-/** The first example of the schema, otherwise the smallest valid value: required fields only. */
-export function exampleOf(schema: Schema): unknown {
-  const { examples, anyOf, items, properties, patternProperties, required = [], type } = schema;
-  if (examples !== undefined) return examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum !== undefined) return schema.enum[0];
-  if (anyOf !== undefined) return exampleOf(anyOf[0]!);
-  if (items !== undefined) return [exampleOf(items)];
-  if (patternProperties !== undefined) return { [ANY_NAME]: exampleOf(Object.values(patternProperties)[0]!) };
-  if (properties !== undefined) {
-    return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]!)]));
-  }
-  if (type === 'boolean') return true;
-  return type === 'string' ? 'text' : (schema.minimum ?? 0);
 }
 
 function unknownField(root: Schema, above: readonly string[], part: string, entries: readonly Entry[]): Failure {

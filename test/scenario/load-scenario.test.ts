@@ -44,7 +44,7 @@ describe('what does not fit is refused with its place, what is allowed, and the 
     ['limiter: 100 in 60x', '(/limiter)', /at character 1: "60x" is no time/],
     ['limiter: nginx 10r/s brust=5', '(/limiter)', /"brust=5" at character 13: nginx has no such parameter; did you mean "burst"/],
     ['limiter: 0 in 60s', '(/limiter)', /at character 1: a limit admits one request or more/],
-    ['limiter: gcra 10/s', '(/limiter/params/tau_ms)', 'is required'],
+    ['limiter: gcra 10/s', '(/limiter)', 'gcra needs a burst: gcra 10/s burst=10'],
     ['limiter: 10 in 1s and gcra 10/s burst=1', '(/limiter)', /A window counts requests that others refuse/],
     ['limiter: none.json', '(/limiter)', /^none\.json cannot be read: There is no such file/],
     ['limiter: { definition: 3 }', '(/limiter/definition)', 'must be an object or a string'],

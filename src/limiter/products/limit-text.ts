@@ -11,7 +11,8 @@ import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseMs, parseTime } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
-import { namedText, unreadable, valueIn, type Word, wordsIn } from './limit-words.js';
+import { namedText, unreadable, valueIn, type Word, wordsIn, writtenWord } from './limit-words.js';
+import { refuseIncomplete } from './needed-parameters.js';
 import { looksLikeStanza } from './pasted.js';
 import type { Paced } from './product.js';
 import { nameAdvice, productNames, productOf } from './products.js';
@@ -21,8 +22,17 @@ type Limiter = Readonly<Fields>;
 
 const MOST_CHARACTERS = 20_000;
 
-/** `checkLimiter` checks the bounds. @throws Failure `invalid_definition`, with the place of the error */
+/** Parameters may be missing. `checkLimiter` checks the bounds. @throws Failure `invalid_definition`, with the place of the error */
 export function readLimit(given: string): Limiter {
+  return limitIn(given, () => {});
+}
+
+/** @throws Failure `invalid_definition`, with the place of the error, or with the parameters that are missing */
+export function completeLimit(given: string): Limiter {
+  return limitIn(given, (limiter, words) => refuseIncomplete(limiter, words.map(writtenWord).join(' ')));
+}
+
+function limitIn(given: string, check: (limiter: Limiter, words: readonly Word[]) => void): Limiter {
   const text = given.trim();
   if (text === '') throw unreadable(text, undefined, 'it is empty');
   if (text.length > MOST_CHARACTERS)
@@ -37,7 +47,11 @@ export function readLimit(given: string): Limiter {
     else limits.at(-1)!.push(word);
   }
   if (limits.at(-1)!.length === 0) throw unreadable(text, undefined, 'nothing follows the last "and"');
-  const read = limits.map((words) => readOne(text, words, limits.length > 1));
+  const read = limits.map((words) => {
+    const one = readOne(text, words, limits.length > 1);
+    check(one, words);
+    return one;
+  });
   return read.length === 1 ? read[0]! : { and: read };
 }
 

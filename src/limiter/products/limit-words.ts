@@ -78,12 +78,16 @@ export function namedText(name: string, fields: Readonly<Record<string, unknown>
   return [name, ...words].join(' ');
 }
 
+export function writtenWord({ name, text }: Word): string {
+  return name === undefined ? text : `${name}=${text}`;
+}
+
 const SHOWN = 120;
 
 export function unreadable(text: string, word: Word | undefined, why: string, fix?: string): Failure {
   const small = (one: string) => `${one.charAt(0).toLowerCase()}${one.slice(1)}`.replace(/\.$/, '');
   const shown = (one: string) => JSON.stringify(one.length > SHOWN ? `${one.slice(0, SHOWN)}…` : one);
-  const written = word && `${word.name === undefined ? '' : `${word.name}=`}${word.text}`;
+  const written = word && writtenWord(word);
   const place = word === undefined ? why : `${shown(written!)} at character ${word.at}: ${why}`;
   return new Failure('invalid_definition', {
     what: `The limiter ${shown(text)} cannot be read.`,

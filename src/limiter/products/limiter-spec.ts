@@ -17,7 +17,7 @@ import { nearingFrom, type RateLimiterParameters, rateLimiter } from '../rate-li
 import { strict } from '../rule/fields.js';
 import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
-import { readLimit } from './limit-text.js';
+import { completeLimit } from './limit-text.js';
 import { readStanza } from './pasted.js';
 import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
@@ -130,7 +130,7 @@ export function checkLimiter(given: unknown, place = ''): Readonly<Record<string
 
 function readAt(text: string, place: string): unknown {
   try {
-    return readLimit(text);
+    return completeLimit(text);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { code, what, why, fix, faults } = error;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitSentence } from '../../../src/limiter/products/limit-sentence.js';
-import { limitText, readLimit } from '../../../src/limiter/products/limit-text.js';
+import { completeLimit, limitText, readLimit } from '../../../src/limiter/products/limit-text.js';
 import { checkLimiter, limiterDefinition } from '../../../src/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../src/limiter/products/products.js';
 import { primitives, RuleDefinition, ratePerMs } from '../../../src/limiter/rule/rule-definition.js';
@@ -91,7 +91,6 @@ describe('a limiter as a text', () => {
       /no limiter is called so\. Did you mean sliding_log or sliding_log_block or sliding_counter/,
     ],
     ['concurrency 3 4', /"4" at character 15: concurrency has no such parameter\. It has limit/],
-    ['gcra 10/s', /gcra has T_ms, tau_ms; for example: gcra 10\/s burst=20/],
     ['-5 in 60s', /"-5" at character 1: a limit admits one request or more/],
     ['gcra 0/s burst=5', /"0\/s" at character 6: a limit admits one request or more/],
     ['leaky_queue 0/s', /"0\/s" at character 13: a limit admits one request or more/],
@@ -114,7 +113,6 @@ describe('a limiter as a text', () => {
     ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
     ['nginx 10r/s burst=5 nodelai', /"nodelai" at character 21: nginx has no such parameter/],
     ['nginx 10 burst=5', /\/rate must/],
-    ['gcra 10/s', /\/params\/tau_ms is required/],
     ['gcra 10/s T=1s', /T_ms is given twice/],
     ['gcra 10 in 60 cycles burst=1', /a rule takes a time with a unit/],
     ['gcra 10/s burst 20 nodelay', /"nodelay" at character 20: gcra has no such parameter/],
@@ -133,6 +131,32 @@ describe('a limiter as a text', () => {
     ['rate=5', /"rate=5" at character 1: a limiter begins with its name/],
   ])('%s is refused with its place', (text, why) => {
     expect(refusal(text)).toMatch(why);
+  });
+
+  // biome-ignore format: one case a line
+  it.each([
+    ['gcra 1 in 3s', 'gcra needs a burst: gcra 1 in 3s burst=1'],
+    ['gcra burst 5', 'gcra needs a rate: gcra 10/s burst 5'],
+    ['token bucket', 'token_bucket needs a rate and a burst: token bucket 10/s burst=20'],
+    ['Token-Bucket 5/s initial=0', 'token_bucket needs a burst: Token-Bucket 5/s initial=0 burst=5'],
+    ['token_bucket rate=5 capacity=5', 'token_bucket needs per_ms: token_bucket rate=5 capacity=5 per_ms=1000'],
+    ['segmented-window 5 in 10s', 'segmented_window needs segments: segmented-window 5 in 10s segments=4'],
+    ['many_nodes nodes=2', 'many_nodes needs design: many_nodes nodes=2 design=exact'],
+    ['sliding_log 5/s and gcra 10/s', 'gcra needs a burst: gcra 10/s burst=10'],
+    ['nginx burst=5 nodelay', 'nginx needs rate: nginx burst=5 nodelay rate=10r/s'],
+    ['kong', 'kong needs a parameter: kong second=10'],
+  ])('%s names all that is missing, and how to write it', (text, message) => {
+    expect(failureOf(() => completeLimit(text))).toMatchObject({
+      what: expect.stringContaining('is not complete'),
+      faults: [{ path: '', message }],
+    });
+    expect(failureOf(() => checkLimiter(text))?.faults).toEqual([{ path: '', message }]);
+  });
+
+  it.each([...Object.keys(primitives), ...Object.keys(products)])('%s alone says how to complete it', (name) => {
+    const failure = failureOf(() => completeLimit(name));
+    const text = failure === undefined ? name : /^Write '(.*)'\.$/.exec(failure.fix!)?.[1];
+    expect(refusal(text!)).toBe('understood');
   });
 
   it('no parameter of a rule has the name of a field beside the parameters', () => {
