@@ -295,15 +295,12 @@ export function runsDocument(outcomes: readonly Outcome[]): ReportDocument {
     const { sign, words, hue } = verdictView(outcome);
     const { scenario, requests, limited, entries, limiting_cycles, cycle_ms, peak_count, expectations } = outcome;
     const held = expectations.filter((one) => one.held).length;
+    const ofLimiter = [limited, share(limited, requests), entries, duration(limiting_cycles * cycle_ms), peak_count];
     return [
       { text: `${sign} ${words}`, hue: hue === 'open' ? undefined : hue },
       scenario,
       requests,
-      limited,
-      share(limited, requests),
-      entries,
-      duration(limiting_cycles * cycle_ms),
-      peak_count,
+      ...(hasLimiter(outcome) ? ofLimiter : ofLimiter.map(() => '–')),
       expectations.length === 0 ? '–' : `${held}/${expectations.length}`,
     ];
   });

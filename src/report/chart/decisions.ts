@@ -3,7 +3,7 @@
 import type { Timeline } from '../../outcome/timeline.js';
 import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
-import type { Reported } from '../reported.js';
+import { hasLimiter, type Reported } from '../reported.js';
 import { counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
 
@@ -21,9 +21,11 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   const planned = plannedRows(outcome.live?.by_cycle, series, axis);
   const busiest = bins.peaks.reduce((most, one) => Math.max(most, one), 0);
   const highest = Math.max(...all.ys);
-  const lines: Line[] = [
-    { label: 'admitted', tone: 'admitted', ...admitted, stepped: true, area: 'zero', width: 1 },
-    {
+  const isLimited = hasLimiter(outcome);
+  const area = { tone: 'admitted', ...admitted, stepped: true, area: 'zero', width: 1 } as const;
+  const lines: Line[] = [{ label: isLimited ? 'admitted' : 'requests', ...area }];
+  if (isLimited)
+    lines.push({
       label: 'limited',
       tone: 'limited',
       ...all,
@@ -32,8 +34,7 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
       width: 1,
       hatched: true,
       tooltips: limited.ys,
-    },
-  ];
+    });
   if (planned !== undefined) {
     const plannedBins = binSums(planned, axis.from, axis.to, MOST_BINS);
     const steps = barSteps(plannedBins, axis, (bin) => plannedBins.sums[bin]![0]! / cyclesIn(plannedBins, bin, axis));
@@ -47,10 +48,14 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
     bins.size === 1
       ? ''
       : ` Each step is the mean of ${counted(bins.size, 'cycle')} (${duration(bins.size * outcome.cycle_ms)}).`;
+  const requests = counted(outcome.requests, 'request');
+  const decided = isLimited
+    ? `${number(outcome.admitted)} of ${requests} admitted, ${number(outcome.limited)} limited`
+    : requests;
   return {
     id: 'decisions',
-    title: 'Requests admitted and limited',
-    about: `${number(outcome.admitted)} of ${counted(outcome.requests, 'request')} admitted, ${number(outcome.limited)} limited; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
+    title: isLimited ? 'Requests admitted and limited' : 'Requests',
+    about: `${decided}; ${number(busiest)} in the busiest cycle.${edge}${binWords}`,
     x: axis,
     yTitle: bins.size === 1 ? 'Requests per cycle' : `Requests per cycle, mean of ${number(bins.size)}`,
     yWhole: bins.size === 1,
