@@ -104,6 +104,8 @@ interface Asked {
   readonly scenario: LoadedScenario;
   readonly isOfUrl?: boolean;
   readonly isPredicted?: boolean;
+  /** Of a URL at a rate. */
+  readonly requests?: number | undefined;
 }
 
 const OF_URL = ['rate', 'for', 'limit', 'header', 'method', 'body', 'limitedStatus'] as const;
@@ -144,7 +146,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
   ]);
   const asked = given.limit === undefined ? undefined : await limiterGiven(given.limit);
   const limiter = asked?.['primitive'] === 'none' ? undefined : asked;
-  const document = scenarioOfUrl({
+  const { scenario: document, requests } = scenarioOfUrl({
     url,
     rate: given.rate ?? '50/s',
     connections: given.connections ?? CLOSED_CONNECTIONS,
@@ -160,7 +162,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
   const scenario = parseScenario(document, url);
   if (limiter !== undefined)
     for (const note of await limiterNotesOf(limiter, scenario.cycleMs)) warn(`weir: ${note}\n`);
-  return { path: url, scenario, isOfUrl: true, isPredicted: limiter !== undefined };
+  return { path: url, scenario, isOfUrl: true, isPredicted: limiter !== undefined, requests };
 }
 
 function bodyIn(text: string): string {
@@ -173,7 +175,7 @@ function bodyIn(text: string): string {
 }
 
 async function loadOne(
-  { scenario, isOfUrl = false, isPredicted = true }: Asked,
+  { scenario, isOfUrl = false, isPredicted = true, requests }: Asked,
   given: Given,
   live: LiveOptions,
 ): Promise<Reported> {
@@ -189,7 +191,9 @@ async function loadOne(
   const rows = load$(scenario, {
     ...live,
     seed,
-    pacing,
+    // Its requests come at a constant rate in time, also within a cycle.
+    pacing: pacing ?? (isOfUrl ? 'instant' : undefined),
+    requests,
     top,
     workers: workers === undefined ? undefined : { redis: workers },
     answers: isOfUrl && workers === undefined ? new AnswerTally() : undefined,

@@ -26,7 +26,7 @@ import {
   readRedisTime,
   type ShareEnd,
 } from './load-job.js';
-import { PacedSender, type Schedule, scheduleOf } from './paced-sender.js';
+import { PacedSender, type Schedule, scheduleOf, upTo } from './paced-sender.js';
 import { PackedRequests } from './request-observer.js';
 import { RunClock } from './run-clock.js';
 import type { Stage } from './sending.js';
@@ -93,7 +93,7 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     await channel.send({ type: 'ready', uncertaintyMs: before.uncertaintyMs });
     const go = await channel.waitForGo();
     if (go === undefined) return;
-    const schedule = scheduleOf(traffic, scenario);
+    const schedule = upTo(job.requests, scheduleOf(traffic, scenario));
     const warm = weir && warmer(connection, weir);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
     const after = await readRedisTime(client, connection.clock);

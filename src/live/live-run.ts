@@ -19,6 +19,7 @@ import { RequestsInFlight } from './in-flight.js';
 import { Latency } from './latency.js';
 import type { Merged } from './load-job.js';
 import { ObservedRows } from './observed.js';
+import type { Pacing } from './paced-sender.js';
 import { RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions } from './request-observer.js';
 import { RunClock } from './run-clock.js';
@@ -52,6 +53,7 @@ export interface LiveRunOptions extends Partial<Pick<LoadedScenario, OfScenario>
   readonly drain: number;
   readonly skippedLines?: number | undefined;
   readonly key?: string | undefined;
+  readonly pacing?: Pacing | undefined;
   readonly top?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
@@ -123,6 +125,11 @@ export async function runLive(
   }
 }
 
+/** Whether the cycle in which a request is sent matters: a schedule keeps it in its cycle, and the limiter counts by cycles. */
+export function plansByCycle({ plan, pacing, clients = [] }: LiveRunOptions): boolean {
+  return plan.rule === undefined && pacing !== 'instant' && clients.length === 0;
+}
+
 /** Opens missing connections. Errors are ignored here: the requests of the run will report them. */
 export function warmer({ pool, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
   return (wanted) => {
@@ -168,7 +175,7 @@ class LiveSession {
   constructor(given: SessionGiven) {
     this.#given = given;
     const { clock, connection, target, isElsewhere, warm } = given;
-    const { plan, names, phases = {}, cycles, drain, sending, answers, clients = [] } = given.asked;
+    const { plan, names, phases = {}, cycles, drain, sending, answers } = given.asked;
     const { uncertaintyMs } = connection.time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
     this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
@@ -192,7 +199,7 @@ class LiveSession {
       firstCycle: this.#firstCycle,
       slackMs: uncertaintyMs + ROUNDING_MS,
       decidesByMs: plan.rule !== undefined,
-      plansByCycle: plan.rule === undefined && clients.length === 0,
+      plansByCycle: plansByCycle(given.asked),
     };
     const observer = new LoggedRequests(this.logOptions);
     const left = (words: string) => this.left(words);

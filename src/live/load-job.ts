@@ -19,6 +19,7 @@ export interface LoadTask {
   readonly scenario: unknown;
   readonly seed: Seed;
   readonly pacing: Pacing | undefined;
+  readonly requests: number | undefined;
   readonly url: string;
   readonly connect: Omit<ConnectionOptions, 'signal' | 'cycleMs' | 'headers'>;
   readonly cycleMs: number;

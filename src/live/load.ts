@@ -23,7 +23,7 @@ import type { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
-import { CLOSED_LOOP, closedLoop, PacedSender, type Pacing, scheduleOf } from './paced-sender.js';
+import { CLOSED_LOOP, closedLoop, PacedSender, type Pacing, scheduleOf, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
@@ -46,6 +46,8 @@ export interface LoadOptions extends LiveOptions {
   readonly seed?: Seed | undefined;
   /** Replaces the arrivals of the scenario by a closed loop with this many requests in flight. */
   readonly closedLoop?: number | undefined;
+  /** Ends the schedule after this many. Default: its own end. */
+  readonly requests?: number | undefined;
   readonly answers?: AnswerTally | undefined;
   /** The Redis of `weir worker` processes that send in place of this one. */
   readonly workers?: { readonly redis: string } | undefined;
@@ -77,7 +79,7 @@ async function sent(
   return connected(scenario, { ...options, isSender: workers === undefined }, async (connection) => {
     const live = scenario.at(connection.time.cycleMs);
     // A rule decides by the ms, so its requests keep the instants of the model of arrivals.
-    const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight } = options;
+    const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight, requests } = options;
     const draws = drawsOf(seed);
     const traffic = await trafficOf(live, draws);
     if (!hasPlaces(live, traffic.names))
@@ -95,6 +97,7 @@ async function sent(
         scenario: withoutFiles({ path, scenario: live.spec }),
         seed,
         pacing,
+        requests,
         url: options.url ?? live.target?.url ?? '',
         connect: { alsoUrls, allowRemote, insecure, connections, timeoutMs },
         cycleMs: live.cycleMs,
@@ -104,7 +107,7 @@ async function sent(
       if (generators !== undefined) return generators.sending(stage);
       if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
       if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
-      return new PacedSender(scheduleOf(traffic, live), stage, pacing);
+      return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, pacing);
     };
     const { control } = live;
     const notes = [
@@ -114,7 +117,7 @@ async function sent(
       ...(live.network === undefined ? [] : ['The network of the scenario is simulated only: the target has its own.']),
       ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
     ];
-    const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, notes, onRow, sending };
+    const asked: LiveRunOptions = { ...live, ...traffic, ...options, seed, pacing, notes, onRow, sending };
     const seen = await runLive(connection, asked, generators).finally(() => generators?.close());
     return resultOf(seen, control && (await controlRun(control, { seed })));
   });

@@ -228,6 +228,20 @@ export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Sc
   return { cycles, at: (cycle) => models.at(cycle), drawCost };
 }
 
+export function upTo(requests: number | undefined, schedule: Schedule): Schedule {
+  if (requests === undefined) return schedule;
+  let left = requests;
+  return {
+    ...schedule,
+    at(cycle) {
+      const planned = schedule.at(cycle);
+      const n = Math.min(planned.n, left);
+      left -= n;
+      return { ...planned, n };
+    },
+  };
+}
+
 /** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
 export function feedSchedule(feed: Feed, cycles: number, firstCycle: number): Schedule {
   return {

@@ -33,7 +33,7 @@ export interface LoggedRequestsOptions {
   readonly slackMs: number;
   /** Whether the limiter decides by the ms, even if its target reports cycles. */
   readonly decidesByMs: boolean;
-  /** Whether the cycle in which a request is sent matters: a schedule plans it, and the limiter counts by cycles. */
+  /** As of `plansByCycle()`. */
   readonly plansByCycle: boolean;
   /** Largest error of the sender's clock relative to that of the run, in ms. Default: 0. */
   readonly apartMs?: number | undefined;

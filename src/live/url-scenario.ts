@@ -1,10 +1,10 @@
 // The scenario of `weir load URL`: the options of a load tool as a scenario with a target.
 //
-//   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop, in whole cycles
+//   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop
 //   weir load http://127.0.0.1:8080/ --rate max -c 50 --for 30s   |o-o-o--o|    closed loop: each connection sends after each answer
 import type { ScenarioObject } from '../scenario/load-scenario.js';
 import { Failure } from '../schema/failure.js';
-import { cycleMsFor, parseRate, parseTime } from '../schema/quantity.js';
+import { cycleMsFor, parseRate, parseTimeMs } from '../schema/quantity.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { PoolRequest } from './http-pool.js';
 
@@ -27,24 +27,32 @@ interface UrlLoad {
 
 const STATUSES = Array.from({ length: 500 }, (_, k) => 100 + k);
 
-export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
+interface UrlScenario {
+  readonly scenario: ScenarioObject;
+  /** Rate times duration; undefined for a closed loop. The last cycle of the scenario may be longer than the duration. */
+  readonly requests: number | undefined;
+}
+
+export function scenarioOfUrl(asked: UrlLoad): UrlScenario {
   const { url, method, headers, body, limiter, windows, limited = [429] } = asked;
   const isClosed = asked.rate === 'max';
   const rate = /^[\d.]+$/.test(asked.rate) ? `${asked.rate}/s` : asked.rate;
   const duration = /^[\d.]+$/.test(asked.duration) ? `${asked.duration}s` : asked.duration;
-  const cycleMs = asked.cycleMs ?? cycleMsFor([...windows, duration], CYCLE_MS);
-  if (!isClosed)
-    checked(
-      `--rate takes how often, not "${asked.rate}".`,
-      '50/s, 300/min or max',
-      () => parseRate(rate, cycleMs).requests,
-    );
-  checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () => parseTime(duration, cycleMs, '', 1));
-  return {
+  const cycleMs = asked.cycleMs ?? cycleMsFor(windows.length === 0 ? ['1s'] : windows, CYCLE_MS);
+  const perMs = isClosed
+    ? undefined
+    : checked(`--rate takes how often, not "${asked.rate}".`, '50/s, 300/min or max', () => {
+        const { requests, cycles } = parseRate(rate, cycleMs);
+        return requests / cycles / cycleMs;
+      });
+  const forMs = checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () =>
+    parseTimeMs(duration, cycleMs, '', 1),
+  );
+  const scenario: ScenarioObject = {
     question: `How does ${url} answer ${isClosed ? `${asked.connections} connections` : rate} for ${duration}?`,
     name: hostIn(url),
     cycle_ms: cycleMs,
-    duration,
+    duration: Math.ceil(forMs / cycleMs),
     drain: 0,
     limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
     arrivals: [{ model: 'constant', rate: isClosed ? '1/s' : rate }],
@@ -58,12 +66,17 @@ export function scenarioOfUrl(asked: UrlLoad): ScenarioObject {
       ...(limiter === undefined ? { admitted_status: STATUSES.filter((status) => !limited.includes(status)) } : {}),
     },
   };
+  return { scenario, requests: perMs && Math.floor(perMs * forMs + ROUNDING) };
 }
 
-function checked(what: string, example: string, read: () => number): void {
+/** A product of two doubles may come to slightly less than the whole number that it is. */
+const ROUNDING = 1e-6;
+
+function checked(what: string, example: string, read: () => number): number {
   let why = 'Nothing would be sent.';
   try {
-    if (read() > 0) return;
+    const value = read();
+    if (value > 0) return value;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     why = error.why ?? why;

@@ -55,6 +55,12 @@ describe('weir load URL', () => {
     expect(out).toContain(`weir identify ${url}`);
   });
 
+  it('sends as many as the rate gives in the time where that is no whole number of cycles', async () => {
+    const { url, asked } = await serving(6);
+    const { code } = await load(url, '--rate', '20/s', '--for', '1s', '--limit', '6 in 60 cycles');
+    expect([code, asked.length]).toEqual([expect.toBeOneOf(SOUND), 20]);
+  });
+
   it('--rate max is a closed loop: so many requests are under way as there are connections, and it says what that hides', async () => {
     let [underWay, most, all] = [0, 0, 0];
     server = createServer((_, response) => {

@@ -9,7 +9,7 @@ import { type RequestFault, RequestLog } from '../../src/live/request-log.js';
 import type { Difference } from '../../src/outcome/outcome-schema.js';
 
 const well = {
-  asked: { names: ['all'], plan: planContract(rateLimiter()) } as Pick<LiveSeen['asked'], 'names' | 'plan'>,
+  asked: { names: ['all'], plan: planContract(rateLimiter()) } as Pick<LiveSeen['asked'], 'names' | 'plan' | 'clients'>,
   clients: undefined as LiveSeen['clients'],
   isScheduled: true,
   waited: 0,
@@ -27,6 +27,7 @@ const well = {
 };
 const seenWith = (more: Partial<typeof well>, requestLog: RequestLog) =>
   ({ ...well, ...more, requestLog }) as unknown as LiveSeen;
+const ONE = [{}] as unknown as NonNullable<LiveSeen['asked']['clients']>;
 const byMs = {
   names: ['all'],
   plan: planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 1, tau_ms: 1 } }, undefined)),
@@ -71,7 +72,7 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['all is well', {}, 'agrees', undefined],
   ['the run was stopped by hand', { health: { isPartial: true } }, 'run invalid', undefined],
   ['two requests are late', { late: 2 }, 'agrees', undefined],
-  ['clients sent late', { late: 50, health: { clients: [], isScheduled: false }, reason: '50 of 100 requests were sent more than 250 ms late' },
+  ['clients sent late', { late: 50, health: { asked: { ...well.asked, clients: ONE }, clients: [], isScheduled: false }, reason: '50 of 100 requests were sent more than 250 ms late' },
     'run invalid', undefined],
   ['a closed loop, which has no instants to keep', { late: 50, health: { isScheduled: false } }, 'agrees', undefined],
   ['requests are late, and the limiter decides by the ms', { late: 50, health: { asked: byMs }, reason: 'more than 250 ms late' },
