@@ -69,7 +69,7 @@ export function scenarioOfUrl(asked: UrlLoad): UrlScenario {
   return { scenario, requests: perMs && Math.floor(perMs * forMs + ROUNDING) };
 }
 
-/** A product of two doubles may come to slightly less than the whole number that it is. */
+/** A product of two doubles may be slightly less than the whole number meant. */
 const ROUNDING = 1e-6;
 
 function checked(what: string, example: string, read: () => number): number {
