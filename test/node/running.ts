@@ -15,7 +15,6 @@ export interface Ask {
   readonly session?: string;
   /** Sent as JSON, or as it is where it is text. */
   readonly body?: unknown;
-  readonly type?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -91,11 +90,11 @@ export async function startRunning({
   return { ...node, clock, store, credentials, errors, ask, send, owner, keyOf, idOf, sessionOf };
 }
 
-function requestOf({ key, session, body, type, headers = {} }: Ask): RequestInit {
+function requestOf({ key, session, body, headers = {} }: Ask): RequestInit {
   const sent: Record<string, string> = { ...headers };
   if (key !== undefined) sent['authorization'] = `Bearer ${key}`;
   if (session !== undefined) sent['cookie'] = `weir_session=${session}`;
   if (body === undefined) return { headers: sent };
-  sent['content-type'] = type ?? 'application/json';
+  sent['content-type'] = 'application/json';
   return { headers: sent, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
