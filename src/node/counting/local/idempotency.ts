@@ -28,7 +28,8 @@ const OVERHEAD = 256;
 /** In characters; a longer answer is kept without its lists. */
 const LONGEST_ANSWER = 64 << 10;
 
-const LONGEST_LIST = 1_024;
+/** More decisions are always longer than that. */
+const LONGEST_LIST = 512;
 
 const LONGEST_CYCLES = 100_000;
 
