@@ -13,6 +13,7 @@ import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
+import { summaryOf } from '../traffic/log/read-summary.js';
 import {
   announcedBy,
   type CountedPart,
@@ -85,7 +86,8 @@ export function diffLimits(
     const readings = await readLogs(paths, { ...options, alsoColumns: run.columns }, sink, hooks);
     run.take(order.end());
     const left_out = { old: sides[0].leftOut, new: sides[1].leftOut };
-    const warnings = [...run.warnings(), ...order.warnings('Bursts within a second are flattened.')];
+    const read = summaryOf(readings, undefined, options.nowMs).warnings;
+    const warnings = [...read, ...run.warnings(), ...order.warnings('Bursts within a second are flattened.')];
     return { ...run.found(), left_out, readings, warnings };
   });
 }

@@ -8,24 +8,79 @@
 // Nearly every line is plain and is parsed from its bytes; the others by regular expressions.
 import { isIP } from 'node:net';
 import { addressOf } from './address.js';
+import { isRequestLine, isStatus, nearlyAll } from './custom-layout.js';
 import { readClf, readDate } from './instant.js';
-import type { Cutter, Field, Layout, Recognise } from './layout.js';
-
-/** A combined line has three quoted parts after its time, a common one has one. The last quote may be missing. */
-const COMBINED_QUOTES = 5;
+import { type Cutter, Field, type Layout, type Recognise } from './layout.js';
+import type { Warning } from './log-options.js';
 
 const TAIL = ['request', 'status', 'bytes', 'referer', 'user_agent', 'forwarded'];
 
-/** One matching line suffices: logs of programs contain other lines too. */
+/** One line with an address and a time suffices, since programs log other lines too; nearly all such lines have every field. */
 export function clf(format: 'common' | 'combined'): Recognise {
   return ({ lines }, isNamed) => {
-    if (isNamed) return clfLayout(format, lines);
-    const cutter = new ClfCutter([], []);
-    const first = lines.find((line) => cutter.cut(line, 0, line.length) === undefined);
-    if (first === undefined) return undefined;
-    const isCombined = first.filter((byte) => byte === QUOTE).length >= COMBINED_QUOTES;
-    return isCombined === (format === 'combined') ? clfLayout(format, lines) : undefined;
+    const { found, missing } = fieldsIn(lines, format);
+    if (isNamed) {
+      const layout = clfLayout(format, lines);
+      const warning = found.length === 0 || missing.length === 0 ? undefined : missingFields(format, missing);
+      return warning === undefined ? layout : { ...layout, known: { ...layout.known, warning } };
+    }
+    return found.length > 0 && missing.length === 0 ? clfLayout(format, lines) : undefined;
   };
+}
+
+/** Lines of which only the address and the time are where an access log has them. */
+export const addressAndTime: Recognise = ({ lines }) => {
+  if (fieldsIn(lines, 'common').found.length === 0) return undefined;
+  const layout = clfLayout('lines', lines);
+  const warning = missingFields('common', ['request', 'status']);
+  const names = ['client', 'user', 'time'];
+  return {
+    ...layout,
+    names,
+    cutter: (wanted, fields) =>
+      layout.cutter(
+        wanted.filter((name) => names.includes(name)),
+        fields.filter((_, i) => names.includes(wanted[i]!)),
+      ),
+    known: { ...layout.known, warning },
+  };
+};
+
+const REQUIRED: Readonly<Record<'common' | 'combined', readonly string[]>> = {
+  common: ['request', 'status', 'bytes'],
+  combined: ['request', 'status', 'bytes', 'referer', 'user_agent'],
+};
+
+function missingFields(format: string, missing: readonly string[]): Warning {
+  return {
+    code: 'fields_not_found',
+    what: `These lines have no ${missing.join(', ')} where the format ${format} has them: what looks at them finds nothing. Give the line of the configuration that writes this log with --log-format.`,
+  };
+}
+
+function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
+  const names = REQUIRED[format];
+  const fields = names.map(() => new Field());
+  const cutter = new ClfCutter(names, fields);
+  const found: boolean[][] = [];
+  let requests = 0;
+  for (const line of lines) {
+    for (const field of fields) field.clear();
+    if (cutter.cut(line, 0, line.length) !== undefined) continue;
+    found.push(fields.map((field, i) => isFound(names[i]!, field)));
+    if (isRequestLine(fields[0]!.text())) requests++;
+  }
+  const isMissing = (name: string, i: number) =>
+    !nearlyAll(found, (row) => row[i]!) || (name === 'request' && requests * 2 <= found.length);
+  return { found, missing: names.filter(isMissing) };
+}
+
+/** A quoted field may hold anything: servers log what a stranger sent. */
+function isFound(name: string, field: Field): boolean {
+  if (field.isMissing) return false;
+  if (name === 'status') return isStatus(field.text());
+  if (name === 'bytes') return /^(?:\d+|-)(?![\w.])/.test(field.text());
+  return field.from > 0 && field.bytes[field.from - 1] === QUOTE;
 }
 
 const PLAIN = /^\d{1,3}(?:\.\d{1,3}){3} - \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "/;
@@ -84,7 +139,7 @@ class ClfCutter implements Cutter {
     }
     this.unixMs = time.unixMs;
     this.#when?.set(bytes, time.open + 1, time.close);
-    if (this.#tail.length > 0) this.#readTail(bytes, time.close + 1, to);
+    if (this.#tail.length > 0) this.#readTail(bytes, time.close + 1, to, bytes[from] === QUOTE);
     return undefined;
   }
 
@@ -113,8 +168,14 @@ class ClfCutter implements Cutter {
     return true;
   }
 
-  #readTail(bytes: Buffer, from: number, to: number): void {
+  #readTail(bytes: Buffer, from: number, to: number, mayDouble: boolean): void {
     let at = from;
+    while (at < to && bytes[at]! <= SPACE) at++;
+    if (mayDouble && bytes[at] === QUOTE && bytes[at + 1] === QUOTE) {
+      const single = Buffer.from(bytes.toString('latin1', at, to).replaceAll('""', '"'), 'latin1');
+      this.#readTail(single, 0, single.length, false);
+      return;
+    }
     for (const field of this.#tail) {
       while (at < to && bytes[at]! <= SPACE) at++;
       const isQuoted = at < to && bytes[at] === QUOTE;

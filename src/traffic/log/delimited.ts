@@ -2,10 +2,11 @@
 //
 //   time,client,path             1431857103,192.0.2.1,"/a,b"        #Fields: date time c-ip cs-method cs-uri-stem sc-status
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
-import { isIP } from 'node:net';
 import { isFullDate, timesIn } from './columns.js';
-import type { Cutter, Field, KnownFields, Layout, Recognise } from './layout.js';
+import { isStatus, nearlyAll, placesOf } from './custom-layout.js';
+import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
+import type { Warning } from './log-options.js';
 import { RowCutter, RowScanner } from './rows.js';
 import { countOf } from './unix.js';
 
@@ -44,17 +45,59 @@ export const namelessTable: Recognise = ({ bytes }) => {
       });
     const time = column((cell) => isFullDate(cell, true));
     if (time < 0) continue;
-    const client = names[column((cell) => isIP(cell) > 0)];
+    if (delimiter === ',' && hasMsAfter(rows, time)) continue;
+    const places = placesOf(names.map((_, i) => rows.map(({ cells }) => cells[i] ?? '')));
     const isCounted = width === 2 && rows.every(({ cells }) => !Number.isNaN(countOf(cells[1 - time] ?? '')));
     const table = { delimiter, names, rows, hasNames: false };
     return tableLayout(undefined, table, {
       time: names[time]!,
       ...(isCounted && { count: names[1 - time]! }),
-      ...(client !== undefined && { fields: { client } }),
+      fields: rolesAt(places),
+      ...(places.size > 1 && { warning: byValue(places) }),
     });
   }
   return undefined;
 };
+
+/** `2015-05-17 10:05:03,123 INFO`: the fraction of a second, as Python's logging and log4j write it. */
+function hasMsAfter(rows: readonly Row[], time: number): boolean {
+  const after = rows.map(({ cells }) => cells[time + 1] ?? '');
+  const hasSeconds = nearlyAll(rows, ({ cells }) => /\d\d:\d\d:\d\d$/.test(cells[time] ?? ''));
+  const isFraction = (cell: string) => /^\d{3}(?:\d{3})?(?![\d.])/.test(cell);
+  if (!hasSeconds || !nearlyAll(after, isFraction)) return false;
+  const alone = after.filter((cell) => /^\d+$/.test(cell));
+  // A column of three digits may be a status, or a count.
+  return alone.length < after.length || alone.some((cell) => cell.startsWith('0')) || isNoStatus(alone, rows[0]!.cells);
+}
+
+function isNoStatus(alone: readonly string[], { length }: readonly string[]): boolean {
+  return length > 2 && !nearlyAll(alone, isStatus);
+}
+
+function rolesAt(places: ReturnType<typeof placesOf>): NonNullable<KnownFields['fields']> {
+  const at = (place: number | undefined) => (place === undefined ? undefined : `${place + 1}`);
+  const line = at(places.get('request'));
+  const client = at(places.get('client'));
+  const method = at(places.get('method')) ?? line;
+  const path = at(places.get('path')) ?? line;
+  const status = at(places.get('status'));
+  return {
+    ...(client !== undefined && { client }),
+    ...(method !== undefined && { method }),
+    ...(path !== undefined && { path }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+function byValue(places: ReturnType<typeof placesOf>): Warning {
+  const found = [...places].map(([name, place]) => `${name} in column ${place + 1}`);
+  const missing = ['client', 'method', 'path', 'status'].filter((name) => rolesAt(places)[name as Role] === undefined);
+  const not = missing.length === 0 ? '' : ` Not found: ${missing.join(', ')}.`;
+  return {
+    code: 'columns_by_value',
+    what: `The columns have no names. By their values: ${found.join(', ')}.${not} A first line with names says what each is.`,
+  };
+}
 
 export const evenTable: Recognise = ({ bytes }) => {
   const table = tableIn(bytes);

@@ -21,7 +21,7 @@ const envelope = (name: string, pattern: string): Envelope => ({ name, pattern: 
 
 const envelopes: readonly Envelope[] = [
   // web-1  | 192.0.2.1 - - [...
-  envelope('docker compose', `${COLOUR}(?<program>[\\w./-]+)\\s*\\|${COLOUR}\\s`),
+  envelope('docker compose', `${COLOUR}(?!\\d+(?:\\.\\d+){3}\\s)(?<program>[\\w./-]+)\\s*\\|${COLOUR}\\s`),
   // Kubernetes:  2016-10-06T00:17:09.669794202Z stdout F 192.0.2.1 - - [...
   envelope('CRI', `(?<time>${ISO}) (?:stdout|stderr) (?<part>[FP])(?::\\w+)* `),
   // kubectl logs --prefix:  [pod/web-7c5/nginx] 192.0.2.1 - - [...
@@ -58,17 +58,17 @@ export function without(one: Envelope, lines: readonly Buffer[]): Buffer[] {
   return lines.map((line) => line.subarray(match(one, line, 0, line.length)?.[0].length ?? 0));
 }
 
-const TIME = 'log_time';
+export const ENVELOPE_TIME = 'log_time';
 
 export function enveloped(one: Envelope, inner: Layout, lines: readonly Buffer[]): Layout {
   return {
     ...inner,
     envelope: inner.envelope === undefined ? one.name : `${inner.envelope} in ${one.name}`,
-    names: [...inner.names, ...(one.pattern.source.includes('<time>') ? [TIME] : [])],
+    names: [...inner.names, ...(one.pattern.source.includes('<time>') ? [ENVELOPE_TIME] : [])],
     lines,
     cutter: (names, fields) => {
       const within = inner.cutter(names, fields);
-      const envelopeTime = fields[names.indexOf(TIME)];
+      const envelopeTime = fields[names.indexOf(ENVELOPE_TIME)];
       let held: Buffer | undefined;
       return {
         get unixMs() {

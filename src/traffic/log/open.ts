@@ -1,12 +1,21 @@
 // Finds the format of a log from its first bytes and creates its reader.
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { plainClf } from './clf.js';
+import { addressAndTime, plainClf } from './clf.js';
 import { type Columns, chooseColumns, inWords, timesIn } from './columns.js';
 import { counts } from './counts.js';
+import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
 import { type DocumentKind, DocumentReader, documentKinds } from './documents.js';
-import { envelopeAlone, enveloped, envelopesOf, jsonEnveloped, linesInJson, without } from './envelope.js';
+import {
+  ENVELOPE_TIME,
+  envelopeAlone,
+  enveloped,
+  envelopesOf,
+  jsonEnveloped,
+  linesInJson,
+  without,
+} from './envelope.js';
 import {
   accessFormats,
   applicationFormats,
@@ -18,7 +27,7 @@ import {
 } from './formats.js';
 import { type Intake, printable } from './intake.js';
 import { isObject, jsonLayout } from './json.js';
-import type { Layout, LogHead, Recognise } from './layout.js';
+import { type Layout, type LogHead, type Recognise, valuesOf } from './layout.js';
 import { LineCutter, type LogReader } from './lines.js';
 import { isLogFormat, templateOf } from './log-format.js';
 import { type LogOptions, logFormats, type Warning } from './log-options.js';
@@ -107,7 +116,7 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
  * 2. a JSON document; then objects on each line, possibly with lines of another format in them
  * 3. a header with a known time, directives
  * 4. any of these or of the server formats, within an envelope
- * 5. server formats, and requests among other lines of an application
+ * 5. server formats, and requests among other lines of an application; a layout of their own, named in a warning
  * 6. an envelope alone; words and tables in which a time can be found
  *
  * @param head the first HEAD_BYTES, or the whole log
@@ -151,7 +160,16 @@ function templateFormat(format: string, { lines }: LogHead): Layout {
   const layoutOf = (inner: readonly Buffer[]) => templateLayout('log-format', template, inner, known);
   const plain = layoutOf(lines);
   const around = envelopesOf(lines).find((envelope) => matches(layoutOf(without(envelope, lines))) > matches(plain));
-  return around === undefined ? plain : enveloped(around, layoutOf(without(around, lines)), lines);
+  return withMissing(around === undefined ? plain : enveloped(around, layoutOf(without(around, lines)), lines));
+}
+
+/** A line is of the format up to its time; fields after it that most lines lack are named. */
+function withMissing(layout: Layout): Layout {
+  const enough = NEARLY_ALL * matches(layout);
+  const missing = layout.names.filter((name) => name !== ENVELOPE_TIME && valuesOf(layout, name).length < enough);
+  if (missing.length === 0) return layout;
+  const what = `Many lines have no ${missing.join(', ')} where the --log-format has them: what looks at them finds nothing there.`;
+  return { ...layout, known: { ...layout.known, warning: { code: 'fields_not_found', what } } };
 }
 
 function matches(layout: Layout): number {
@@ -201,12 +219,25 @@ function documentLayout({ name }: DocumentKind, records: readonly Buffer[], opti
 function textFormat(head: LogHead, depth = 0): Layout | undefined {
   const named = firstOf([plainClf], head) ?? jsonLines(head) ?? firstOf([...allOf(headedFormats), namedTable], head);
   if (named !== undefined) return named;
+  const custom: Layout[] = [];
   for (const envelope of depth < MAX_ENVELOPES ? envelopesOf(head.lines) : []) {
     const inner = headOf(without(envelope, head.lines), head.options);
     const within = wrappedFormat(inner, depth + 1);
-    if (within !== undefined) return enveloped(envelope, within, head.lines);
+    if (within !== undefined && !isCustom(within)) return enveloped(envelope, within, head.lines);
+    if (within !== undefined) custom.push(enveloped(envelope, within, head.lines));
   }
-  return firstOf(allOf([...serverFormats, ...accessFormats, ...applicationFormats]), head) ?? envelopeAlone(head.lines);
+  const known = firstOf(allOf([...serverFormats, ...accessFormats, ...applicationFormats]), head);
+  return (
+    known ?? mostNamed(custom, customLayout(head, false)) ?? addressAndTime(head, false) ?? envelopeAlone(head.lines)
+  );
+}
+
+/** What looks like an envelope may hold a field: `192.0.2.1 | GET /a | 200`. */
+function mostNamed(enveloped: readonly Layout[], plain: Layout | undefined): Layout | undefined {
+  const [within] = enveloped;
+  const count = ({ names }: Layout) =>
+    names.filter((name) => name !== ENVELOPE_TIME).length + (names.includes('request') ? 1 : 0);
+  return plain !== undefined && (within === undefined || count(plain) > count(within)) ? plain : within;
 }
 
 /** What is wrapped may have its time from around it. */

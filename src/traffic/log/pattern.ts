@@ -57,15 +57,18 @@ export function templateLayout(
 }
 
 function isWhole(layout: Layout): (line: Buffer) => boolean {
-  const [time, last] = [new Field(), new Field()];
-  const cutter = layout.cutter(['time', layout.names.at(-1)!], [time, last]);
+  const [time, last, status] = [new Field(), new Field(), new Field()];
+  const cutter = layout.cutter(['time', layout.names.at(-1)!, 'status'], [time, last, status]);
   return (line) => {
-    time.clear();
-    last.clear();
+    for (const field of [time, last, status]) field.clear();
     const reason = cutter.cut(line, 0, line.length);
-    return reason === undefined && !last.isMissing && !time.isMissing && isFullDate(time.text(), true);
+    const hasStatus = status.isMissing || STATUS.test(status.text());
+    return reason === undefined && !last.isMissing && !time.isMissing && hasStatus && isFullDate(time.text(), true);
   };
 }
+
+/** HAProxy writes -1 and Envoy 0 if there was none. */
+const STATUS = /^(?:-|-1|0|\d{3})$/;
 
 interface Part {
   readonly name: string;
@@ -90,6 +93,8 @@ function partsOf(text: string): Part[] {
 function valuePattern(name: string, before: string, after: string): string {
   if (before.endsWith('"') && after.startsWith('"')) return '(?:[^"\\\\]|\\\\.)*(?=")';
   if (after === '') return name === '_' ? '.*' : name === 'time' ? LAST_TIME : '(?!")[^ \\t]*';
+  if (name === 'time' && /^[ \t]/.test(after) && !/^ +[^\w\s$]/.test(after)) return `${LAST_TIME}(?=${literal(after)})`;
+  if (after.startsWith('\t') && !single.has(name)) return '[^\\t]*(?=\\t)';
   const mayHoldBlanks = name === '_' || (/^ +\S|^[\]}|]/.test(after) && !single.has(name));
   const one = mayHoldBlanks ? '.' : '[^ \\t]';
   const orAll = after.trim() === '' ? `|${one}+$` : '';
@@ -168,7 +173,7 @@ function logfmtCutter(names: readonly string[], fields: readonly Field[]): Cutte
 }
 
 const SHAPES: readonly RegExp[] = [
-  /^\s*(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
+  /^\s*(?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)\]?[\s:]+)?(?<time>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|[+-]\d\d:?\d\d))?)(?<text>(?!\S).*|,.*|\s*)$/s,
   /^\s*\[(?<time>[^\]]{8,40})\](?<text>.*)$/s,
   /^\s*(?<time>(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?)(?<text>(?!\S).*)$/s,
   /^\s*(?<time>\d{1,2}[/-]\w{2,3}[/-]\d{4}[ :T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: [+-]\d{4})?)(?<text>(?!\S).*)$/s,
@@ -186,6 +191,7 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
   const heads = lines.map((line) => shape.exec(line.toString('latin1'))?.groups ?? {});
   const hasCount = mostly(heads, ({ count }) => count !== undefined);
   const saysMore = heads.some(({ text = '' }) => text.trim() !== '' && !METHOD.test(text));
+  const hasRequests = heads.length > 0 && heads.every(({ text = '' }) => METHOD.test(text));
   return {
     format: 'lines',
     noun: 'field',
@@ -199,8 +205,14 @@ export const timedLines: Recognise = ({ lines }, isNamed) => {
       fields: { client: 'client' },
       clientFrom: 'the first address in each line',
       ...(saysMore && !hasCount && { warning: everyLine("--where 'text=*GET*'") }),
+      ...(hasRequests && { warning: REQUESTS_NOT_READ }),
     },
   };
+};
+
+const REQUESTS_NOT_READ: Warning = {
+  code: 'fields_not_found',
+  what: 'Found: time, client. Not found: method, path, status, though the lines have requests in them. Give the line of the configuration that writes this log with --log-format.',
 };
 
 const METHOD = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/;

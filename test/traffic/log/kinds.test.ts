@@ -96,7 +96,7 @@ describe('a kind of log', () => {
   });
 
   it.each<[name: string, text: string, codes: readonly string[]]>([
-    ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', []],
+    ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', ['custom_layout']],
     ['times alone', '2026-11-26 10:00:00\n2026-11-26 10:00:01\n', []],
     ['an error log', '[Thu Nov 26 10:00:00 2026] [error] [client 192.0.2.1] denied\n', ['every_line']],
     ['a syslog', 'Nov 26 10:00:00 web1 sshd[7]: Accepted\n', ['every_line']],
