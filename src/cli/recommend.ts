@@ -113,7 +113,8 @@ async function withRange(text: string) {
       `--limit takes a rule with a range, not "${text}".`,
       "For example --limit 'nginx burst=20 rate=1r/s..50r/s:1r/s'.",
     );
-  return { limiter: await limiterGiven(text.replace(word, '').trim()), range };
+  // Read with the least of its values, so that it is whole.
+  return { limiter: await limiterGiven(text.replace(word, word.replace(/\.\..*/, ''))), range };
 }
 
 function each(text: string): string[] {
