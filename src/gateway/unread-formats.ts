@@ -51,12 +51,12 @@ const formats: readonly UnreadFormat[] = [
       /\btype["']?:\s*["']?RateLimits\b/,
       /\btimeframe["']?:\s*["']?(?:second|minute|hour|day|week|month|year)\b/,
     ],
-    words: 'api-commons limit=100 timeframe=minute',
+    words: '100 in 1m',
   },
   {
     name: 'OpenAPI',
     signs: [/(?<![\w-])x-rate-?[Ll]imit(?:s|ing)?["']?:/],
-    words: 'x-rate-limit limit=100 window=1m',
+    words: '100 in 1m',
   },
   {
     name: 'TOML',

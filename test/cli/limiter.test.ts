@@ -251,8 +251,8 @@ describe('weir limiter', () => {
     [['rate_limit {\n  zone a {'], 'Caddy files are not read.', "as in 'caddy max_events"],
     [[file('application.properties', 'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter')], 'Spring files are not read.', "as in 'spring replenishRate"],
     [[file('a.toml', '[http.middlewares.m.rateLimit]\naverage = 100\n')], 'TOML files are not read.', 'Write the file of Traefik in YAML', "as in 'traefik average"],
-    [[file('openapi.yaml', 'openapi: 3.1.0\nx-rate-limit: { limit: 5, window: 1s }\n')], 'OpenAPI files are not read.', "as in 'x-rate-limit"],
-    [[file('limits.yaml', 'common: [{ type: RateLimits }]\n')], 'API Commons files are not read.', "as in 'api-commons"],
+    [[file('openapi.yaml', 'openapi: 3.1.0\nx-rate-limit: { limit: 5, window: 1s }\n')], 'OpenAPI files are not read.', "as in '100 in 1m'"],
+    [[file('limits.yaml', 'common: [{ type: RateLimits }]\n')], 'API Commons files are not read.', "as in '100 in 1m'"],
     [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });

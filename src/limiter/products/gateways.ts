@@ -25,8 +25,6 @@ import {
   yesNo,
 } from './product.js';
 
-const unit = (description: string) => oneOf(Object.keys(namedMs) as Named[], description);
-
 /** The product departs from the rule: it counts in many places, or publishes no rule. */
 const roughly = (definition: RuleDefinition): RuleDefinition => ({ ...definition, approx: true });
 
@@ -47,7 +45,7 @@ export const gateways = {
     product: 'envoyproxy/ratelimit, the service that Envoy and Envoy Gateway ask',
     params: {
       requests_per_unit: whole('Requests of a unit; 0 refuses all.', 0),
-      unit: unit('Length of the window.'),
+      unit: oneOf(Object.keys(namedMs) as Named[], 'Length of the window.'),
     },
     paced: inUnit('requests_per_unit', 'unit'),
     example: { requests_per_unit: 10, unit: 'second' },
@@ -240,21 +238,5 @@ export const gateways = {
     paced: paced('limit', 'duration', 1),
     example: { limit: 10, duration: 1000 },
     rule: ({ limit, duration }) => rule('sliding_counter', { limit, window_ms: duration, align: 'epoch' }),
-  }),
-  'api-commons': product({
-    product: 'API Commons rate limit: it names no rule, and is a fixed window here',
-    params: { limit: whole('Requests of a timeframe.'), timeframe: unit('Length of the window.') },
-    paced: inUnit('limit', 'timeframe'),
-    example: { limit: 10, timeframe: 'second' },
-    refused: counts,
-    rule: ({ limit, timeframe }) => roughly(fixed(limit, namedMs[timeframe], 'epoch')),
-  }),
-  'x-rate-limit': product({
-    product: 'x-rate-limit of OpenAPI: it names no rule, and is a fixed window here',
-    params: { limit: whole('Requests of a window.'), window: time('Length of the window.', 's') },
-    paced: paced('limit', 'window'),
-    example: { limit: 10, window: '1s' },
-    refused: counts,
-    rule: ({ limit, window }) => roughly(fixed(limit, window, 'epoch')),
   }),
 };

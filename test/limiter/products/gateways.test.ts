@@ -35,8 +35,6 @@ const cases: readonly (readonly [given: Record<string, unknown>, times: readonly
   [{ like: 'gubernator', limit: 2, duration: 1000 }, [500, 500, 1400, 1500], '++-+'],
   [{ like: 'gubernator', limit: 2, duration: 1000, algorithm: 'LEAKY_BUCKET' }, [0, 0, 0, 500], '++-+'],
   [{ like: 'unkey', limit: 2, duration: 1000 }, [0, 0, 0, 1400, 1600], '++--+'],
-  [{ like: 'api-commons', limit: 1, timeframe: 'minute' }, [0, 1000, 60_000], '+-+'],
-  [{ like: 'x-rate-limit', limit: 1, window: '10s' }, [0, 1000, 10_000], '+-+'],
 ];
 
 it.each(cases)('%j at %j ms', (given, times, decided) => {
