@@ -51,8 +51,6 @@ export const TimeLawSpec = Type.Union(
 export type TimeLawSpec = Static<typeof TimeLawSpec>;
 
 export interface TimeLaw {
-  /** For the normal law, before folding. */
-  readonly meanMs: number;
   drawMs(stream: RandomStream): number;
 }
 
@@ -87,19 +85,19 @@ export function parseTimeLaw(spec: TimeLawSpec, cycleMs: number, path = '', leas
 }
 
 export function constant(timeMs: number): TimeLaw {
-  return { meanMs: timeMs, drawMs: () => timeMs };
+  return { drawMs: () => timeMs };
 }
 
 export function exponential(meanMs: number): TimeLaw {
-  return { meanMs, drawMs: (stream) => stream.exponential(1 / meanMs) };
+  return { drawMs: (stream) => stream.exponential(1 / meanMs) };
 }
 
 export function normal(meanMs: number, deviationMs: number): TimeLaw {
-  return { meanMs, drawMs: (stream) => Math.abs(stream.normal(meanMs, deviationMs)) };
+  return { drawMs: (stream) => Math.abs(stream.normal(meanMs, deviationMs)) };
 }
 
 function uniform(fromMs: number, toMs: number): TimeLaw {
-  return { meanMs: (fromMs + toMs) / 2, drawMs: (stream) => fromMs + (toMs - fromMs) * stream.uniform() };
+  return { drawMs: (stream) => fromMs + (toMs - fromMs) * stream.uniform() };
 }
 
 /** @param meanMs above 0 */
@@ -108,7 +106,7 @@ function lognormal(meanMs: number, deviationMs: number): TimeLaw {
   const s2 = log(1 + ratio * ratio);
   const m = log(meanMs) - s2 / 2;
   const s = Math.sqrt(s2);
-  return { meanMs, drawMs: (stream) => exp(stream.normal(m, s)) };
+  return { drawMs: (stream) => exp(stream.normal(m, s)) };
 }
 
 function notAboveZero(path: string): Failure {

@@ -14,7 +14,7 @@ import { run } from './running.js';
 /** Service times as they are told, one after the other. */
 const inTurn = (times: readonly number[]): TimeLaw => {
   let next = 0;
-  return { meanMs: Number.NaN, drawMs: () => times[next++]! };
+  return { drawMs: () => times[next++]! };
 };
 
 const plan = (given: Partial<ServicePlan> = {}): ServerPlan & Partial<ServicePlan> => ({
@@ -308,7 +308,8 @@ describe('a scenario says', () => {
     ],
   ])('%o', (given, expected) => {
     const { time, ...rest } = planService(given, 777);
-    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs: time.meanMs }]).toEqual([
+    const meanMs = time.drawMs({ exponential: (rate) => 1 / rate } as RandomStream);
+    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs }]).toEqual([
       true,
       expect.objectContaining(expected),
     ]);
