@@ -309,10 +309,7 @@ describe('a scenario says', () => {
   ])('%o', (given, expected) => {
     const { time, ...rest } = planService(given, 777);
     const meanMs = time.drawMs({ exponential: (rate) => 1 / rate } as RandomStream);
-    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs }]).toEqual([
-      true,
-      expect.objectContaining(expected),
-    ]);
+    expect([Value.Check(ServiceSpec, given), { ...rest, meanMs }]).toEqual([true, expect.objectContaining(expected)]);
   });
 
   it('nonsense, and is told where', () => {
