@@ -6,6 +6,7 @@ import { LONGEST_PAGE } from '../api/shapes.js';
 import type { AnswerOf, ApiClient } from '../client/api-client.js';
 import { limitText } from '../limiter/products/limit-text.js';
 import { counted, duration, spanWords } from '../report/words.js';
+import { Failure } from '../schema/failure.js';
 import { flag, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
@@ -119,6 +120,17 @@ function waitOf(retryAfterCycles: number | undefined, cycleMs: number): string {
   return retryAfterCycles === 0 ? 'now' : `in ${spanWords(retryAfterCycles, cycleMs)}`;
 }
 
+/** The node asks for its field `key`; the option is `--client`. */
+async function namingClient<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'key_missing') throw error;
+    const { what, why, faults } = error;
+    throw new Failure('key_missing', { what, why, fix: 'Say who asks: --client 203.0.113.7.', faults });
+  }
+}
+
 const forClient = text('the client it counts for, by a contract with a count for each client');
 
 export const event = nodeCommand({
@@ -136,7 +148,7 @@ export const event = nodeCommand({
   ],
   run: async (node, { slug, type, count, cycle, contract: contract_id, client: key }) => {
     const body = { type, count, cycle, contract_id, key };
-    const answer = await node.api.call(countOne, { params: { slug }, body });
+    const answer = await namingClient(node.api.call(countOne, { params: { slug }, body }));
     const heads = ['contract', 'state', 'admitted', 'limited', 'count', 'threshold', 'remaining', 'room again'];
     const cycleMs = await cycleMsOfNode(node);
     const rows = answer.contracts.map((one) => [
@@ -168,10 +180,8 @@ export const gate = nodeCommand({
   ],
   run: async (node, { slug, contract, peek, client: key }) => {
     const { api } = node;
-    const answer = await api.call(gateByPost, {
-      params: { slug, contract_id: await contractIn(api, slug, contract) },
-      query: { peek: peek || undefined, key },
-    });
+    const params = { slug, contract_id: await contractIn(api, slug, contract) };
+    const answer = await namingClient(api.call(gateByPost, { params, query: { peek: peek || undefined, key } }));
     const { decision, state, count = 0, threshold, retry_after_cycles: cycles, away } = answer;
     if (away) return { answer, words: 'admitted: the store is away, and nothing was counted' };
     const limit = threshold === undefined ? '' : `, limit ${threshold}`;

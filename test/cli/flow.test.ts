@@ -113,7 +113,7 @@ describe('from nothing to a verified record', () => {
     const ends: [number | null, string][] = [];
     for (const args of [['--client', 'ann'], ['--client', 'ann'], ['--client', 'bob'], []]) {
       const { code, out, err } = await weirHere(['node', 'gate', 'clients', ...args], env);
-      ends.push([code, /^(admitted|limited)|key_missing/.exec(out || err)?.[0] ?? err]);
+      ends.push([code, /^(admitted|limited)|fix +.*/.exec(out || err)?.[0] ?? err]);
     }
     const counted = await weirHere(['node', 'event', 'clients', '--client', 'eve', '--count', '3', '--json'], env);
     expect(JSON.parse(deployed.out).contract.keyed).toMatchObject({ max_keys: 9, overflow: 'share', idle_cycles: 60 });
@@ -121,7 +121,7 @@ describe('from nothing to a verified record', () => {
       [0, 'admitted'],
       [1, 'limited'],
       [0, 'admitted'],
-      [2, expect.stringContaining('key_missing')],
+      [2, 'fix  Say who asks: --client 203.0.113.7.'],
     ]);
     expect(JSON.parse(counted.out).contracts).toMatchObject([{ key: 'eve', admitted: 1, limited: 2 }]);
   });
