@@ -25,6 +25,25 @@ export const createMachine = post('/api/chain/state-machines', {
   answers: created('The machine.', { machine: MachineView }),
 });
 
+const MachineLine = Type.Object({
+  ...MachineSummary.properties,
+  limiting: Type.Optional(
+    Type.Integer({
+      description:
+        'Contracts that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
+    }),
+  ),
+  keyed: Type.Optional(
+    Type.Object(
+      {
+        keys: Type.Integer({ description: 'Keys that are there now.' }),
+        limited: Type.Integer({ description: 'Those of them whose state does not admit.' }),
+      },
+      { description: 'Over all contracts with keys; absent where there are none, and on a node of a network.' },
+    ),
+  ),
+});
+
 export const listMachines = get('/api/chain/state-machines', {
   shapes: {
     querystring: exact({
@@ -37,7 +56,7 @@ export const listMachines = get('/api/chain/state-machines', {
     }),
   },
   answers: ok('A page of machines.', {
-    machines: Type.Array(MachineSummary),
+    machines: Type.Array(MachineLine),
     next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
   }),
 });

@@ -12,7 +12,7 @@ import type { AuditRow } from '../record/row.js';
 import type { Frozen } from '../schema/json-schema.js';
 import type { Store } from '../store/store.js';
 
-export type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['schema']>>['machines'][number];
+type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['schema']>>['machines'][number];
 
 const PAGE = 500;
 
@@ -20,17 +20,17 @@ const MOST = 100;
 
 export class ActiveMachines {
   readonly #host: Host;
-  readonly #knowsStates: boolean;
+  /** Whether states of contracts are in this process. */
+  readonly knowsStates: boolean;
   readonly #activity = new Map<Machine, Activity>();
   /** By contract: in how many places it limits, itself or its keys, by durable rows. */
   readonly #limiting = new Map<Machine, Map<string, number>>();
   readonly #rankings = new Map<number, readonly ActiveMachine[]>();
   #rankedCycle = Number.NaN;
 
-  /** @param knowsStates whether states of contracts are in this process */
   constructor(host: Host, knowsStates = true) {
     this.#host = host;
-    this.#knowsStates = knowsStates;
+    this.knowsStates = knowsStates;
     host.changes.subscribe(({ kind, machine }) => {
       if (kind !== 'machine_deleted') return;
       this.#activity.delete(machine);
@@ -45,7 +45,7 @@ export class ActiveMachines {
     for (const machine of this.#host.machines.values()) {
       const { slug, image, durableSeq, contracts } = machine;
       if (!image.isPublic) continue;
-      if (this.#knowsStates) for (const { id, limiting } of contracts) this.#limits(machine, id, () => limiting);
+      if (this.knowsStates) for (const { id, limiting } of contracts) this.#limits(machine, id, () => limiting);
       const removed = store.cut(slug)?.removed_to_seq ?? 0;
       let afterSeq = durableSeq;
       for (let isInside = true; isInside && afterSeq > removed; ) {
@@ -69,7 +69,7 @@ export class ActiveMachines {
   }
 
   #follow(machine: Machine, { kind, contract_id: id, from, to }: AuditRow): void {
-    if (id === undefined || !this.#knowsStates) return;
+    if (id === undefined || !this.knowsStates) return;
     if (kind === 'contract_deleted') this.#limits(machine, id, () => 0);
     const states = this.#host.contracts.get(id)?.plan.states;
     if (states === undefined || (kind !== 'transition' && kind !== 'contract_created')) return;
@@ -121,7 +121,7 @@ export class ActiveMachines {
     for (const machine of new Set([...this.#activity.keys(), ...this.#limiting.keys()])) {
       const activity = this.#activity.get(machine) ?? none;
       const transitions = activity.since(cycle - within + 1);
-      const limiting = this.#knowsStates ? (this.#limiting.get(machine)?.size ?? 0) : undefined;
+      const limiting = this.knowsStates ? (this.#limiting.get(machine)?.size ?? 0) : undefined;
       if (transitions > 0 || limiting) found.push({ machine, activity, transitions, limiting });
     }
     found.sort(

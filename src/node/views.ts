@@ -38,6 +38,17 @@ export function machineSummary({ image, contracts, deletedMs, head }: Machine, c
   };
 }
 
+/** What its contracts and their keys are doing. */
+export function machineState({ contracts }: Machine) {
+  const withKeys = contracts.flatMap(({ keys }) => keys ?? []);
+  const sum = (of: (keys: (typeof withKeys)[number]) => number) => withKeys.reduce((all, one) => all + of(one), 0);
+  const keyed = { keys: sum(({ table }) => table.size), limited: sum(({ limited }) => limited) };
+  return {
+    limiting: contracts.filter(({ limiting }) => limiting > 0).length,
+    ...(withKeys.length === 0 ? {} : { keyed }),
+  };
+}
+
 export function contractView(contract: Contract) {
   const { id, state: currentState, image, plan, keys } = contract;
   const { machine, templateId, createdCycle: created_cycle, firstFireCycle: first_fire_cycle } = image;

@@ -13,10 +13,18 @@ export interface Arrow {
   readonly words: readonly string[];
 }
 
+export interface DrawnState {
+  readonly name: string;
+  readonly admits: boolean;
+  /** How many keys are in it. */
+  readonly keys?: number;
+}
+
 interface DiagramProps {
-  readonly states: readonly { readonly name: string; readonly admits: boolean }[];
+  readonly states: readonly DrawnState[];
   readonly arrows: readonly Arrow[];
-  readonly at: string;
+  /** Undefined where each key has a state of its own. */
+  readonly at: string | undefined;
   readonly label: string;
 }
 
@@ -48,11 +56,11 @@ export function StateDiagram({ states, arrows: named, at, label }: DiagramProps)
             yOf={yOf}
           />
         ))}
-        {stateTones(states).map(({ name, tone }, index) => (
-          <g key={name} class={`state ${name === at ? 'lit' : ''}`} style={`--tone:var(--${tone})`}>
+        {stateTones(states).map(({ name, keys, tone }, index) => (
+          <g key={name} class={`state ${name === at || keys ? 'lit' : ''}`} style={`--tone:var(--${tone})`}>
             <rect x={side} y={yOf(index)} width={WIDE} height={HIGH} rx={6} />
             <text x={side + WIDE / 2} y={yOf(index) + HIGH / 2 + 4.5}>
-              {name.length > 18 ? `${name.slice(0, 17)}…` : name}
+              {labelOf(name, keys)}
             </text>
           </g>
         ))}
@@ -66,6 +74,14 @@ export function StateDiagram({ states, arrows: named, at, label }: DiagramProps)
       </ol>
     </div>
   );
+}
+
+const MOST_LABEL = 18;
+
+function labelOf(name: string, keys: number | undefined): string {
+  const beside = keys === undefined ? '' : `: ${keys.toLocaleString('en')}`;
+  const most = MOST_LABEL - beside.length;
+  return `${name.length > most ? `${name.slice(0, most - 1)}…` : name}${beside}`;
 }
 
 interface LineProps {

@@ -73,7 +73,38 @@ inChromium('the home of a node', (browser) => {
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByText('private and not yours').waitFor();
     await page.close();
-    expect([own, found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
+    expect([own.sort(), found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
+  });
+
+  it.each([360, 1_280])('begins with the own machines and their state, limiting ones first: %i px', async (width) => {
+    const other = await Holder.minted(node.url);
+    await other.contractOn(`quiet-${width}`, { threshold: 5, within: 60 }, false);
+    await other.contractOn(`of-keys-${width}`, { threshold: 1, within: 100_000, keyed: { max_keys: 10 } }, false);
+    for (const key of ['a', 'b', 'c', 'd']) await other.event(`of-keys-${width}`, { count: 2, key });
+    await other.event(`of-keys-${width}`, { key: 'e' });
+    const { page } = await openPage(browser, node.url, { width });
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('Key', { exact: true }).fill(other.key);
+    await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click();
+    await page.locator('#own li').first().waitFor();
+    const titles = await page.locator('main h2').allTextContents();
+    const own = await page.locator('#own li').allTextContents();
+    await picture(page, `home-own-${width}.png`);
+    const hidden = await hiddenPixels(page);
+    await page.close();
+    expect(titles.slice(0, 2)).toEqual(['Your machines', 'Public machines, active or limiting']);
+    expect(own[0]).toBe(`of-keys-${width} private1 of 1 contract is limiting · 4 of 5 keys limiting`);
+    expect([own.at(-1), hidden]).toEqual([`quiet-${width} private1 contract, none limiting`, 0]);
+  });
+
+  it('says times in seconds, and rooms in words', async () => {
+    const { page } = await openPage(browser, node.url);
+    await expect
+      .poll(() => page.locator('#machines td:last-child').allTextContents())
+      .toEqual(expect.arrayContaining([expect.stringMatching(/^(now|\d+ s ago)$/)]));
+    const rooms = await page.locator('.rooms dt').allTextContents();
+    await page.close();
+    expect(rooms).toEqual(['Machines', 'Contracts', 'Rows of records', 'Room for windows', 'Room for keys']);
   });
 
   it('asks for the key of the node once, and for its health again and again', async () => {

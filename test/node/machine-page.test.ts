@@ -5,7 +5,7 @@ import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { pause } from '../../src/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { type Caller, Holder } from './caller.js';
+import { type Caller, Holder, inTurn } from './caller.js';
 import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
 
 const THRESHOLD = 20;
@@ -151,7 +151,7 @@ inChromium('the page of a machine', (browser) => {
   });
 
   it('shows its owner the keys of a contract, and the command that deploys another', async () => {
-    const contract_id = await owner.deploy('edge', { keyed: { max_keys: 10 } });
+    const contract_id = await owner.deploy('edge', { threshold: 1, within: 10_000, keyed: { max_keys: 10 } });
     const { page } = await openPage(browser, `${node.url}/m/edge`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByLabel('Key', { exact: true }).fill(owner.key);
@@ -161,12 +161,26 @@ inChromium('the page of a machine', (browser) => {
     for (const index of [0, 1]) await page.getByText('Figures, cycle by cycle').nth(index).click();
     const found = await violations(page);
     for (const key of ['somebody', 'another']) await owner.event('edge', { count: 5, key, contract_id });
+    const states = page.locator('.contract').nth(1).locator('.state');
+    await expect.poll(() => states.allTextContents()).toEqual(['allowing: 0', 'limiting: 2']);
+    expect(await inTurn([0, 1], (at) => states.nth(at).getAttribute('class'))).toEqual(['state ', 'state lit']);
+    for (const width of [360, 1_280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await picture(page, `machine-keyed-${width}.png`);
+    }
+    expect(await hiddenPixels(page)).toBe(0);
     await page.getByText('Keys', { exact: true }).click();
     await page.locator('.keys th', { hasText: 'another' }).waitFor();
     await page.getByLabel('Find keys that contain').fill('some');
     await page.locator('.keys th', { hasText: 'another' }).waitFor({ state: 'detached' });
     expect(await page.locator('.keys tbody th').allTextContents()).toEqual(['somebody']);
+    const waits = await page.locator('.keys td:last-child').allTextContents();
+    const proofs = await page.locator('.record td:nth-child(4)').allTextContents();
+    const ages = await page.locator('.record td:last-child').allTextContents();
     await page.close();
+    expect(waits).toEqual([expect.stringMatching(/^in \d+ (s|min)$/)]);
+    expect(proofs).toContain('operator KO42: 1.997');
+    expect(ages.filter((age) => !/^(now|\d+ s ago|)$/.test(age))).toEqual([]);
     expect(found).toEqual([]);
   });
 

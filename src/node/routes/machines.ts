@@ -6,7 +6,7 @@ import { assert, Failure } from '../../schema/failure.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
 import { forAdmins, forComputation, forReaders, route } from '../route.js';
-import { CONTRACTS_SHOWN, machineSummary, machineView, shortView } from '../views.js';
+import { CONTRACTS_SHOWN, machineState, machineSummary, machineView, shortView } from '../views.js';
 import { notInList } from './contracts.js';
 
 const forAccounts = { ...forAdmins, ofOwner: true, tier: 'account' } as const;
@@ -38,7 +38,7 @@ const MACHINES_PER_STEP = 500;
 const listMachines = route(api.listMachines, forReaders, {
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' } },
-  async handle({ ownership, registry, queue }, request) {
+  async handle({ ownership, registry, queue, counting, active }, request) {
     const { query, caller } = request;
     const { after = '', limit = 100, own = false, search = '', sort } = query;
     const text = search.toLowerCase();
@@ -61,8 +61,12 @@ const listMachines = route(api.listMachines, forReaders, {
     if (sort !== undefined && after !== '' && first === 0) throw notInList(after);
     const page = sorted.slice(first, first + limit);
     const next = sorted.length > first + limit ? page.at(-1)!.slug : undefined;
-    const machines = page.map((machine) => machineSummary(machine, caller));
+    const machines = page.map((machine) => ({
+      ...machineSummary(machine, caller),
+      ...(active.knowsStates ? machineState(machine) : {}),
+    }));
     await registry.settled?.();
+    await Promise.all(page.map((machine) => counting.durable(machine)));
     return { ok: true, next, machines };
   },
 });

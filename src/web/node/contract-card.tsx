@@ -5,7 +5,7 @@ import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { stateTones } from '../chart/palette.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
-import { type Arrow, StateDiagram } from '../state-diagram.js';
+import { type Arrow, type DrawnState, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
 import { KeyList } from './keys.js';
@@ -102,9 +102,18 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
       <div class="row">
         <Figures course={course} isKeyed={keyed !== undefined} name={`${name} ${id}`} />
         <Fold title="States" isOpen={isFew}>
-          {() => <Diagram contract={contract} state={state} />}
+          {() => (
+            <Diagram
+              contract={contract}
+              state={state}
+              keys={keyed && { all: keys, limiting: limitedKeys }}
+              doing={doing}
+            />
+          )}
         </Fold>
-        {keyed !== undefined && isOwn ? <Fold title="Keys">{() => <KeyList contract={contract} />}</Fold> : null}
+        {keyed !== undefined && isOwn ? (
+          <Fold title="Keys">{() => <KeyList contract={contract} cycleMs={cycleMs} />}</Fold>
+        ) : null}
         {contract.candidate === undefined ? null : <CandidateRows contract={contract} isOwn={isOwn} />}
       </div>
     </article>
@@ -223,7 +232,17 @@ function Figures({ course, isKeyed, name }: FiguresProps) {
   );
 }
 
-function Diagram({ contract: { machine: slug, id }, state }: Pick<CardProps, 'contract' | 'state'>) {
+interface DiagramProps extends Pick<CardProps, 'contract' | 'state'> {
+  readonly keys: KeysByState | undefined;
+  readonly doing: string;
+}
+
+interface KeysByState {
+  readonly all: number;
+  readonly limiting: number;
+}
+
+function Diagram({ contract: { machine: slug, id }, state, keys, doing }: DiagramProps) {
   const [machine, setMachine] = useState<StateMachine>();
   const [fault, setFault] = useState('');
   useEffect(() => {
@@ -233,17 +252,26 @@ function Diagram({ contract: { machine: slug, id }, state }: Pick<CardProps, 'co
     );
   }, []);
   if (machine === undefined) return <FaultLine words={fault} />;
+  const states = Object.entries(machine.states).map(([name, config]) => ({
+    name,
+    admits: isAdmitting(config as StateConfig),
+  }));
   return (
     <StateDiagram
-      states={Object.entries(machine.states).map(([name, config]) => ({
-        name,
-        admits: isAdmitting(config as StateConfig),
-      }))}
+      states={keys === undefined ? states : withKeys(states, keys)}
       arrows={arrowsOf(machine)}
-      at={state}
-      label={`${machine.id} is ${state}`}
+      at={keys === undefined ? state : undefined}
+      label={`${machine.id}: ${doing}`}
     />
   );
+}
+
+/** Only whether a key is limiting is known: where several states share that, none has a number of its own. */
+function withKeys(states: readonly DrawnState[], { all, limiting }: KeysByState): readonly DrawnState[] {
+  return states.map((one) => {
+    const isAlone = states.filter(({ admits }) => admits === one.admits).length === 1;
+    return isAlone ? { ...one, keys: one.admits ? all - limiting : limiting } : one;
+  });
 }
 
 type StateMachine = AnswerOf<Endpoints['showStateMachine']>['machine'];

@@ -11,7 +11,7 @@ import { NetworkNodes, NodeHealth } from './node-health.js';
 import { FaultLine, ShownCommand } from './parts.js';
 
 type Active = AnswerOf<Endpoints['listActive']>;
-type ActiveMachine = Active['machines'][number];
+type OwnMachine = AnswerOf<Endpoints['listMachines']>['machines'][number];
 
 const REFRESH_MS = 1_000;
 const SHOWN = 20;
@@ -38,38 +38,45 @@ function Home() {
     <Frame clock={clock} status={status} session={session}>
       <h1>Machines</h1>
       <div class="columns">
-        <section class="card" aria-labelledby="active-title">
-          <div class="row title">
-            <h2 id="active-title">Active or limiting</h2>
-            <fieldset class="row chips">
-              <legend>Ranked by transitions within the last</legend>
-              {WINDOWS.map((cycles) => (
-                <label key={cycles}>
-                  <input
-                    type="radio"
-                    name="window"
-                    value={cycles}
-                    checked={window === cycles}
-                    onChange={() => setWindow(cycles)}
-                  />
-                  <span>{grouped(cycles)} cycles</span>
-                </label>
-              ))}
-            </fieldset>
-          </div>
-          {active === undefined ? null : <Ranking active={active} />}
-        </section>
-        <aside>
+        <div>
           {session.isIn ? <OwnMachines /> : null}
+          <section class="card" aria-labelledby="active-title">
+            <div class="row title">
+              <h2 id="active-title">Public machines, active or limiting</h2>
+              <fieldset class="row chips">
+                <legend>Ranked by transitions within the last</legend>
+                {WINDOWS.map((cycles) => (
+                  <label key={cycles}>
+                    <input
+                      type="radio"
+                      name="window"
+                      value={cycles}
+                      checked={window === cycles}
+                      onChange={() => setWindow(cycles)}
+                    />
+                    <span>{grouped(cycles)} cycles</span>
+                  </label>
+                ))}
+              </fieldset>
+            </div>
+            {active === undefined ? null : <Ranking active={active} cycleMs={clock?.cycleMs} />}
+          </section>
+        </div>
+        <aside>
           <NodeHealth />
-          <NetworkNodes />
+          <NetworkNodes cycleMs={clock?.cycleMs} />
         </aside>
       </div>
     </Frame>
   );
 }
 
-function Ranking({ active: { machines, cycle, window_cycles } }: { readonly active: Active }) {
+interface RankingProps {
+  readonly active: Active;
+  readonly cycleMs: number | undefined;
+}
+
+function Ranking({ active: { machines, cycle, window_cycles }, cycleMs }: RankingProps) {
   if (machines.length === 0)
     return (
       <p class="quiet" id="empty">
@@ -99,7 +106,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
           <tr key={machine.slug}>
             <th scope="row">
               <a href={`/m/${machine.slug}`}>{machine.display_name}</a>
-              <Now machine={machine} />
+              <Now name={machine.display_name === machine.slug ? undefined : machine.slug} {...machine} />
             </th>
             <td class="wide">
               <Spark values={machine.stretches} />
@@ -110,7 +117,7 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
               </td>
             ))}
             <td class="n wide">
-              {machine.last_transition_cycle === undefined ? '–' : ago(machine.last_transition_cycle, cycle)}
+              {machine.last_transition_cycle === undefined ? '–' : ago(machine.last_transition_cycle, cycle, cycleMs)}
             </td>
           </tr>
         ))}
@@ -119,17 +126,24 @@ function Ranking({ active: { machines, cycle, window_cycles } }: { readonly acti
   );
 }
 
-function Now({ machine: { limiting, contracts, slug, display_name } }: { readonly machine: ActiveMachine }) {
-  const words =
+interface NowProps {
+  readonly name?: string | undefined;
+  readonly contracts: number;
+  readonly limiting?: number;
+  readonly keyed?: OwnMachine['keyed'];
+}
+
+function Now({ name, contracts, limiting, keyed }: NowProps) {
+  const ofContracts =
     limiting === undefined
       ? some(contracts, 'contract')
       : limiting === 0
         ? `${some(contracts, 'contract')}, none limiting`
         : `${grouped(limiting)} of ${some(contracts, 'contract')} ${limiting === 1 ? 'is' : 'are'} limiting`;
+  const ofKeys = keyed && `${grouped(keyed.limited)} of ${some(keyed.keys, 'key')} limiting`;
   return (
     <div class={`doing ${limiting ? 'bad' : 'good'}`}>
-      {display_name === slug ? '' : `${slug} · `}
-      {words}
+      {[name, ofContracts, ofKeys].filter((words) => words !== undefined).join(' · ')}
     </div>
   );
 }
@@ -151,19 +165,22 @@ function Spark({ values }: { readonly values: readonly number[] }) {
 }
 
 function OwnMachines() {
-  const [answer, fault] = useAnswer(5 * REFRESH_MS, () => weir.call('listMachines', { query: { own: true } }));
+  const [answer, fault] = useAnswer(5 * REFRESH_MS, () =>
+    weir.call('listMachines', { query: { own: true, sort: 'limiting' } }),
+  );
   const machines = answer?.machines;
   return (
     <section class="card" aria-labelledby="own-title">
       <h2 id="own-title">Your machines</h2>
       <FaultLine words={fault} />
       <ul class="plain" id="own">
-        {machines?.map(({ slug, display_name, is_public, contract_count }) => (
-          <li key={slug}>
-            <a href={`/m/${slug}`}>{display_name}</a>
-            <span class="quiet">
-              {some(contract_count, 'contract')} · {is_public ? 'public' : 'private'}
+        {machines?.map((machine) => (
+          <li key={machine.slug}>
+            <span>
+              <a href={`/m/${machine.slug}`}>{machine.display_name}</a>{' '}
+              <span class="quiet">{machine.is_public ? 'public' : 'private'}</span>
             </span>
+            <Now {...machine} contracts={machine.contract_count} />
           </li>
         ))}
       </ul>

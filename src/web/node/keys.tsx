@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer } from './clock.js';
-import { grouped, type ShownContract, some, weir } from './node-client.js';
+import { cyclesInWords, grouped, type ShownContract, weir } from './node-client.js';
 import { FaultLine, InputField, ScrollingTable } from './parts.js';
 
 type KeyLine = AnswerOf<Endpoints['listContractKeys']>['keys'][number];
@@ -11,7 +11,12 @@ type KeyLine = AnswerOf<Endpoints['listContractKeys']>['keys'][number];
 const SHOWN = 50;
 const REFRESH_MS = 2_000;
 
-export function KeyList({ contract: { machine: slug, id: contract_id } }: { readonly contract: ShownContract }) {
+interface KeyListProps {
+  readonly contract: ShownContract;
+  readonly cycleMs: number | undefined;
+}
+
+export function KeyList({ contract: { machine: slug, id: contract_id }, cycleMs }: KeyListProps) {
   const [search, setSearch] = useState('');
   const find = (limited: boolean) => {
     const query = { limit: SHOWN, ...(limited ? { limited } : {}), ...(search === '' ? {} : { search }) };
@@ -42,7 +47,7 @@ export function KeyList({ contract: { machine: slug, id: contract_id } }: { read
             key,
             state,
             grouped(count),
-            wait === undefined ? 'never' : wait === 0 ? 'now' : `in ${some(wait, 'cycle')}`,
+            wait === undefined ? 'never' : wait === 0 ? 'now' : `in ${cyclesInWords(wait, cycleMs)}`,
           ])}
         />
       )}

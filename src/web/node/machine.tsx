@@ -140,7 +140,13 @@ function MachineView({ machine, cycleMs, onStatus }: ViewProps) {
             </a>
           </div>
         </div>
-        <RecordTable pages={pages} head={seq} cycle={cycle} nameOf={(id) => names.get(id) ?? id.slice(0, 6)} />
+        <RecordTable
+          pages={pages}
+          head={seq}
+          cycle={cycle}
+          cycleMs={cycleMs}
+          nameOf={(id) => names.get(id) ?? id.slice(0, 6)}
+        />
       </section>
     </>
   );

@@ -27,6 +27,22 @@ export function some(n: number, thing: string): string {
   return `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 }
 
-export function ago(cycle: number, now: number): string {
-  return now <= cycle ? 'in this cycle' : `${some(now - cycle, 'cycle')} ago`;
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const DAY_S = 24 * HOUR_S;
+
+/** How long some cycles are, as `28 s`, `12 min`, `3 h`, `2 d`; nothing before their length is known. */
+export function cyclesInWords(cycles: number, cycleMs: number | undefined): string {
+  if (cycleMs === undefined) return '';
+  const seconds = Math.round((cycles * cycleMs) / 1000);
+  if (seconds < 2 * MINUTE_S) return `${seconds} s`;
+  if (seconds < 2 * HOUR_S) return `${Math.round(seconds / MINUTE_S)} min`;
+  if (seconds < 2 * DAY_S) return `${Math.round(seconds / HOUR_S)} h`;
+  return `${grouped(Math.round(seconds / DAY_S))} d`;
+}
+
+export function ago(cycle: number, now: number, cycleMs: number | undefined): string {
+  const length = cyclesInWords(Math.max(0, now - cycle), cycleMs);
+  if (length === '') return '';
+  return length === '0 s' ? 'now' : `${length} ago`;
 }

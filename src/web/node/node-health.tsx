@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../client/api-client.js';
 import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useEvery } from './clock.js';
-import { grouped, some, weir } from './node-client.js';
+import { cyclesInWords, grouped, some, weir } from './node-client.js';
 import { FaultLine } from './parts.js';
 
 const REFRESH_MS = 5_000;
@@ -17,8 +17,8 @@ const rooms = [
   ['machines', 'Machines'],
   ['contracts', 'Contracts'],
   ['rows', 'Rows of records'],
-  ['window_cycles', 'Cycles of windows'],
-  ['key_cells', 'Cells for keys'],
+  ['window_cycles', 'Room for windows'],
+  ['key_cells', 'Room for keys'],
 ] as const;
 
 export function NodeHealth() {
@@ -78,7 +78,7 @@ export function NodeHealth() {
 
 type NetworkNode = AnswerOf<Endpoints['listNodes']>['nodes'][number];
 
-export function NetworkNodes() {
+export function NetworkNodes({ cycleMs }: { readonly cycleMs: number | undefined }) {
   const known = useRef<AnswerOf<Endpoints['listNodes']>>(undefined);
   const isAlone = known.current?.nodes.length === 0;
   const [found, fault] = useAnswer(REFRESH_MS, async () => {
@@ -97,23 +97,29 @@ export function NetworkNodes() {
       <FaultLine words={fault} />
       <ul class="plain" id="nodes">
         {nodes.map((node) => (
-          <NetworkNodeRow key={node.fingerprint} node={node} cycle={cycle} />
+          <NetworkNodeRow key={node.fingerprint} node={node} cycle={cycle} cycleMs={cycleMs} />
         ))}
       </ul>
     </section>
   );
 }
 
-function NetworkNodeRow({ node, cycle }: { readonly node: NetworkNode; readonly cycle: number }) {
+interface NodeRowProps {
+  readonly node: NetworkNode;
+  readonly cycle: number;
+  readonly cycleMs: number | undefined;
+}
+
+function NetworkNodeRow({ node, cycle, cycleMs }: NodeRowProps) {
   const { address, fingerprint, is_this, is_up, since_cycle, clock_offset_ms: offset } = node;
-  const cycles = some(Math.max(0, cycle - since_cycle), 'cycle');
+  const since = cyclesInWords(Math.max(0, cycle - since_cycle), cycleMs);
   return (
     <li>
       <span>
         <b>{address?.replace(/^https?:\/\//, '') ?? 'node'}</b> {is_this ? <span class="quiet">this node</span> : null}
       </span>
       <span class={is_up ? 'doing good' : 'doing bad'}>
-        {is_up ? 'up' : 'away'} for {cycles}
+        {is_up ? 'up' : 'away'} {since === '' ? '' : `for ${since}`}
       </span>
       <span class="quiet">
         clock {offset < 0 ? '−' : '+'}

@@ -71,10 +71,11 @@ interface RecordTableProps {
   readonly pages: RecordPages;
   readonly head: number;
   readonly cycle: number;
+  readonly cycleMs: number | undefined;
   readonly nameOf: (contractId: string) => string;
 }
 
-export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
+export function RecordTable({ pages, head, cycle, cycleMs, nameOf }: RecordTableProps) {
   const place = useRef<HTMLElement>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   const [top, setTop] = useState(0);
@@ -147,6 +148,7 @@ export function RecordTable({ pages, head, cycle, nameOf }: RecordTableProps) {
                 row={pages.row(seq)}
                 index={head - seq + 2}
                 cycle={cycle}
+                cycleMs={cycleMs}
                 nameOf={nameOf}
                 onOpen={open}
               />
@@ -175,14 +177,14 @@ function Space({ rows }: { readonly rows: number }) {
   );
 }
 
-interface RowLineProps extends Pick<RecordTableProps, 'cycle' | 'nameOf'> {
+interface RowLineProps extends Pick<RecordTableProps, 'cycle' | 'cycleMs' | 'nameOf'> {
   readonly seq: number;
   readonly row: RecordRow | undefined;
   readonly index: number;
   readonly onOpen: (row: RecordRow) => void;
 }
 
-function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
+function RowLine({ seq, row, index, cycle, cycleMs, nameOf, onOpen }: RowLineProps) {
   if (row === undefined)
     return (
       <tr aria-rowindex={index}>
@@ -200,7 +202,7 @@ function RowLine({ seq, row, index, cycle, nameOf, onOpen }: RowLineProps) {
       <td>{whatOf(row, nameOf)}</td>
       <td class="wide">{row.by ?? row.cause}</td>
       <td class="wide code">{proofOf(row)}</td>
-      <td class="n">{ago(row.cycle, Math.max(cycle, row.cycle))}</td>
+      <td class="n">{ago(row.cycle, Math.max(cycle, row.cycle), cycleMs)}</td>
     </tr>
   );
 }
@@ -226,9 +228,15 @@ function whatOf(
   }
 }
 
+const shownResult = new Intl.NumberFormat('en', {
+  maximumSignificantDigits: 4,
+  maximumFractionDigits: 2,
+  roundingPriority: 'morePrecision',
+});
+
 function proofOf({ operator, result, proof_digest: digest }: RecordRow): string {
   if (operator === undefined) return '';
-  return digest === undefined ? `${operator} = ${result?.toPrecision(6)}` : `${operator} ${digest.slice(0, 10)}`;
+  return `operator ${operator}: ${digest === undefined ? shownResult.format(result ?? Number.NaN) : digest.slice(0, 10)}`;
 }
 
 function Proof({ row, name }: { readonly row: RecordRow; readonly name: string }) {
