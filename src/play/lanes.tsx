@@ -78,11 +78,6 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
   return (
     <figure class="lanes">
       <h2>Each request</h2>
-      <figcaption>
-        {speed > 1.05 ? `${plainNumber(speed)} times as fast` : 'in real time'}
-        {journeys.left > 0 && `; the first ${plainNumber(journeys.decidedMs.length)} requests`}. Weir {VERSION},{' '}
-        <code>{picture.outcome.digest.slice(0, 15)}</code>
-      </figcaption>
       {picture.nearsLimit && <Machine run={picture.machine} cycle={shownMs / cycleMs} />}
       <canvas
         ref={canvas}
@@ -121,6 +116,11 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
         )}
       </div>
       <p class="quiet now">{words}</p>
+      <figcaption>
+        {speed > 1.05 ? `${plainNumber(speed)} times as fast` : 'in real time'}
+        {journeys.left > 0 && `; the first ${plainNumber(journeys.decidedMs.length)} requests`}. Weir {VERSION},{' '}
+        <code>{picture.outcome.digest.slice(0, 15)}</code>
+      </figcaption>
     </figure>
   );
 }

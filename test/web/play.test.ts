@@ -224,6 +224,8 @@ inChromium('the playground', (browser) => {
     const page = await opened();
     await expect.poll(() => page.getAttribute('.lanes canvas', 'data-at')).not.toBe('0');
     await page.click('text=Pause');
+    // Where a picture is from is said below it.
+    expect(await page.innerText('.lanes > :last-child')).toMatch(/Weir [\d.]+, sha256:/);
     const { outcome } = await simulate(parseScenario(textOf('burst'), 'burst.yaml'));
     await page.focus('.deck input');
     await page.keyboard.press('End');
