@@ -11,9 +11,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
-import { interval } from 'rxjs';
+import { every } from '../time/every.js';
 import { Rank } from '../time/rank.js';
-import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
 import { answerUnrouted, refuseBrokenRequest, unknownExpectation } from './problem.js';
 
@@ -62,9 +61,10 @@ export class Connections {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
-    const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
-    const checking = checks.subscribe(() => this.#boundStill());
-    server.once('close', () => checking.unsubscribe());
+    server.once(
+      'close',
+      every(clock, limits.connectionsCheckMs, () => this.#boundStill()),
+    );
     server.on('checkExpectation', (request, response) => {
       this.#context.counts.malformedRequests += 1;
       answerUnrouted(unknownExpectation(request), request, response);
