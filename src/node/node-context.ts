@@ -32,12 +32,12 @@ import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
 import type { Registry } from './registry/registry.js';
+import { SharedRoom } from './shared-room.js';
 import { Sockets } from './sockets.js';
 import { SourceLimit } from './source-limit.js';
 import { Streams } from './stream.js';
 import { Usage } from './usage.js';
 import { Verifications } from './verifications.js';
-import { OpenBodies } from './whole-body.js';
 
 interface ListedRoute {
   readonly method: string;
@@ -134,7 +134,7 @@ function permanentContext(options: NodeContextOptions) {
     ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
     keepRows: options.keepRows,
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
-    bodies: new OpenBodies(limits.openBodyBytes),
+    bodies: new SharedRoom(limits.openBodyBytes),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
     record: network?.directory ?? store,
     access: new Access(credentials),
