@@ -38,7 +38,6 @@ export interface Picture {
   readonly hasClients: boolean;
   readonly columnCycles: number;
   readonly requests: readonly number[];
-  readonly admitted: readonly number[];
   /** Of the most limited contract; undefined for a fleet without records by contract. */
   readonly window: Window | undefined;
   readonly rules: readonly RuleColumns[];
@@ -59,7 +58,6 @@ export interface MachineRun {
 }
 
 interface Window {
-  readonly contract: string;
   readonly threshold: number | null;
   readonly counts: readonly number[];
   /** [entry, restore) in cycles from the start. */
@@ -138,7 +136,7 @@ export async function playScenario(
     if (signal.aborted) return undefined;
     rules.push({ name: other.name, ...grid.sums(totals) });
   }
-  const { requests, admitted } = grid.sums(run.totals);
+  const { requests } = grid.sums(run.totals);
   const window = grid.window(run, scenario);
   return {
     outcome: run.outcome,
@@ -152,7 +150,6 @@ export async function playScenario(
     hasClients: scenario.senders.length > 0,
     columnCycles: grid.columnCycles,
     requests,
-    admitted,
     window,
     rules,
     charts: [
@@ -287,7 +284,7 @@ class Grid {
       else if (open !== undefined) open[1] = cycle - this.#first;
     }
     const counts = found.map((count, index) => count ?? ends[index]!);
-    return { contract: shown.id, threshold: shown.threshold, counts, limiting };
+    return { threshold: shown.threshold, counts, limiting };
   }
 
   #columnOf(cycle: number): number {

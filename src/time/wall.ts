@@ -24,15 +24,14 @@ export interface WallOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Called after each task with its delay in ms, at least 0. A task added after its due is late, too. */
   readonly onLag?: ((lagMs: number) => void) | undefined;
-  /** Late tasks run for this long, at least one of them, before the event loop gets a turn. Default: 10 ms. */
-  readonly sliceMs?: number | undefined;
-  /** Waiting does not keep the process alive. Default: false. */
-  readonly unref?: boolean | undefined;
   readonly source?: TimeSource | undefined;
 }
 
 /** Bounds the time until a step of the wall clock is noticed, and keeps delays below a timer's 2^31 - 1 ms. */
 const LONGEST_SLEEP_MS = 1_000;
+
+/** Late tasks run for this long, at least one of them, before the event loop gets a turn. */
+const SLICE_MS = 10;
 
 /** A timer this late means a stall: the process was stopped, the computer slept, or one task held the event loop. */
 const STALL_MS = 250;
@@ -69,19 +68,15 @@ export class WallClock implements Clock {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
   readonly #source: TimeSource;
-  readonly #sliceMs: number;
-  readonly #unref: boolean;
   readonly #onError: (error: unknown) => void;
   readonly #onLag: ((lagMs: number) => void) | undefined;
 
   constructor(
     readonly cycleMs: number,
-    { onError = thrown, onLag, sliceMs = 10, unref = false, source = ofThisMachine }: WallOptions = {},
+    { onError = thrown, onLag, source = ofThisMachine }: WallOptions = {},
   ) {
     assert(Number.isSafeInteger(cycleMs) && cycleMs >= 1, `a cycle cannot last ${cycleMs} ms`);
     this.#source = source;
-    this.#sliceMs = sliceMs;
-    this.#unref = unref;
     this.#onError = onError;
     this.#onLag = onLag;
     this.#originMs = source.wallMs() - source.monotonicMs();
@@ -171,7 +166,6 @@ export class WallClock implements Clock {
     if (waitMs <= 0) {
       this.#alarmMs = -Infinity;
       this.#immediate = setImmediate(this.#wake);
-      if (this.#unref) this.#immediate.unref();
       return;
     }
     this.#alarmMs = dueMs;
@@ -179,7 +173,6 @@ export class WallClock implements Clock {
     const sleepMs = Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS);
     this.#expectedMs = this.monotonicMs() + sleepMs;
     this.#timer = setTimeout(this.#wake, sleepMs);
-    if (this.#unref) this.#timer.unref();
   }
 
   #clearAlarm(): void {
@@ -199,7 +192,7 @@ export class WallClock implements Clock {
     this.#waking = true;
     const startMs = this.monotonicMs();
     if (startMs > this.#expectedMs + STALL_MS) this.#stalledMs = startMs;
-    const sliceEndMs = startMs + this.#sliceMs;
+    const sliceEndMs = startMs + SLICE_MS;
     const beganMs = this.now();
     try {
       do {
