@@ -11,8 +11,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
-import { every } from '../time/every.js';
+import { interval } from 'rxjs';
 import { Rank } from '../time/rank.js';
+import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
 import { answerUnrouted, refuseBrokenRequest, unknownExpectation } from './problem.js';
 
@@ -61,10 +62,9 @@ export class Connections {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
-    server.once(
-      'close',
-      every(clock, limits.connectionsCheckMs, () => this.#boundStill()),
-    );
+    const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
+    const checking = checks.subscribe(() => this.#boundStill());
+    server.once('close', () => checking.unsubscribe());
     server.on('checkExpectation', (request, response) => {
       this.#context.counts.malformedRequests += 1;
       answerUnrouted(unknownExpectation(request), request, response);

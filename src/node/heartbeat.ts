@@ -1,9 +1,10 @@
 // Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
-import { Subscription } from 'rxjs';
+import { interval, Subscription } from 'rxjs';
 import type { HostEvent } from '../host/ledger.js';
 import { Failure } from '../schema/failure.js';
 import { type CycleTick, cycles } from '../time/cycles.js';
-import { every } from '../time/every.js';
+import { Rank } from '../time/rank.js';
+import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
 
 const PURGE_MS = 60_000;
@@ -13,6 +14,7 @@ const CHECK_MS = 1_000;
 
 export function startHeartbeat(context: NodeContext, log: (error: unknown) => void): Subscription {
   const { clock, host, streams, limits } = context;
+  const scheduler = new AgendaScheduler(clock, Rank.report);
   let logged: Failure | undefined;
   const logFailure = () => {
     if (host.failure !== undefined && host.failure !== logged) log(host.failure);
@@ -24,10 +26,10 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
   };
   // An exception in an observer would end the process: it is logged, and the others go on.
   const guarded =
-    <Values extends unknown[]>(work: (...values: Values) => void) =>
-    (...values: Values) => {
+    <T>(work: (value: T) => void) =>
+    (value: T) => {
       try {
-        work(...values);
+        work(value);
       } catch (error) {
         onError(error);
       }
@@ -35,17 +37,15 @@ export function startHeartbeat(context: NodeContext, log: (error: unknown) => vo
   const all = new Subscription();
   all.add(context.registry.hostEvents.subscribe(guarded((hostEvent) => take(hostEvent, context, log))));
   all.add(cycles(clock).subscribe(guarded((tick) => begin(tick, context, onError))));
-  const beat = guarded(() => streams.beat());
-  all.add(every(clock, limits.heartbeatMs, beat));
+  all.add(interval(limits.heartbeatMs, scheduler).subscribe(guarded(() => streams.beat())));
   const checkStore = () => {
     if (host.failure !== undefined) context.recover();
     // An empty commit fails if the files are gone.
     else host.commit();
     logFailure();
   };
-  all.add(every(clock, CHECK_MS, guarded(checkStore)));
-  const purge = guarded(() => context.registry.purgeExpired());
-  all.add(every(clock, PURGE_MS, purge));
+  all.add(interval(CHECK_MS, scheduler).subscribe(guarded(checkStore)));
+  all.add(interval(PURGE_MS, scheduler).subscribe(guarded(() => context.registry.purgeExpired())));
   return all;
 }
 

@@ -4,12 +4,14 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { interval } from 'rxjs';
 import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { every } from '../time/every.js';
+import { Rank } from '../time/rank.js';
+import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { GateRequest } from './any-method.js';
@@ -188,9 +190,10 @@ async function drain(app: FastifyInstance, clock: WallClock, drainMs: number): P
   const drained = new AbortController();
   void clock.sleep(drainMs, drained.signal).then(() => app.server.closeAllConnections());
   // Closing the port ends connections that are idle now; others become idle later.
-  const endSweeps = every(clock, SWEEP_MS, () => app.server.closeIdleConnections());
+  const sweep = interval(SWEEP_MS, new AgendaScheduler(clock, Rank.report));
+  const sweeping = sweep.subscribe(() => app.server.closeIdleConnections());
   await app.close();
-  endSweeps();
+  sweeping.unsubscribe();
   drained.abort();
 }
 

@@ -9,7 +9,9 @@ import {
   ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js';
-import { every } from '../../time/every.js';
+import { interval, type Subscription } from 'rxjs';
+import { Rank } from '../../time/rank.js';
+import { AgendaScheduler } from '../../time/rx-scheduler.js';
 import type { NodeContext } from '../node-context.js';
 
 type Call = Parameters<ServerInterceptor>[1];
@@ -30,8 +32,7 @@ const TOO_MANY: Refusal = {
 export class OpenCalls {
   readonly #context: Pick<NodeContext, 'clock' | 'limits'>;
   readonly #refusalOf: (path: string, metadata: Metadata) => Refusal | undefined;
-  /** Ends the checks. */
-  readonly close: () => void;
+  readonly #checking: Subscription;
   /** When each began, oldest first. */
   readonly #open = new Map<Call, number>();
 
@@ -42,7 +43,8 @@ export class OpenCalls {
   ) {
     this.#context = context;
     this.#refusalOf = refusalOf;
-    this.close = every(context.clock, context.limits.connectionsCheckMs, () => this.#endLate());
+    const checks = interval(context.limits.connectionsCheckMs, new AgendaScheduler(context.clock, Rank.report));
+    this.#checking = checks.subscribe(() => this.#endLate());
   }
 
   readonly interceptor: ServerInterceptor = ({ path }, call) => {
@@ -62,6 +64,10 @@ export class OpenCalls {
       .build();
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   };
+
+  close(): void {
+    this.#checking.unsubscribe();
+  }
 
   #endLate(): void {
     const { clock, limits } = this.#context;
