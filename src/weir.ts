@@ -10,6 +10,7 @@ import { limiterDefinition } from './limiter/products/limiter-spec.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
 import { Failure } from './schema/failure.js';
+import { cycleMsFor, parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf } from './time/cycle.js';
 
@@ -93,12 +94,15 @@ export {
   retryAfterCycles,
 };
 
-/** Runs logs through a limiter; default: 100 requests in 60 cycles of 777 ms, one for the whole log. */
+const LOG_WINDOW = '60s';
+
+/** Runs logs through a limiter; default: 100 requests in 60 s, one for the whole log. A plan of your own counts cycles of 777 ms, unless `cycleMs` is given. */
 export function replay(paths: readonly string[], options: Partial<ReplayOptions> = {}): Promise<Replay> {
+  const cycleMs = options.cycleMs ?? (options.plan === undefined ? cycleMsFor([LOG_WINDOW], CYCLE_MS) : CYCLE_MS);
   return replayWith(paths, {
     name: paths[0] ?? 'log',
-    cycleMs: CYCLE_MS,
-    plan: planContract(rateLimiter()),
+    cycleMs,
+    plan: planContract(rateLimiter({ within: parseTime(LOG_WINDOW, cycleMs, '/within', 1) })),
     log: {},
     ...options,
   });

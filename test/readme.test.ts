@@ -157,7 +157,7 @@ it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [comman
       textOf('src/topics/logs.md')
         .split('\n')
         .find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
-    const out = await bash(command.replace(name, `"known ${name}" --out none`));
+    const out = await bash(command.replace(name, `"known ${name}" --within 60 --out none`));
     expect(out).toMatch(new RegExp(`limited +${figures.limited.toLocaleString('en')} `));
     expect(out).toMatch(new RegExp(`entries into limiting +${figures.entries}\\n`));
   },

@@ -37,7 +37,7 @@ const options = {
     value(
       'a window',
       each,
-      'length of the rolling window in cycles, or as a time; several as a list: 60,47s,5m (default: 60)',
+      'length of the rolling window as a time, several as a list: 60s,5m; a bare number counts cycles (default: 60s)',
     ),
   ),
   compare: several(
@@ -62,7 +62,7 @@ export const recommend = command({
   options,
   examples: [
     ['recommend access.log --key client', 'the limit per client that refuses less than 0.1 % of the requests'],
-    ['recommend access.log --limited-below 1%,0.1% --within 60,5m', 'four limits in one pass'],
+    ['recommend access.log --limited-below 1%,0.1% --within 60s,5m', 'four limits in one pass'],
     ['recommend llm.csv --count tokens --within 60s', 'how many tokens a minute'],
     ['recommend access.log --key client --exclude 203.0.113.9', 'without a client'],
     ['recommend access.log --key client --compare nginx,haproxy,gcra', 'the same for other rules'],
@@ -77,11 +77,11 @@ export const recommend = command({
       import('../limiter/products/limiter-spec.js'),
       import('../sizing/rule-ladder.js'),
     ]);
-    const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60']] } = given;
+    const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60s']] } = given;
     const cycleMs = cycleMsOf(given.cycleMs, windows.flat());
     const { cycles, notes } = windowsIn(windows.flat(), cycleMs);
     if (cycles.some((within) => within > MOST_WITHIN))
-      throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60, or --within 5m.');
+      throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60s, or --within 5m.');
     const log = logOptions(given, cycleMs);
     refuseCosts(log, given.compare === undefined ? given.as && '--as' : '--compare');
     if (exclude !== undefined && log.keyColumn === undefined)

@@ -45,8 +45,8 @@ const options = {
     default: 100,
     without: ['limit'],
   }),
-  within: text('length of the rolling window in cycles, or as a time: 47s, 5m', {
-    default: '60',
+  within: text('length of the rolling window as a time: 47s, 5m; a bare number counts cycles', {
+    default: '60s',
     without: ['limit'],
   }),
   refused: text('file for the lines that would have been refused, NDJSON', { local: true, writes: true }),
@@ -85,7 +85,7 @@ interface Asked {
 export const replay = command({
   options,
   examples: [
-    ['replay access.log', 'an Apache or nginx log through 100 requests in 60 cycles'],
+    ['replay access.log', 'an Apache or nginx log through 100 requests in 60 s'],
     ['replay access.log.gz --key client --threshold 20', 'one limiter for each client'],
     [
       'replay llm.csv --count tokens --threshold 500000 --within 60s',

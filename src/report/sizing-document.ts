@@ -2,7 +2,7 @@
 import type { Advice, Recommendation } from '../sizing/advice.js';
 import type { PasteLines } from '../sizing/lines-to-paste.js';
 import { type Block, type ReportDocument, right, sentence, type Table } from './block.js';
-import { counted, number, percent, plain, spanWords } from './words.js';
+import { counted, number, percent, plain, windowWords } from './words.js';
 
 const MOST_CLIENTS = 10;
 const LEVELS = ' ▁▂▃▄▅▆▇█';
@@ -25,7 +25,7 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
     columns: ['limited below', 'window', ...heads],
     rows: recommendations.map((each) => [
       percent(each.limited_below),
-      spanWords(each.within, cycle_ms),
+      windowWords(each.within, cycle_ms),
       each.threshold,
       each.limited,
       percent(each.limited_share),
@@ -37,7 +37,7 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
   };
   return {
     title: `Which limit fits ${name}?`,
-    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${spanWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests.`,
+    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${windowWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests.`,
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
@@ -83,7 +83,7 @@ function fittedTable({ fitted, cycle_ms }: Advice): Table {
     rows: fitted.map((one) => {
       const { rule, within, value, held_out } = one;
       const [name = '', ...parameter] = rule.split(' ');
-      const window = within === null ? '' : ` in ${spanWords(within, cycle_ms)}`;
+      const window = within === null ? '' : ` in ${windowWords(within, cycle_ms)}`;
       const limit = value === null ? 'none of those tried' : typeof value === 'number' ? number(value) : value;
       const at = held_out?.value === value ? '' : ` at ${held_out?.value}`;
       return [
@@ -104,7 +104,7 @@ function fittedTable({ fitted, cycle_ms }: Advice): Table {
 function pasteBlocks({ recommendations, fitted, cycle_ms }: Advice, paste: readonly PasteLines[]): Block[] {
   const { threshold, within } = recommendations[0]!;
   const own = fitted.some((one) => one.within === within) ? '; a product that was compared has its own limit' : '';
-  const words = `For ${counted(threshold, 'request')} in ${spanWords(within, cycle_ms)}${own}.`;
+  const words = `For ${counted(threshold, 'request')} in ${windowWords(within, cycle_ms)}${own}.`;
   return [
     sentence(words, { title: 'Lines to paste' }),
     ...paste.map(
@@ -147,7 +147,7 @@ function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
       withins.length === curves.length
         ? ''
         : `, set aside for ${withins.map((one) => windowIn(one)).join(' and ')} only`;
-    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[window]!)} in ${spanWords(withins[0]!, cycle_ms)}${only})`;
+    return `${plain(key)} (${counted(requests, 'request')}, ${percent(share)} of all; up to ${number(peaks[window]!)} in ${windowWords(withins[0]!, cycle_ms)}${only})`;
   });
   const more = suspects.length > 5 ? ` and ${suspects.length - 5} more` : '';
   const one = suspects.length === 1;
@@ -157,7 +157,7 @@ function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {
   ];
 
   function windowIn(within: number): string {
-    return `the window of ${spanWords(within, cycle_ms)}`;
+    return `the window of ${windowWords(within, cycle_ms)}`;
   }
 }
 

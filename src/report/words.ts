@@ -30,6 +30,11 @@ export function spanWords(cycles: number, cycleMs: number): string {
   return `${duration(cycles * cycleMs)} (${counted(cycles, 'cycle')})`;
 }
 
+/** A window of whole seconds in time alone: 60 s. */
+export function windowWords(cycles: number, cycleMs: number): string {
+  return (cycles * cycleMs) % 1000 === 0 ? duration(cycles * cycleMs) : spanWords(cycles, cycleMs);
+}
+
 function short(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 2 : 1)));
 }

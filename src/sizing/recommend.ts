@@ -189,7 +189,7 @@ class Excluding implements RequestSink {
 export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
   /** Limit less than this share of requests, 0 to 1; an array asks for several limits. Default: 0.001. */
   readonly limitedBelow?: number | readonly number[] | undefined;
-  /** Window lengths: cycles, or texts such as `47s`. Default: 60 cycles. */
+  /** Window lengths: cycles, or texts such as `47s`. Default: `60s`. */
   readonly within?: number | string | readonly (number | string)[] | undefined;
   readonly exclude?: readonly string[] | undefined;
   /** Names of other rules to fit in the same windows: `gcra`, `fixed`, `nginx`, … Default: none. */
@@ -207,7 +207,7 @@ export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
  * For every window length, finds the smallest threshold that limits less than the target share, and the whole curve of shares.
  * Accepts the requests of `replay$`. Keys with far more requests than any other are listed as suspects; thresholds ignore them.
  *
- *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: [60, '5m'] });
+ *     const { recommendations } = await recommend(requests, { limitedBelow: 0.001, within: ['60s', '5m'] });
  *     const { fitted } = await recommend(requests, { compare: ['gcra', 'nginx'] });
  *
  * @throws Failure `invalid_input` for an invalid option or request, `wrong_usage` for an unknown rule or values that
@@ -215,7 +215,7 @@ export interface RecommendOptions extends Omit<CountOptions, 'withInstants'> {
  */
 export async function recommend(
   requests: ObservableInput<StreamedRequest>,
-  { limitedBelow = 0.001, within = 60, exclude = [], compare = [], fit, ...options }: RecommendOptions = {},
+  { limitedBelow = 0.001, within = '60s', exclude = [], compare = [], fit, ...options }: RecommendOptions = {},
 ): Promise<Advice> {
   const cycleMs = options.cycleMs ?? cycleMsFor([within].flat() as (number | string)[], CYCLE_MS);
   const shares = [limitedBelow].flat();

@@ -21,8 +21,8 @@ describe('weir replay', () => {
     expect(code).toBe(0);
     expect(out).toContain('scenarios/shop.log: read as combined: time from the bracketed timestamp; 1,472 requests');
     expect(out).toContain('Requests from 2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z.');
-    expect(out).toMatch(/limited\s+432/);
-    expect(out).toContain('2026-01-01T00:14:59Z  1,150  80.8 s (104 cycles)    101');
+    expect(out).toMatch(/limited\s+497/);
+    expect(out).toContain('2026-01-01T00:14:58Z  1,784  97.5 s (195 cycles)    101');
   });
 
   it('says in the outcome what a pasted limiter leaves out', async () => {
@@ -87,7 +87,8 @@ describe('weir replay', () => {
     expect(await limitedBy('--limit', file('window.json', '{"limiter":"20 in 10s"}'))).toBe(window);
     expect(await limitedBy('--limit', 'none')).toBe(0);
     const { out: template } = await weir(['node', 'inspect', '--as', 'definition']);
-    expect(await limitedBy('--limit', file('own.json', template))).toBe(await limitedBy());
+    expect(await limitedBy('--limit', file('own.json', template))).toBe(await limitedBy('--within', '60'));
+    expect(await limitedBy()).toBe(await limitedBy('--limit', '100 in 60s'));
     const conf =
       'limit_req_zone $a zone=a:1m rate=1r/s;\nserver { location /a { limit_req zone=a burst=5; }\n location /b { limit_req zone=a; } }\n';
     const nginx = await limitedBy('--limit', 'nginx 1r/s burst=5');
@@ -114,7 +115,7 @@ describe('weir replay', () => {
 
   it('gives the gate of a scenario that replays the same log', async () => {
     const { out } = await weirHere(['simulate', 'scenarios/replay.yaml', '--json', '--out', 'none']);
-    const [simulated, replayed] = [JSON.parse(out) as Outcome, await outcomeOf(['scenarios/shop.log'])];
+    const [simulated, replayed] = [JSON.parse(out) as Outcome, await outcomeOf(['scenarios/shop.log', '--within', '60'])];
     const { requests, limited, entries, limiting_cycles, peak_count } = replayed;
     expect(simulated).toMatchObject({ requests, limited, entries, limiting_cycles, peak_count });
   });

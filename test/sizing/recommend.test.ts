@@ -194,6 +194,7 @@ describe('the answer', () => {
     const advice = await adviceOn(path, [60], options, [...ladders, fitLadder(fit.limiter, fit.values, 777)]);
     const { fitted, recommendations } = await recommend(requests, {
       limitedBelow: [0.01, 0.001],
+      within: 60,
       compare: ['gcra', 'nginx'],
       fit,
     });

@@ -7,7 +7,7 @@ import { startOf } from '../../time/cycle.js';
 import type { SizedRows, SizedWindow, SizingData } from '../../web/sizing-data.js';
 import { type AdviceParts, adviceDocument } from '../sizing-document.js';
 import { shownName } from '../terminal-text.js';
-import { counted, duration, number, percent } from '../words.js';
+import { number, percent, windowWords } from '../words.js';
 import { chartFigure } from './blocks.js';
 import { type Html, html } from './html.js';
 import { documentPage } from './page.js';
@@ -23,7 +23,7 @@ export function sizingPageHtml(report: LogAdvice & AdviceParts, files: readonly 
   const { cycle_ms } = advice;
   const before = html`<h2>Choose a limit</h2>
 <form id="choice" class="sliders" aria-label="Choice of a limit">
-<label ${advice.curves.length === 1 ? html`hidden` : ''}><span>Window</span><select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowName(within, cycle_ms)}</option>`)}</select></label>
+<label ${advice.curves.length === 1 ? html`hidden` : ''}><span>Window</span><select id="window">${advice.curves.map(({ within }, index) => html`<option value="${index}">${windowWords(within, cycle_ms)}</option>`)}</select></label>
 <label for="threshold">Threshold: drag it, or use the arrow keys<input type="range" id="threshold" min="0" max="1" step="1" value="0" aria-describedby="summary"></label>
 <div class="row"><label for="number">As a number<input type="number" id="number" min="1" step="1" value="1"></label>
 <div id="wanted" class="row" role="group" aria-label="Recommended thresholds"></div></div>
@@ -38,10 +38,6 @@ ${clientsSection(isKeyed)}`;
 
 function day(instant: string | null): string {
   return (instant ?? '').slice(0, 16).replace('T', ' ');
-}
-
-function windowName(within: number, cycleMs: number): string {
-  return `${counted(within, 'cycle')} (${duration(within * cycleMs)})`;
 }
 
 function figure(id: string, title: string, about: string, height: number): Html {
@@ -74,7 +70,7 @@ function dataOf({ advice, sizing, names, isKeyed }: LogAdvice & AdviceParts): Si
     );
     const rows = rowsOf(sizing.busy[window]!, suspects, most, numbers, firstMs, advice.cycle_ms);
     return {
-      name: windowName(curve.within, advice.cycle_ms),
+      name: windowWords(curve.within, advice.cycle_ms),
       requests: tuning.curves[window]!.requests,
       thresholds: points.map(({ threshold }) => threshold),
       limited: points.map(({ limited }) => limited),
