@@ -115,7 +115,10 @@ describe('weir replay', () => {
 
   it('gives the gate of a scenario that replays the same log', async () => {
     const { out } = await weirHere(['simulate', 'scenarios/replay.yaml', '--json', '--out', 'none']);
-    const [simulated, replayed] = [JSON.parse(out) as Outcome, await outcomeOf(['scenarios/shop.log', '--within', '60'])];
+    const [simulated, replayed] = [
+      JSON.parse(out) as Outcome,
+      await outcomeOf(['scenarios/shop.log', '--within', '60']),
+    ];
     const { requests, limited, entries, limiting_cycles, peak_count } = replayed;
     expect(simulated).toMatchObject({ requests, limited, entries, limiting_cycles, peak_count });
   });
