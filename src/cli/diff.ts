@@ -4,6 +4,7 @@ import type { LimitsDiff } from '../report/diff-document.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import { wallNowMs } from '../time/wall.js';
 import { choice, command, flag, type GivenTo, type Options, several, text, value } from './command.js';
+import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { logName, logOptions, readingOptions, readingProgress, readingText, refuseCosts } from './log-reading.js';
 import { json, readShare, top } from './options.js';
@@ -31,7 +32,7 @@ const options = {
     newlyRefusedBelow: value(
       'a share, for example 0.1% or 0.001',
       readShare,
-      'exit with 1 if this share of the requests or more is newly refused',
+      'exit with 1 if this share of the requests or more is newly refused, with 4 if a limit that changes could not be judged',
     ),
     clients: choice(
       Object.keys(clientLibraries) as LibraryName[],
@@ -86,7 +87,8 @@ export const diff = command({
       command: line.repeat(),
     };
     const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
-    process.exitCode = exitOfStop() ?? (document.verdict?.hue === 'bad' ? 1 : 0);
+    process.exitCode =
+      exitOfStop() ?? (report.isUnjudged(found) ? exitCodes.invalid : document.verdict?.hue === 'bad' ? 1 : 0);
     const page = folder === undefined ? undefined : await folders.writeAnswer(folder, answer, document);
     const { printDocument } = await import('./print.js');
     printDocument(answer, document, given.json, { lines: (traffic?.readings ?? []).map(readingText), page });

@@ -2,7 +2,7 @@
 //
 //   limit_req zone=api burst=20;          words, ended by a semicolon
 //   location /api { … }                   words, and a block of directives
-import { literal, type Source, SyntaxFault } from './found.js';
+import { type Source, SyntaxFault } from './found.js';
 
 export interface Directive {
   readonly file: string;
@@ -63,15 +63,4 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
 
 export function flattened(directives: readonly Directive[]): Directive[] {
   return directives.flatMap((one) => [one, ...flattened(one.block ?? [])]);
-}
-
-/** Whether an include names the file. Compares the last folder and name only: a server's folders differ from a repository's. `*` matches within a name. */
-export function isIncluded(pattern: string, name: string): boolean {
-  const parts = pattern.split('/').filter((part) => part !== '');
-  const names = name.split('/');
-  const last = literal(parts.at(-1) ?? '')
-    .replaceAll('\\*', '[^/]*')
-    .replaceAll('\\?', '[^/]');
-  if (!new RegExp(`^${last}$`).test(names.at(-1)!)) return false;
-  return !pattern.includes('*') || parts.length < 2 || names.length < 2 || names.at(-2) === parts.at(-2);
 }

@@ -105,15 +105,6 @@ export function numbersAt<Name extends string>(
   return Object.fromEntries(given) as { [name in Name]?: number };
 }
 
-export function sayConditions(route: TreeEntry, names: readonly string[], found: FoundLimits): void {
-  for (const name of names)
-    if (isGiven(at(route, name)))
-      found.refuse(
-        at(route, name)!,
-        `only requests that fit ${name} go to the route; here all of its hosts and paths do`,
-      );
-}
-
 export type Say = (line: number, what: string) => void;
 
 const MOST_DEPTH = 200;

@@ -6,17 +6,19 @@
 //
 // Source: the README of envoyproxy/ratelimit.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import { literal } from './expression.js';
 import {
   type FoundLimiter,
   type FoundLimits,
-  type KeyPart,
   keyOfAll,
   type Like,
   type LimitKey,
-  literal,
   type PathPattern,
   type Reach,
 } from './found.js';
+import { envoyCondition } from './header-match.js';
+import { headerText } from './logged-headers.js';
+import { allHold, isAlways, not, type RequestField } from './request-condition.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -32,15 +34,11 @@ function entrySent(action: TreeEntry): string {
   return own ?? kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function partSent(action: TreeEntry, found: FoundLimits): KeyPart | undefined {
+function partSent(action: TreeEntry): RequestField | undefined {
   const [kind = '', given] = [...action.fields][0] ?? [];
-  const header = textAt(given, 'header_name')?.toLowerCase();
   if (/^remote_?[aA]ddress$/.test(kind)) return 'client';
-  if (header === ':method') return 'method';
-  if (header === ':authority' || header === 'host') return 'host';
-  if (header !== ':path') return undefined;
-  found.refuse(action, 'the path with its query is a part of the key; here the path alone is');
-  return 'path';
+  const text = headerText(textAt(given, 'header_name') ?? '');
+  return text.kind === 'field' ? text.field : undefined;
 }
 
 /** A limit belongs to the path of keys and values that leads to it. */
@@ -68,7 +66,7 @@ export class Domains {
       const actions = listAt(limit, 'actions');
       if (named.length > 0) this.found.read.add(limit.file);
       const trail: Part[] = [];
-      const parts: (KeyPart | undefined)[] = [];
+      const parts: (RequestField | undefined)[] = [];
       let level: readonly TreeEntry[] = named.flatMap((root) => listAt(root, 'descriptors'));
       let last: TreeEntry | undefined;
       for (const action of actions) {
@@ -89,13 +87,13 @@ export class Domains {
             );
           }
         if (last === undefined) return [];
-        if (last === open && value === undefined) parts.push(partSent(action, this.found));
+        if (last === open && value === undefined) parts.push(partSent(action));
         trail.push(partOf(last));
         level = listAt(last, 'descriptors');
       }
       if (last === undefined) return [];
       const { text } = keyOfEntries(trail);
-      const place = { reach: 'known', key: keyOfAll(text, parts), hosts, paths: pathsSent(limit, this.found) } as const;
+      const place = { reach: 'known', key: keyOfAll(text, parts), hosts, ...reachSent(limit) } as const;
       return this.#limiter(last, trail, place);
     });
   }
@@ -184,7 +182,7 @@ function windowLimit(given: TreeEntry, found: FoundLimits): Like | undefined {
   return found.refuse(given, 'the rate_limit has no number of requests or no unit');
 }
 
-const parts: Readonly<Record<string, KeyPart>> = {
+const parts: Readonly<Record<string, RequestField>> = {
   remote_address: 'client',
   masked_remote_address: 'client',
   path: 'path',
@@ -211,20 +209,23 @@ export const entriesSent = (limit: TreeEntry): readonly string[] => listAt(limit
 export const sentIn = (tree: TreeEntry): readonly TreeEntry[] =>
   [...walk(tree)].flatMap(([entry]) => actionsOf(entry).filter((one) => at(one, 'actions') !== undefined));
 
-/** Paths that send the descriptor; empty: all. Notes other header conditions. */
-export function pathsSent(limit: TreeEntry, found: FoundLimits): PathPattern[] {
-  return listAt(limit, 'actions').flatMap((action) => {
+/** The requests that send the descriptor. */
+export function reachSent(limit: TreeEntry): Pick<Reach, 'paths' | 'when'> {
+  const asked = listAt(limit, 'actions').map((action): Pick<Reach, 'paths' | 'when'> => {
     const [kind = '', given] = [...action.fields][0] ?? [];
-    if (!/_?[mM]atch$/.test(kind)) return [];
+    if (!/_?[mM]atch$/.test(kind)) return { paths: [] };
     const headers = listAt(given, 'headers');
     const [header] = headers;
-    const match = at(header, 'string_match') ?? header;
+    const isExpected = textAt(given, 'expect_match') !== 'false';
+    const isOfPath = headers.length === 1 && textAt(header, 'name') === ':path' && isExpected;
     const paths =
-      textAt(header, 'name') === ':path' && textAt(given, 'expect_match') !== 'false' ? pathsOf(match!) : [];
-    if (headers.length !== 1 || paths.length === 0 || isGiven(at(header, 'invert_match')))
-      found.refuse(action, `only requests that fit ${kind} send the descriptor; here all do`);
-    return paths;
+      isOfPath && !isGiven(at(header, 'invert_match')) ? pathsOf(at(header, 'string_match') ?? header!) : [];
+    if (paths.length > 0) return { paths };
+    const held = envoyCondition(given);
+    return { paths: [], when: isExpected ? held : not(held) };
   });
+  const when = allHold(...asked.flatMap((one) => one.when ?? []));
+  return { paths: asked.flatMap(({ paths }) => paths), ...(!isAlways(when) && { when }) };
 }
 
 /** Of a route or header match: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */

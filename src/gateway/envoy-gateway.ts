@@ -16,7 +16,7 @@ import {
   perClient,
   unknownKey,
 } from './found.js';
-import { isOneNamespace, namespaceOf, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
+import { isOneNamespace, namespaceOf, reachOfRules, sharesNamespace } from './kubernetes.js';
 
 const targetsOf = (policy: TreeEntry) => [
   ...listAt(policy, 'spec', 'targetRefs'),
@@ -93,7 +93,6 @@ export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {
   const table = routes.flatMap((route) =>
     rulesOf(route).map((rule) => {
       const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
-      if (limiters.length > 0) sayMatches(rule, found);
       return { ...reachOfRules(route, [rule]), limiters };
     }),
   );

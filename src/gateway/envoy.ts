@@ -4,7 +4,7 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit.
-import { at, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt, walk } from './document.js';
+import { at, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import {
   actionsOf,
   Domains,
@@ -12,7 +12,7 @@ import {
   isDomain,
   keyOfEntries,
   pathsOf,
-  pathsSent,
+  reachSent,
   sentIn,
 } from './envoy-descriptors.js';
 import {
@@ -25,6 +25,8 @@ import {
   type Reach,
   unknownKey,
 } from './found.js';
+import { envoyCondition } from './header-match.js';
+import { allHold, isAlways } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
   const domains = new Domains(roots, found);
@@ -151,12 +153,11 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   if (match !== undefined) {
     const paths = pathsOf(match);
     const where = [context.where, `route ${paths[0]?.text}`].filter((one) => one !== '').join(', ');
-    context = { ...context, paths, ...(paths.length > 0 && { where }) };
+    const when = envoyCondition(match);
+    context = { ...context, paths, when, ...(paths.length > 0 && { where }) };
     const named = at(match, 'routeConfiguration', 'vhost', 'route', 'name');
     if (named !== undefined && textAt(named) !== 'default' && limits(at(entry, 'patch')))
       found.refuse(named, `only the route ${textAt(named)} is limited; here all of its hosts are`);
-    if (LIMITS_LOCALLY.test(typeOf(configOf(at(entry, 'typed_per_filter_config')))))
-      sayConditions(match, CONDITIONS, found);
   }
   const [, patched] = /^([\w.-]+):\d+$/.exec(textAt(match, 'routeConfiguration', 'vhost', 'name') ?? '') ?? [];
   if (patched !== undefined) context = { ...context, hosts: [patched] };
@@ -173,8 +174,6 @@ const limits = (entry: TreeEntry | undefined): boolean =>
 
 const LIMITS_LOCALLY = /\.LocalRateLimit$/;
 const LIMITS_GLOBALLY = /\.http\.(?:ratelimit\.v3\.|rate_limit\.v2\.)RateLimit$/;
-
-const configOf = (configs: TreeEntry | undefined) => [...(configs?.fields.values() ?? [])][0];
 
 /** Each request takes one route. A route's configuration overrides its virtual host's, which overrides the filter's. */
 function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, domains: Domains, found: FoundLimits) {
@@ -205,7 +204,12 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
   const table = hosts.flatMap(({ host, names }) =>
     listAt(host, 'routes').map((route) => {
       const match = at(route, 'match');
-      const reach = { hosts: names.includes('*') ? [] : names, paths: match === undefined ? [] : pathsOf(match) };
+      const asked = envoyCondition(match);
+      const reach = {
+        hosts: names.includes('*') ? [] : names,
+        paths: match === undefined ? [] : pathsOf(match),
+        ...(!isAlways(asked) && { when: asked }),
+      };
       const within = (title: string) => [context.where, title].filter((one) => one !== '').join(', ');
       const levels = [
         { of: route, where: within(`route ${reach.paths[0]?.text ?? '/'}`) },
@@ -238,7 +242,6 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
           ({ limiter, sentAs }) => (sentAs === undefined || mine.some((some) => sentAs(some)) ? [limiter] : []),
         );
       });
-      if (limiters.length > 0 && match !== undefined) sayConditions(match, CONDITIONS, found);
       return { ...reach, limiters };
     }),
   );
@@ -253,8 +256,6 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
 
 const stageOf = (entry: TreeEntry | undefined) => textAt(entry, 'stage') ?? '0';
 
-const CONDITIONS = ['headers', 'query_parameters', 'runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'];
-
 interface LocalLimit {
   readonly limiter: FoundLimiter;
   /** Whether the sent entries match the limited descriptor; undefined: limits all requests. */
@@ -264,7 +265,7 @@ interface LocalLimit {
 /** @param sends descriptors of routes; undefined if the files contain no routes */
 function readLocal(
   entry: TreeEntry,
-  { where, hosts, paths, sends: near }: Context,
+  { where, hosts, paths, when, sends: near }: Context,
   sends: readonly TreeEntry[] | undefined,
   found: FoundLimits,
 ): LocalLimit[] {
@@ -295,12 +296,14 @@ function readLocal(
       ['the refusals are enforced', enforced],
     ] as const)
       if (off === undefined && share > 0 && share < 100) found.refuse(given, `only ${share} % of ${what}; here all`);
-    const own = by === undefined || off !== undefined ? [] : pathsSent(by, found);
+    const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by);
+    const asked = allHold(...[when, own.when].flatMap((one) => one ?? []));
     const limiters = found.unless(off, given, {
       name,
       where,
       hosts,
-      paths: own.length > 0 ? own : paths,
+      paths: own.paths.length > 0 ? own.paths : paths,
+      ...(!isAlways(asked) && { when: asked }),
       reach: isSent ? 'known' : 'unknown',
       key,
       limit,
@@ -308,8 +311,8 @@ function readLocal(
       counts: isOfConnections ? 'connections' : 'requests',
       isDryRun: enforced === 0,
     });
-    const isAlways = sentAs !== undefined && ownActions.some((one) => sentAs(entriesSent(one)));
-    return limiters.map((limiter) => ({ limiter, sentAs: isAlways ? undefined : sentAs }));
+    const isAlwaysSent = sentAs !== undefined && ownActions.some((one) => sentAs(entriesSent(one)));
+    return limiters.map((limiter) => ({ limiter, sentAs: isAlwaysSent ? undefined : sentAs }));
   };
   const ownActions = actionsOf(filter);
   const all = ownActions.length > 0 ? ownActions : (sends ?? near);

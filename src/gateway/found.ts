@@ -5,16 +5,28 @@
 //
 //   { name: api, where: 'location /api', key: client, limit: { like: nginx, rate: 10r/s, burst: 20, nodelay: true }, status: 503, line: 2 }
 
+import { expressionOf } from './expression.js';
+import {
+  ALWAYS,
+  holds,
+  type LoggedRequest,
+  lackOf,
+  type RequestCondition,
+  type RequestField,
+  type RequestText,
+} from './request-condition.js';
 import { type UnreadFormat, whyUnread } from './unread-formats.js';
 
 export type Like = Readonly<Record<string, unknown>> & { readonly like: string };
 
-export type KeyPart = 'client' | 'host' | 'method' | 'path' | 'user';
-
 export interface LimitKey {
   readonly text: string;
   /** Empty: all requests share a key. Undefined: access logs do not contain the key. */
-  readonly parts: readonly KeyPart[] | undefined;
+  readonly parts: readonly RequestField[] | undefined;
+  /** The key if it is more than its parts: a request without one, an empty text, is not counted. */
+  readonly value?: RequestText | undefined;
+  /** What access logs do not contain: `a cookie`. */
+  readonly lacks?: string | undefined;
 }
 
 export interface Source {
@@ -46,6 +58,10 @@ export interface FoundLimiter {
   readonly hosts: readonly string[];
   /** Empty: all. */
   readonly paths: readonly PathPattern[];
+  /** What else a request that is counted fulfils. Default: always. */
+  readonly when?: RequestCondition | undefined;
+  /** Which of the counted requests may be refused. Default: all. */
+  readonly refuses?: RequestCondition | undefined;
   /** Unknown: the file does not say which requests the limit covers. */
   readonly reach: 'known' | 'unknown';
   readonly key: LimitKey;
@@ -70,7 +86,7 @@ interface Unread extends Written {
 }
 
 /** Which requests. */
-export type Reach = Pick<FoundLimiter, 'hosts' | 'paths'>;
+export type Reach = Pick<FoundLimiter, 'hosts' | 'paths' | 'when'>;
 
 interface LimitedRoute extends Reach {
   readonly limiters: readonly FoundLimiter[];
@@ -87,17 +103,22 @@ export interface GatewayLimits {
   readonly notUnderstood: readonly Noted[];
   readonly notApplied: readonly NotApplied[];
   readonly unread: readonly Unread[];
-  /** The limits of a request. Host and path are as in an access log; the host may be unknown. */
-  readonly appliesTo: (host: string | undefined, path: string) => readonly FoundLimiter[];
+  /** All that a request may be asked for. */
+  readonly conditions: readonly RequestCondition[];
+  /** The limits of a request. A log without hosts has requests for any. */
+  readonly appliesTo: (request: LoggedRequest, unsure?: Unsure) => readonly FoundLimiter[];
 }
 
-export type LimitRoute = GatewayLimits['appliesTo'];
+/** Receives each limit that the request may meet, and what the log lacks to say so. */
+type Unsure = (limiter: FoundLimiter, lacks: string) => void;
+
+export type LimitRoute = (request: LoggedRequest, unsure: Unsure) => readonly FoundLimiter[];
 
 export const everyone: LimitKey = { text: 'all requests together', parts: [] };
 export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
 
 /** Access logs contain only the keys in `parts`. */
-export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, text: string): LimitKey => ({
+export const keyNamed = (parts: Readonly<Record<string, readonly RequestField[]>>, text: string): LimitKey => ({
   text,
   parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
 });
@@ -105,9 +126,12 @@ export const keyNamed = (parts: Readonly<Record<string, readonly KeyPart[]>>, te
 export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
 
 /** Several values together; unknown if one of them is. */
-export const keyOfAll = (text: string, parts: readonly (KeyPart | readonly KeyPart[] | undefined)[]): LimitKey => ({
+export const keyOfAll = (
+  text: string,
+  parts: readonly (RequestField | readonly RequestField[] | undefined)[],
+): LimitKey => ({
   text,
-  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as KeyPart[])],
+  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as RequestField[])],
 });
 
 export type Written = Pick<Noted, 'file' | 'line'>;
@@ -132,6 +156,8 @@ export class FoundLimits {
   /** For formats in which a request meets the limits of exactly one place. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
+  /** Of routes; those of limiters are their own. */
+  readonly conditions: RequestCondition[] = [];
   readonly read = new Set<string>();
   readonly routed = new Set<FoundLimiter>();
 
@@ -169,16 +195,8 @@ export class FoundLimits {
       const where = [...new Set(limiters.map((one) => one.where))].join(', ');
       if (limiters.length > 0) this.places.push({ where, limiters });
     }
-    this.routes.push((host, path) => {
-      const fitting = routes.filter((route) => fits(route, host, path));
-      const first = fitting.find(
-        ({ limiters, hosts }, i) =>
-          limiters.length > 0 &&
-          host === undefined &&
-          !fitting.slice(0, i).some((one) => one.hosts.length === 0 || one.hosts.join() === hosts.join()),
-      );
-      return ((first ?? fitting[0])?.limiters ?? []).filter(({ reach }) => reach === 'known');
-    });
+    this.conditions.push(...routes.flatMap(({ when }) => when ?? []));
+    this.routes.push((request, unsure) => routed(routes, request, unsure));
   }
 
   /** What `read` makes of the text; undefined if that is not valid, which is noted. */
@@ -216,6 +234,33 @@ export class FoundLimits {
   }
 }
 
+/** The limits of the first route that fits; of several that may, those that are limits of all. */
+function routed(routes: readonly LimitedRoute[], request: LoggedRequest, unsure: Unsure): readonly FoundLimiter[] {
+  const fitting = routes.flatMap((route) => {
+    const held = fits(route, request);
+    return held === false ? [] : [{ ...route, isSure: held === true }];
+  });
+  const sure = fitting.filter(({ isSure }) => isSure);
+  const first = sure.find(
+    ({ limiters, hosts }, i) =>
+      limiters.length > 0 &&
+      request.host === undefined &&
+      !sure.slice(0, i).some((one) => one.hosts.length === 0 || one.hosts.join() === hosts.join()),
+  );
+  const taken = first ?? sure[0];
+  const maybe = fitting.slice(0, taken === undefined ? fitting.length : fitting.indexOf(taken));
+  const possible = [...maybe.filter(({ isSure }) => !isSure), ...(taken === undefined ? [] : [taken])];
+  const isCertain = (one: FoundLimiter) =>
+    (taken !== undefined || possible.length === 0) && possible.every(({ limiters }) => limiters.includes(one));
+  const lacks = lackOf(
+    possible.flatMap(({ isSure, when = ALWAYS }) => (isSure ? [] : [when])),
+    request,
+  );
+  const all = [...new Set(possible.flatMap(({ limiters }) => limiters))].filter(({ reach }) => reach === 'known');
+  for (const one of all) if (!isCertain(one)) unsure(one, lacks);
+  return all.filter(isCertain);
+}
+
 const orAll = (paths: readonly PathPattern[]) =>
   paths.some(({ kind, text }) => kind === 'prefix' && (text === '/' || text === '')) ? [] : paths;
 
@@ -244,18 +289,30 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     notUnderstood: found.notUnderstood.sort(byLine),
     notApplied: found.notApplied.sort(byLine),
     unread: found.unread,
-    appliesTo: (host, path) => [
-      ...found.routes.flatMap((route) => route(host, path)),
-      ...others.filter((one) => one.reach === 'known' && fits(one, host, path)),
+    conditions: [
+      ...found.conditions,
+      ...found.limiters.flatMap(({ when, refuses }) => [when ?? [], refuses ?? []].flat()),
     ],
+    appliesTo: (request, unsure = () => undefined) => {
+      const met = [
+        ...found.routes.flatMap((route) => route(request, unsure)),
+        ...others.filter(({ reach }) => reach === 'known'),
+      ];
+      const reachOf = (one: FoundLimiter) => (others.includes(one) ? one : { hosts: [], paths: [], when: one.when });
+      return met.filter((one) => isMet(one, reachOf(one), request, unsure));
+    },
   };
+}
+
+function isMet(limiter: FoundLimiter, reach: Reach, request: LoggedRequest, unsure: Unsure): boolean {
+  const held = fits(reach, request);
+  if (held === undefined) unsure(limiter, lackOf([reach.when ?? ALWAYS], request));
+  return held === true;
 }
 
 function fitsHost(hosts: readonly string[], host: string | undefined): boolean {
   return host === undefined || hosts.length === 0 || hosts.some((pattern) => isHost(pattern, host));
 }
-
-export const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** `a.example`, `*.example`, `.example`, `www.*`, or an expression: `~^a\\.`. */
 export function isHost(pattern: string, host: string): boolean {
@@ -268,11 +325,14 @@ export function isHost(pattern: string, host: string): boolean {
   return name === asked;
 }
 
-export const fits = ({ hosts, paths }: Reach, host: string | undefined, path: string) =>
-  fitsHost(hosts, host) && fitsPath(paths, path);
-
-function fitsPath(paths: readonly PathPattern[], path: string): boolean {
-  return paths.length === 0 || paths.some((pattern) => isPath(pattern, path));
+/** Undefined if it depends on what the log lacks. */
+export function fits({ hosts, paths, when = ALWAYS }: Reach, request: LoggedRequest): boolean | undefined {
+  if (!fitsHost(hosts, request.host)) return false;
+  const { path } = request;
+  const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => isPath(one, path)));
+  if (isPathFit === false) return false;
+  const held = holds(when, request);
+  return held === false ? false : isPathFit === undefined ? undefined : held;
 }
 
 export function isPath({ kind, text, ignoresCase = false }: PathPattern, path: string): boolean {
@@ -280,8 +340,6 @@ export function isPath({ kind, text, ignoresCase = false }: PathPattern, path: s
   if (kind === 'prefix') return path.startsWith(text);
   return expressionOf(text, ignoresCase)?.test(path) === true;
 }
-
-const expressions = new Map<string, RegExp | undefined>();
 
 /** Most specific first: routes with a host, then exact paths, expressions, and longer prefixes. */
 export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
@@ -295,23 +353,6 @@ export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'
     .map((route) => ({ route, ranks: rank(route) }))
     .sort((a, b) => b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]! || b.ranks[2]! - a.ranks[2]!)
     .map(({ route }) => route);
-}
-
-/** Undefined if JavaScript cannot parse the expression. */
-export function expressionOf(text: string, ignoresCase: boolean): RegExp | undefined {
-  const name = `${ignoresCase} ${text}`;
-  if (!expressions.has(name)) {
-    const [flag = '', i] = /^\(\?(i)\)/.exec(text) ?? [];
-    try {
-      expressions.set(
-        name,
-        new RegExp(text.slice(flag.length).replaceAll('(?P<', '(?<'), ignoresCase || i === 'i' ? 'i' : ''),
-      );
-    } catch {
-      expressions.set(name, undefined);
-    }
-  }
-  return expressions.get(name);
 }
 
 export const UNITS_MS: Readonly<Record<string, number>> = {

@@ -2,8 +2,7 @@
 //
 //   sc_http_req_rate(0) gt 20, of http_req_rate(10s)        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //   http-request tarpit                                     status 500
-import { type FoundLimiter, type FoundLimits, type Like, type Reach, UNITS_MS } from './found.js';
-import { type ConfigSection, conditionOf, TRACKS } from './haproxy-lines.js';
+import { type FoundLimiter, type Like, UNITS_MS } from './found.js';
 
 export interface CountComparison {
   readonly counter: string;
@@ -82,21 +81,4 @@ export function countedBy(counter: string): FoundLimiter['counts'] {
   if (counter.startsWith('conn_cur')) return 'concurrency';
   if (/^(?:conn|sess)_rate/.test(counter)) return 'connections';
   return /err|fail/.test(counter) ? 'errors' : 'requests';
-}
-
-/** Notes limits of a path whose table counts every request; a limit without a path counts those here, too. */
-export function sayWider(sections: readonly ConfigSection[], found: FoundLimits): void {
-  const tracks = sections.flatMap(({ name, lines }) =>
-    lines.flatMap((line) => {
-      const [, slot, , table = name] = TRACKS.exec(line.text) ?? [];
-      return slot === undefined || conditionOf(line).word !== undefined ? [] : [`haproxy ${table} `];
-    }),
-  );
-  const isWhole = ({ paths, hosts }: Reach) => paths.length + hosts.length === 0;
-  for (const one of found.limiters.filter(({ counter }) => tracks.some((track) => counter.startsWith(track))))
-    if (
-      !/ gpc\d_rate$/.test(one.counter) &&
-      !found.limiters.some((other) => other.counter === one.counter && isWhole(other))
-    )
-      found.refuse(one, 'requests of other paths and hosts are counted, too; here they are not');
 }

@@ -2,15 +2,8 @@
 //
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
-import {
-  type KeyPart,
-  keyNamed,
-  type LimitKey,
-  literal,
-  type PathPattern,
-  type Source,
-  type Written,
-} from './found.js';
+import { keyNamed, type LimitKey, type Source, type Written } from './found.js';
+import type { RequestField } from './request-condition.js';
 
 export interface ConfigLine extends Written {
   readonly words: readonly string[];
@@ -123,25 +116,7 @@ export function timeoutOf(
   return places.find(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
 }
 
-export function pathsIn(text: string): PathPattern[] {
-  const [, fetch, flags = '', given = ''] =
-    /^(path|path_beg|path_reg|path_end)\s+((?:-i\s+|--\s+)*)([^-].*)$/.exec(text) ?? [];
-  if (fetch === undefined) return [];
-  const ignoresCase = flags.includes('-i');
-  return given.split(' ').map((one): PathPattern => {
-    if (fetch === 'path_end') return { kind: 'regex', text: `${literal(one)}$`, ignoresCase };
-    if (fetch === 'path_reg') return { kind: 'regex', text: one, ignoresCase };
-    if (ignoresCase) return { kind: 'regex', text: `^${literal(one)}${fetch === 'path' ? '$' : ''}`, ignoresCase };
-    return { kind: fetch === 'path' ? 'exact' : 'prefix', text: one };
-  });
-}
-
-export function hostsIn(text: string): string[] {
-  const [, given = ''] = /^(?:req\.)?hdr\(host\)\s+(?:-i\s+|-m\s+str\s+|--\s+)*([^-].*)$/i.exec(text) ?? [];
-  return given.split(' ').filter((host) => host !== '' && !host.startsWith('/'));
-}
-
-const fetches: Readonly<Record<string, readonly KeyPart[]>> = {
+const fetches: Readonly<Record<string, readonly RequestField[]>> = {
   src: ['client'],
   'req.hdr(x-forwarded-for)': ['client'],
   'hdr_ip(x-forwarded-for)': ['client'],
@@ -153,6 +128,13 @@ const fetches: Readonly<Record<string, readonly KeyPart[]>> = {
   'hdr(host)': ['host'],
   'req.hdr(host)': ['host'],
   method: ['method'],
+  url: ['url'],
+  url32: ['url'],
+  'url32+src': ['client', 'url'],
+  query: ['query'],
+  'hdr(user-agent)': ['agent'],
+  'req.hdr(user-agent)': ['agent'],
+  'req.fhdr(user-agent)': ['agent'],
 };
 
 /** A converter changes the key, unless it only changes its case. */

@@ -5,16 +5,8 @@
 //   http-request deny deny_status 429 if { sc_http_req_rate(0) gt 20 }        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //
 // The count includes a request tracked before the rule: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
-import {
-  everyone,
-  type FoundLimiter,
-  type FoundLimits,
-  type LimitKey,
-  type PathPattern,
-  perClient,
-  type Reach,
-  type Source,
-} from './found.js';
+import { reachFrom } from './condition-reach.js';
+import { everyone, type FoundLimiter, type FoundLimits, type LimitKey, perClient, type Source } from './found.js';
 import {
   COUNTERS,
   type CountComparison,
@@ -22,7 +14,6 @@ import {
   countedBy,
   inUnits,
   likeOf,
-  sayWider,
   statusOf,
 } from './haproxy-limit.js';
 import {
@@ -31,8 +22,6 @@ import {
   type ConfigLine,
   type ConfigSection,
   conditionOf,
-  hostsIn,
-  pathsIn,
   type StickTable,
   sectionsOf,
   TRACKS,
@@ -40,6 +29,8 @@ import {
   timeoutOf,
   trackedKey,
 } from './haproxy-lines.js';
+import { READS, SectionConditions } from './haproxy-section.js';
+import { ALWAYS, allHold, conditionWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
 
 export function looksLikeHaproxy(text: string): boolean {
   return (
@@ -48,8 +39,6 @@ export function looksLikeHaproxy(text: string): boolean {
   );
 }
 
-const READS =
-  /\bsc\d?_|\bsrc_(?:\w+_(?:rate|cnt|cur)|get_gp|inc_gp)|table_|\b[bf]e_(?:sess_rate|req_rate|conn)\b|\b(?:(?:avg_|srv_)?queue|srv_conn|connslots)\(/;
 const VARIABLE = new RegExp(`set-var\\(([^)]*)\\)\\s+\\S*(?:table_|sc\\d?_|src_)(${COUNTERS.join('|')})`);
 const REFUSES =
   /^(http-request\s+(?:deny|tarpit|reject|silent-drop|return|redirect)|tcp-request\s+(?:connection|content|session)\s+(?:reject|silent-drop)|reject)\b/;
@@ -62,7 +51,6 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
   const tables = sections.flatMap((section) => tablesOf(section));
   const used = new Set<string>();
   for (const section of sections) new SectionReader(section, sections, tables, used, found).read();
-  sayWider(sections, found);
   for (const table of tables) {
     const limits = [...table.store.keys()].filter((counter) => COUNTERS.includes(counter));
     if (used.has(table.name) || limits.length === 0) continue;
@@ -72,7 +60,7 @@ export function readHaproxy(sources: readonly Source[], found: FoundLimits): voi
 }
 
 class SectionReader {
-  readonly #acls = new Map<string, ConfigLine[]>();
+  readonly #conditions: SectionConditions;
 
   constructor(
     readonly section: ConfigSection,
@@ -81,10 +69,7 @@ class SectionReader {
     readonly used: Set<string>,
     readonly found: FoundLimits,
   ) {
-    for (const line of section.lines) {
-      const [word, name = ''] = line.words;
-      if (word === 'acl') this.#acls.set(name, [...(this.#acls.get(name) ?? []), line]);
-    }
+    this.#conditions = new SectionConditions(section);
   }
 
   read(): void {
@@ -122,7 +107,7 @@ class SectionReader {
   /** What is marked, raised or sent elsewhere by a count may be refused by it. */
   #acting(line: ConfigLine): void {
     const { terms } = conditionOf(line);
-    if (!terms.some((term) => this.#texts(term).some((text) => READS.test(text)))) return;
+    if (!terms.some((term) => this.#conditions.textsOf(term).some((text) => READS.test(text)))) return;
     this.#markUsed(terms);
     this.#refuse(line, `it depends on a count, and what follows from it is not read: ${line.text}`);
   }
@@ -133,7 +118,7 @@ class SectionReader {
     const unread = alternatives.filter((some) => this.#isUnread(some));
     for (const some of unread) {
       this.#markUsed(some);
-      this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#termsText(some)}`);
+      this.#refuse(line, `it refuses by a count in a way that is not read: ${this.#conditions.wordsOf(some)}`);
     }
     for (const some of alternatives)
       if (!unread.includes(some)) this.#refusingIf(line, action, some, word === 'unless');
@@ -142,13 +127,16 @@ class SectionReader {
   #isUnread(terms: readonly ConditionTerm[]): boolean {
     return terms.some((term) => {
       const { comparisons, reads } = this.#resolved(term);
-      return reads === undefined && this.#texts(term).filter((text) => READS.test(text)).length > comparisons.length;
+      return (
+        reads === undefined &&
+        this.#conditions.textsOf(term).filter((text) => READS.test(text)).length > comparisons.length
+      );
     });
   }
 
   /** A table whose counts are compared in a way that is not read limits nonetheless. */
   #markUsed(terms: readonly ConditionTerm[]): void {
-    for (const text of terms.flatMap((term) => this.#texts(term)))
+    for (const text of terms.flatMap((term) => this.#conditions.textsOf(term)))
       for (const [, slot = '', given = ''] of text.matchAll(/\b(?:sc(\d?)|src)_\w+(?:\(([^)]*)\))?|table_\w+\(/g)) {
         const named = given.split(',').map((one) => one.trim());
         const own = slot !== '' ? slot : named.find((one) => /^\d$/.test(one));
@@ -173,41 +161,15 @@ class SectionReader {
       );
       return;
     }
-    const { paths, hosts, unknown } = this.reachOf(terms.filter((_, i) => resolved[i]!.comparisons.length === 0));
-    if (unknown.length > 0)
-      this.#refuse(
-        line,
-        `it applies only if ${this.#termsText(unknown)}; here it applies to every request of the place`,
-      );
-    for (const one of comparisons) this.#limiter(line, one, action, paths, hosts);
-  }
-
-  /** Of terms that all hold: takes one with paths and one with hosts; the others are unknown. Of alternatives: their paths. */
-  reachOf(terms: readonly ConditionTerm[]): Reach & { readonly unknown: readonly ConditionTerm[] } {
-    const alternatives = alternativesOf(terms);
-    if (alternatives.length > 1) {
-      const paths = alternatives.map((some) => (some.length === 1 ? this.#pathsOf(some[0]!) : []));
-      const isRead = paths.every((some) => some.length > 0);
-      return { paths: isRead ? paths.flat() : [], hosts: [], unknown: isRead ? [] : terms };
-    }
-    const named = terms.map((term) => ({ term, paths: this.#pathsOf(term), hosts: this.#hostsOf(term) }));
-    const [byPath, byHost] = [
-      named.filter(({ paths }) => paths.length > 0),
-      named.filter(({ hosts }) => hosts.length > 0),
-    ];
-    const read = [...byPath.slice(0, 1), ...byHost.slice(0, 1)];
-    return {
-      paths: byPath[0]?.paths ?? [],
-      hosts: byHost[0]?.hosts ?? [],
-      unknown: named.filter((one) => !read.includes(one)).map(({ term }) => term),
-    };
+    const limited = this.#conditions.of(terms.filter((_, i) => resolved[i]!.comparisons.length === 0));
+    for (const one of comparisons) this.#limiter(line, one, action, limited);
   }
 
   #resolved(term: ConditionTerm): {
     readonly comparisons: readonly CountComparison[];
     readonly reads: string | undefined;
   } {
-    const texts = term.isNegated ? [] : this.#texts(term);
+    const texts = term.isNegated ? [] : this.#conditions.textsOf(term);
     const comparisons = texts.flatMap(comparisonsIn);
     const reads = texts
       .map((text) => /\bvar\(([^)]*)\),sub\(([^)]*)\)/.exec(text)?.[2])
@@ -219,8 +181,7 @@ class SectionReader {
     line: ConfigLine,
     { counter, slot, table: named, over, figure, isTracked }: CountComparison,
     action: string,
-    paths: readonly PathPattern[],
-    hosts: readonly string[],
+    asked: RequestCondition,
   ) {
     const track = this.#trackOf(slot, named);
     const table = this.#tableNamed(named ?? track?.table);
@@ -245,20 +206,25 @@ class SectionReader {
       if (!isTracked) return this.#refuse(line, what);
       return this.found.unused(line, { name: table.name || 'stick-table', what });
     }
-    const raised = isUpdated ? this.#raisedBy(line, counter, slot, { paths, hosts }) : 'before';
+    const raised = isUpdated ? this.#raisedBy(line, counter, slot, asked) : 'before';
     if (raised !== 'before' && raised !== 'after') return this.#refuse(line, raised);
     const limit = Number(figure) + (over === 'gt' ? 0 : -1) + (raised === 'after' ? 1 : 0);
     const like = likeOf(isUpdated && raised === 'before' ? 'http_req_rate' : counter, limit, period, table.expire);
     if (typeof like === 'string') return this.#refuse(line, like);
-    const place = this.#counted(tracks, { paths, hosts }, isTracked);
-    this.#exempted(line);
+    const refuses = allHold(asked, this.#conditions.reached(line));
+    const counted = isUpdated ? refuses : this.#counted(tracks, refuses, isTracked);
+    const isSame = conditionWords(counted) === conditionWords(refuses);
+    const when = allHold(counted, this.#sent());
+    const place = reachFrom(when);
+    const shown = isSame || isAlways(refuses) ? place : reachFrom(refuses);
     this.found.limiter(line, {
       name: `${table.name || 'stick-table'} ${counter}`,
       defined: { file: table.file, line: table.line },
-      where: [placeOf(this.section), ...place.hosts, ...place.paths.map(({ text }) => text)]
+      where: [placeOf(this.section), ...shown.hosts, ...shown.paths.map(({ text }) => text)]
         .filter((one) => one !== '')
         .join(', '),
       ...place,
+      ...(!isSame && !isAlways(refuses) && { refuses }),
       ...this.#reach(),
       key: (isTracked ? track?.key : undefined) ?? perClient,
       counts: countedBy(counter),
@@ -268,24 +234,22 @@ class SectionReader {
     });
   }
 
-  /** Where requests are counted and limited. What is not tracked in a slot has no count there. */
-  #counted(tracks: readonly ConfigLine[], limited: Reach, isTracked: boolean): Reach {
-    let place = limited;
-    for (const one of tracks) {
-      const { word, terms } = conditionOf(one);
-      if (word === undefined) continue;
-      const { unknown, ...tracked } = this.reachOf(terms);
-      const isRead = word === 'if' && unknown.length === 0;
-      if (isRead && JSON.stringify(tracked) === JSON.stringify(limited)) continue;
-      if (isRead && isTracked && tracks.length === 1 && limited.paths.length + limited.hosts.length === 0)
-        place = tracked;
-      else this.#refuse(one, `requests are counted only ${word} ${this.#termsText(terms)}; here all are`);
-    }
-    return place;
+  /** Which requests are counted. What is not tracked in a slot has no count there. */
+  #counted(tracks: readonly ConfigLine[], refuses: RequestCondition, isTracked: boolean): RequestCondition {
+    if (tracks.length === 0) return ALWAYS;
+    const counted = oneHolds(...tracks.map((one) => this.#conditionsOf(one).inForce(one)));
+    const isWithin = isAlways(counted) || conditionWords(counted) === conditionWords(refuses);
+    for (const one of isTracked || isWithin ? [] : tracks)
+      if (conditionOf(one).word !== undefined)
+        this.#refuse(
+          one,
+          `what is not counted may be refused by ${this.#conditions.wordsOf(conditionOf(one).terms)}; here it is not`,
+        );
+    return counted;
   }
 
   /** Whether a general counter is raised before or after the rule, by each request of it; else why it is not read. */
-  #raisedBy(line: ConfigLine, counter: string, slot: number | undefined, limited: Reach): string {
+  #raisedBy(line: ConfigLine, counter: string, slot: number | undefined, limited: RequestCondition): string {
     const kind = counter.replace(/_rate$/, '');
     const raises = this.sections.flatMap(({ lines }) =>
       lines.filter(({ text }) => new RegExp(`\\bsc-(?:inc|add)-${kind}\\b|_inc_${kind}\\b`).test(text)),
@@ -293,21 +257,11 @@ class SectionReader {
     const [one] = raises;
     if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
-    const { unknown, ...raised } = this.reachOf(terms);
-    const isEach = word === undefined || (unknown.length === 0 && JSON.stringify(raised) === JSON.stringify(limited));
+    const isEach = word === undefined || conditionWords(this.#conditions.of(terms)) === conditionWords(limited);
     const [, own] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
     const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(own) && this.section.lines.includes(one);
     if (isRead) return one.line > line.line ? 'after' : 'before';
     return `${counter} counts what line ${one.line} says, and no requests: ${one.text}`;
-  }
-
-  /** An earlier `allow` exempts requests from later rules of its kind. */
-  #exempted({ line: at, text }: ConfigLine): void {
-    const [, kind = ''] = /^(tcp-request\s+\w+)\s/.exec(text) ?? [];
-    const allows = kind === '' ? /^http-request\s+allow\b/ : new RegExp(`^${kind}\\s+accept\\b`);
-    for (const one of this.section.lines)
-      if (allows.test(one.text) && one.line < at)
-        this.#refuse(one, 'what is allowed here does not meet the limits below; here it does');
   }
 
   #trackOf(slot: number | undefined, named?: string): { readonly key: LimitKey; readonly table: string } | undefined {
@@ -338,39 +292,30 @@ class SectionReader {
       (one) => /^(?:frontend|listen)$/.test(one.kind) && one.lines.some(({ text }) => REFUSES.test(text)),
     );
     if (kind !== 'backend') return { reach: limiting.length > 1 ? 'unknown' : 'known' };
-    const sending = this.sections.flatMap(({ lines }) =>
-      lines.filter(({ text }) => /^(?:use|default)_backend\s/.test(text)),
-    );
-    return { reach: sending.every(({ words }) => words[1] === name) ? 'known' : 'unknown' };
+    const sending = this.#sending();
+    return { reach: sending.length < 2 && sending.every((one) => sends(one, name)) ? 'known' : 'unknown' };
+  }
+
+  /** The frontends and others that choose a backend. */
+  #sending(): readonly ConfigSection[] {
+    return this.sections.filter(({ lines }) => lines.some(({ text }) => /^(?:use|default)_backend\s/.test(text)));
+  }
+
+  /** Of a backend: the requests that its only frontend sends to it. */
+  #sent(): RequestCondition {
+    const { kind, name } = this.section;
+    const [front, other] = kind === 'backend' ? this.#sending() : [];
+    if (front === undefined || other !== undefined) return ALWAYS;
+    return new SectionConditions(front).goingTo(name);
+  }
+
+  #conditionsOf(line: ConfigLine): SectionConditions {
+    const section = this.sections.find(({ lines }) => lines.includes(line)) ?? this.section;
+    return section === this.section ? this.#conditions : new SectionConditions(section);
   }
 
   #tableNamed(name: string | undefined): StickTable | undefined {
     return this.tables.find((table) => table.name === (name ?? this.section.name));
-  }
-
-  /** With what an acl says. */
-  #termsText(terms: readonly ConditionTerm[]): string {
-    return terms
-      .map((term) => {
-        const acls = this.#acls.has(term.text) ? ` (${this.#texts(term).join(', ')})` : '';
-        return `${term.isNegated ? '!' : ''}${term.text}${acls}`;
-      })
-      .join(' ');
-  }
-
-  #texts({ text }: ConditionTerm): readonly string[] {
-    if (text.startsWith('{')) return [text.replace(/^\{\s*|\s*\}$/g, '')];
-    return (this.#acls.get(text) ?? []).map(({ words }) => words.slice(2).join(' '));
-  }
-
-  #pathsOf(term: ConditionTerm): PathPattern[] {
-    const found = term.isNegated ? [] : this.#texts(term).map(pathsIn);
-    return found.some((some) => some.length === 0) ? [] : found.flat();
-  }
-
-  #hostsOf(term: ConditionTerm): string[] {
-    const found = term.isNegated ? [] : this.#texts(term).map(hostsIn);
-    return found.some((some) => some.length === 0) ? [] : found.flat();
   }
 
   #queue(server: ConfigLine): void {
@@ -390,5 +335,9 @@ class SectionReader {
     });
   }
 }
+
+/** Whether a section sends requests to a backend. */
+const sends = ({ lines }: ConfigSection, name: string) =>
+  lines.some(({ text, words }) => /^(?:use|default)_backend\s/.test(text) && words[1] === name);
 
 const placeOf = ({ kind, name }: ConfigSection) => (kind === '' ? '' : `${kind} ${name}`);

@@ -4,7 +4,7 @@
 //     config: { minute: 100, hour: 1000 }
 //
 // Source: the plugin references of docs.konghq.com.
-import { at, isGiven, listAt, numberAt, numbersAt, sayConditions, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
 import {
   bySpecificity,
   everyone,
@@ -17,7 +17,9 @@ import {
   type Reach,
   unknownKey,
 } from './found.js';
-import { filtersOf, reachOfRule, reachOfRules, sayMatches, sharesNamespace } from './kubernetes.js';
+import { kongCondition, weightOf } from './kong-route.js';
+import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { isAlways, oneHolds } from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -98,13 +100,16 @@ function readDeclared(root: TreeEntry, found: FoundLimits): void {
       found.refuse(one, `the ${scope} has this limit in place of broader ones; here they apply to it, too`);
   const table = routes.map((route) => {
     const limiters = read.flatMap((one) => (scopeIn(route, one.kind) === one.scope ? one.limiters : []));
-    if (limiters.length > 0) sayConditions(route.route, CONDITIONS, found);
-    return { ...reachOf([route.route]), limiters };
+    return { ...reachOf([route.route]), limiters, weight: weightOf(route.route) };
   });
   const global = read.flatMap(({ scope, limiters }) => (scope === 'global' ? limiters : []));
   if (broader.length > 0)
-    found.table(table.length > 0 ? bySpecificity(table) : [{ hosts: [], paths: [], limiters: global }]);
+    found.table(table.length > 0 ? byWeight(bySpecificity(table)) : [{ hosts: [], paths: [], limiters: global }]);
 }
+
+/** Of routes that fit, one that asks for more kinds of things goes first. */
+const byWeight = <Route extends { readonly weight: number }>(routes: readonly Route[]) =>
+  [...routes].sort((a, b) => b.weight - a.weight);
 
 /** A route without a name is called by where it leads from. */
 function nameOf(one: TreeEntry | undefined): string | undefined {
@@ -117,15 +122,15 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
   );
 }
 
-const CONDITIONS = ['methods', 'headers', 'snis', 'sources', 'destinations', 'expression'];
-
 function reachOf(routes: readonly TreeEntry[]): Reach {
   const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
   const paths = all('paths').map(
     (path): PathPattern =>
       path.startsWith('~') ? { kind: 'regex', text: `^(?:${path.slice(1)})` } : { kind: 'prefix', text: path },
   );
-  return { hosts: all('hosts'), paths };
+  const asked = oneHolds(...routes.map(kongCondition));
+  const reach = { hosts: all('hosts'), paths };
+  return isAlways(asked) ? reach : { ...reach, when: asked };
 }
 
 /** An object applies if an annotation or a filter names it or a label makes it global; a plugin of a route replaces a global one of its kind. */
@@ -156,7 +161,6 @@ function readObjects(roots: readonly TreeEntry[], found: FoundLimits): void {
   const globalBut = (kinds: readonly string[]) =>
     global.flatMap(({ kind, limiters }) => (kinds.includes(kind) ? [] : limiters));
   const routed = [...own.values()].filter(({ isRouted }) => isRouted);
-  for (const { at: route, limiters } of routed) if (limiters.length > 0) sayMatches(route, found);
   const table = routed.map((one) => ({ ...one, limiters: [...one.limiters, ...globalBut(one.kinds)] }));
   if (table.some(({ limiters }) => limiters.length > 0))
     found.table([...bySpecificity(table), { hosts: [], paths: [], limiters: globalBut([]) }]);

@@ -4,7 +4,7 @@
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
-import { at, entryOf, listAt, numberAt, sayConditions, type TreeEntry, textAt, walk } from './document.js';
+import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
 import {
   bySpecificity,
   type FoundLimiter,
@@ -13,6 +13,19 @@ import {
   type PathPattern,
   type Reach,
 } from './found.js';
+import { matchCondition } from './header-match.js';
+import {
+  ALWAYS,
+  allHold,
+  anyOf,
+  fieldText,
+  isAlways,
+  not,
+  oneHolds,
+  type RequestCondition,
+  type TextTest,
+  tested,
+} from './request-condition.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
@@ -44,7 +57,21 @@ function pathOfMatch(match: TreeEntry): PathPattern[] {
 /** Of rules of an HTTPRoute or GRPCRoute. */
 export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeEntry[]): Reach {
   const hosts = listAt(route, 'spec', 'hostnames').map(({ value }) => String(value));
-  return { hosts, paths: rules.flatMap((rule) => listAt(rule, 'matches').flatMap(pathOfMatch)) };
+  const matches = rules.flatMap((rule) => listAt(rule, 'matches'));
+  const conditions = matches.map(matchCondition);
+  const paths = matches.map(pathOfMatch);
+  const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
+  if (conditions.every(isAlways)) return all;
+  return { ...all, when: oneHolds(...conditions.map((one, i) => allHold(one, conditionOfPaths(paths[i]!)))) };
+}
+
+/** Of any of them; of none: always. */
+function conditionOfPaths(paths: readonly PathPattern[]): RequestCondition {
+  const tests = paths.map(({ kind, text, ignoresCase }): TextTest => {
+    const is = ({ exact: 'equal', prefix: 'prefix', regex: 'matching' } as const)[kind];
+    return { is, value: text, ...(ignoresCase === true && { ignoresCase }) };
+  });
+  return tests.length === 0 ? ALWAYS : anyOf(fieldText('path'), tests);
 }
 
 /** Of one rule of an Ingress. */
@@ -71,11 +98,6 @@ export function sharesNamespace(one: TreeEntry, other: TreeEntry): boolean {
 /** A namespace that is not written may be any. */
 export function isOneNamespace(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
-}
-
-export function sayMatches(route: TreeEntry, found: FoundLimits): void {
-  for (const rule of at(route, 'matches') === undefined ? listAt(route, 'spec', 'rules') : [route])
-    for (const match of listAt(rule, 'matches')) sayConditions(match, ['headers', 'queryParams', 'method'], found);
 }
 
 /** Of whole segments: `/api` and `/api/…`, not `/apis`. */
@@ -157,6 +179,10 @@ function* ingressesIn(root: TreeEntry): Generator<TreeEntry> {
   }
 }
 
+/** A list of networks, separated by commas. */
+const notFrom = (list: string) =>
+  not(tested(fieldText('client'), { is: 'within', ranges: list.split(/[\s,]+/).filter((one) => one !== '') }));
+
 const isCanary = (root: TreeEntry) => textAt(root, 'metadata', 'annotations', `${OURS}canary`) === 'true';
 
 function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: FoundLimits): readonly FoundLimiter[] {
@@ -184,8 +210,6 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
       : textAt(root, 'enabled') === 'false'
         ? 'the Ingress is not enabled'
         : undefined;
-    if (exempt !== undefined && off === undefined)
-      found.refuse(exempt, `clients of ${textAt(exempt)} are not counted; here they are`);
     const isFlight = name === 'limit-connections';
     return found.unless(off, given(name)!, {
       name,
@@ -193,6 +217,7 @@ function limitersOf(root: TreeEntry, codeOf: (name: string) => number, found: Fo
       hosts,
       paths: pathsOfRules(listAt(root, 'spec', 'rules')),
       limit: like(n),
+      ...(exempt !== undefined && { when: notFrom(textAt(exempt) ?? '') }),
       counts: isFlight ? 'concurrency' : 'requests',
       status: codeOf(isFlight ? 'limit-conn-status-code' : 'limit-req-status-code'),
     });

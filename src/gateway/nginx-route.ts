@@ -4,7 +4,15 @@
 //   location   = exact; else the longest prefix, in it its own; then expressions in order, unless the prefix has ^~
 //
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
-import { expressionOf, type FoundLimiter, isHost, isPath, type LimitRoute, type PathPattern } from './found.js';
+import { expressionOf } from './expression.js';
+import { type FoundLimiter, isHost, isPath, type LimitRoute, type PathPattern } from './found.js';
+import { holds, lackOf, type RequestCondition } from './request-condition.js';
+
+/** `if (…) { return 418; }` beside `error_page 418 = @name`. */
+export interface Redirect {
+  readonly when: RequestCondition;
+  readonly to: string;
+}
 
 export interface NginxLocation {
   /** After `location`: `= /login`, `~* \.png$`. Empty for the server. */
@@ -14,6 +22,7 @@ export interface NginxLocation {
   readonly tries?: string;
   /** Only redirects within nginx lead to it: others get 404 before any limit. */
   readonly isInternal?: boolean;
+  readonly redirects?: readonly Redirect[];
   readonly locations: readonly NginxLocation[];
 }
 
@@ -32,18 +41,35 @@ interface Compiled {
 
 export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
   const trees = new Map(servers.map((server) => [server, compiled(server.place.locations)]));
-  return (host, path) => {
-    const server = serverOf(servers, host);
+  return (request, unsure) => {
+    const server = serverOf(servers, request.host);
     if (server === undefined) return [];
+    const { path } = request;
+    if (path === undefined) {
+      const everywhere = placesOf(server.place);
+      const all = new Set(everywhere.flatMap(({ limiters }) => limiters));
+      const isCertain = (one: FoundLimiter) => everywhere.every(({ limiters }) => limiters.includes(one));
+      for (const one of all) if (!isCertain(one)) unsure(one, lackOf([], request));
+      return [...all].filter(isCertain);
+    }
     const tree = trees.get(server)!;
     const found = find(tree, path) ?? server.place;
     if (found.isInternal === true) return [];
+    const named = (name: string) => server.place.locations.find(({ words }) => words === name);
+    for (const { when, to } of found.redirects ?? []) {
+      const [held, limiters] = [holds(when, request), named(to)?.limiters ?? []];
+      if (held === true) return limiters;
+      if (held === false) continue;
+      for (const one of [...limiters, ...found.limiters]) unsure(one, lackOf([when], request));
+      return [];
+    }
     if (found.tries === undefined) return found.limiters;
-    const named = server.place.locations.find(({ words }) => words === found.tries);
-    const tried = (named ?? find(tree, found.tries) ?? server.place).limiters;
+    const tried = (named(found.tries) ?? find(tree, found.tries) ?? server.place).limiters;
     return [...found.limiters, ...tried.filter(({ counts }) => counts === 'requests')];
   };
 }
+
+const placesOf = (place: NginxLocation): readonly NginxLocation[] => [place, ...place.locations.flatMap(placesOf)];
 
 function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
   return locations

@@ -6,10 +6,14 @@
 //       location /login limit_req c c, and not b
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
-import { type Directive, directivesOf, flattened, isIncluded } from './directives.js';
-import { expressionOf, type FoundLimiter, type FoundLimits, type Like, type LimitKey, type Source } from './found.js';
-import { zoneKey } from './nginx-key.js';
-import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
+import { type Directive, directivesOf, flattened } from './directives.js';
+import { expressionOf } from './expression.js';
+import type { FoundLimiter, FoundLimits, Like, Source } from './found.js';
+import { isMainFile, withIncludes } from './nginx-includes.js';
+import { type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-rewrite.js';
+import { type NginxLocation, type NginxServer, nginxRoute, type Redirect } from './nginx-route.js';
+import { NginxVariables } from './nginx-variables.js';
+import { conditionWords, isAlways, literalText, textWords } from './request-condition.js';
 
 export function looksLikeNginx(text: string): boolean {
   return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
@@ -19,7 +23,7 @@ interface Zone {
   readonly name: string;
   readonly of: 'limit_req' | 'limit_conn';
   readonly at: Directive;
-  readonly key: LimitKey;
+  readonly key: string;
   readonly rate: string | undefined;
 }
 
@@ -27,11 +31,12 @@ interface Level {
   readonly requests: readonly Directive[];
   readonly connections: readonly Directive[];
   readonly settings: ReadonlyMap<string, Directive>;
+  /** As the server leaves them, for all of its locations. */
+  readonly server: Rewritten;
+  readonly rewritten: Rewritten;
 }
 
 const SETTINGS = ['limit_req_status', 'limit_conn_status', 'limit_req_dry_run', 'limit_conn_dry_run'];
-
-const HARMLESS = /(?:^|\/)(?:mime\.types|(?:fastcgi|proxy|uwsgi|scgi)_params|fastcgi\.conf|koi-\w+|win-utf)$/;
 
 export function readNginx(sources: readonly Source[], found: FoundLimits): void {
   new Configuration(sources, found).read();
@@ -40,19 +45,19 @@ export function readNginx(sources: readonly Source[], found: FoundLimits): void 
 class Configuration {
   readonly #found: FoundLimits;
   readonly #files: readonly { readonly name: string; readonly directives: readonly Directive[] }[];
-  readonly #included = new Set<string>();
   readonly #zones = new Map<string, Zone>();
   readonly #limiters = new Map<string, FoundLimiter | undefined>();
   readonly #numbers = new Map<Directive, number>();
   readonly #used = new Set<Zone>();
   #http: readonly Directive[] = [];
   #servers = 0;
-  readonly #exempting = new Set<string>();
-  #names: readonly (readonly string[])[] = [];
+  readonly #mains: readonly string[];
+  #variables = new NginxVariables([]);
   readonly #dryRuns = new Set<Directive>();
 
   constructor(sources: readonly Source[], found: FoundLimits) {
     this.#found = found;
+    this.#mains = sources.flatMap(({ name, text }) => (isMainFile(text) ? [name] : []));
     this.#files = sources.flatMap((source) => {
       const directives = found.reading(source, 'nginx refuses the file', directivesOf);
       return directives === undefined ? [] : [{ name: source.name, directives }];
@@ -60,11 +65,11 @@ class Configuration {
   }
 
   read(): void {
-    const whole = this.#files.map(({ name, directives }) => ({
-      name,
-      directives: this.#withIncludes(directives, [name]),
-    }));
-    const root = whole.filter(({ name }) => !this.#included.has(name)).flatMap(({ directives }) => directives);
+    const { whole, included } = withIncludes(this.#files, this.#mains, this.#found);
+    const isSpare = (name: string) => this.#mains.length > 0 && /(?:^|\/)\w+-available\//.test(name);
+    const root = whole
+      .filter(({ name }) => !included.has(name) && !isSpare(name))
+      .flatMap(({ directives }) => directives);
     const other = root.filter(({ words }) => /^(?:stream|mail|events)$/.test(words[0] ?? ''));
     for (const one of flattened(other))
       if (/^limit_conn/.test(one.words[0] ?? '')) this.#refuse(one, 'limits of a stream are not read');
@@ -73,13 +78,12 @@ class Configuration {
       .flatMap((one) => (one.words[0] === 'http' ? (one.block ?? []) : [one]));
     const all = flattened(http);
     const named = (name: string) => all.filter(({ words }) => words[0] === name);
-    const maps = [...named('map'), ...named('geo')].filter(({ block }) => block !== undefined);
-    const servers = named('server').filter(({ block }) => block !== undefined);
-    this.#names = servers.map(({ block }) =>
-      block!.filter(({ words }) => words[0] === 'server_name').flatMap(({ words }) => words.slice(1)),
+    this.#variables = new NginxVariables(
+      all.filter(({ words: [name], block }) => (name === 'map' || name === 'geo') && block !== undefined),
     );
+    const servers = named('server').filter(({ block }) => block !== undefined);
     for (const zone of [...named('limit_req_zone'), ...named('limit_conn_zone')])
-      if (http.includes(zone)) this.#define(zone, maps);
+      if (http.includes(zone)) this.#define(zone);
       else this.#refuse(zone, `nginx refuses ${zone.words[0]} outside of http`);
     for (const one of named('lua')) this.#refuse(one, `limits of Lua are not read: ${one.words[1]}`);
     for (const one of [...named('access_by_lua_file'), ...named('rewrite_by_lua_file')])
@@ -94,7 +98,13 @@ class Configuration {
       if (one.words[0]?.startsWith('$')) this.#refuse(one, `nginx refuses ${one.words[0]} as a directive`);
     const none = servers.length === 0;
     this.#servers = servers.length;
-    const level = this.#level(http, { requests: [], connections: [], settings: new Map() });
+    const level = this.#level(http, {
+      requests: [],
+      connections: [],
+      settings: new Map(),
+      server: UNTOUCHED,
+      rewritten: UNTOUCHED,
+    });
     this.#http = none ? [] : [...level.requests, ...level.connections];
     const places = none ? [this.#location('', [], http, level, { server: '', place: undefined })] : [];
     const trees = servers.map((server) => this.#server(server, level));
@@ -112,22 +122,7 @@ class Configuration {
     return this.#found.refuse(at, what);
   }
 
-  /** Replaces each include by the directives of the included files that are given. */
-  #withIncludes(directives: readonly Directive[], trail: readonly string[]): readonly Directive[] {
-    return directives.flatMap((one) => {
-      if (one.block !== undefined) return [{ ...one, block: this.#withIncludes(one.block, trail) }];
-      if (one.words[0] !== 'include') return [one];
-      const [, pattern = ''] = one.words;
-      const files = this.#files.filter(({ name }) => isIncluded(pattern, name) && !trail.includes(name));
-      if (files.length === 0 && !HARMLESS.test(pattern)) this.#refuse(one, `${pattern} is included, and was not read`);
-      return files.flatMap(({ name, directives }) => {
-        this.#included.add(name);
-        return this.#withIncludes(directives, [...trail, name]);
-      });
-    });
-  }
-
-  #define(at: Directive, maps: readonly Directive[]) {
+  #define(at: Directive) {
     const [directive, key = '', ...others] = at.words;
     const of = directive === 'limit_req_zone' ? 'limit_req' : 'limit_conn';
     const given = new Map([key, ...others].map((word) => [word.split('=')[0]!, word.slice(word.indexOf('=') + 1)]));
@@ -147,16 +142,8 @@ class Configuration {
       );
     const zones = `${of} ${name}`;
     if (this.#zones.has(zones)) return this.#refuse(at, `nginx refuses the zone ${name}: it is defined twice`);
-    const zone: Zone = { name, of, at, key: this.#keyOf(key, maps), rate: isRate ? `${pace}${unit}` : undefined };
+    const zone: Zone = { name, of, at, key, rate: isRate ? `${pace}${unit}` : undefined };
     this.#zones.set(zones, zone);
-  }
-
-  #keyOf(text: string, maps: readonly Directive[]): LimitKey {
-    return zoneKey(text, maps, this.#names, (at, when) => {
-      if (this.#exempting.has(text)) return;
-      this.#exempting.add(text);
-      this.#refuse(at, `where ${text} is empty, ${when}, nginx limits nothing; here every request is counted`);
-    });
   }
 
   #level(block: readonly Directive[], above: Level): Level {
@@ -174,6 +161,8 @@ class Configuration {
       requests: requests.length > 0 ? requests : above.requests,
       connections: connections.length > 0 ? connections : above.connections,
       settings,
+      server: above.server,
+      rewritten: rewrittenBy(block, above.server, this.#variables),
     };
   }
 
@@ -183,7 +172,9 @@ class Configuration {
     const names = own('server_name').flat();
     const title = names[0] ?? own('listen')[0]?.[0] ?? '80';
     const here = this.#servers > 1 ? `server ${title}` : '';
-    const level = this.#level(block, above);
+    const named: Rewritten = { ...UNTOUCHED, given: new Map([['server_name', literalText(names[0] ?? '')]]) };
+    const within = this.#level(block, { ...above, server: named });
+    const level = { ...within, server: within.rewritten };
     const place = this.#location('', names, block, level, { server: here, place: here === '' ? 'server' : here });
     this.#tried([place, ...place.locations], server);
     for (const name of names)
@@ -209,17 +200,6 @@ class Configuration {
     if (answers !== undefined && isOwn) this.#answered(answers, level, block);
     const changes = isOwn || block.some(({ words: [name] }) => SETTINGS.includes(name ?? ''));
     if (limiters.length > 0 && (changes || words === '')) this.#place(changes ? (place ?? '') : 'http', limiters);
-    const inner = flattened(block.filter(({ words: [name] }) => name === 'location'));
-    if (
-      limiters.length > 0 ||
-      (words === '' && inner.some(({ words: [name] }) => /^limit_(?:req|conn)$/.test(name ?? '')))
-    )
-      for (const one of block)
-        if (one.words[0] === 'if' && one.block?.some(({ words: [name] }) => name === 'return'))
-          this.#refuse(
-            one,
-            `requests for which ${one.words.slice(1).join(' ')} holds are answered before the limit; here they are counted`,
-          );
     const locations = block
       .filter(({ words: [name], block: inner }) => name === 'location' && inner !== undefined)
       .map((one) => {
@@ -240,9 +220,15 @@ class Configuration {
       words,
       limiters,
       locations,
+      redirects: this.#redirects(level),
       isInternal: words.startsWith('@') || block.some(({ words: [name] }) => name === 'internal'),
       ...(!isLimited && /^[/@]/.test(tried) && { tries: tried.replace(/\?.*$/, '') }),
     };
+  }
+
+  #redirects({ rewritten: { redirects } }: Level): readonly Redirect[] {
+    this.#found.conditions.push(...redirects.map(({ when }) => when));
+    return redirects;
   }
 
   #place(where: string, limiters: readonly FoundLimiter[]): void {
@@ -250,7 +236,7 @@ class Configuration {
       (one) =>
         one.where === where &&
         one.limiters.length === limiters.length &&
-        one.limiters.every((of, i) => of === limiters[i]),
+        one.limiters.every(({ file, line }, i) => file === limiters[i]!.file && line === limiters[i]!.line),
     );
     if (!known) this.#found.places.push({ where, limiters });
   }
@@ -274,7 +260,7 @@ class Configuration {
       if (
         isInternal === true &&
         limiters.length > 0 &&
-        !there.some(({ tries }) => tries === name) &&
+        !there.some(({ tries, redirects = [] }) => tries === name || redirects.some(({ to }) => to === name)) &&
         !files.some((one) => one.words.at(-1) === name)
       )
         this.#refuse({ ...server, line: limiters[0]!.line }, `no request of a log is known to reach ${name}`);
@@ -286,7 +272,11 @@ class Configuration {
       const zone = this.#zoneOf(one);
       if (zone !== undefined) this.#used.add(zone);
       const what = `line ${answers.line} answers every request before the limit`;
-      this.#found.unused(one, { name: zone?.name ?? one.words.join(' '), what, key: zone?.key });
+      this.#found.unused(one, {
+        name: zone?.name ?? one.words.join(' '),
+        what,
+        key: zone && this.#variables.keyOf(zone.key, level.rewritten.given),
+      });
     }
   }
 
@@ -298,10 +288,13 @@ class Configuration {
           this.#refuse(one, `nginx refuses the zone ${zone.name} twice in one place`);
       }
     return [...level.requests, ...level.connections].flatMap((one) => {
+      const zone = this.#zoneOf(one);
       const number = this.#numbers.get(one) ?? this.#numbers.size;
       this.#numbers.set(one, number);
       const settings = SETTINGS.map((name) => level.settings.get(name)?.words[1]).join();
-      const id = `${number} ${settings}`;
+      const { given, when } = level.rewritten;
+      const key = zone === undefined ? '' : textWords(this.#variables.textOf(zone.key, given));
+      const id = `${number} ${settings} ${key} ${conditionWords(when)}`;
       if (!this.#limiters.has(id)) this.#limiters.set(id, this.#limiter(one, level, where, hosts));
       const limiter = this.#limiters.get(id);
       return limiter === undefined ? [] : [limiter];
@@ -314,7 +307,12 @@ class Configuration {
     return this.#zones.get(`${directive} ${name}`);
   }
 
-  #limiter(one: Directive, { settings }: Level, where: string, hosts: readonly string[]): FoundLimiter | undefined {
+  #limiter(
+    one: Directive,
+    { settings, rewritten: { given, when } }: Level,
+    where: string,
+    hosts: readonly string[],
+  ): FoundLimiter | undefined {
     const [directive = ''] = one.words;
     const zone = this.#zoneOf(one);
     if (zone === undefined) return this.#refuse(one, `no ${directive}_zone defines the zone of ${one.words.join(' ')}`);
@@ -325,7 +323,10 @@ class Configuration {
     const isDryRun = dryRun?.words[1] === 'on';
     if (isDryRun && !this.#dryRuns.has(dryRun)) {
       this.#dryRuns.add(dryRun);
-      this.#refuse(dryRun, `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`);
+      this.#found.unused(dryRun, {
+        name: zone.name,
+        what: `${directive}_dry_run is on: its ${directive} refuse nothing, and are left out`,
+      });
     }
     const status = Number(settings.get(`${directive}_status`)?.words[1] ?? 503);
     const limiter = this.#found.limiter(one, {
@@ -333,7 +334,8 @@ class Configuration {
       defined: { file: zone.at.file, line: zone.at.line },
       where: this.#http.includes(one) ? 'http' : where,
       hosts: this.#http.includes(one) ? [] : hosts.filter((host) => host !== '_' && !host.startsWith('~')),
-      key: zone.key,
+      key: this.#variables.keyOf(zone.key, given),
+      ...(!isAlways(when) && { when }),
       counts: directive === 'limit_req' ? 'requests' : 'concurrency',
       limit,
       // By 444 nginx closes the connection.
@@ -381,7 +383,12 @@ class Configuration {
     if (this.#used.has(zone)) return;
     const { name, at, key, rate, of } = zone;
     const what = `the zone ${name} limits nothing: no ${of} in force names it`;
-    this.#found.unused(at, { name, what, key, limit: rate === undefined ? undefined : { like: 'nginx', rate } });
+    this.#found.unused(at, {
+      name,
+      what,
+      key: this.#variables.keyOf(key, new Map()),
+      limit: rate === undefined ? undefined : { like: 'nginx', rate },
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
 import { looksLikeNginx, readNginx } from './nginx.js';
+import { includedBy, includesIn, isMainFile } from './nginx-includes.js';
 import { unreadIn } from './unread-formats.js';
 
 export function stanzaLimits(text: string): GatewayLimits {
@@ -17,11 +18,26 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
   const isPart = ({ name }: Source) => haproxy.filter((other) => other.name === name).length > 1;
   for (const some of [haproxy.filter((one) => !isPart(one)), ...haproxy.filter(isPart).map((one) => [one])])
     if (some.length > 0) readHaproxy(some, found);
-  const nginx = sources.filter((source) => !haproxy.includes(source) && looksLikeNginx(source.text));
+  const plain = sources.filter((source) => !haproxy.includes(source));
+  const nginx = withIncluded(
+    plain.filter(({ text }) => looksLikeNginx(text)),
+    plain,
+  );
   if (nginx.length > 0) readNginx(nginx, found);
   for (const source of sources)
     if (!haproxy.includes(source) && !nginx.includes(source))
       refuseWords(source, 'it is in no format that is read', found);
+}
+
+/** What a file of nginx includes is a part of it, whatever it looks like. */
+function withIncluded(some: readonly Source[], all: readonly Source[]): readonly Source[] {
+  const [names, taken] = [all.map(({ name }) => name), new Set(some)];
+  const mains = some.flatMap(({ name, text }) => (isMainFile(text) ? [name] : []));
+  for (const { name: from, text } of taken)
+    for (const pattern of includesIn(text))
+      for (const name of includedBy(pattern, from, names, mains))
+        for (const one of all) if (one.name === name) taken.add(one);
+  return all.filter((one) => taken.has(one));
 }
 
 const NGINX = /^[^#\n]*\blimit_(?:req|conn)(?:_zone)?\s/m;

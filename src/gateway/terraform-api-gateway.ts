@@ -2,7 +2,8 @@
 //
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
-import { everyone, type FoundLimits, type LimitKey, literal, type PathPattern, unknownKey } from './found.js';
+import { literal } from './expression.js';
+import { everyone, type FoundLimits, type LimitKey, type PathPattern, unknownKey } from './found.js';
 
 export interface Resource {
   readonly type: string;

@@ -4,14 +4,22 @@
 //   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
+
+import { reachFrom } from './condition-reach.js';
 import { at, isGiven, isThere, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
-import { type FoundLimits, type KeyPart, keyNamed, keyOfAll, type PathPattern, type Reach } from './found.js';
+import { type FoundLimits, keyNamed, keyOfAll } from './found.js';
 import { readPlugin } from './kong.js';
+import { ALWAYS, allHold, missing, not, type RequestCondition, type RequestField } from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
+import { armorCondition, azureCondition, cloudflareCondition } from './terraform-expressions.js';
+import { type AddressSets, conditionOfStatement, keyOfCustom } from './terraform-statements.js';
 
 const LIMITS = /rate_?limit|rate_based|throttl/;
 
-const readers: readonly (readonly [type: RegExp, read: (resource: Resource, found: FoundLimits) => void])[] = [
+const readers: readonly (readonly [
+  type: RegExp,
+  read: (resource: Resource, found: FoundLimits, sets: AddressSets) => void,
+])[] = [
   [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
   [/^aws_api_gateway_usage_plan$/, readUsagePlan],
   [/^aws_api_gateway_method_settings$|^aws_apigatewayv2_stage$/, readStage],
@@ -22,6 +30,12 @@ const readers: readonly (readonly [type: RegExp, read: (resource: Resource, foun
 ];
 
 export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const sets: AddressSets = new Map(
+    roots
+      .flatMap((root) => [...resourcesOf(root)])
+      .filter(({ type }) => type === 'aws_wafv2_ip_set')
+      .map(({ type, name, body }) => [`${type}.${name}`, listAt(body, 'addresses').map(({ value }) => String(value))]),
+  );
   for (const root of roots) {
     for (const resource of resourcesOf(root)) {
       const reader = readers.find(([type]) => type.test(resource.type));
@@ -40,7 +54,7 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
         continue;
       }
       const before = found.limiters.length;
-      reader[1](resource, found);
+      reader[1](resource, found, sets);
       sayDynamic(resource.body, false, found);
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
@@ -82,18 +96,16 @@ function* resourcesOf(root: TreeEntry): Generator<Resource> {
   }
 }
 
-/** Notes rules that let requests pass before a limit. Rules without a number come in any order. */
-function sayAllowing(
+/** Of requests for which no rule before this one has the last word. Rules without a number come in any order. */
+function endedBefore(
+  rule: TreeEntry,
   rules: readonly TreeEntry[],
-  allows: (rule: TreeEntry) => boolean,
-  limits: (rule: TreeEntry) => boolean,
-  found: FoundLimits,
-): void {
-  const numbers = rules.filter(limits).map((rule) => numberAt(rule, 'priority') ?? Number.POSITIVE_INFINITY);
-  const last = numbers.sort((a, b) => b - a)[0];
-  for (const rule of rules)
-    if (last !== undefined && allows(rule) && (numberAt(rule, 'priority') ?? 0) < last)
-      found.refuse(rule, 'what is allowed here does not meet the limits after it; here it does');
+  ends: (rule: TreeEntry) => boolean,
+  conditionOf: (rule: TreeEntry) => RequestCondition,
+): RequestCondition {
+  const own = numberAt(rule, 'priority') ?? Number.POSITIVE_INFINITY;
+  const before = rules.filter((one) => one !== rule && ends(one) && (numberAt(one, 'priority') ?? 0) < own);
+  return allHold(...before.map((one) => not(conditionOf(one))));
 }
 
 function saySwitched(rule: TreeEntry, found: FoundLimits): void {
@@ -101,23 +113,35 @@ function saySwitched(rule: TreeEntry, found: FoundLimits): void {
   if (given?.expression !== undefined) found.refuse(given, `it is enabled as ${given.expression} says; here it is`);
 }
 
-function readWebAcl({ name, body }: Resource, found: FoundLimits): void {
+function readWebAcl({ name, body }: Resource, found: FoundLimits, sets: AddressSets): void {
   const isAllowing = (rule: TreeEntry) => isThere(at(rule, 'action', 'allow')) || textAt(rule, 'action') === 'allow';
-  const isLimit = (rule: TreeEntry) => isGiven(at(rule, 'statement', 'rate_based_statement'));
-  sayAllowing(listAt(body, 'rule'), isAllowing, isLimit, found);
-  for (const rule of listAt(body, 'rule')) {
+  const rules = listAt(body, 'rule');
+  for (const rule of rules) {
     const statement = at(rule, 'statement', 'rate_based_statement');
-    if (isGiven(statement)) readRateBased(statement, rule, `web ACL ${name}`, found);
+    const exempt = endedBefore(rule, rules, isAllowing, (one) => conditionOfStatement(at(one, 'statement'), sets));
+    if (isGiven(statement)) readRateBased(statement, rule, { where: `web ACL ${name}`, exempt, sets }, found);
   }
 }
 
-function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, found: FoundLimits): void {
+interface WebAcl {
+  readonly where: string;
+  /** Of requests that no rule allowed before. */
+  readonly exempt: RequestCondition;
+  readonly sets: AddressSets;
+}
+
+function readRateBased(
+  statement: TreeEntry,
+  rule: TreeEntry,
+  { where, exempt, sets }: WebAcl,
+  found: FoundLimits,
+): void {
   const limit = writtenNumber(at(statement, 'limit'), 'the limit', statement, found);
   const window = at(statement, 'evaluation_window_sec');
   const seconds = window === undefined ? undefined : writtenNumber(window, 'evaluation_window_sec', statement, found);
   if (limit === undefined || (window !== undefined && seconds === undefined)) return;
   const scope = at(statement, 'scope_down_statement');
-  if (isGiven(scope)) found.refuse(scope, 'only requests of scope_down_statement count; here all do');
+  const when = allHold(isGiven(scope) ? conditionOfStatement(scope, sets) : ALWAYS, exempt);
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
   const action = at(rule, 'action');
   const isCount = textAt(rule, 'action') === 'count' || isThere(at(action, 'count'));
@@ -127,19 +151,30 @@ function readRateBased(statement: TreeEntry, rule: TreeEntry, where: string, fou
   found.limiter(statement, {
     name: textAt(rule, 'name') ?? 'rate_based_statement',
     where,
-    key: keyNamed({ CONSTANT: [], IP: ['client'], FORWARDED_IP: ['client'] }, type),
+    ...reachFrom(when),
+    key: type === 'CUSTOM_KEYS' ? keyOfCustom(listAt(statement, 'custom_key')) : keyNamed(AGGREGATES, type),
     limit: { like: 'aws-waf', limit, ...(seconds !== undefined && { evaluation_window_sec: seconds }) },
     status,
     isDryRun: isCount,
   });
 }
 
-const characteristics: Readonly<Record<string, readonly KeyPart[]>> = {
+const AGGREGATES: Readonly<Record<string, readonly RequestField[]>> = {
+  CONSTANT: [],
+  IP: ['client'],
+  FORWARDED_IP: ['client'],
+};
+
+const characteristics: Readonly<Record<string, readonly RequestField[]>> = {
   'ip.src': ['client'],
   'cf.colo.id': [],
   'http.host': ['host'],
   'http.request.uri.path': ['path'],
   'http.request.method': ['method'],
+  'http.request.uri': ['url'],
+  'http.request.uri.query': ['query'],
+  'http.user_agent': ['agent'],
+  'http.request.headers["user-agent"]': ['agent'],
 };
 
 function readRuleset({ name, body }: Resource, found: FoundLimits): void {
@@ -171,12 +206,15 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     );
     const off = textAt(rule, 'enabled') === 'false' ? 'it is not enabled' : undefined;
     const counting = at(limit, 'counting_expression');
-    if (off === undefined && counting !== undefined && (textAt(counting) ?? 'given') !== '')
-      found.refuse(counting, 'only requests of counting_expression count; here all do');
+    const counted = textAt(counting) ?? counting?.expression ?? '';
+    const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression ?? 'true';
+    const own = cloudflareCondition(asked);
+    // What is only counted may not be refused, and what is not counted may be: that no rule decides here.
+    const all = counted === '' || counted === asked ? own : allHold(own, missing('what counting_expression asks'));
     found.unless(off, limit, {
       name: title,
       where: `ruleset ${textAt(body, 'name') ?? name}`,
-      ...(off === undefined && reachOf(at(rule, 'expression'), found)),
+      ...(off === undefined && reachFrom(all)),
       key,
       limit: like,
       status:
@@ -187,42 +225,16 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
   }
 }
 
-const HOST = /http\.host\s+eq\s+"([^"]+)"/g;
-const EXACT = /http\.request\.uri\.path\s+eq\s+"([^"]+)"/g;
-const PREFIX = /starts_with\(http\.request\.uri\.path,\s*"([^"]+)"\)/g;
-
-/** Of an expression: `http.host eq "a"`, and equal or prefixed paths, joined by `and`. */
-function reachOf(expression: TreeEntry | undefined, found: FoundLimits): Reach {
-  const text = textAt(expression) ?? expression?.expression ?? 'true';
-  const all = (term: RegExp) => [...text.matchAll(term)].map(([, given]) => given!);
-  const reach = {
-    hosts: all(HOST),
-    paths: [
-      ...all(EXACT).map((path): PathPattern => ({ kind: 'exact', text: path })),
-      ...all(PREFIX).map((path): PathPattern => ({ kind: 'prefix', text: path })),
-    ],
-  };
-  const rest = [HOST, EXACT, PREFIX, /\band\b|\btrue\b|[()\s]/g].reduce((left, term) => left.replace(term, ''), text);
-  if (rest === '') return reach;
-  found.refuse(expression!, `only requests of ${text} count; here all do`);
-  return { hosts: [], paths: [] };
-}
-
 function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits): void {
   const rules = type.endsWith('_rule') ? [body] : listAt(body, 'rule');
   const actionOf = (rule: TreeEntry) => textAt(rule, 'action') ?? '';
   const isLimit = (rule: TreeEntry) => /^(?:throttle|rate_based_ban)$/.test(actionOf(rule));
-  sayAllowing(rules, (rule) => actionOf(rule) === 'allow', isLimit, found);
+  const isEnding = (rule: TreeEntry) =>
+    actionOf(rule) === 'allow' || (isLimit(rule) && textAt(rule, 'preview') !== 'true');
   for (const rule of rules) {
     const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
     if (!isLimit(rule) || options === undefined) continue;
-    const own = numberAt(rule, 'priority') ?? 0;
-    const isFirst = (other: TreeEntry) =>
-      textAt(other, 'preview') !== 'true' && (numberAt(other, 'priority') ?? Number.POSITIVE_INFINITY) < own;
-    const before = rules.find((other) => isLimit(other) && isFirst(other));
-    if (before !== undefined)
-      found.refuse(rule, `requests that fit the rule of line ${before.line} do not come here; here they do`);
     const count = writtenNumber(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
     const interval = writtenNumber(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
     const isBan = action === 'rate_based_ban';
@@ -231,16 +243,14 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     const threshold = at(options, 'ban_threshold');
     if (isGiven(threshold))
       found.refuse(threshold, 'ban_threshold is not read: a client is banned as soon as it exceeds the rate');
-    const expression = textAt(rule, 'match', 'expr', 'expression');
-    const ranges = listAt(rule, 'match', 'config', 'src_ip_ranges').map(({ value }) => String(value));
-    if (expression !== undefined || (ranges.length > 0 && !ranges.includes('*')))
-      found.refuse(at(rule, 'match')!, `only requests of ${expression ?? ranges.join(', ')} count; here all do`);
+    const exempt = endedBefore(rule, rules, isEnding, armorCondition);
     const configs = listAt(options, 'enforce_on_key_configs').map((one) => textAt(one, 'enforce_on_key_type') ?? '');
     const by = configs.length > 1 ? configs.join(', ') : configs[0] || textAt(options, 'enforce_on_key') || 'ALL';
     const exceeded = textAt(options, 'exceed_action') ?? '';
     found.limiter(options, {
       name: textAt(rule, 'description') ?? `priority ${textAt(rule, 'priority') ?? ''}`,
       where: `security policy ${textAt(body, 'name') ?? name}`,
+      ...reachFrom(allHold(armorCondition(rule), exempt)),
       key: keyNamed({ ALL: [], IP: ['client'], XFF_IP: ['client'], HTTP_PATH: ['path'] }, by),
       limit: {
         like: 'google-cloud-armor',
@@ -257,7 +267,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
 function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void {
   const rules = [...listAt(body, 'custom_rule'), ...listAt(body, 'custom_rules')];
   const isLimit = (rule: TreeEntry) => /RateLimit/i.test(textAt(rule, 'type') ?? textAt(rule, 'rule_type') ?? '');
-  sayAllowing(rules, (rule) => textAt(rule, 'action') === 'Allow' && !isLimit(rule), isLimit, found);
+  const isAllowing = (rule: TreeEntry) => textAt(rule, 'action') === 'Allow' && !isLimit(rule);
   for (const rule of rules.filter(isLimit)) {
     saySwitched(rule, found);
     const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
@@ -273,12 +283,12 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       found.refuse(rule, `a duration of ${given} is not read`);
       continue;
     }
-    const condition = at(rule, 'match_condition') ?? at(rule, 'match_conditions');
-    if (condition !== undefined) found.refuse(condition, 'only requests of its conditions count; here all do');
+    const exempt = endedBefore(rule, rules, isAllowing, azureCondition);
     const by = textAt(rule, 'group_rate_limit_by') ?? 'ClientAddr';
     found.limiter(rule, {
       name: textAt(rule, 'name') ?? 'rate limit',
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
+      ...reachFrom(allHold(azureCondition(rule), exempt)),
       key: keyNamed({ None: [], ClientAddr: ['client'] }, by),
       limit: { like: 'azure-front-door', threshold, minutes },
       status: numberAt(body, 'custom_block_response_status_code') ?? 403,
@@ -312,7 +322,12 @@ function readModule(module: TreeEntry, found: FoundLimits): void {
   for (const [entry, names] of walk(module)) {
     const last = names.at(-1) ?? '';
     if (at(entry, 'rate_based_statement') !== undefined && entry.items.length === 0)
-      readRateBased(at(entry, 'rate_based_statement')!, entry, `module ${name}`, found);
+      readRateBased(
+        at(entry, 'rate_based_statement')!,
+        entry,
+        { where: `module ${name}`, exempt: ALWAYS, sets: new Map() },
+        found,
+      );
     else if (
       /rate_?limit|rate_based_(?!statement$)/.test(last) &&
       isGiven(entry) &&

@@ -12,13 +12,12 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
-  literal,
-  type PathPattern,
   perClient,
   type Reach,
   unknownKey,
 } from './found.js';
-import { filtersOf, reachOfRule, reachOfRules, sayMatches } from './kubernetes.js';
+import { filtersOf, reachOfRule, reachOfRules } from './kubernetes.js';
+import { traefikReach } from './traefik-rule.js';
 
 interface Middleware {
   readonly name: string;
@@ -76,7 +75,7 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
           middlewares: namesIn(at(point, 'http', 'middlewares')),
         });
     }
-    routers.push(...routersOf(root, found));
+    routers.push(...routersOf(root));
     for (const one of [...(at(root, 'tcp', 'middlewares')?.fields.values() ?? []), at(root, 'spec')])
       for (const [name, given] of one?.fields ?? [])
         if (/^inFlightConn$/i.test(name)) found.refuse(given, `${name} limits connections of TCP, which is not read`);
@@ -97,14 +96,14 @@ export function readTraefik(roots: readonly TreeEntry[], found: FoundLimits): vo
     }))
     .sort((a, b) => b.rank - a.rank)
     .map(({ router, own }) => ({
-      ...(router.reach ?? reachOf(router.rule, own.length > 0 ? found : undefined)),
+      ...(router.reach ?? traefikReach(textAt(router.rule))),
       limiters: [...before(router).flatMap(of), ...own],
     }));
   if (table.some(({ limiters }) => limiters.length > 0)) found.table(table);
 }
 
 /** An Ingress names middlewares in an annotation, an HTTPRoute in a filter of a rule. */
-function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
+function routersOf(root: TreeEntry): Router[] {
   const name = textAt(root, 'metadata', 'name') ?? '';
   const rules = listAt(root, 'spec', 'rules');
   const annotation = (name: string) =>
@@ -124,7 +123,6 @@ function routersOf(root: TreeEntry, found: FoundLimits): Router[] {
   if (textAt(root, 'kind') !== 'HTTPRoute') return [];
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
-    if (middlewares.length > 0) sayMatches(rule, found);
     const reach = reachOfRules(root, [rule]);
     const title = [name, ...reach.paths.slice(0, 1).map(({ text }) => text)].join(', ');
     return { name: title, rule: undefined, reach, middlewares };
@@ -248,7 +246,7 @@ function readMiddleware(
       found.limiter(config, {
         name,
         where: router.isEntryPoint ? router.name : `router ${router.name}`,
-        ...(router.reach ?? reachOf(router.rule, undefined)),
+        ...(router.reach ?? traefikReach(textAt(router.rule))),
         key,
         counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
         limit,
@@ -298,51 +296,6 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
       : everyone;
 }
 
-const MATCHER = /\b(Host|HostRegexp|Path|PathPrefix|PathRegexp)\((`[^`]*`(?:\s*,\s*`[^`]*`)*|[^)]*)\)/;
-
-/** Of a rule with hosts and paths: `Host(a) && (Path(b) || Path(c))`. @param found receives notes on other matchers */
-function reachOf(rule: TreeEntry | undefined, found: FoundLimits | undefined): Reach {
-  const text = textAt(rule) ?? '';
-  const hosts: string[] = [];
-  const paths: PathPattern[] = [];
-  // Each group between && must consist of hosts only, or of paths only.
-  const groups = text.split('&&').map((group) => {
-    const parts = group.split('||').map((part) => MATCHER.exec(part));
-    const kinds = new Set(parts.map((part) => (part === null ? '' : part[1]!.startsWith('Host') ? 'host' : 'path')));
-    const rest = group.replace(new RegExp(MATCHER, 'g'), '').replace(/\|\||[()\s]/g, '');
-    return { parts, kind: rest === '' && kinds.size === 1 ? [...kinds][0]! : '' };
-  });
-  const isSimple = (kind: string) => groups.filter((group) => group.kind === kind).length < 2;
-  const isRead = groups.every(({ kind }) => kind !== '') && isSimple('host') && isSimple('path') && isBalanced(text);
-  if (rule !== undefined && !isRead) found?.refuse(rule, `of the rule ${text} only hosts and paths are read`);
-  const isEither = text.includes('||') && !isRead;
-  if (isEither) return { hosts: [], paths: [] };
-  for (const { parts, kind } of groups)
-    for (const part of parts) {
-      const [, name, list = ''] = part ?? [];
-      if (kind === 'host') hosts.push(...quoted(list).map((one) => (name === 'Host' ? one : hostExpression(one))));
-      const pattern = name === 'Path' ? 'exact' : name === 'PathPrefix' ? 'prefix' : 'regex';
-      if (kind === 'path') paths.push(...quoted(list).map((one) => ({ kind: pattern, text: one }) as const));
-    }
-  return { hosts, paths };
-}
-
-/** Of Traefik 3; of 2, `{sub:[a-z]+}.example`. */
-function hostExpression(text: string): string {
-  if (!/\{\w+(?::|\})/.test(text)) return `~${text}`;
-  const parts = text.split(/(\{\w+(?::(?:[^{}]|\{[^{}]*\})*)?\})/);
-  const read = parts.map((part, i) => (i % 2 === 0 ? literal(part) : `(?:${/:(.*)\}$/.exec(part)?.[1] ?? '.*'})`));
-  return `~^${read.join('')}$`;
-}
-
 /** As long as the rule that Traefik makes of it. */
 const rankOf = (reach: Reach | undefined) =>
   [...(reach?.hosts ?? []), ...(reach?.paths ?? []).slice(0, 1).map(({ text }) => text)].join('').length;
-
-/** Whether each || group has its own brackets wherever && occurs too. */
-function isBalanced(text: string): boolean {
-  if (!text.includes('&&') || !text.includes('||')) return true;
-  return text.split('&&').every((group) => !group.includes('||') || /^\s*\(.*\)\s*$/.test(group));
-}
-
-const quoted = (list: string) => [...list.matchAll(/[`"']([^`"']+)[`"']/g)].map(([, one]) => one!);

@@ -1,5 +1,6 @@
 // The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
 import type { GatewayLimits } from '../gateway/found.js';
+import { conditionWords } from '../gateway/request-condition.js';
 import type { LimitChange } from '../sizing/limit-changes.js';
 import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';
 import type { LeftOut } from '../sizing/limit-sides.js';
@@ -28,7 +29,11 @@ export function diffDocument(diff: LimitsDiff): ReportDocument {
   return {
     title: `Limits of ${names.new}`,
     verdict: verdictOf(diff),
-    sentence: [changesSentence(diff), ...(traffic === undefined ? [] : [trafficSentence(traffic)])].join(' '),
+    sentence: [
+      ...(traffic === undefined ? [] : unjudgedSentences(traffic)),
+      changesSentence(diff),
+      ...(traffic === undefined ? [] : [trafficSentence(traffic)]),
+    ].join(' '),
     blocks: [
       ...(below === undefined ? [] : [budgetBlock(diff)]),
       ...changeBlocks(changes),
@@ -43,7 +48,23 @@ const shareOf = ({ newly_refused, requests }: LimitDiff) => (requests === 0 ? 0 
 
 const hasLimits = ({ limiters }: GatewayLimits) => limiters.length > 0;
 
+/** Whether a budget cannot be said to hold: a limit that could not be judged, or what is not understood, changes. */
+export function isUnjudged({ traffic, below, ...sides }: LimitsDiff): boolean {
+  return traffic !== undefined && below !== undefined && (traffic.unjudged.length > 0 || !isUnreadTheSame(sides));
+}
+
+const unjudgedWords = ({ unjudged }: LimitDiff) => `${counted(unjudged.length, 'limit')} could not be judged`;
+
+function unjudgedSentences(traffic: LimitDiff): string[] {
+  const reasons = [...new Set(traffic.unjudged.map(({ why }) => why))].join('; ');
+  return traffic.unjudged.length === 0 ? [] : [`${unjudgedWords(traffic)}: ${reasons}.`];
+}
+
 function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDocument['verdict'] {
+  if (traffic !== undefined && traffic.unjudged.length > 0)
+    return { sign: '–', words: unjudgedWords(traffic), hue: 'open' };
+  if (traffic !== undefined && below !== undefined && !isUnreadTheSame(sides))
+    return { sign: '–', words: 'what is not understood changes', hue: 'open' };
   if (!hasLimits(sides.old) && !hasLimits(sides.new)) return { sign: '–', words: 'no limit was found', hue: 'open' };
   if (traffic !== undefined && below !== undefined)
     return shareOf(traffic) < below
@@ -84,16 +105,20 @@ function unreadWords({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): stri
 
 function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...traffic }: LimitDiff): string {
   const of = (n: number, keys: number) => `${counted(n, 'request')} of ${counted(keys, 'client')}`;
+  const isWhole = traffic.unjudged.length === 0;
   const refused =
     newly_refused === 0
-      ? 'nothing'
+      ? isWhole
+        ? 'nothing'
+        : 'none'
       : `${of(newly_refused, traffic.clients_newly_refused)} (${percent(newly_refused / requests)})`;
   const admitted =
     newly_admitted === 0 ? '' : ` Newly admitted: ${of(newly_admitted, traffic.clients_newly_admitted)}.`;
-  return `Newly refused: ${refused}.${admitted} In all ${of(requests, clients)}.`;
+  return `${isWhole ? 'Newly refused' : 'Newly refused by the other limits'}: ${refused}.${admitted} In all ${of(requests, clients)}.`;
 }
 
-function budgetBlock({ traffic, below = 0 }: LimitsDiff): Block {
+function budgetBlock(diff: LimitsDiff): Block {
+  const { traffic, below = 0 } = diff;
   const share = traffic === undefined ? 0 : shareOf(traffic);
   return {
     kind: 'checks',
@@ -102,7 +127,7 @@ function budgetBlock({ traffic, below = 0 }: LimitsDiff): Block {
         name: 'newly refused',
         condition: `below ${percent(below)}`,
         found: percent(share),
-        result: share < below ? 'passed' : 'failed',
+        result: isUnjudged(diff) ? 'error' : share < below ? 'passed' : 'failed',
       },
     ],
   };
@@ -251,13 +276,19 @@ function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
   ];
 }
 
-export function diffAnswer({ names, changes, traffic, below, log, top, ...sides }: LimitsDiff): object {
+export function diffAnswer(diff: LimitsDiff): object {
+  const { names, changes, traffic, below, log, top, ...sides } = diff;
   const shown = (side: GatewayLimits) => ({
-    limiters: side.limiters,
+    limiters: side.limiters.map(({ when, refuses, key: { text, parts }, ...one }) => ({
+      ...one,
+      key: { text, parts },
+      ...(when && { condition: conditionWords(when) }),
+      ...(refuses && { refused_if: conditionWords(refuses) }),
+    })),
     not_understood: side.notUnderstood,
     not_applied: side.notApplied,
   });
-  const { readings: _, ...counts } = traffic ?? {};
+  const { readings: _, unjudged = [], ...counts } = traffic ?? {};
   const leftOut = (some: readonly LeftOut[]) =>
     some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
   return {
@@ -278,10 +309,16 @@ export function diffAnswer({ names, changes, traffic, below, log, top, ...sides 
           return { name, where, file, line, newly_refused };
         }),
         left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
+        unjudged: leftOut(unjudged),
       },
     }),
     ...(below !== undefined &&
-      traffic !== undefined && { budget: { newly_refused_below: below, held: shareOf(traffic) < below } }),
+      traffic !== undefined && {
+        budget: {
+          newly_refused_below: below,
+          held: isUnjudged(diff) ? null : shareOf(traffic) < below,
+        },
+      }),
   };
 }
 

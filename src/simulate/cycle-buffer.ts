@@ -31,7 +31,7 @@ export function recordedFeed(recorded: readonly RecordedCounts[], cycleMs: numbe
 const RECENT = 1 << 12;
 
 /**
- * Counts requests by contract and cycle, and hands out released rows in order of cycle.
+ * Counts requests by contract and cycle, or each of a cycle in its order, and hands out released rows in order of cycle.
  *
  *   add        7 9 8 8 | 10 9 12 11 10        memory: a row of 20 bytes per contract and cycle, and a second one
  *   release   (up to 10)                      if they meet again much later
@@ -41,6 +41,7 @@ export class CycleBuffer implements Feed {
   constructor(
     readonly isTimed = false,
     hasCosts = false,
+    readonly keepsOrder = false,
   ) {
     this.#costs = hasCosts ? new Float64Array(1024) : undefined;
   }
@@ -62,8 +63,8 @@ export class CycleBuffer implements Feed {
   /** All released rows must have been handed out. `cost` is per request, in a buffer with costs. */
   add(contract: number, cycle: number, n: number, cost = 1): void {
     const slot = (cycle + Math.imul(contract, 0x9e3779b1)) & (RECENT - 1);
-    const known = this.#costs === undefined ? this.#recent[slot]! : this.#length;
-    if (known < this.#length && this.#cycles[known] === cycle && this.#contracts[known] === contract) {
+    const known = this.#costs !== undefined ? this.#length : this.keepsOrder ? this.#length - 1 : this.#recent[slot]!;
+    if (known >= 0 && known < this.#length && this.#cycles[known] === cycle && this.#contracts[known] === contract) {
       this.#counts[known]! += n;
       return;
     }

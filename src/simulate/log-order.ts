@@ -46,6 +46,8 @@ interface LogOrderOptions {
   readonly decidesByMs?: boolean | undefined;
   /** The row of a key, instead of one row per key; `names` stays empty. */
   readonly rowOf?: ((key: string) => number) | undefined;
+  /** Requests of one cycle stay in the order of the log. Default: those of a row are summed. */
+  readonly keepsOrder?: boolean | undefined;
   /** Rows of a group are spread together over a second. Default: each row is a group. */
   readonly groupOf?: ((row: number) => number) | undefined;
   /** If requests are spread: called with them as read, in order of time. */
@@ -72,10 +74,10 @@ export class LogOrder implements RequestSink {
   #toMs = 0;
 
   constructor(options: LogOrderOptions) {
-    const { cycleMs, mostRows, isTimed = false, hasCosts, decidesByMs = false } = options;
+    const { cycleMs, mostRows, isTimed = false, hasCosts, keepsOrder, decidesByMs = false } = options;
     assert(!decidesByMs || cycleMs === 1, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
     this.#options = options;
-    this.#buffer = new CycleBuffer(isTimed, hasCosts);
+    this.#buffer = new CycleBuffer(isTimed, hasCosts, keepsOrder);
     this.#cycleMs = cycleMs;
     this.#mostRows = mostRows;
     this.#seconds = decidesByMs ? new WholeSeconds() : undefined;
@@ -140,8 +142,8 @@ export class LogOrder implements RequestSink {
 
   #feed(): Feed {
     this.#isSpread ??= this.#seconds?.holds === true;
-    const { asRead, groupOf } = this.#options;
-    return this.#isSpread ? new SpreadSeconds(this.#buffer, asRead, groupOf) : this.#buffer;
+    const { asRead, groupOf, keepsOrder } = this.#options;
+    return this.#isSpread ? new SpreadSeconds(this.#buffer, asRead, groupOf, keepsOrder) : this.#buffer;
   }
 
   #meet(key: string): void {

@@ -49,11 +49,13 @@ export class SpreadSeconds implements Feed {
   readonly #rows: CycleBuffer;
   readonly #asRead: Take | undefined;
   readonly #groupOf: (contract: number) => number;
+  readonly #keepsOrder: boolean;
   #second: Placed[] = [];
   #place = 0;
 
   /** `asRead` receives each second as read; contracts of one `groupOf` are spread together, by default each alone. */
-  constructor(rows: CycleBuffer, asRead?: Take, groupOf = (contract: number) => contract) {
+  constructor(rows: CycleBuffer, asRead?: Take, groupOf = (contract: number) => contract, keepsOrder = false) {
+    this.#keepsOrder = keepsOrder;
     this.#rows = rows;
     this.#groupOf = groupOf;
     this.#asRead = asRead;
@@ -76,7 +78,7 @@ export class SpreadSeconds implements Feed {
     const first = this.#rows.next();
     const counts = new Map<number, Placed>();
     const count: Take = (contract, n, ms, cost) => {
-      const key = cost === undefined ? contract : -1 - counts.size;
+      const key = cost === undefined && !this.#keepsOrder ? contract : -1 - counts.size;
       const known = counts.get(key);
       if (known === undefined) counts.set(key, { ms, contract, n, cost });
       else known.n += n;

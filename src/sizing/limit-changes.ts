@@ -3,6 +3,7 @@
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
 import type { FoundLimiter, GatewayLimits, PathPattern } from '../gateway/found.js';
+import { conditionWords, textWords } from '../gateway/request-condition.js';
 import { namedText } from '../limiter/products/limit-words.js';
 import { definitionOf } from '../limiter/products/products.js';
 import { play } from '../limiter/products/profile.js';
@@ -88,7 +89,9 @@ function limitWords({ limit, isDryRun }: FoundLimiter): string {
 }
 
 const TRAITS: readonly (readonly [what: string, of: (one: FoundLimiter) => unknown])[] = [
-  ['key', ({ key }) => key.text],
+  ['key', ({ key }) => (key.value === undefined ? key.text : textWords(key.value))],
+  ['condition', ({ when }) => when && conditionWords(when)],
+  ['refused if', ({ refuses }) => refuses && conditionWords(refuses)],
   ['status', ({ status }) => status ?? 'closed'],
   ['dry run', ({ isDryRun }) => (isDryRun ? 'on' : 'off')],
   ['name', ({ name }) => name],
@@ -104,7 +107,7 @@ const pathText = ({ kind, text, ignoresCase = false }: PathPattern) =>
 const ruleText = (one: FoundLimiter) => JSON.stringify([one.limit?.like, one.limit && ruleIn(one)]);
 
 /** Of a limit that neither differs nor is elsewhere. */
-const wholeOf = (one: FoundLimiter) => JSON.stringify([ruleText(one), ...TRAITS.map(([, of]) => of(one))]);
+export const wholeOf = (one: FoundLimiter) => JSON.stringify([ruleText(one), ...TRAITS.map(([, of]) => of(one))]);
 
 function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
   const names = ruleText(old) === ruleText(fresh) ? [] : Object.keys({ ...old.limit, ...fresh.limit });
@@ -115,9 +118,12 @@ function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
   const shown = (value: unknown) => (value === undefined || value === '' ? 'none' : String(value));
   return rows.flatMap(([what, of]) => {
     const [before, after] = [shown(of(old)), shown(of(fresh))];
-    return before === after ? [] : [`${what} ${before} → ${after}`];
+    return before === after ? [] : [`${what} ${cut(before)} → ${cut(after)}`];
   });
 }
+
+const MOST_TEXT = 300;
+const cut = (text: string) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
 
 const SMALLEST_BURST = 100;
 const LARGEST_BURST = 1_000_000;

@@ -1,11 +1,13 @@
 // Runs the requests of logs through the limits of two versions of a gateway's files, in one pass.
 //
-//   request ── host, path ──► matching limits, old and new ── key ──► decided by each ──► newly refused, newly admitted
+//   request ── host, path, … ──► matching limits, old and new ── key ──► decided by each ──► newly refused, newly admitted
 //
-// A row of the order buffer is a client (or other key) and one of a bounded number of paths, so memory does not grow with the log.
+// A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
+// grow with the log.
 
 import type { LibraryName } from '../actor/client/libraries.js';
 import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
+import type { LoggedRequest, RequestField } from '../gateway/request-condition.js';
 import { Failure } from '../schema/failure.js';
 import type { Feed } from '../simulate/feed.js';
 import { LogOrder, readInOrder } from '../simulate/log-order.js';
@@ -14,15 +16,8 @@ import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { summaryOf } from '../traffic/log/read-summary.js';
-import {
-  announcedBy,
-  type CountedPart,
-  type LeftOut,
-  type LimitPlace,
-  LimitSide,
-  limitRefusing,
-  type Requester,
-} from './limit-sides.js';
+import { wholeOf } from './limit-changes.js';
+import { announcedBy, type LeftOut, type LimitPlace, LimitSide, limitRefusing, type Requester } from './limit-sides.js';
 import { LogRetries, type RetryCost } from './log-retries.js';
 
 type RefusalCounts = Readonly<Omit<Counts, 'add'>>;
@@ -43,6 +38,8 @@ export interface LimitDiff extends RefusalCounts {
   /** Undefined unless `clients` was given. */
   readonly retries: RetryCost | undefined;
   readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };
+  /** Those left out in one version and not, for the same reason, in the other. A limit that is removed refuses nothing. */
+  readonly unjudged: readonly LeftOut[];
   readonly readings: readonly LogReading[];
   readonly warnings: readonly Warning[];
 }
@@ -75,12 +72,13 @@ export function diffLimits(
       isOne: false,
       decidesByMs: true,
       rowOf: (key) => run.rowOf(key),
-      groupOf: (row) => row >>> PLACE_BITS,
+      keepsOrder: true,
+      groupOf: (row) => run.groupOf(row),
       run: (feed) => run.take(feed),
     });
     const sink = {
       opened: (unit: string | undefined) => order.opened(unit),
-      also: (texts: readonly string[]) => run.meet(texts),
+      also: (texts: readonly (string | undefined)[]) => run.meet(texts),
       request: (ms: number, n: number, key: string, spreadMs: number) => order.request(ms, n, key, spreadMs),
     };
     const readings = await readLogs(paths, { ...options, alsoColumns: run.columns }, sink, hooks);
@@ -88,8 +86,22 @@ export function diffLimits(
     const left_out = { old: sides[0].leftOut, new: sides[1].leftOut };
     const read = summaryOf(readings, undefined, options.nowMs).warnings;
     const warnings = [...read, ...run.warnings(), ...order.warnings('Bursts within a second are flattened.')];
-    return { ...run.found(), left_out, readings, warnings };
+    return { ...run.found(), left_out, unjudged: unjudgedOf(left_out, fresh), readings, warnings };
   });
+}
+
+function unjudgedOf({ old, new: fresh }: LimitDiff['left_out'], { limiters }: GatewayLimits): LeftOut[] {
+  const [before, after] = [old, fresh].map((some) => some.filter(({ isJudged }) => !isJudged)) as [
+    LeftOut[],
+    LeftOut[],
+  ];
+  const nameOf = ({ limiter, why }: LeftOut) => `${why} ${wholeOf(limiter)}`;
+  const isIn = (some: readonly LeftOut[], one: LeftOut) => some.some((other) => nameOf(other) === nameOf(one));
+  const isOne = (a: FoundLimiter, b: FoundLimiter) => a.name === b.name && a.where === b.where;
+  const changed = after.filter((one) => !isIn(before, one));
+  const isLeft = ({ limiter }: LeftOut) =>
+    limiters.some((one) => isOne(one, limiter)) && !changed.some((one) => isOne(one.limiter, limiter));
+  return [...changed, ...before.filter((one) => !isIn(after, one) && isLeft(one))];
 }
 
 class Counts {
@@ -108,25 +120,40 @@ class Counts {
   }
 }
 
-interface Target extends Pick<Requester, 'host' | 'path' | 'method'> {
+interface Target {
+  readonly path: string;
   readonly old: LimitPlace;
   readonly fresh: LimitPlace;
   readonly retried: LimitPlace | undefined;
   readonly counts: Counts;
 }
 
-type Sender = Pick<Requester, 'client' | 'user' | 'key'>;
+interface Sender extends Requester {
+  /** Of one client, user and key: their requests of a second are spread over it together. */
+  readonly group: number;
+}
+
+/** Logs write `-` for an empty text. These are never empty: then the log lacks them. */
+const NEVER_EMPTY = new Set<RequestField>(['client', 'host', 'method', 'path', 'status']);
+
+function loggedText(field: RequestField, text: string | undefined): string | undefined {
+  const written = text === '-' ? '' : text;
+  if (written === '' && NEVER_EMPTY.has(field)) return undefined;
+  return field === 'host' ? written?.toLowerCase().replace(/:\d+$/, '') : written;
+}
 
 class Traffic {
-  readonly columns: readonly string[];
+  readonly columns: readonly RequestField[];
   readonly #sides: readonly [LimitSide, LimitSide];
-  readonly #uses: ReadonlySet<CountedPart>;
+  readonly #keyFields: readonly RequestField[];
+  readonly #placeFields: readonly RequestField[];
   readonly #targets: Target[] = [];
   readonly #targetIds = new Map<string, number>();
-  /** Target indexes by request text; a cache, cleared at 50,000. */
+  /** Target indexes by what decides them; a cache, cleared at 50,000. */
   readonly #recent = new Map<string, number>();
   readonly #senders: Sender[] = [];
   readonly #senderIds = new Map<string, number>();
+  readonly #groupIds = new Map<string, number>();
   readonly #all = new Counts();
   readonly #clients: Counts[] = [];
   readonly #clientNames: string[] = [];
@@ -137,11 +164,9 @@ class Traffic {
   readonly #retries: LogRetries | undefined;
   #minute = new Counts();
   #minuteEndMs = Number.NaN;
-  #client = '';
-  #user = '';
+  #request: LoggedRequest = {};
   #target = 0;
   #hasHost = false;
-  #hasPath = false;
   #isFolded = false;
 
   constructor(
@@ -151,47 +176,55 @@ class Traffic {
   ) {
     this.#sides = sides;
     this.#retries = clients && new LogRetries(clients, (row, ms) => this.#refusedWithRetries(row, ms));
-    this.#uses = new Set(sides.flatMap(({ parts }) => [...parts]));
-    const optional = (['method', 'user'] as const).filter((part) => this.#uses.has(part));
-    this.columns = ['client', 'host', 'path', ...optional];
+    this.#keyFields = [...new Set(sides.flatMap(({ keyFields }) => [...keyFields]))].filter((one) => one !== 'client');
+    this.#placeFields = [
+      ...new Set<RequestField>(['host', 'path', ...sides.flatMap(({ placeFields }) => [...placeFields])]),
+    ];
+    const used = [...this.#placeFields, ...this.#keyFields].flatMap((one): RequestField[] =>
+      one === 'url' ? ['query'] : [one],
+    );
+    this.columns = [...new Set<RequestField>(['client', 'host', 'path', ...used])];
   }
 
-  meet([client = '', host = '', url = '', ...others]: readonly string[]): void {
-    const method = this.#uses.has('method') ? others[0]! : '';
-    this.#client = client;
-    this.#user = this.#uses.has('user') ? others.at(-1)! : '';
-    const name = host === '' && method === '' ? url : `${url}\n${host}\n${method}`;
+  meet(texts: readonly (string | undefined)[]): void {
+    const request: { -readonly [field in RequestField]?: string | undefined } = {};
+    this.columns.forEach((field, i) => {
+      request[field] = loggedText(field, texts[i]);
+    });
+    if (request.path !== undefined) request.path = pathOfUrl(request.path);
+    if (request.path !== undefined && request.query !== undefined)
+      request.url = request.query === '' ? request.path : `${request.path}?${request.query}`;
+    this.#request = request;
+    const name = this.#placeFields.map((field) => request[field] ?? '\r').join('\n');
     const known = this.#recent.get(name);
     if (known !== undefined) {
       this.#target = known;
       return;
     }
-    if (host !== '') this.#hasHost = true;
-    if (url !== '') this.#hasPath = true;
+    if (request.host !== undefined) this.#hasHost = true;
     if (this.#recent.size >= 50_000) this.#recent.clear();
-    this.#target = this.#targetOf(host, pathOfUrl(url), method);
+    this.#target = this.#targetOf(request);
     this.#recent.set(name, this.#target);
   }
 
-  #targetOf(host: string, path: string, method: string): number {
-    const [old, fresh] = this.#sides.map((side) => side.placeOf(host, path)) as [LimitPlace, LimitPlace];
-    const retried = this.retriedSide?.placeOf(host, path);
-    const own = this.#uses.has('host') ? host : '';
-    const known = this.#targetAt({ host: own, path, method, old, fresh, retried }, MOST_PLACES - RESERVED);
+  #targetOf(request: LoggedRequest): number {
+    const [old, fresh] = this.#sides.map((side) => side.placeOf(request)) as [LimitPlace, LimitPlace];
+    const retried = this.retriedSide?.placeOf(request);
+    const { path = '' } = request;
+    const known = this.#targetAt({ path, old, fresh, retried }, MOST_PLACES - RESERVED);
     if (known !== undefined) return known;
     this.#isFolded = true;
-    const other = this.#uses.has('path') || this.#uses.has('host') ? undefined : OTHERS;
-    const folded = other && this.#targetAt({ host: '', path: other, method: '', old, fresh, retried }, MOST_PLACES);
+    const folded = this.#targetAt({ path: OTHERS, old, fresh, retried }, MOST_PLACES);
     if (folded !== undefined) return folded;
     throw new Failure('invalid_input', {
-      what: `The log has more than ${MOST_PLACES - RESERVED} paths, and limits that count by path, by host, or in many places.`,
+      what: `The log has more than ${MOST_PLACES - RESERVED} paths, and limits in many places.`,
       fix: 'Take a part of the log: --where path=/api/*.',
     });
   }
 
   #targetAt(target: Omit<Target, 'counts'>, most: number): number | undefined {
-    const { host, path, method, old, fresh } = target;
-    const name = [path, host, method, old.id, fresh.id].join('\n');
+    const { path, old, fresh } = target;
+    const name = [path, old.id, fresh.id].join('\n');
     const known = this.#targetIds.get(name);
     if (known !== undefined || this.#targets.length >= most) return known;
     this.#targetIds.set(name, this.#targets.length);
@@ -200,20 +233,35 @@ class Traffic {
 
   /** The row of the request last passed to `meet`. */
   rowOf(key: string): number {
-    const client = this.#client === '' ? key : this.#client;
-    const isClient = this.#user === '' && (key === '' || key === client);
-    const name = isClient ? client : [client, this.#user, key].join('\n');
+    const request = this.#request;
+    const client = request.client ?? key;
+    const others = this.#keyFields.map((field) => request[field] ?? '');
+    const isClient = key === '' || key === client;
+    const name = isClient && others.length === 0 ? client : [client, key, ...others].join('\n');
     let id = this.#senderIds.get(name);
     if (id === undefined) {
       if (this.#senders.length === MOST_WHO)
         throw new Failure('invalid_input', {
-          what: `The log has more than ${MOST_WHO} clients.`,
+          what: `The log has more than ${MOST_WHO} clients, or values that limits count by.`,
           fix: 'Take a part of it with --from and --to.',
         });
-      id = this.#senders.push({ client: this.#clientOf(client), user: this.#user, key }) - 1;
+      const group = this.#groupOf(isClient ? client : `${client}\n${key}`, request.user);
+      const who = { client: this.#clientOf(client), key, request: { ...request, client }, keys: new Map(), group };
+      id = this.#senders.push(who) - 1;
       this.#senderIds.set(name, id);
     }
     return id * MOST_PLACES + this.#target;
+  }
+
+  #groupOf(name: string, user = ''): number {
+    const whole = `${name}\n${user}`;
+    const known = this.#groupIds.get(whole) ?? this.#groupIds.size;
+    this.#groupIds.set(whole, known);
+    return known;
+  }
+
+  groupOf(row: number): number {
+    return this.#senders[row >>> PLACE_BITS]!.group;
   }
 
   #clientOf(name: string): number {
@@ -232,10 +280,7 @@ class Traffic {
   }
 
   #requester(row: number): readonly [who: Requester, target: Target] {
-    const { client, user, key } = this.#senders[row >>> PLACE_BITS]!;
-    const target = this.#targets[row & (MOST_PLACES - 1)]!;
-    const { host, path, method } = target;
-    return [{ client, user, key, host, path, method }, target];
+    return [this.#senders[row >>> PLACE_BITS]!, this.#targets[row & (MOST_PLACES - 1)]!];
   }
 
   #refusedWithRetries(row: number, ms: number) {
@@ -271,9 +316,6 @@ class Traffic {
       this.#hasHost || !this.#sides.some(({ hasHosts }) => hasHosts)
         ? undefined
         : ['no_host', 'The log has no host: a limit of one host is met by requests for any.'],
-      this.#hasPath || !this.#sides.some(({ hasPaths }) => hasPaths)
-        ? undefined
-        : ['no_path', 'The log has no path: limits of some paths are met by no request.'],
       this.#isFolded
         ? ['many_paths', `The log has more than ${MOST_PLACES - RESERVED} paths: the others are shown together.`]
         : undefined,
@@ -281,7 +323,7 @@ class Traffic {
     return what.flatMap((one) => (one === undefined ? [] : [{ code: one[0]!, what: one[1]! }]));
   }
 
-  found(): Omit<LimitDiff, 'left_out' | 'readings' | 'warnings'> {
+  found(): Omit<LimitDiff, 'left_out' | 'unjudged' | 'readings' | 'warnings'> {
     const clients = this.#clients.map((counts, i) => ({ ...counts, name: this.#clientNames[i]! }));
     if (clients.length === 1 && clients[0]!.name === '')
       throw new Failure('invalid_input', {

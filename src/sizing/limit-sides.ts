@@ -1,43 +1,58 @@
 // The limits of one version of a gateway's files, ready to decide the requests of a log.
-import type { FoundLimiter, GatewayLimits, KeyPart } from '../gateway/found.js';
+import type { FoundLimiter, GatewayLimits, LimitKey } from '../gateway/found.js';
+import {
+  ALWAYS,
+  holds,
+  isAlways,
+  type LoggedRequest,
+  lackOf,
+  needsOf,
+  type RequestField,
+  requestText,
+} from '../gateway/request-condition.js';
 import { announcedWait } from '../limiter/rule/announced.js';
 import { and } from '../limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../limiter/rule/rule-definition.js';
 import { ruleIn } from './limit-changes.js';
 
-/** `key` is the column named by the user. */
-export type CountedPart = KeyPart | 'key';
-
 export interface Requester {
   readonly client: number;
-  readonly user: string;
+  /** The column that the user named for keys that the log lacks. */
   readonly key: string;
-  readonly host: string;
-  readonly path: string;
-  readonly method: string;
+  readonly request: LoggedRequest;
+  /** Texts of keys that were made of the request; a cache. */
+  readonly keys: Map<LimitKey, string>;
 }
 
 interface States {
   readonly byClient: unknown[];
   readonly byText: Map<string, unknown>;
+  /** Whether all limits that share these states count by client. */
+  isByClient: boolean;
 }
 
 interface Limit {
+  readonly index: number;
   readonly limiter: FoundLimiter;
   readonly rule: Rule;
-  readonly parts: readonly CountedPart[];
-  readonly isPerClient: boolean;
+  readonly hasOwnKey: boolean;
   readonly states: States;
+}
+
+interface MetLimit extends Limit {
+  /** It counts the request, and does not refuse it. */
+  readonly isOnlyCounted: boolean;
 }
 
 export interface LimitPlace {
   readonly id: number;
   readonly limits: readonly Limit[];
+  readonly counted: readonly Limit[];
   readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
 }
 
-const NOWHERE: LimitPlace = { id: 0, limits: [], all: undefined };
+const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], all: undefined };
 
 /** Products that charge only if all limits of a place admit; others charge each limit in turn. */
 const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
@@ -45,13 +60,18 @@ const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
 export interface LeftOut {
   readonly limiter: FoundLimiter;
   readonly why: string;
+  /** A dry run is judged: it refuses nothing. */
+  readonly isJudged: boolean;
 }
 
 export class LimitSide {
-  readonly leftOut: readonly LeftOut[];
-  readonly parts: ReadonlySet<CountedPart>;
+  /** What keys are made of. */
+  readonly keyFields: ReadonlySet<RequestField>;
+  /** What decides which limits a request meets. */
+  readonly placeFields: ReadonlySet<RequestField>;
   readonly hasHosts: boolean;
   readonly #limits: ReadonlyMap<FoundLimiter, Limit>;
+  readonly #leftOut = new Map<FoundLimiter, LeftOut>();
   readonly #places = new Map<string, LimitPlace>();
   readonly #route: GatewayLimits['appliesTo'];
 
@@ -59,52 +79,106 @@ export class LimitSide {
   constructor(gateway: GatewayLimits, hasKey: boolean) {
     const limits = new Map<FoundLimiter, Limit>();
     const counters = new Map<string, States>();
-    this.leftOut = gateway.limiters.flatMap((limiter): LeftOut[] => {
-      const parts: readonly CountedPart[] | undefined = limiter.key.parts ?? (hasKey ? ['key'] : undefined);
-      const why = whyLeftOut(limiter);
-      if (why !== undefined) return [{ limiter, why }];
-      if (limiter.limit === undefined) return [];
-      if (parts === undefined)
-        return [{ limiter, why: `its key, ${limiter.key.text}, is not in an access log: name a column with --key` }];
-      const counter = `${limiter.counter} ${parts.join()}`;
-      const states = counters.get(counter) ?? { byClient: [], byText: new Map() };
-      counters.set(counter, states);
-      const isPerClient = parts.length === 1 && parts[0] === 'client';
-      limits.set(limiter, { limiter, rule: ruleOf(ruleIn(limiter)), parts, isPerClient, states });
-      return [];
-    });
+    for (const limiter of gateway.limiters) {
+      const { limit, isDryRun, key } = limiter;
+      if (limit === undefined) continue;
+      const why = isDryRun ? 'it refuses nothing: a dry run' : whyLeftOut(limiter);
+      if (why !== undefined) this.#leftOut.set(limiter, { limiter, why, isJudged: isDryRun });
+      else if (key.parts === undefined && !hasKey)
+        this.#leftOut.set(limiter, {
+          limiter,
+          why: `its key is ${nounOf(key)}, which this log has not`,
+          isJudged: false,
+        });
+      else {
+        const isByClient = key.value === undefined && key.parts?.join() === 'client';
+        const states = counters.get(limiter.counter) ?? { byClient: [], byText: new Map(), isByClient };
+        states.isByClient &&= isByClient;
+        counters.set(limiter.counter, states);
+        limits.set(limiter, {
+          index: limits.size,
+          limiter,
+          rule: ruleOf(ruleIn(limiter)),
+          hasOwnKey: key.parts !== undefined,
+          states,
+        });
+      }
+    }
     this.#limits = limits;
     this.#route = gateway.appliesTo;
-    this.parts = new Set([...limits.values()].flatMap(({ parts }) => parts));
+    const keys = [...limits.keys()].map(({ key }) => key);
+    const ofValues = needsOf(keys.flatMap(({ value }) => value ?? [])).fields;
+    const parts = keys.flatMap((key) => key.parts ?? []);
+    this.keyFields = new Set([...ofValues, ...parts]);
+    const ofConditions = needsOf(gateway.conditions).fields;
+    this.placeFields = new Set([...ofConditions, ...ofValues, ...parts.filter((part) => part !== 'client')]);
     this.hasHosts = [...limits.keys()].some(({ hosts }) => hosts.length > 0);
   }
 
-  /** Whether some limits apply to certain paths only. */
-  get hasPaths(): boolean {
-    return this.placeOf('', '').limits.length < this.#limits.size;
+  get leftOut(): readonly LeftOut[] {
+    return [...this.#leftOut.values()];
   }
 
-  placeOf(host: string, path: string): LimitPlace {
-    const limits = this.#route(host === '' ? undefined : host, path).flatMap((one) => this.#limits.get(one) ?? []);
-    if (limits.length === 0) return NOWHERE;
-    const name = limits
-      .map(({ limiter: { file, line, name, where } }) => [file, line, name, where].join(' '))
-      .join('\n');
+  placeOf(request: LoggedRequest): LimitPlace {
+    const unsure = (limiter: FoundLimiter, lacks: string) => {
+      const why = `it depends on ${lacks}, which this log has not`;
+      if (this.#limits.has(limiter) && !this.#leftOut.has(limiter))
+        this.#leftOut.set(limiter, { limiter, why, isJudged: false });
+    };
+    const all = this.#route(request, unsure).flatMap((limiter): MetLimit[] => {
+      const limit = this.#limits.get(limiter);
+      const { key, refuses = ALWAYS } = limiter;
+      const text = limit === undefined || !limit.hasOwnKey ? undefined : keyText(key, request);
+      if (limit === undefined || (text === '' && !isEveryone(key))) return [];
+      if (limit.hasOwnKey && text === undefined) {
+        unsure(limiter, lackOf([...(key.value === undefined ? [] : [key.value])], request));
+        return [];
+      }
+      const isRefused = isAlways(refuses) || holds(refuses, request);
+      if (isRefused === undefined) unsure(limiter, lackOf([refuses], request));
+      return [{ ...limit, isOnlyCounted: isRefused !== true }];
+    });
+    const met = countedOnce(all);
+    if (met.length === 0) return NOWHERE;
+    const name = met.map(({ index, isOnlyCounted }) => `${index} ${isOnlyCounted}`).join();
     const known = this.#places.get(name);
     if (known !== undefined) return known;
+    const limits = met.filter(({ isOnlyCounted }) => !isOnlyCounted);
     const isTogether = limits.every(({ limiter }) => CHARGES_TOGETHER.has(limiter.limit!.like));
     const rules = limits.map(({ rule }) => rule);
-    const all = limits.length === 1 ? undefined : and(rules, !isTogether);
-    const place = { id: this.#places.size + 1, limits, all };
+    const counted = met.filter(({ isOnlyCounted }) => isOnlyCounted);
+    const combined = limits.length < 2 ? undefined : and(rules, !isTogether);
+    const place = { id: this.#places.size + 1, limits, counted, all: combined };
     this.#places.set(name, place);
     return place;
   }
 }
 
+/** Of limits with one count, the strictest that may refuse, else one that counts. */
+function countedOnce(all: readonly MetLimit[]): readonly MetLimit[] {
+  const figure = ({ limiter }: MetLimit) => Number(limiter.limit?.['limit'] ?? 0);
+  return all.filter((one, i) => {
+    const same = all.filter(({ states }) => states === one.states);
+    const refusing = same.filter(({ isOnlyCounted }) => !isOnlyCounted);
+    const [strictest] = (refusing.length > 0 ? refusing : same).toSorted((a, b) => figure(a) - figure(b));
+    return all.indexOf(strictest!) === i;
+  });
+}
+
+const nounOf = ({ text, lacks }: LimitKey) => lacks ?? text;
+
+const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
+
+/** Undefined if the log lacks a part. */
+function keyText({ parts = [], value }: LimitKey, request: LoggedRequest): string | undefined {
+  if (value !== undefined) return requestText(value, request);
+  const texts = parts.map((part) => request[part]);
+  if (texts.includes(undefined)) return undefined;
+  return texts.every((text) => text === '') ? '' : texts.join('\n');
+}
+
 function whyLeftOut(limiter: FoundLimiter): string | undefined {
-  const { limit, key, reach, counts, isDryRun } = limiter;
-  if (limit === undefined) return undefined;
-  if (isDryRun) return 'it refuses nothing: a dry run';
+  const { key, reach, counts } = limiter;
   if (counts === 'concurrency' || limitsFlight(ruleIn(limiter)))
     return 'it limits requests in flight, and a log does not say how long each took';
   if (counts !== 'requests') return `it counts ${counts}`;
@@ -112,7 +186,12 @@ function whyLeftOut(limiter: FoundLimiter): string | undefined {
 }
 
 /** Decides and charges a request. @returns the limit that refuses; undefined if all admit */
-export function limitRefusing({ limits, all }: LimitPlace, who: Requester, ms: number): FoundLimiter | undefined {
+export function limitRefusing(
+  { limits, counted, all }: LimitPlace,
+  who: Requester,
+  ms: number,
+): FoundLimiter | undefined {
+  for (const one of counted) one.rule.decide(stateOf(one, who, ms), ms, 1, 0);
   const [first] = limits;
   if (first === undefined) return undefined;
   if (all === undefined)
@@ -130,18 +209,22 @@ export function announcedBy({ limits }: LimitPlace, by: FoundLimiter, who: Reque
   return wait === Infinity ? undefined : wait;
 }
 
-function stateOf({ rule, parts, isPerClient, states }: Limit, who: Requester, ms: number): unknown {
-  if (isPerClient) {
+function stateOf({ limiter: { key }, rule, hasOwnKey, states }: Limit, who: Requester, ms: number): unknown {
+  if (states.isByClient) {
     states.byClient[who.client] ??= rule.fresh(ms);
     return states.byClient[who.client];
   }
-  const key = parts.map((part) => who[part]).join('\n');
+  let text = hasOwnKey ? who.keys.get(key) : who.key;
+  if (text === undefined) {
+    text = keyText(key, who.request) ?? '';
+    who.keys.set(key, text);
+  }
   // An empty key is not counted.
-  if (key === '' && parts.length > 0) return rule.fresh(ms);
-  let state = states.byText.get(key);
+  if (text === '' && !isEveryone(key)) return rule.fresh(ms);
+  let state = states.byText.get(text);
   if (state === undefined) {
     state = rule.fresh(ms);
-    states.byText.set(key, state);
+    states.byText.set(text, state);
   }
   return state;
 }

@@ -49,7 +49,7 @@ it('any text of any name', () => {
         expect(line).toBeGreaterThanOrEqual(1);
         expect(line).toBeLessThanOrEqual(lines);
       }
-      found.appliesTo('a.example', '/a/b.css');
+      found.appliesTo({ host: 'a.example', path: '/a/b.css' });
       expect(limitChanges(found, found)).toEqual([]);
     }),
     { numRuns: 600 },

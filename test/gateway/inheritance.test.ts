@@ -36,7 +36,7 @@ http {
     ['/static/deep/a.css', 'slow 3'],
     ['/other/a.CSS', 'fast 20'],
   ])('%s meets %s', (path, expected) => {
-    const shown = found.appliesTo('a.example', path).map(({ name, limit }) => {
+    const shown = found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name, limit }) => {
       const { burst, connections } = limit as Like;
       return connections === undefined ? `${name}${burst === undefined ? '' : `:${burst}`}` : String(connections);
     });
@@ -44,8 +44,9 @@ http {
   });
   it('says which limits are never met, and which requests do not meet them', () => {
     expect(found.notApplied).toMatchObject([{ name: 'fast', line: 18 }]);
-    expect(found.notUnderstood.map(({ line }) => line)).toEqual([16]);
-    expect(found.appliesTo('b.example', '/')).toEqual([]);
+    expect(found.notUnderstood).toEqual([]);
+    expect(found.appliesTo({ host: 'a.example', path: '/', method: 'OPTIONS' })).toEqual([]);
+    expect(found.appliesTo({ host: 'b.example', path: '/' })).toEqual([]);
   });
   it('takes the status of the place', () => {
     const requests = found.limiters.filter(({ counts }) => counts === 'requests');
@@ -71,12 +72,12 @@ describe('an exact location of nginx', () => {
     ],
   ])('answers before %s', (_, locations, path) => {
     const found = limitersIn(`${ZONES}http { server { server_name a.example; ${locations} } }`, 'nginx.conf');
-    expect(found.appliesTo('a.example', path).map(({ name }) => name)).toEqual(['slow']);
+    expect(found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name }) => name)).toEqual(['slow']);
   });
 });
 
 it('a cookie cannot be taken from a log', () => {
   const text = 'limit_req_zone $cookie_session zone=a:1m rate=1r/s;\nserver { limit_req zone=a; }';
   const [limiter] = limitersIn(text, 'nginx.conf').limiters;
-  expect(limiter!.key).toEqual({ text: '$cookie_session', parts: undefined });
+  expect(limiter!.key).toEqual({ text: '$cookie_session', parts: undefined, lacks: 'a cookie' });
 });

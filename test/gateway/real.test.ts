@@ -115,7 +115,7 @@ describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, fil
     async (path, place) => {
       const read = limitersIn(text, program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg');
       const own = read.places.find(({ where }) => where === place)!.limiters;
-      expect(read.appliesTo('127.0.0.1', path)).toEqual(own);
+      expect(read.appliesTo({ host: '127.0.0.1', path })).toEqual(own);
       for (const asks of Object.values(arrivals))
         for (let tried = 1; ; tried += 1) {
           // What was sent before is forgotten.

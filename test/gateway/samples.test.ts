@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { FoundLimiter } from '../../src/gateway/found.js';
 import { limitersInFiles } from '../../src/gateway/limits-in.js';
+import { holds } from '../../src/gateway/request-condition.js';
 import { temporaryFolder } from '../left-behind.js';
 import { isInstalled } from '../live/real-servers.js';
 
@@ -13,6 +14,8 @@ import { isInstalled } from '../live/real-servers.js';
 const expectations = {
   /** By path, with a host before it if it has one: the places of the limits that a request meets. */
   meets: {} as Record<string, string[]>,
+  /** What is known of each request besides its path. */
+  request: {} as object,
   /** Null: not in an access log. */
   keys: [] as (string[] | null)[],
   limits: [] as (object | null)[],
@@ -57,10 +60,13 @@ describe.each(Object.entries(samples))('%s', (_, some) => {
     const { meets = {}, says = [], unused = [] } = sample;
     const met = Object.keys(meets).map((url) => {
       const [host = '', path = ''] = [url.slice(0, url.indexOf('/')), url.slice(url.indexOf('/'))];
-      return [url, found.appliesTo(host === '' ? undefined : host, path).map(({ where }) => where)];
+      const request = { host: host || undefined, path, ...sample.request };
+      const refusing = found.appliesTo(request).filter(({ refuses }) => !refuses || holds(refuses, request));
+      return [url, refusing.map(({ where }) => where)];
     });
     const seen: Record<string, unknown> = {
       meets: Object.fromEntries(met),
+      request: sample.request,
       keys: found.limiters.map(({ key }) => key.parts ?? null),
       limits: found.limiters.map(({ limit }) => limit ?? null),
       says: found.notUnderstood.map(({ line, file, what }, i) => {

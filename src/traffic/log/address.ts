@@ -5,7 +5,7 @@
 //   GET http://example.org/a/b?c=d HTTP/1.1                 method GET, path /a/b
 import { isIP } from 'node:net';
 
-export function methodOf(requestLine: string): string {
+function methodOf(requestLine: string): string {
   return requestLine.split(/\s/, 1)[0]!;
 }
 
@@ -14,6 +14,20 @@ export function pathOf(text: string): string {
   const url = blank >= 0 && !text.startsWith('/') ? text.slice(blank + 1) : text;
   return url.split(/[\s?#]/, 1)[0]!.replace(/^\w{2,7}:\/\/[^/]*/, '');
 }
+
+/** Without its `?`. */
+function queryOf(text: string): string {
+  const blank = text.indexOf(' ');
+  const url = blank >= 0 && !text.startsWith('/') ? text.slice(blank + 1) : text;
+  return /^[^\s?#]*\?([^\s#]*)/.exec(url)?.[1] ?? '';
+}
+
+/** What a request line holds, by role. */
+export const partsOfLine: Readonly<Record<string, (text: string) => string>> = {
+  method: methodOf,
+  path: pathOf,
+  query: queryOf,
+};
 
 /** '' if there is no such hop, counted from 1, or from -1 at the end. `always`: a port follows even bare IPv6. */
 export function addressOf(text: string, hop: number, always: boolean): string {

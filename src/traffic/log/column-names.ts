@@ -46,6 +46,9 @@ export const roleNames: Readonly<Record<Role, readonly string[]>> = {
   path: words(
     'path uri_path url_path request_path req_path cs_uri_stem uri request_uri req_uri url url_original request_url http_path',
   ),
+  query: words('query query_string uri_query cs_uri_query args url_query'),
+  agent: words('user_agent http_user_agent useragent agent cs_user_agent'),
+  referer: words('referer referrer http_referer http_referrer cs_referer'),
   user: words('user remote_user username user_name user_id userid cs_username uid account tenant'),
   status: words('status status_code response_code http_status sc_status code response_status origin_status'),
   duration: words('duration request_time elapsed response_time'),

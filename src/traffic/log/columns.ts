@@ -5,7 +5,7 @@
 //   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { addressOf, isDressedAddress, methodOf, pathOf } from './address.js';
+import { addressOf, isDressedAddress, partsOfLine, pathOf } from './address.js';
 import {
   countNames,
   partNames,
@@ -256,16 +256,15 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const own = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
   // An object that is called `client` has the client within.
   const literal = role !== undefined && own !== undefined && !hasTexts(layout, own) ? undefined : own;
-  const line = role === 'method' || role === 'path' ? textsOf(layout, requestLineNames) : undefined;
+  const ofLine = role && partsOfLine[role];
+  const line = ofLine && textsOf(layout, requestLineNames);
   const name =
     literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? firstOf(names, roleNames[role]))) ?? routeOf();
   if (name === undefined) {
+    const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
+    if (path !== undefined) return { ...path, extract: ofLine };
     if (line === undefined) return own === undefined ? undefined : { name: own, from: inWords(layout, own) };
-    return {
-      name: line,
-      extract: role === 'method' ? methodOf : pathOf,
-      from: `the ${role} in ${inWords(layout, line)}`,
-    };
+    return { name: line, extract: ofLine, from: `the ${role} in ${inWords(layout, line)}` };
   }
   const isClient = role === 'client' && name === byFormat;
   const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);

@@ -13,8 +13,8 @@ export interface RequestSink {
   request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void;
   /** Called when a log is opened: the unit of its numeric times, or `date`; undefined if not known yet. */
   opened?(timeUnit: string | undefined): void;
-  /** The texts of `alsoColumns` for the next request. The array is reused. */
-  also?(texts: readonly string[]): void;
+  /** The texts of `alsoColumns` for the next request, undefined if the log lacks the field. The array is reused. */
+  also?(texts: readonly (string | undefined)[]): void;
   /** The line of the next request. The bytes are valid only during the call. */
   line?(number: number, bytes: Buffer, from: number, to: number): void;
 }

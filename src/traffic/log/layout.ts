@@ -61,7 +61,18 @@ export interface Layout {
   readonly known?: KnownFields;
 }
 
-export type Role = 'client' | 'forwarded' | 'host' | 'method' | 'path' | 'user' | 'status' | 'duration';
+export type Role =
+  | 'client'
+  | 'forwarded'
+  | 'host'
+  | 'method'
+  | 'path'
+  | 'query'
+  | 'user'
+  | 'agent'
+  | 'referer'
+  | 'status'
+  | 'duration';
 
 export interface KnownFields {
   readonly time?: string;

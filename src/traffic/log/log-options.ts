@@ -11,7 +11,7 @@ export interface FieldOptions {
   readonly keyColumn?: string | undefined;
   /** Unit, as tokens or bytes, and the fields to add up; by default those whose names end in it, or the only total. */
   readonly cost?: { readonly unit: string; readonly columns?: readonly string[] | undefined } | undefined;
-  /** Further fields passed to the sink before each request, named as `keyColumn`; '' if the log has none. */
+  /** Further fields passed to the sink before each request, named as `keyColumn`. */
   readonly alsoColumns?: readonly string[] | undefined;
   /** Only requests for which all hold are counted. Fields are named as `keyColumn`. */
   readonly where?: readonly Condition[] | undefined;

@@ -19,7 +19,7 @@ export class RequestReader implements LineReader {
   readonly #costs: readonly Field[];
   readonly #key: FieldText | undefined;
   readonly #also: readonly (FieldText | undefined)[];
-  readonly #alsoTexts: string[];
+  readonly #alsoTexts: (string | undefined)[];
   readonly #filters: readonly { readonly value: FieldText; readonly holds: (text: string) => boolean }[];
   readonly #totals: Totals | undefined;
   readonly #noTime: string;
@@ -89,7 +89,7 @@ export class RequestReader implements LineReader {
     if (Number.isNaN(cost)) return this.#noCost;
     if (this.#wantsLines) this.#intake.sink.line!(number, bytes, from, to);
     if (this.#also.length > 0) {
-      for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text() ?? '';
+      for (let i = 0; i < this.#also.length; i++) this.#alsoTexts[i] = this.#also[i]?.text();
       this.#intake.sink.also?.(this.#alsoTexts);
     }
     this.#intake.request(unixMs, n, this.#key === undefined ? '' : this.#key.text() || NO_CLIENT, cost);

@@ -1,0 +1,140 @@
+// An acl of HAProxy as a condition on a request: a sample, converters, flags and patterns.
+//
+//   path_beg -i /api /v2        METH_POST        src 10.0.0.0/8        req.hdr(user-agent),lower -m sub bot
+//
+// Source: HAProxy's configuration manual 2.6, 7.1 to 7.4; run with 2.6.
+import { isRange } from './address-range.js';
+import { literal } from './expression.js';
+import { headerText } from './logged-headers.js';
+import {
+  ALWAYS,
+  anyOf,
+  argumentText,
+  equalTo,
+  fieldText,
+  joinedText,
+  missing,
+  NEVER,
+  not,
+  type RequestCondition,
+  type RequestText,
+  type TextTest,
+  tested,
+} from './request-condition.js';
+
+const PREDEFINED: Readonly<Record<string, string>> = {
+  LOCALHOST: 'src 127.0.0.1/8 ::1',
+  METH_CONNECT: 'method CONNECT',
+  METH_DELETE: 'method DELETE',
+  METH_GET: 'method GET HEAD',
+  METH_HEAD: 'method HEAD',
+  METH_OPTIONS: 'method OPTIONS',
+  METH_PATCH: 'method PATCH',
+  METH_POST: 'method POST',
+  METH_PUT: 'method PUT',
+  METH_TRACE: 'method TRACE',
+  HTTP_URL_SLASH: 'url_beg /',
+};
+const CONSTANT: Readonly<Record<string, RequestCondition>> = {
+  TRUE: ALWAYS,
+  WAIT_END: ALWAYS,
+  HTTP: ALWAYS,
+  FALSE: NEVER,
+};
+
+/** An acl that HAProxy knows without a definition. */
+export function predefined(name: string): RequestCondition | undefined {
+  return CONSTANT[name] ?? (Object.hasOwn(PREDEFINED, name) ? conditionOfAcl(PREDEFINED[name]!) : undefined);
+}
+
+/** The match of a suffix of a fetch: `path_beg` is `path -m beg`. */
+const MATCHES = ['str', 'beg', 'end', 'sub', 'reg', 'dir', 'dom', 'found', 'len', 'ip', 'int', 'bool'] as const;
+type Match = (typeof MATCHES)[number];
+
+export function conditionOfAcl(text: string): RequestCondition {
+  const [, sample = '', rest = ''] = /^((?:[^\s(]|\([^)]*\))+)\s*(.*)$/s.exec(text.trim()) ?? [];
+  const [fetch = '', ...converters] = sample.split(/,(?![^(]*\))/);
+  const [, name = '', suffix, given = ''] =
+    /^([a-z.\d]+?(?:_(?:param|ip))?)(?:_(str|beg|end|sub|reg|dir|dom))?(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
+  let own = textOf(name, given);
+  for (const converter of converters) {
+    const [, kind = ''] = /^(\w+)/.exec(converter) ?? [];
+    if (kind === 'lower' || kind === 'url_dec') own = { kind: kind === 'lower' ? 'lower' : 'decoded', of: own };
+    else own = missing(`what ${sample} is`);
+  }
+  const { match, ignoresCase, values, isListed } = flagsOf(rest);
+  if (own.kind === 'missing') return own;
+  if (isListed) return missing('a list in another file');
+  const by: Match = match ?? (suffix as Match | undefined) ?? (name === 'src' || name.endsWith('_ip') ? 'ip' : 'str');
+  if (by === 'found' || (values.length === 0 && match === undefined)) return not(tested(own, equalTo('')));
+  if (by === 'ip') {
+    const ranges = values.filter(isRange);
+    return ranges.length < values.length ? missing('a name of an address') : tested(own, { is: 'within', ranges });
+  }
+  if (by === 'len' || by === 'int' || by === 'bool') return missing(`what ${text} asks`);
+  return anyOf(
+    own,
+    values.map((value) => testOf(by, value, ignoresCase)),
+  );
+}
+
+function testOf(
+  by: 'str' | 'beg' | 'end' | 'sub' | 'reg' | 'dir' | 'dom',
+  value: string,
+  ignoresCase: boolean,
+): TextTest {
+  switch (by) {
+    case 'str':
+      return equalTo(value, ignoresCase);
+    case 'beg':
+      return { is: 'prefix', value, ignoresCase };
+    case 'end':
+      return { is: 'suffix', value, ignoresCase };
+    case 'sub':
+      return { is: 'containing', value, ignoresCase };
+    case 'reg':
+      return { is: 'matching', value, ignoresCase };
+    case 'dir':
+      return { is: 'matching', value: `(?:^|[/?])${literal(value.replace(/^\/+|\/+$/g, ''))}(?:[/?]|$)`, ignoresCase };
+    case 'dom':
+      return {
+        is: 'matching',
+        value: `(?:^|[/?.:])${literal(value.replace(/^[/?.:]+|[/?.:]+$/g, ''))}(?:[/?.:]|$)`,
+        ignoresCase,
+      };
+  }
+}
+
+const FETCHES: Readonly<Record<string, RequestText>> = {
+  method: fieldText('method'),
+  path: fieldText('path'),
+  pathq: fieldText('url'),
+  url: fieldText('url'),
+  query: fieldText('query'),
+  src: fieldText('client'),
+  base: joinedText([fieldText('host'), fieldText('path')]),
+  status: fieldText('status'),
+};
+
+function textOf(name: string, given: string): RequestText {
+  const [argument = ''] = given.split(',');
+  if (/^(?:req\.)?f?hdr(?:_ip)?$/.test(name)) return headerText(argument);
+  if (name === 'url_param' || name === 'urlp') return argumentText(argument);
+  if (/^(?:req\.)?cook$/.test(name)) return missing('a cookie');
+  return FETCHES[name] ?? missing(`what ${given === '' ? name : `${name}(${given})`} is`);
+}
+
+function flagsOf(rest: string) {
+  const words = rest.split(/\s+/).filter((word) => word !== '');
+  let match: Match | undefined;
+  let [ignoresCase, isListed] = [false, false];
+  while (words[0]?.startsWith('-') === true) {
+    const flag = words.shift()!;
+    if (flag === '--') break;
+    if (flag === '-i') ignoresCase = true;
+    else if (flag === '-m') match = MATCHES.find((one) => one === words[0] && words.shift() !== undefined);
+    else if (flag === '-f' || flag === '-M') isListed = true;
+    if (flag === '-f') words.shift();
+  }
+  return { match, ignoresCase, isListed, values: words };
+}

@@ -1,0 +1,93 @@
+// Headers, methods and arguments that routes of Envoy, of the Gateway API and of Kong match.
+//
+//   - name: ":method"                  method = POST         headers: [{ name: User-Agent, type: RegularExpression, value: bot }]
+//     string_match: { exact: POST }
+import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
+import { headerText } from './logged-headers.js';
+import {
+  ALWAYS,
+  allHold,
+  anyOf,
+  argumentText,
+  equalTo,
+  fieldText,
+  missing,
+  not,
+  type RequestCondition,
+  type RequestText,
+  type TextTest,
+  tested,
+} from './request-condition.js';
+
+/** Whole values: a regular expression matches all of a text. */
+const whole = (expression: string): TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
+
+const isThere = (text: RequestText) => not(tested(text, equalTo('')));
+
+/** Of the Gateway API: all that a match asks besides its path. */
+export function matchCondition(match: TreeEntry): RequestCondition {
+  const method = at(match, 'method');
+  const asked =
+    method === undefined || !isGiven(method)
+      ? ALWAYS
+      : method.fields.size > 0
+        ? missing('the method of gRPC')
+        : tested(fieldText('method'), equalTo(String(method.value)));
+  const test = (one: TreeEntry) => {
+    const value = textAt(one, 'value') ?? '';
+    return textAt(one, 'type') === 'RegularExpression' ? whole(value) : equalTo(value);
+  };
+  return allHold(
+    asked,
+    ...listAt(match, 'headers').map((one) => tested(headerText(textAt(one, 'name') ?? ''), test(one))),
+    ...listAt(match, 'queryParams').map((one) => tested(argumentText(textAt(one, 'name') ?? ''), test(one))),
+  );
+}
+
+/** Of Envoy: all that a match asks besides its path. */
+export function envoyCondition(match: TreeEntry | undefined): RequestCondition {
+  const others = ['runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'].filter((name) =>
+    isGiven(at(match, name)),
+  );
+  return allHold(
+    ...listAt(match, 'headers').map((one) => envoyTest(one, headerText(textAt(one, 'name') ?? ''))),
+    ...listAt(match, 'query_parameters').map((one) => envoyTest(one, argumentText(textAt(one, 'name') ?? ''))),
+    ...others.map((name) => missing(name)),
+  );
+}
+
+function envoyTest(matcher: TreeEntry, text: RequestText): RequestCondition {
+  const string = at(matcher, 'string_match') ?? matcher;
+  const ignoresCase = textAt(string, 'ignore_case') === 'true';
+  const given = (name: string) => textAt(string, name) ?? textAt(matcher, `${name}_match`);
+  const [exact, prefix, suffix, contains] = ['exact', 'prefix', 'suffix', 'contains'].map(given);
+  const regex = textAt(string, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
+  const range = at(matcher, 'range_match');
+  const held = isGiven(range)
+    ? missing('the range of a header')
+    : exact !== undefined
+      ? tested(text, equalTo(exact, ignoresCase))
+      : prefix !== undefined
+        ? tested(text, { is: 'prefix', value: prefix, ignoresCase })
+        : suffix !== undefined
+          ? tested(text, { is: 'suffix', value: suffix, ignoresCase })
+          : contains !== undefined
+            ? tested(text, { is: 'containing', value: contains, ignoresCase })
+            : regex !== undefined
+              ? tested(text, whole(regex))
+              : textAt(matcher, 'present_match') === 'false'
+                ? not(isThere(text))
+                : isThere(text);
+  return textAt(matcher, 'invert_match') === 'true' ? not(held) : held;
+}
+
+/** Of Kong: a name with the values of a header, an expression after ~*. */
+export function conditionOfValues(text: RequestText, values: readonly string[]): RequestCondition {
+  return anyOf(
+    text,
+    values.map(
+      (value): TextTest =>
+        value.startsWith('~*') ? { is: 'matching', value: value.slice(2), ignoresCase: true } : equalTo(value, true),
+    ),
+  );
+}

@@ -1,0 +1,219 @@
+// Variables of nginx as texts of a request: its own, those of `map` and `geo`, and those that `set` gives within a server.
+//
+//   map $uri $kind { default small; "~*\.full\.jpg" big; }
+//   map $kind $key { default $binary_remote_addr; small ""; }      $key: "" if $kind is small, else the client
+//
+// Sources: ngx_http_map_module, ngx_http_geo_module, ngx_http_core_module and ngx_http_rewrite_module of nginx.org.
+import { isRange } from './address-range.js';
+import type { Directive } from './directives.js';
+import type { LimitKey } from './found.js';
+import {
+  allHold,
+  argumentText,
+  equalTo,
+  fieldText,
+  joinedText,
+  literalText,
+  missing,
+  needsOf,
+  not,
+  oneHolds,
+  type RequestCondition,
+  type RequestField,
+  type RequestText,
+  type TextTest,
+  tested,
+} from './request-condition.js';
+
+/** What `set` has given by now, by name. */
+export type SetVariables = ReadonlyMap<string, RequestText>;
+
+const FIELDS: Readonly<Record<string, RequestField>> = {
+  remote_addr: 'client',
+  binary_remote_addr: 'client',
+  host: 'host',
+  http_host: 'host',
+  uri: 'path',
+  document_uri: 'path',
+  request_uri: 'url',
+  args: 'query',
+  query_string: 'query',
+  remote_user: 'user',
+  request_method: 'method',
+  http_user_agent: 'agent',
+  http_referer: 'referer',
+};
+
+/** Limits come before the answer, which has no status yet. */
+const BEFORE_THE_ANSWER: Readonly<Record<string, string>> = { status: '000' };
+
+const MOST_DEPTH = 20;
+
+export class NginxVariables {
+  /** @param maps directives `map` and `geo` */
+  constructor(readonly maps: readonly Directive[]) {}
+
+  /** A text with variables: `$binary_remote_addr$request_uri`. */
+  textOf(text: string, given: SetVariables, depth = 0): RequestText {
+    const parts = text.split(/(\$\{\w+\}|\$\w+)/).filter((part) => part !== '');
+    if (parts.length === 0) return literalText('');
+    return joinedText(
+      parts.map((part) => {
+        const [, name] = /^\$\{?(\w+)\}?$/.exec(part) ?? [];
+        return name === undefined ? literalText(part) : this.#variable(name, given, depth);
+      }),
+    );
+  }
+
+  #variable(name: string, given: SetVariables, depth: number): RequestText {
+    const map = this.maps.findLast(({ words }) => words.at(-1) === `$${name}`);
+    if (depth > MOST_DEPTH) return missing(`$${name}, which leads to itself`);
+    if (map !== undefined)
+      return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
+    const known = given.get(name);
+    if (known !== undefined) return known;
+    const field = FIELDS[name];
+    if (field !== undefined) return fieldText(field);
+    if (Object.hasOwn(BEFORE_THE_ANSWER, name)) return literalText(BEFORE_THE_ANSWER[name]!);
+    const query = fieldText('query');
+    if (name === 'is_args')
+      return {
+        kind: 'choice',
+        rows: [{ when: tested(query, equalTo('')), text: literalText('') }],
+        otherwise: literalText('?'),
+      };
+    const [, kind, own = ''] = /^(arg|cookie|http)_(\w+)$/.exec(name) ?? [];
+    if (kind === 'arg') return argumentText(own);
+    if (kind === 'cookie') return missing('a cookie');
+    return missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
+  }
+
+  /** Texts without regard to their case first, then names of hosts, then expressions in their order. */
+  #map({ words, block = [] }: Directive, given: SetVariables, depth: number): RequestText {
+    const source = this.textOf(words[1] ?? '', given, depth);
+    const rows = rowsOf(block);
+    const included = block.find(({ words: [name] }) => name === 'include');
+    if (included !== undefined) return missing(`${words.at(-1)}, by ${included.words[1]}`);
+    const hasHosts = block.some((row) => row.words[0] === 'hostnames');
+    const rank = (text: string) => (text.startsWith('~') ? 2 : hasHosts && /^[.*]|\*$/.test(text) ? 1 : 0);
+    const choices = rows
+      .filter(({ text }) => text !== 'default')
+      .sort((a, b) => rank(a.text) - rank(b.text))
+      .map((row) => ({ when: mapped(source, row.text, rank(row.text)), text: this.textOf(row.value, given, depth) }));
+    return choice(choices, this.textOf(defaultOf(rows), given, depth));
+  }
+
+  /** The narrowest network first. Values are texts, even with a leading $. */
+  #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): RequestText {
+    const [, first = ''] = words;
+    const source = words.length > 2 ? this.textOf(first, given, depth) : fieldText('client');
+    const included = block.find(({ words: [name] }) => name === 'include');
+    if (included !== undefined) return missing(`${words.at(-1)}, by ${included.words[1]}`);
+    const rows = rowsOf(block);
+    const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
+    const choices = rows
+      .filter(({ text }) => isRange(text))
+      .sort((a, b) => lengthOf(b.text) - lengthOf(a.text))
+      .map(({ text, value }) => ({ when: tested(source, { is: 'within', ranges: [text] }), text: literalText(value) }));
+    return choice(choices, literalText(defaultOf(rows)));
+  }
+
+  /** Of an `if`: `($request_method = POST)`. */
+  conditionOf({ words }: Directive, given: SetVariables): RequestCondition {
+    const text = words
+      .slice(1)
+      .join(' ')
+      .trim()
+      .replace(/^\(\s*|\s*\)$/g, '');
+    const [, name, sign, value = ''] = /^(\$\S+?)(?:\s*(!?~\*?|!?=)\s*(.*))?$/s.exec(text) ?? [];
+    if (name === undefined) return missing(`whether ${text}`);
+    const own = this.textOf(name, given);
+    if (sign === undefined) return not(oneHolds(tested(own, equalTo('')), tested(own, equalTo('0'))));
+    const isNegated = sign.startsWith('!');
+    const test: TextTest = sign.includes('~')
+      ? { is: 'matching', value, ignoresCase: sign.endsWith('*') }
+      : equalTo(value);
+    const held = tested(own, test);
+    return isNegated ? not(held) : held;
+  }
+
+  /** Follows `set`, and `set` within `if`, in their order. */
+  setBy(block: readonly Directive[], before: SetVariables): SetVariables {
+    const given = new Map(before);
+    for (const one of block) {
+      const inner = one.words[0] === 'if' ? (one.block ?? []) : [one];
+      const when = one.words[0] === 'if' ? this.conditionOf(one, given) : undefined;
+      for (const { words } of inner) {
+        const [directive, variable = '', value = ''] = words;
+        const name = variable.replace(/^\$\{?|\}$/g, '');
+        if (directive !== 'set') continue;
+        const text = this.textOf(value, given);
+        given.set(name, when === undefined ? text : choice([{ when, text }], given.get(name) ?? literalText('')));
+      }
+    }
+    return given;
+  }
+
+  /** Of a zone: a request with an empty key is not counted. */
+  keyOf(text: string, given: SetVariables): LimitKey {
+    const value = this.textOf(text, given);
+    const title = this.#title(text);
+    const parts = plainParts(value);
+    if (parts !== undefined && (parts.length > 0 || value.kind === 'literal'))
+      return isEmpty(value) ? { text: title, parts, value } : { text: title, parts };
+    const [lacks] = needsOf([value]).missing;
+    if (lacks !== undefined) return { text: title, parts: undefined, lacks };
+    return { text: title, parts: [...needsOf(valuesOf(value)).fields], value };
+  }
+
+  /** With the values of its map. */
+  #title(text: string): string {
+    const map = this.maps.findLast(({ words }) => words.at(-1) === text || `\${${words.at(-1)?.slice(1)}}` === text);
+    const values = [...new Set(rowsOf(map?.block ?? []).flatMap(({ value }) => (value === '' ? [] : [value])))];
+    return map === undefined ? text : `${text}: ${values.join(' or ')}`;
+  }
+}
+
+const isEmpty = (value: RequestText) => value.kind === 'literal' && value.text === '';
+
+function choice(rows: readonly { when: RequestCondition; text: RequestText }[], otherwise: RequestText): RequestText {
+  return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
+}
+
+/** Undefined if it is more than fields one after another. */
+function plainParts(value: RequestText): RequestField[] | undefined {
+  const all = (value.kind === 'joined' ? value.of : [value]).flatMap((one) =>
+    one.kind === 'literal' ? [] : one.kind === 'field' ? [one.field] : [undefined],
+  );
+  return all.includes(undefined) ? undefined : [...new Set(all as RequestField[])];
+}
+
+/** What a choice may yield, without its conditions. */
+function valuesOf(value: RequestText): RequestText[] {
+  if (value.kind === 'joined') return value.of.flatMap(valuesOf);
+  if (value.kind !== 'choice') return [value];
+  return [...value.rows.map(({ text }) => text), value.otherwise].flatMap(valuesOf);
+}
+
+function rowsOf(block: readonly Directive[]): { readonly text: string; readonly value: string }[] {
+  return block.flatMap(({ words }) =>
+    words.length === 2 && !/^(?:include|proxy|delete)$/.test(words[0]!) ? [{ text: words[0]!, value: words[1]! }] : [],
+  );
+}
+
+const defaultOf = (rows: ReturnType<typeof rowsOf>) => rows.find(({ text }) => text === 'default')?.value ?? '';
+
+function mapped(source: RequestText, text: string, rank: number): RequestCondition {
+  if (rank === 2) {
+    const ignoresCase = text.startsWith('~*');
+    return tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
+  }
+  const plain = text.replace(/^\\/, '');
+  if (rank === 0) return tested(source, equalTo(plain, true));
+  const [is, value] = plain.endsWith('*') ? (['prefix', plain.slice(0, -1)] as const) : (['suffix', plain] as const);
+  if (!plain.startsWith('.')) return tested(source, { is, value: value.replace(/^\*/, ''), ignoresCase: true });
+  return oneHolds(
+    tested(source, equalTo(plain.slice(1), true)),
+    allHold(tested(source, { is, value, ignoresCase: true })),
+  );
+}

@@ -1,0 +1,301 @@
+// What a gateway's file asks of a request, and the texts it makes of one: one tree that every reader yields, and its evaluation.
+//
+//   Method(`POST`) && PathPrefix(`/api`)             allHold(test(method, equal POST), test(path, prefix /api))
+//   map $request_method $key { POST $remote_addr; }  choice: if method = POST the client, else nothing
+//
+// What a log lacks is undefined, and so is a condition that depends on it: false and undefined is false.
+import { isInRange } from './address-range.js';
+import { expressionOf } from './expression.js';
+
+export type RequestField =
+  | 'client'
+  | 'host'
+  | 'method'
+  | 'path'
+  | 'query'
+  | 'url'
+  | 'agent'
+  | 'referer'
+  | 'status'
+  | 'user';
+
+/** As logged; `url` is the path with its query. Absent: the log lacks the field. */
+export type LoggedRequest = { readonly [field in RequestField]?: string | undefined };
+
+export type RequestText =
+  | { readonly kind: 'literal'; readonly text: string }
+  /** `absent`: the text if the log lacks the field. */
+  | { readonly kind: 'field'; readonly field: RequestField; readonly absent?: string }
+  /** The first value of a name in the query. */
+  | { readonly kind: 'argument'; readonly name: string }
+  | { readonly kind: 'joined'; readonly of: readonly RequestText[] }
+  | { readonly kind: 'lower' | 'decoded'; readonly of: RequestText }
+  | { readonly kind: 'choice'; readonly rows: readonly Choice[]; readonly otherwise: RequestText }
+  /** No log has it: `the cookie session`. */
+  | { readonly kind: 'missing'; readonly what: string };
+
+interface Choice {
+  readonly when: RequestCondition;
+  readonly text: RequestText;
+}
+
+export type TextTest =
+  | {
+      readonly is: 'equal' | 'prefix' | 'suffix' | 'containing' | 'matching';
+      readonly value: string;
+      readonly ignoresCase?: boolean;
+    }
+  | { readonly is: 'within'; readonly ranges: readonly string[] }
+  | { readonly is: 'below' | 'above'; readonly number: number };
+
+export type RequestCondition =
+  | { readonly kind: 'and' | 'or'; readonly of: readonly RequestCondition[] }
+  | { readonly kind: 'not'; readonly of: RequestCondition }
+  | { readonly kind: 'test'; readonly text: RequestText; readonly test: TextTest }
+  | { readonly kind: 'missing'; readonly what: string };
+
+export const ALWAYS: RequestCondition = { kind: 'and', of: [] };
+export const NEVER: RequestCondition = { kind: 'or', of: [] };
+
+export const isAlways = (one: RequestCondition) => one.kind === 'and' && one.of.length === 0;
+const isNever = (one: RequestCondition) => one.kind === 'or' && one.of.length === 0;
+
+export function allHold(...all: readonly RequestCondition[]): RequestCondition {
+  const of = all.flatMap((one) => (one.kind === 'and' ? one.of : [one]));
+  return of.some(isNever) ? NEVER : of.length === 1 ? of[0]! : { kind: 'and', of };
+}
+
+export function oneHolds(...all: readonly RequestCondition[]): RequestCondition {
+  const of = all.flatMap((one) => (one.kind === 'or' ? one.of : [one]));
+  return of.some(isAlways) ? ALWAYS : of.length === 1 ? of[0]! : { kind: 'or', of };
+}
+
+export function not(of: RequestCondition): RequestCondition {
+  return of.kind === 'not' ? of.of : isAlways(of) ? NEVER : isNever(of) ? ALWAYS : { kind: 'not', of };
+}
+
+export const missing = (what: string) => ({ kind: 'missing', what }) as const;
+export const literalText = (text: string): RequestText => ({ kind: 'literal', text });
+export const fieldText = (field: RequestField): RequestText => ({ kind: 'field', field });
+export const argumentText = (name: string): RequestText => ({ kind: 'argument', name });
+
+export function joinedText(of: readonly RequestText[]): RequestText {
+  return of.length === 1 ? of[0]! : { kind: 'joined', of };
+}
+
+export function tested(text: RequestText, test: TextTest): RequestCondition {
+  return text.kind === 'missing' ? text : { kind: 'test', text, test };
+}
+
+/** Whether any of the tests holds. */
+export function anyOf(text: RequestText, tests: readonly TextTest[]): RequestCondition {
+  return oneHolds(...tests.map((test) => tested(text, test)));
+}
+
+export const equalTo = (value: string, ignoresCase = false): TextTest => ({
+  is: 'equal',
+  value,
+  ...(ignoresCase && { ignoresCase }),
+});
+
+/** Undefined if it depends on what the log lacks. */
+export function holds(condition: RequestCondition, request: LoggedRequest): boolean | undefined {
+  switch (condition.kind) {
+    case 'and':
+    case 'or': {
+      const decisive = condition.kind === 'or';
+      let found: boolean | undefined = !decisive;
+      for (const one of condition.of) {
+        const held = holds(one, request);
+        if (held === decisive) return decisive;
+        if (held === undefined) found = undefined;
+      }
+      return found;
+    }
+    case 'not': {
+      const held = holds(condition.of, request);
+      return held === undefined ? undefined : !held;
+    }
+    case 'test': {
+      const text = requestText(condition.text, request);
+      return text === undefined ? undefined : passes(condition.test, text);
+    }
+    case 'missing':
+      return undefined;
+  }
+}
+
+/** Undefined if it depends on what the log lacks. */
+export function requestText(text: RequestText, request: LoggedRequest): string | undefined {
+  switch (text.kind) {
+    case 'literal':
+      return text.text;
+    case 'field':
+      return request[text.field] ?? text.absent;
+    case 'argument':
+      return request.query === undefined ? undefined : argumentIn(request.query, text.name);
+    case 'joined': {
+      const all = text.of.map((one) => requestText(one, request));
+      return all.includes(undefined) ? undefined : all.join('');
+    }
+    case 'lower':
+      return requestText(text.of, request)?.toLowerCase();
+    case 'decoded': {
+      const encoded = requestText(text.of, request);
+      return encoded === undefined ? undefined : decoded(encoded);
+    }
+    case 'choice': {
+      for (const { when, text: chosen } of text.rows) {
+        const held = holds(when, request);
+        if (held === undefined) return undefined;
+        if (held) return requestText(chosen, request);
+      }
+      return requestText(text.otherwise, request);
+    }
+    case 'missing':
+      return undefined;
+  }
+}
+
+function argumentIn(query: string, name: string): string {
+  for (const one of query.split('&')) {
+    const end = one.indexOf('=');
+    if ((end < 0 ? one : one.slice(0, end)).toLowerCase() === name.toLowerCase())
+      return end < 0 ? '' : one.slice(end + 1);
+  }
+  return '';
+}
+
+function decoded(text: string): string {
+  return text.replace(/(?:%[\da-f]{2})+/gi, (codes) => {
+    try {
+      return decodeURIComponent(codes);
+    } catch {
+      return codes;
+    }
+  });
+}
+
+function passes(test: TextTest, text: string): boolean {
+  switch (test.is) {
+    case 'within':
+      return test.ranges.some((range) => isInRange(text, range));
+    case 'below':
+      return text !== '' && Number(text) < test.number;
+    case 'above':
+      return text !== '' && Number(text) > test.number;
+    case 'matching':
+      return expressionOf(test.value, test.ignoresCase === true)?.test(text) === true;
+    default: {
+      const ignoresCase = test.ignoresCase === true;
+      const [asked, value] = ignoresCase ? [text.toLowerCase(), test.value.toLowerCase()] : [text, test.value];
+      if (test.is === 'equal') return asked === value;
+      return test.is === 'prefix'
+        ? asked.startsWith(value)
+        : test.is === 'suffix'
+          ? asked.endsWith(value)
+          : asked.includes(value);
+    }
+  }
+}
+
+/** In words, what the log lacks of what the conditions or texts depend on; by default the path. */
+export function lackOf(all: readonly (RequestCondition | RequestText)[], request: LoggedRequest): string {
+  const { fields, missing: none } = needsOf(all);
+  const absent = [...fields].find((field) => request[field] === undefined);
+  return [...none][0] ?? `the ${absent ?? 'path'} of a request`;
+}
+
+interface Needs {
+  readonly fields: Set<RequestField>;
+  /** What no log has. */
+  readonly missing: Set<string>;
+}
+
+/** What a condition or text depends on. */
+export function needsOf(
+  all: readonly (RequestCondition | RequestText)[],
+  found: Needs = { fields: new Set(), missing: new Set() },
+): Needs {
+  for (const one of all)
+    switch (one.kind) {
+      case 'and':
+      case 'or':
+      case 'joined':
+        needsOf(one.of, found);
+        break;
+      case 'not':
+      case 'lower':
+      case 'decoded':
+        needsOf([one.of], found);
+        break;
+      case 'test':
+        needsOf([one.text], found);
+        if (one.test.is === 'matching' && expressionOf(one.test.value, false) === undefined)
+          found.missing.add(`the expression ${one.test.value}`);
+        break;
+      case 'field':
+        found.fields.add(one.field);
+        break;
+      case 'argument':
+        found.fields.add('query');
+        break;
+      case 'choice':
+        needsOf([...one.rows.flatMap(({ when, text }) => [when, text]), one.otherwise], found);
+        break;
+      case 'missing':
+        found.missing.add(one.what);
+        break;
+      case 'literal':
+        break;
+    }
+  return found;
+}
+
+/** In short words: `method = POST and not path ^ /api`. */
+export function conditionWords(condition: RequestCondition): string {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      if (condition.of.length === 0) return condition.kind === 'and' ? 'always' : 'never';
+      return condition.of
+        .map((one) => (one.kind === 'and' || one.kind === 'or' ? `(${conditionWords(one)})` : conditionWords(one)))
+        .join(` ${condition.kind} `);
+    case 'not':
+      return `not (${conditionWords(condition.of)})`;
+    case 'test':
+      return `${textWords(condition.text)} ${testWords(condition.test)}`;
+    case 'missing':
+      return condition.what;
+  }
+}
+
+const SIGNS = { equal: '=', prefix: '^', suffix: '$', containing: '*', matching: '~', below: '<', above: '>' } as const;
+
+function testWords(test: TextTest): string {
+  if (test.is === 'within') return `in ${test.ranges.join(' ')}`;
+  if ('number' in test) return `${SIGNS[test.is]} ${test.number}`;
+  return `${SIGNS[test.is]}${test.ignoresCase === true ? '*' : ''} ${test.value}`;
+}
+
+export function textWords(text: RequestText): string {
+  switch (text.kind) {
+    case 'literal':
+      return JSON.stringify(text.text);
+    case 'field':
+      return text.field;
+    case 'argument':
+      return `argument ${text.name}`;
+    case 'joined':
+      return text.of.map(textWords).join(' ');
+    case 'lower':
+    case 'decoded':
+      return `${text.kind} ${textWords(text.of)}`;
+    case 'choice': {
+      const rows = text.rows.map(({ when, text: chosen }) => `${textWords(chosen)} if ${conditionWords(when)}`);
+      return `(${[...rows, textWords(text.otherwise)].join(', else ')})`;
+    }
+    case 'missing':
+      return text.what;
+  }
+}

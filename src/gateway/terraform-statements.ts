@@ -1,0 +1,125 @@
+// Statements of AWS WAF as conditions: which requests a rate-based rule counts, and which ones an earlier rule allows.
+//
+//   byte_match_statement { search_string = "/login", positional_constraint = "STARTS_WITH", field_to_match { uri_path {} } }     path ^ /login
+//
+// Source: the reference of aws_wafv2_web_acl at registry.terraform.io, and AWS WAF's developer guide.
+import { at, isGiven, isThere, listAt, type TreeEntry, textAt } from './document.js';
+import { literal } from './expression.js';
+import { keyOfAll, type LimitKey } from './found.js';
+import { headerText } from './logged-headers.js';
+import {
+  allHold,
+  argumentText,
+  fieldText,
+  joinedText,
+  literalText,
+  missing,
+  not,
+  oneHolds,
+  type RequestCondition,
+  type RequestField,
+  type RequestText,
+  type TextTest,
+  tested,
+} from './request-condition.js';
+
+/** Addresses by the resource that lists them: `aws_wafv2_ip_set.office`. */
+export type AddressSets = ReadonlyMap<string, readonly string[]>;
+
+/** The names of an object or block, without those that a plan leaves empty. */
+function namesIn(entry: TreeEntry | undefined): string[] {
+  const block = entry?.items.length === 1 ? entry.items[0] : entry;
+  return [...(block?.fields.keys() ?? [])].filter((name) => isThere(at(block, name)));
+}
+
+export function conditionOfStatement(statement: TreeEntry | undefined, sets: AddressSets): RequestCondition {
+  const inner = (name: string) => listAt(statement, name, 'statement').map((one) => conditionOfStatement(one, sets));
+  const named = (name: string) => (isGiven(at(statement, name)) ? at(statement, name) : undefined);
+  if (named('and_statement') !== undefined) return allHold(...inner('and_statement'));
+  if (named('or_statement') !== undefined) return oneHolds(...inner('or_statement'));
+  if (named('not_statement') !== undefined) return not(allHold(...inner('not_statement')));
+  const bytes = named('byte_match_statement');
+  if (bytes !== undefined) return conditionOfBytes(bytes);
+  const regex = named('regex_match_statement');
+  if (regex !== undefined) return matched(regex, textAt(regex, 'regex_string'), 'matching');
+  const addresses = named('ip_set_reference_statement');
+  if (addresses !== undefined) {
+    const arn = at(addresses, 'arn')?.expression ?? textAt(addresses, 'arn') ?? '';
+    const ranges = sets.get(arn.replace(/\.arn$/, ''));
+    const isForwarded = isGiven(at(addresses, 'ip_set_forwarded_ip_config'));
+    if (ranges === undefined || isForwarded) return missing(`the addresses of ${arn}`);
+    return tested(fieldText('client'), { is: 'within', ranges });
+  }
+  const [kind = 'a statement'] = namesIn(statement);
+  return missing(`what ${kind} asks`);
+}
+
+const POSITIONS = {
+  EXACTLY: 'equal',
+  STARTS_WITH: 'prefix',
+  ENDS_WITH: 'suffix',
+  CONTAINS: 'containing',
+  CONTAINS_WORD: 'matching',
+} as const;
+
+function conditionOfBytes(statement: TreeEntry): RequestCondition {
+  const position = (textAt(statement, 'positional_constraint') ?? '').toUpperCase();
+  if (!Object.hasOwn(POSITIONS, position)) return missing(`the position ${position}`);
+  const is = POSITIONS[position as keyof typeof POSITIONS];
+  const value = textAt(statement, 'search_string');
+  return matched(statement, is === 'matching' && value !== undefined ? `\\b${literal(value)}\\b` : value, is);
+}
+
+function matched(
+  statement: TreeEntry,
+  value: string | undefined,
+  is: Exclude<TextTest['is'], 'within' | 'below' | 'above'>,
+): RequestCondition {
+  if (value === undefined) return missing('a text that is known only once Terraform has evaluated it');
+  let text = fieldOf(at(statement, 'field_to_match'));
+  const transformations = [...listAt(statement, 'text_transformation')]
+    .map((one) => ({ priority: Number(textAt(one, 'priority') ?? 0), type: textAt(one, 'type') ?? 'NONE' }))
+    .sort((a, b) => a.priority - b.priority);
+  for (const { type } of transformations)
+    if (type === 'LOWERCASE') text = { kind: 'lower', of: text };
+    else if (type === 'URL_DECODE') text = { kind: 'decoded', of: text };
+    else if (type !== 'NONE') text = missing(`what ${type} makes of a text`);
+  return tested(text, { is, value });
+}
+
+function fieldOf(field: TreeEntry | undefined): RequestText {
+  const has = (name: string) => isThere(at(field, name));
+  if (has('uri_path')) return fieldText('path');
+  if (has('method')) return fieldText('method');
+  if (has('query_string')) return fieldText('query');
+  if (has('single_query_argument')) return argumentText(textAt(field, 'single_query_argument', 'name') ?? '');
+  if (has('single_header')) return headerText(textAt(field, 'single_header', 'name') ?? '');
+  const [kind = 'a part of a request'] = namesIn(field);
+  return missing(kind === 'cookies' ? 'a cookie' : kind.replaceAll('_', ' '));
+}
+
+const CUSTOM: Readonly<Record<string, RequestField>> = {
+  ip: 'client',
+  forwarded_ip: 'client',
+  http_method: 'method',
+  uri_path: 'path',
+  query_string: 'query',
+};
+
+/** Several values together. */
+export function keyOfCustom(keys: readonly TreeEntry[]): LimitKey {
+  const texts = keys.map((key): RequestText => {
+    const [kind = ''] = namesIn(key);
+    if (kind === 'header') return headerText(textAt(key, 'header', 'name') ?? '');
+    if (kind === 'query_argument') return argumentText(textAt(key, 'query_argument', 'name') ?? '');
+    const field = CUSTOM[kind];
+    return field === undefined ? missing(kind === 'cookie' ? 'a cookie' : kind.replaceAll('_', ' ')) : fieldText(field);
+  });
+  const text = keys.map((key) => [...key.fields.keys()].join()).join(', ');
+  const lacks = texts.find((one) => one.kind === 'missing');
+  if (lacks?.kind === 'missing') return { text, parts: undefined, lacks: lacks.what };
+  const parts = texts.map((one) => (one.kind === 'field' ? one.field : ('query' as const)));
+  if (texts.every(({ kind }) => kind === 'field')) return keyOfAll(text, parts);
+  const value = joinedText(texts.flatMap((one) => [one, literalText('\n')]));
+  return { text, parts: [...new Set(parts)], value };
+}
