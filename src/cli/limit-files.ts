@@ -1,33 +1,39 @@
-// Files with the limits of a gateway: a file, a folder, or either at a git revision.
+// Files with the limits of a gateway: a file, a folder, or either at a git revision; and what files of nginx include, by any name.
 //
 //   nginx.conf    deploy/    git:main    git:v1.2:deploy/nginx.conf
 import { execFile } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Source } from '../gateway/found.js';
+import { includedBy, includesIn, isMainFile } from '../gateway/nginx-includes.js';
 import { Failure } from '../schema/failure.js';
 import { readText } from '../schema/text-file.js';
 
 const MOST_FILES = 5_000;
+/** Of files that may be included. */
+const MOST_LISTED = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const NAMES =
   /\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties|caddy|md|j2|erb|mustache|tmpl|tpl|template|vcl)$|(?:^|\/)(?:Caddyfile|nginx)[^/]*$/i;
 const FOREIGN = new Set(['.git', 'node_modules', '.terraform', 'vendor', 'dist']);
 
-/** `git:main` takes the path of the other version. @throws Failure `unreadable_file`, `wrong_usage` */
+/**
+ * `git:main` takes the path of the other version. An empty folder has no limits, and neither has an old folder that is not there yet.
+ * @throws Failure `unreadable_file`, `wrong_usage`
+ */
 export async function limitFilesOf(paths: readonly [string, string]): Promise<[Source[], Source[]]> {
   const isRevision = paths.map((path) => /^git:[^:]+$/.test(path));
   const read = async (path: string, other: string, mayLack: boolean) => {
-    const isThere = path.startsWith('git:') || !mayLack || statSync(path, { throwIfNoEntry: false }) !== undefined;
-    const files = !isThere ? [] : path.startsWith('git:') ? await filesAt(path.slice(4), other) : filesIn(path);
-    if (files.length === 0 && !mayLack) throw noFile(path);
-    return files;
+    if (path.startsWith('git:')) return filesAt(path.slice(4), other);
+    return mayLack && statSync(path, { throwIfNoEntry: false }) === undefined ? [] : filesIn(path);
   };
   const [old, fresh] = paths;
   const mayLack = isRevision.includes(true);
-  const found = await Promise.all([read(old, fresh, mayLack), read(fresh, old, mayLack)]);
-  if (found.every((files) => files.length === 0)) throw noFile(isRevision[0] === true ? fresh : old);
+  const found = await Promise.all([read(old, fresh, mayLack || isFolder(fresh)), read(fresh, old, mayLack)]);
+  const [before, after] = found.map((files) => files.length === 0);
+  if (before === true && after === true && ![old, fresh].some(isFolder))
+    throw noFile(isRevision[0] === true ? fresh : old);
   return found;
 }
 
@@ -37,20 +43,61 @@ const noFile = (path: string) =>
     fix: 'Check the name. If its ending is unusual, name the file itself.',
   });
 
-function filesIn(path: string): Source[] {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder) return [{ name: path, text: textOf(path) }];
+export async function filesIn(path: string): Promise<Source[]> {
+  const read = async (name: string) => textOf(name);
+  if (isFolder(path)) {
+    const names = namesIn(path).map((name) => relative('', name));
+    const named = names.filter((name) => NAMES.test(name));
+    // A folder as sites-enabled, of files without endings.
+    const wanted = named.length > 0 ? named : names.filter((name) => !basename(name).includes('.'));
+    return withIncluded(wanted, () => names, read, path);
+  }
+  return withIncluded([path], () => namesIn(dirname(path)), read, path);
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** All files of a folder, links to files within it included. */
+function namesIn(path: string): string[] {
   const names: string[] = [];
+  const top = realpathSync(path);
+  const isWithin = (name: string) =>
+    statSync(name, { throwIfNoEntry: false })?.isFile() === true && realpathSync(name).startsWith(top + sep);
   const visit = (folder: string): void => {
+    if (names.length > MOST_LISTED) return;
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const name = join(folder, entry.name);
       if (entry.isDirectory() && !FOREIGN.has(entry.name)) visit(name);
-      else if (entry.isFile() && NAMES.test(name)) names.push(name);
-      if (names.length > MOST_FILES) throw tooMany(path);
+      else if (entry.isFile() || (entry.isSymbolicLink() && isWithin(name))) names.push(name);
     }
   };
   visit(path);
-  return names.map((name) => ({ name: relative('', name), text: textOf(name) }));
+  return names;
+}
+
+/** @param namesOf all files that may be included; asked for only where something is */
+async function withIncluded(
+  wanted: readonly string[],
+  namesOf: () => readonly string[] | Promise<readonly string[]>,
+  read: (name: string) => Promise<string>,
+  path: string,
+): Promise<Source[]> {
+  if (wanted.length > MOST_FILES) throw tooMany(path);
+  const sources: Source[] = await Promise.all(wanted.map(async (name) => ({ name, text: await read(name) })));
+  let all: readonly string[] | undefined;
+  const taken = new Set(wanted);
+  for (const { name: from, text } of sources)
+    for (const pattern of includesIn(text)) {
+      const mains = sources.flatMap(({ name, text: own }) => (isMainFile(own) ? [name] : []));
+      all ??= await namesOf();
+      for (const name of includedBy(pattern, from, all, mains)) {
+        if (taken.has(name)) continue;
+        taken.add(name);
+        if (taken.size > MOST_FILES) throw tooMany(path);
+        sources.push({ name, text: await read(name) });
+      }
+    }
+  return sources;
 }
 
 const textOf = (path: string) =>
@@ -75,20 +122,30 @@ async function filesAt(given: string, other: string): Promise<Source[]> {
       fix: 'For example `weir diff git:main nginx.conf`, or `weir diff git:v1:nginx.conf git:v2:nginx.conf`.',
     });
   const path = own ?? other;
-  const listed = await git(['ls-tree', '-r', '-z', '--name-only', '--full-tree', revision, '--', await fromTop(path)]);
-  const names = listed.split('\0').filter((name) => name !== '');
-  const isFile = names.length === 1 && names[0] === (await fromTop(path));
-  const wanted = isFile
-    ? names
-    : names.filter((name) => NAMES.test(name) && !name.split('/').some((part) => FOREIGN.has(part)));
-  if (wanted.length > MOST_FILES) throw tooMany(`git:${given}`);
+  const top = await fromTop(path);
+  const names = await namesAt(revision, top);
+  const isFile = names.length === 1 && names[0] === top;
+  const isOwn = (name: string) => !name.split('/').some((part) => FOREIGN.has(part));
+  const wanted = isFile ? names : names.filter((name) => NAMES.test(name) && isOwn(name));
+  const all = async () => (isFile ? namesAt(revision, posix.dirname(top)) : names.filter(isOwn));
   const prefix = (await git(['rev-parse', '--show-prefix'])).trim();
-  return Promise.all(
-    wanted.map(async (name) => ({
-      name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
-      text: await git(['show', `${revision}:${name}`]),
-    })),
-  );
+  const found = await withIncluded(wanted, all, (name) => textAt(revision, name), `git:${given}`);
+  return found.map(({ name, text }) => ({ name: name.startsWith(prefix) ? name.slice(prefix.length) : name, text }));
+}
+
+async function namesAt(revision: string, path: string): Promise<string[]> {
+  const listed = await git(['ls-tree', '-r', '-z', '--name-only', '--full-tree', revision, '--', path]);
+  return listed.split('\0').filter((name) => name !== '');
+}
+
+const MOST_LINKS = 5;
+
+/** Of a link, the text of the file that it leads to. */
+async function textAt(revision: string, name: string, links = 0): Promise<string> {
+  const text = await git(['show', `${revision}:${name}`]);
+  if (links === MOST_LINKS || /\n|\{/.test(text)) return text;
+  const [mode = ''] = (await git(['ls-tree', '--full-tree', revision, '--', name])).split(' ');
+  return mode === '120000' ? textAt(revision, posix.join(posix.dirname(name), text), links + 1) : text;
 }
 
 async function fromTop(path: string): Promise<string> {

@@ -55,9 +55,10 @@ function resolved(folder: string, path: string): string {
   const parts: string[] = [];
   for (const part of [...folder.split('/'), ...path.split('/')]) {
     if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
-    else if (part !== '' || parts.length === 0) parts.push(part);
+    else if (part !== '.' && (part !== '' || parts.length === 0)) parts.push(part);
   }
-  return parts.join('/').replace(/^\/(?=[^/])/, folder.startsWith('/') ? '/' : '');
+  const joined = parts.join('/');
+  return folder.startsWith('/') ? joined : joined.replace(/^\//, '');
 }
 
 function namesFitting(pattern: string, names: readonly string[]): readonly string[] {

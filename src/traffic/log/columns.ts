@@ -270,7 +270,7 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
   const hasPort = isClient && known?.clientHasPort === true;
   const values = valuesOf(layout, name);
-  if (role === 'method' && values.some(isUrl)) return { name, from, extract: methodOf };
+  if (role === 'method' && values.some(isUrl)) return { name, from, extract: ofLine };
   if (role === 'path')
     return { name, from, extract: values.some(isUrl) ? (text) => (isUrl(text) ? pathOf(text) : text) : undefined };
   const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
