@@ -58,15 +58,12 @@ export const ServiceSpec = Type.Object(
 
 export type ServiceSpec = Static<typeof ServiceSpec>;
 
-export interface ServerPlan {
+export interface ServicePlan {
   readonly servers: number;
   readonly time: TimeLaw;
   /** Capacity; Infinity: unlimited. 0: a request that finds all servers busy is refused. */
   readonly queue: number;
   readonly dropsAbandoned: boolean;
-}
-
-export interface ServicePlan extends ServerPlan {
   readonly order: (typeof orders)[number];
   /** ms. The queue is persistent if it has not been empty for `intervalMs`. */
   readonly intervalMs: number;

@@ -18,19 +18,18 @@ import { Durations } from '../math/durations.js';
 import { Level } from '../math/level.js';
 import type { RandomStream } from '../math/random.js';
 import type { ServiceFigures } from '../outcome/outcome-schema.js';
-import type { ServerPlan, ServicePlan } from '../scenario/service-plan.js';
+import type { ServicePlan } from '../scenario/service-plan.js';
 import { assert } from '../schema/failure.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';
 
 interface ServiceOptions<Work> {
   readonly clock: Clock;
-  readonly plan: ServerPlan & Partial<ServicePlan>;
+  readonly plan: ServicePlan;
   readonly draw: RandomStream;
   readonly onStarted?: ((work: Work) => void) | undefined;
   readonly onServed: (work: Work) => void;
-  /** Default: `onServed`, for plans without failures. */
-  readonly onFailed?: ((work: Work) => void) | undefined;
+  readonly onFailed: (work: Work) => void;
   /** Present fraction of its full speed, above 0. Default: 1. */
   readonly speed?: (() => number) | undefined;
   readonly watch?: ServiceWatch | undefined;
@@ -45,16 +44,6 @@ export interface ServiceWatch {
   queued(waiting: number): void;
   responded(ms: number): void;
 }
-
-const plain: Omit<ServicePlan, keyof ServerPlan> = {
-  order: 'fifo',
-  intervalMs: 0,
-  codelMs: undefined,
-  deadlineMs: Number.POSITIVE_INFINITY,
-  fails: 0,
-  perInFlightMs: 0,
-  refusalMs: 0,
-};
 
 export interface Visit<Work> {
   readonly work: Work;
@@ -96,7 +85,7 @@ export class Service<Work> {
     );
     this.#options = options;
     this.#clock = clock;
-    this.#plan = { ...plain, ...plan };
+    this.#plan = plan;
     this.#emptyMs = clock.now();
     this.#fromMs = fromMs;
     this.#waiting = new Level(fromMs, untilMs);
@@ -213,9 +202,10 @@ export class Service<Work> {
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
-    if (hasFailed) (this.#options.onFailed ?? this.#options.onServed)(visit.work);
-    else this.#options.onServed(visit.work);
-    for (const { work } of late) (this.#options.onFailed ?? this.#options.onServed)(work);
+    const { onServed, onFailed } = this.#options;
+    if (hasFailed) onFailed(visit.work);
+    else onServed(visit.work);
+    for (const { work } of late) onFailed(work);
   }
 
   #serveNext(nowMs: number): readonly OpenVisit<Work>[] {

@@ -13,6 +13,7 @@ import { MemoryStore } from '../../src/store/memory.js';
 import { CYCLE_MS, secondsUntil } from '../../src/time/cycle.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { servicePlan } from '../simulate/service-plan.js';
 import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 
 /** What the task asks for: client actor events a second. */
@@ -41,9 +42,10 @@ function simulate(jobs: number, seed: number): number {
   const contract = host.createContract('bench', rateLimiter({ threshold: 10_000, within: 60 }));
   const service: Service<SentAttempt> = new Service({
     clock,
-    plan: { servers: 10, time: exponential(42), queue: 1_000, dropsAbandoned: true },
+    plan: servicePlan({ servers: 10, time: exponential(42), queue: 1_000, dropsAbandoned: true }),
     draw: new RandomStream(seed, 'service'),
     onServed: (attempt) => transport.served(attempt),
+    onFailed: (attempt) => transport.failed(attempt),
   });
   const transport = new ModelledTransport({
     clock,

@@ -6,12 +6,13 @@ import type { ClientSpec } from '../../src/actor/client/client-schema.js';
 import { Population } from '../../src/actor/client/population.js';
 import { drawsOf, RandomStream } from '../../src/math/random.js';
 import type { TimeLaw } from '../../src/math/time-law.js';
-import type { ServerPlan, ServicePlan } from '../../src/scenario/service-plan.js';
+import type { ServicePlan } from '../../src/scenario/service-plan.js';
 import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { Service, type ServiceWatch } from '../../src/simulate/service.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { servicePlan } from '../simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 
 interface RigOptions {
@@ -19,7 +20,7 @@ interface RigOptions {
   readonly seed: number;
   readonly purpose: string;
   readonly decide?: (attempt: SentAttempt, nowMs: number) => Extract<ServiceAnswer, { type: 'limited' }> | undefined;
-  readonly service: Pick<ServerPlan, 'time'> & Partial<ServicePlan>;
+  readonly service: Pick<ServicePlan, 'time'> & Partial<ServicePlan>;
   readonly speed?: (nowMs: number) => number;
   readonly watch?: ServiceWatch;
   /** Delay of each attempt and each answer. Default: none. */
@@ -37,7 +38,7 @@ export function clientRig(options: RigOptions) {
   };
   const service: Service<SentAttempt> = new Service({
     clock,
-    plan: { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false, ...plan },
+    plan: servicePlan(plan),
     draw: new RandomStream(seed, `${purpose}/service`),
     onServed: (attempt) => later(() => modelled.served(attempt)),
     onFailed: (attempt) => later(() => modelled.failed(attempt)),

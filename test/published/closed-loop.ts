@@ -14,6 +14,7 @@ import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
 import { Service } from '../../src/simulate/service.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { servicePlan } from '../simulate/service-plan.js';
 import { UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -48,12 +49,13 @@ export const closedLoop: PublishedCheck = {
     };
     const service: Service<SentAttempt> = new Service({
       clock,
-      plan: { servers: 1, time: exponential(UNIT_MS), queue: Number.POSITIVE_INFINITY, dropsAbandoned: false },
+      plan: servicePlan({ time: exponential(UNIT_MS) }),
       draw: new RandomStream(seed, `${purpose}/service`),
       onServed: (attempt) => {
         if (isMeasured(attempt.sentMs)) responses.add((clock.now() - attempt.sentMs) / UNIT_MS);
         transport.served(attempt);
       },
+      onFailed: () => {},
     });
     const transport = new ModelledTransport({ clock, service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };

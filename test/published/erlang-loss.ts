@@ -7,6 +7,7 @@ import { constant, exponential, type TimeLaw } from '../../src/math/time-law.js'
 import { Service } from '../../src/simulate/service.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { servicePlan } from '../simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -41,10 +42,11 @@ function refusedShare(offered: number, time: TimeLaw, seed: number, purpose: str
   const clock = new VirtualClock(0, CYCLE_MS);
   const service = new Service({
     clock,
-    plan: { servers: SERVERS, time, queue: 0, dropsAbandoned: false },
+    plan: servicePlan({ servers: SERVERS, time, queue: 0 }),
     draw: new RandomStream(seed, `${purpose}/service`),
     fromMs: WARM_UP * UNIT_MS,
     onServed: () => {},
+    onFailed: () => {},
   });
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, offered, WARM_UP + MEASURED, () => service.offer(undefined));

@@ -9,6 +9,7 @@ import { exponential } from '../../src/math/time-law.js';
 import { Service } from '../../src/simulate/service.js';
 import { CYCLE_MS } from '../../src/time/cycle.js';
 import { VirtualClock } from '../../src/time/virtual.js';
+import { servicePlan } from '../simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 
@@ -18,8 +19,6 @@ const WARM_UP = 2_000;
 const MEASURED = { 0.8: 15_000, 0.5: 4_000 } as const;
 const FIRST = 1_000;
 const PAIRS = 3;
-
-const single = { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false } as const;
 
 const P95 = 14.979;
 const P99 = 23.026;
@@ -57,7 +56,7 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
   let [beyond95, beyond99] = [0, 0];
   const service = new Service<number>({
     clock,
-    plan: { ...single, time: exponential(UNIT_MS) },
+    plan: servicePlan({ time: exponential(UNIT_MS) }),
     draw: new RandomStream(seed, `${purpose}/service`),
     fromMs,
     onServed: (arrivedMs) => {
@@ -65,6 +64,7 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
       if (arrivedMs >= fromMs && response > P95) beyond95 += 1;
       if (arrivedMs >= fromMs && response > P99) beyond99 += 1;
     },
+    onFailed: () => {},
   });
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, rho, WARM_UP + MEASURED[rho], () => service.offer(clock.now()));
@@ -99,16 +99,14 @@ function responseOfFirst(rho: number, there: number, seed: number, purpose: stri
   let [begun, ended, sumMs] = [0, 0, 0];
   const service = new Service<number>({
     clock,
-    plan: {
-      ...single,
-      time: { ...law, drawMs: () => law.drawMs(begun++ < there ? before : theirs) },
-    },
+    plan: servicePlan({ time: { drawMs: () => law.drawMs(begun++ < there ? before : theirs) } }),
     draw: theirs,
     onServed: (arrivedMs) => {
       ended += 1;
       if (ended > there) sumMs += clock.now() - arrivedMs;
       if (ended === there + FIRST) clock.stop();
     },
+    onFailed: () => {},
   });
   for (let n = 0; n < there; n += 1) service.offer(0);
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);

@@ -7,6 +7,7 @@ import { ModelledTransport, type ModelledTransportParts } from '../../src/simula
 import { Service } from '../../src/simulate/service.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { populationOf } from '../actor/client/scripted.js';
+import { servicePlan } from './service-plan.js';
 
 type Parts = Omit<ModelledTransportParts, 'clock' | 'service'>;
 type Options = { readonly jobs?: number; readonly timeout?: string; readonly served?: boolean };
@@ -19,9 +20,10 @@ function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) 
   const clock = new VirtualClock(0, 777);
   const service: Service<SentAttempt> = new Service({
     clock,
-    plan: { servers: 1, time: constant(10), queue: 0, dropsAbandoned: false },
+    plan: servicePlan({ time: constant(10), queue: 0 }),
     draw: new RandomStream(1, 'service'),
     onServed: (attempt) => transport.served(attempt),
+    onFailed: (attempt) => transport.failed(attempt),
   });
   const transport = new ModelledTransport({ ...parts, clock, ...(served ? { service } : {}) });
   const client = { kind: 'open', ...(timeout === undefined ? {} : { timeout }) } as const;

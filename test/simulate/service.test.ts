@@ -3,13 +3,14 @@ import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../src/math/random.js';
 import { constant, type TimeLaw } from '../../src/math/time-law.js';
-import { planService, type ServerPlan, type ServicePlan, ServiceSpec } from '../../src/scenario/service-plan.js';
+import { planService, type ServicePlan, ServiceSpec } from '../../src/scenario/service-plan.js';
 import { Bug } from '../../src/schema/failure.js';
 import { Service, type Visit } from '../../src/simulate/service.js';
 import { Rank } from '../../src/time/rank.js';
 import { VirtualClock } from '../../src/time/virtual.js';
 import { read } from '../scenario/reading.js';
 import { run } from './running.js';
+import { servicePlan } from './service-plan.js';
 
 /** Service times as they are told, one after the other. */
 const inTurn = (times: readonly number[]): TimeLaw => {
@@ -17,13 +18,7 @@ const inTurn = (times: readonly number[]): TimeLaw => {
   return { drawMs: () => times[next++]! };
 };
 
-const plan = (given: Partial<ServicePlan> = {}): ServerPlan & Partial<ServicePlan> => ({
-  servers: 1,
-  time: constant(10),
-  queue: Number.POSITIVE_INFINITY,
-  dropsAbandoned: false,
-  ...given,
-});
+const plan = (given: Partial<ServicePlan> = {}) => servicePlan({ time: constant(10), ...given });
 
 /** What happens in a service, as text; a request is named by the instant at which it comes. */
 class Stage {
@@ -124,6 +119,7 @@ describe('a service', () => {
           plan: plan({ servers, time: inTurn(given.map(([, ms]) => ms)) }),
           draw: new RandomStream(1, 'service'),
           onServed: (n) => told.push(`${n} at ${clock.now()}`),
+          onFailed: () => {},
         });
         given.forEach(([gapMs, ms], n) => {
           at += gapMs;
@@ -216,12 +212,13 @@ describe('whatever happens', () => {
     let at = 0;
     const service = new Service<{ n: number; atMs: number }>({
       clock,
-      plan: { ...rest, time: inTurn(requests.map(({ ms }) => ms)) },
+      plan: servicePlan({ ...rest, time: inTurn(requests.map(({ ms }) => ms)) }),
       draw: new RandomStream(1, 'service'),
       onServed: ({ n, atMs }) => {
         gone.add(n);
         insideMs.sum += clock.now() - atMs;
       },
+      onFailed: () => {},
     });
     requests.forEach(({ gapMs, patienceMs }, n) => {
       at += gapMs;
@@ -300,7 +297,7 @@ describe('failures and orders', () => {
 });
 
 describe('a scenario says', () => {
-  it.each<[given: ServiceSpec, plan: Omit<ServerPlan, 'time'> & { meanMs: number }]>([
+  it.each<[given: ServiceSpec, plan: Partial<ServicePlan> & { meanMs: number }]>([
     [{ time: '100ms' }, { servers: 1, queue: Number.POSITIVE_INFINITY, dropsAbandoned: false, meanMs: 100 }],
     [
       { servers: 4, time: { law: 'exponential', mean: 2 }, queue: 0, drop_abandoned: true },
