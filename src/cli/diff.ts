@@ -7,7 +7,7 @@ import { choice, command, flag, type GivenTo, type Options, several, text, value
 import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { logName, logOptions, readingOptions, readingProgress, readingText, refuseCosts } from './log-reading.js';
-import { json, readShare, top } from './options.js';
+import { json, NONE, readShare, top } from './options.js';
 import { say } from './say.js';
 
 function ofLog<Known extends Options>(options: Known): Known {
@@ -74,7 +74,8 @@ export const diff = command({
     const [old, fresh] = await limitFilesOf([given.old, given.new]);
     const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
     const changes = limitChanges(sides.old, sides.new);
-    const folder = given.out === undefined ? undefined : await folders.openAnswerFolder('diff', given.new, given.out);
+    const isWritten = given.out !== undefined && given.out !== NONE;
+    const folder = !isWritten ? undefined : await folders.openAnswerFolder('diff', given.new, given.out);
     const traffic = given.log === undefined ? undefined : await trafficOf(given, given.log, sides);
     const found = {
       names: { old: given.old, new: given.new },

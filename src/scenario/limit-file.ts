@@ -7,7 +7,8 @@ import { readDocument } from './document.js';
 
 type Limiter = Readonly<Record<string, unknown>>;
 
-const FILE = /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties)$|.*\bCaddyfile$/;
+const FILE =
+  /^(?:\.{0,2}\/|[A-Za-z]:[\\/]).*|.*\.(?:conf|cfg|ya?ml|json|tf|toml|xml|properties)(?:\.(?:erb|j2|jinja2?|ejs|hbs|mustache|tmpl|tpl|gotmpl|template))?$|.*\bCaddyfile$/;
 
 /** Fields of a limiter, scenario or definition; a document without any is a gateway file. */
 const OWN =

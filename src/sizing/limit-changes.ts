@@ -36,7 +36,8 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
   const named = new Map([...left.keys()].map((one, index, all) => [nameOf(all, one, index), one]));
   const changes = others.map((one, index): LimitChange => {
     const byName = named.get(nameOf(others, one, index));
-    const before = byName !== undefined && left.has(byName) ? byName : moved(left, one);
+    const before =
+      byName !== undefined && left.has(byName) ? byName : (moved(left, one) ?? rewritten(left, one, others));
     if (before !== undefined) left.delete(before);
     const differs = before === undefined ? [] : differences(before, one);
     return changeOf(before === undefined ? 'added' : 'changed', before, one, differs);
@@ -55,6 +56,26 @@ function moved(left: ReadonlyMap<FoundLimiter, unknown>, one: FoundLimiter): Fou
     (other) => (other.where === one.where || other.name === one.name) && limitWords(other) === limitWords(one),
   );
   return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** The same requests limited in another format; undefined if there is none, or several. */
+function rewritten(
+  left: ReadonlyMap<FoundLimiter, unknown>,
+  one: FoundLimiter,
+  others: readonly FoundLimiter[],
+): FoundLimiter | undefined {
+  const isAlike = (other: FoundLimiter) => placeWords(other) === placeWords(one);
+  const alike = [...left.keys()].filter((other) => isAlike(other) && other.limit?.like !== one.limit?.like);
+  return alike.length === 1 && others.filter(isAlike).length === 1 ? alike[0] : undefined;
+}
+
+/** Its requests, by hosts, path and condition; nginx has the path in the name of its place. */
+function placeWords({ hosts, paths, when, where, counts }: FoundLimiter): string {
+  const [, sign = '', text = '/'] = /(?:^|, )location (=|\^~|~\*?)? ?(.*)$/.exec(where) ?? [];
+  const written = paths.map(pathText);
+  const own = sign === '=' ? text : sign.startsWith('~') ? `${sign} ${text}` : `${text}*`;
+  const all = written.length > 0 ? written : own === '/*' ? [] : [own];
+  return JSON.stringify([[...hosts].sort(), all, when && conditionWords(when), counts]);
 }
 
 function changeOf(

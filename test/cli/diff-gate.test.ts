@@ -165,5 +165,7 @@ describe('files of any name that nginx includes', () => {
     expect(await newlyRefused('empty', 'first')).toBe(38);
     expect(await newlyRefused('not-yet', 'first')).toBe(38);
     expect((await weir('first', 'not-yet')).code).toBe(2);
+    expect((await weir('empty', 'first', '--out', 'none')).code).toBe(0);
+    expect(readdirSync(folder)).not.toContain('none');
   });
 });

@@ -256,3 +256,12 @@ describe('weir limiter', () => {
     [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });
+
+it('a configuration with the ending of a template is a file, and says what is filled in elsewhere', async () => {
+  const zone = (rate: string) =>
+    `limit_req_zone $binary_remote_addr zone=a:1m rate=${rate};\nserver { limit_req zone=a burst=7 nodelay; }\n`;
+  const written = await weirHere(['limiter', file('whole.conf.erb', zone('5r/s'))]);
+  expect([written.code, written.out]).toEqual([0, expect.stringContaining('8')]);
+  const { err } = await weirHere(['limiter', file('nginx.conf.erb', zone('<%= rate %>r/s'))]);
+  expect(err).toContain('the file is a template');
+});

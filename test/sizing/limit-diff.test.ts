@@ -84,6 +84,25 @@ describe('what differs', () => {
     ]);
   });
 
+  it('a limit of one host and path that is written in another format is one that changed', () => {
+    const old = limitersIn(
+      `${ZONES}server { server_name a.example; location /api { limit_req zone=api burst=25 nodelay; } }`,
+      'nginx.conf',
+    );
+    const router = (rule: string) =>
+      limitersIn(
+        `http:\n  middlewares: { m: { rateLimit: { average: 1, burst: 25 } } }\n  routers: { r: { rule: "${rule}", middlewares: [m] } }`,
+        'traefik.yml',
+      );
+    const kinds = (rule: string) =>
+      limitChanges(old, router(rule)).map(({ kind, burst }) => [kind, burst?.old, burst?.new]);
+    expect(kinds('Host(`a.example`) && PathPrefix(`/api`)')).toEqual([['changed', 26, 25]]);
+    expect(kinds('Host(`b.example`) && PathPrefix(`/api`)')).toEqual([
+      ['added', 100, 25],
+      ['removed', 26, 100],
+    ]);
+  });
+
   it('a limit out of its bounds is not understood, with its line', () => {
     const found = fittingLimits(limitersIn('plugins:\n- name: rate-limiting\n  config:\n    minute: 0', 'kong.yml'));
     expect(found.limiters).toEqual([]);
