@@ -6,6 +6,7 @@ import { chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
 import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
+import { replaySentence } from './replay-sentence.js';
 import { commandOf, hasLimiter, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
 import { rulesBlocks } from './rules-document.js';
 import { documentText } from './terminal-blocks.js';
@@ -38,14 +39,15 @@ export function reportText(reported: Reported, terminal?: Terminal): string {
 export function runDocument(reported: Reported, medium: Medium): ReportDocument {
   const { outcome } = reported;
   const { scenario, seed, question, kind, notes = [], compared } = outcome;
+  const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
   const charts = medium === 'documents' ? chartsOf(reported) : [];
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
   const window = medium === 'terminal' ? windowChart(reported) : undefined;
   return {
     title: scenario,
     besides: kind === 'replay' ? undefined : `seed ${seed}`,
-    verdict: verdictView(outcome),
-    sentence: verdictSentence(outcome),
+    verdict: isAnswer ? undefined : verdictView(outcome),
+    sentence: isAnswer ? replaySentence(outcome) : verdictSentence(outcome),
     question,
     facts: factsOf(outcome),
     properties: propertiesOf(outcome),

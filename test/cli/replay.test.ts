@@ -22,7 +22,16 @@ describe('weir replay', () => {
     expect(out).toContain('scenarios/shop.log: read as combined: time from the bracketed timestamp; 1,472 requests');
     expect(out).toContain('Requests from 2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z.');
     expect(out).toMatch(/limited\s+497/);
+    expect(out).toContain('shop.log\n497 of 1,472 (33.8 %) refused, 00:09-00:10 and 00:14-00:16.\n');
     expect(out).toContain('2026-01-01T00:14:58Z  1,784  97.5 s (195 cycles)    101');
+  });
+
+  it('begins with who was refused, how much and when', async () => {
+    const keyed = await weir('replay scenarios/shop.log --key client --threshold 20 --out none');
+    expect(keyed.out).toContain('shop.log\n169 of 1,472 (11.5 %) refused, all of 5 clients, 00:11 and 00:14-00:16.\n');
+    const none = await weir('replay scenarios/shop.log --threshold 1000 --out none');
+    expect(none.out).toContain('shop.log\nNone of 1,472 requests refused.\n');
+    expect([keyed, none].filter(({ out }) => /nothing expected|No expectations/.test(out))).toEqual([]);
   });
 
   it('says in the outcome what a pasted limiter leaves out', async () => {

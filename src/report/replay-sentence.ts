@@ -1,0 +1,53 @@
+// The first sentence of a replay: how many requests were refused, whose, and when.
+//
+//   5,221 of 194,619 (2.7 %) refused, all of 2 clients, 14:02-14:13 and 18:30-18:38.
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { limitingIntervals, limitingStates } from './reported.js';
+import { contractWord, counted, instantOf, number, share } from './words.js';
+
+/** Spells closer than this are one. */
+const GAP_MS = 60_000;
+const MOST_SPELLS = 3;
+
+export function replaySentence(outcome: Outcome): string {
+  const { requests, limited, contracts, contracts_limited, partial } = outcome;
+  const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
+  if (limited === 0) return `None of ${counted(requests, 'request')} refused.${early}`;
+  const whose = contracts > 1 ? `, all of ${counted(contracts_limited, contractWord(outcome))}` : '';
+  const when = spellsOf(outcome);
+  return `${number(limited)} of ${number(requests)} (${share(limited, requests)}) refused${whose}${when === '' ? '' : `, ${when}`}.${early}`;
+}
+
+/** Nothing if the outcome does not list every refused contract and each of its transitions. */
+function spellsOf(outcome: Outcome): string {
+  const { by_contract, contracts_limited, last_cycle, cycle_ms } = outcome;
+  const refused = by_contract.filter(({ limited }) => limited > 0);
+  if (last_cycle === null || refused.length !== contracts_limited) return '';
+  const each = refused.map((contract) =>
+    limitingIntervals(contract.transitions, limitingStates(outcome), last_cycle + 1),
+  );
+  if (each.some((intervals, i) => intervals.length !== refused[i]!.entries || intervals.length === 0)) return '';
+  const spells: [from: number, to: number][] = [];
+  for (const [from, to] of each.flat().toSorted(([a], [b]) => a - b)) {
+    const last = spells.at(-1);
+    if (last !== undefined && (from - last[1]) * cycle_ms <= GAP_MS) last[1] = Math.max(last[1], to);
+    else spells.push([from, to]);
+  }
+  const words = spells.slice(0, MOST_SPELLS).map(([from, to]) => spellWords(from, to, outcome));
+  if (words.includes(undefined)) return '';
+  const more = spells.length - MOST_SPELLS;
+  const all = more > 0 ? [...words, `${number(more)} more times`] : words;
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+}
+
+/** In UTC; with its date if the run is longer than a day. */
+function spellWords(from: number, to: number, outcome: Outcome): string | undefined {
+  const [start, end] = [from, to].map((cycle) => instantOf(cycle, outcome)?.match(/^(\S+)T(\d\d:\d\d)/));
+  if (start == null || end == null) return undefined;
+  const days = ((outcome.last_cycle! - outcome.first_cycle!) * outcome.cycle_ms) / 86_400_000;
+  const [, startDay, startTime] = start;
+  const [, endDay, endTime] = end;
+  const [before, after] = days < 1 ? ['', ''] : [`${startDay} `, startDay === endDay ? '' : `${endDay} `];
+  const isOne = startDay === endDay && startTime === endTime;
+  return isOne ? `${before}${startTime}` : `${before}${startTime}-${after}${endTime}`;
+}
