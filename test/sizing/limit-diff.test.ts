@@ -153,6 +153,14 @@ describe('over a log', () => {
     expect(found).toMatchObject({ refused_old: 2, newly_admitted: 2 });
   });
 
+  it('requests of one ms keep the order of the log where two places share a zone', async () => {
+    const shared =
+      'location /a { limit_req zone=api burst=1 nodelay; } location /b { limit_req zone=api burst=9 nodelay; }';
+    const order = (...paths: string[]) => paths.map((path): Row => [1, 'x', path]);
+    expect(await differ('', shared, order('/a', '/b', '/a'))).toMatchObject({ newly_refused: 1 });
+    expect(await differ('', shared, order('/a', '/a', '/b'))).toMatchObject({ newly_refused: 0 });
+  });
+
   it('several limits of a place are charged only if all admit', async () => {
     const both = 'limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay;';
     const found = await differ(`location /a { ${both} } location /b { limit_req zone=all burst=9 nodelay; }`, '', [
