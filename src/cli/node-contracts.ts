@@ -14,22 +14,22 @@ import { inputs } from './options.js';
 import { facts, table } from './terminal.js';
 
 export const contracts = nodeCommand({
-  options: { slug, id: text('id or name of a contract', { place: true }) },
+  options: { slug, contract: text('id or name of a contract', { place: true }) },
   examples: [
     ['node contracts edge-gateway', 'all of them, those that limit first'],
     ['node contracts edge-gateway 0123456789abcdef', 'its window and its last transitions'],
   ],
-  run: async (node, { slug, id }) => {
+  run: async (node, { slug, contract }) => {
     const { api } = node;
     const cycleMs = await cycleMsOfNode(node);
-    if (id !== undefined) {
-      const answer = await api.call(getContract, { params: { slug, contract_id: id } });
+    if (contract !== undefined) {
+      const answer = await api.call(getContract, { params: { slug, contract_id: contract } });
       return { answer, words: contractWords(answer.contract, cycleMs) };
     }
     const answer = { ok: true, contracts: await allContracts(api, slug, { sort: 'limiting' }) };
-    const rows = answer.contracts.map(({ id: own, currentState, name, threshold, within }) => {
+    const rows = answer.contracts.map(({ id, currentState, name, threshold, within }) => {
       const window = within === undefined ? undefined : spanWords(within, cycleMs);
-      return [own, currentState, name, threshold, window];
+      return [id, currentState, name, threshold, window];
     });
     const words =
       rows.length === 0

@@ -110,7 +110,7 @@ export const list = nodeCommand({
 
 export const rotate = nodeCommand({
   options: {
-    id: text('id of the key (default: the one that `weir node mint` kept)', { place: true }),
+    key: text('id of the key (default: the one that `weir node mint` kept)', { place: true }),
     keep: text('how long the old one stays valid, as 1h (default: 24h); 0: it ends immediately'),
     for: lifetime('as the old one'),
   },
@@ -118,10 +118,10 @@ export const rotate = nodeCommand({
     ['node keys rotate', 'replace the kept key by a new one'],
     ['node keys rotate key_Zm9vYmFyYmF6cXV4 --keep 0', 'the old one may be known to others'],
   ],
-  run: async ({ api, folder, url, refuseInsecure }, { id, keep: overlap, for: expires_in_days }) => {
+  run: async ({ api, folder, url, refuseInsecure }, { key: given, keep: overlap, for: expires_in_days }) => {
     refuseInsecure();
     const kept = folder.key.read();
-    const key_id = id ?? kept?.key_id;
+    const key_id = given ?? kept?.key_id;
     if (key_id === undefined)
       throw usageFailure(`No key of ${url} is kept: say which one, as \`weir node keys list\` shows it.`);
     const overlap_seconds = overlap === undefined ? undefined : durationIn('keep', overlap, 1_000);
@@ -140,9 +140,9 @@ export const rotate = nodeCommand({
 });
 
 export const revoke = nodeCommand({
-  options: { id: text('id of the key', { place: true, required: true }) },
+  options: { key: text('id of the key', { place: true, required: true }) },
   examples: [['node keys revoke key_Zm9vYmFyYmF6cXV4', 'nothing opens with it any more']],
-  run: async ({ api, folder }, { id: key_id }) => {
+  run: async ({ api, folder }, { key: key_id }) => {
     await api.call(revokeKey, { params: { key_id } });
     const isKept = folder.key.read()?.key_id === key_id;
     if (isKept) folder.key.remove();

@@ -32,14 +32,14 @@ export const endpoints = nodeCommand({
 
 export const operators = nodeCommand({
   isPublic: true,
-  options: { id: text('id of an operator', { place: true }) },
+  options: { operator: text('id of an operator', { place: true }) },
   examples: [
     ['node operators', 'all of them'],
     ['node operators KO42', 'its equation, inputs and reference cases'],
   ],
-  run: async ({ anyone }, { id }) => {
-    if (id !== undefined) {
-      const answer = await anyone.call(getOperator, { params: { id } });
+  run: async ({ anyone }, { operator }) => {
+    if (operator !== undefined) {
+      const answer = await anyone.call(getOperator, { params: { id: operator } });
       return { answer, words: operatorText(answer.operator) };
     }
     const answer = await anyone.call(listOperators);

@@ -12,7 +12,7 @@ import { terminalAtHand } from './terminal.js';
 const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'html', 'png'];
 
 const options = {
-  run: several(text('report folders, or their outcome.json', { place: true, required: true })),
+  file: several(text('report folders, or their outcome.json', { place: true, required: true })),
   out: text(
     `render one run again into this folder, or runs into this file: its name ends with .${endings.join(', .')}`,
     { writes: true },
@@ -50,7 +50,7 @@ async function renderRuns(given: Given): Promise<void> {
   const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;
   const ending = endings.find((name) => out?.endsWith(`.${name}`));
   const runs: NamedRun[] = [];
-  for (const name of baseline === undefined ? given.run : [baseline, ...given.run])
+  for (const name of baseline === undefined ? given.file : [baseline, ...given.file])
     runs.push({ name, reported: await readRun(name) });
   const [first] = runs;
   if (out !== undefined && ending === undefined && first !== undefined) {

@@ -16,7 +16,7 @@ import { print } from './print.js';
 import { facts } from './terminal.js';
 
 const options = {
-  record: text('exported file; - for standard input', { place: true, required: true }),
+  file: text('exported record; - for standard input', { place: true, required: true }),
   pin: several(
     text(
       'public key of the node: a PEM file, base64, or a fingerprint (default: the pinned one); of several nodes: once for each, or a file with one a line; none: a record whose key nothing pins holds, too, which finds damage, and no forgery',
@@ -41,7 +41,7 @@ export const verify = command({
     ['node record edge-gateway | weir verify -', 'without a file'],
   ],
   run: async (given) => {
-    const { record, pin: pins, url, json, checkpoint, from, out } = given;
+    const { file, pin: pins, url, json, checkpoint, from, out } = given;
     const allowUnpinned = pins?.includes('none') ?? false;
     const pin = allowUnpinned ? undefined : pins;
     const trusted =
@@ -50,7 +50,7 @@ export const verify = command({
     const verifier = new ExportVerifier(trusted);
     if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
     if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
-    const found = await walk(record, verifier);
+    const found = await walk(file, verifier);
     const verdict = { ok: true, ...(allowUnpinned ? found : pinnedOnly(found)) };
     // Only a verified head is saved.
     if (out !== undefined && verdict.valid && verifier.closing !== undefined)

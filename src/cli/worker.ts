@@ -12,7 +12,7 @@ import { Progress } from './progress.js';
 import { say, warn } from './say.js';
 
 const options = {
-  redis: text('the Redis to take runs from', { place: true, required: true }),
+  store: text('the Redis to take runs from', { place: true, required: true }),
   workers: threads,
   target: several(
     value(
@@ -34,7 +34,7 @@ export const worker = command({
   ],
   more: 'Anyone who reaches that Redis can ask for runs, and for load on a --target. A worker reads no files for them. All must be of one version. Runs of a worker that is killed go to another; a load whose generator is killed is invalid. Ctrl-C ends it after what is under way, a second one at once.',
   run: async (given) => {
-    const { redis, workers: threads = availableParallelism(), json } = given;
+    const { store, workers: threads = availableParallelism(), json } = given;
     const targets = given.target ?? [];
     // As in `weir load`, whose requests it may send.
     setFlagsFromString('--no-allocation-site-pretenuring');
@@ -45,7 +45,7 @@ export const worker = command({
     stopSignal();
     const progress = new Progress('runs made');
     let runs = 0;
-    const taking = await takeRuns(redis, {
+    const taking = await takeRuns(store, {
       threads,
       onRun: (made) => {
         runs = made;

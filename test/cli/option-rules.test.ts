@@ -43,7 +43,7 @@ describe('what has no effect is refused', () => {
       ['identify http://127.0.0.1:1 -- curl {url}', '<program> has no effect without --client.'],
       ['identify --client --budget 20', '--budget has no effect with --client.'],
       [`identify --from ${log} --budget 20`, '--budget has no effect with --from.'],
-      ['report', '<run> is missing.'],
+      ['report', '<file> is missing.'],
       ['report a --tolerance 5%', '--tolerance has no effect without --baseline.'],
       ['report a --out x --json', '--json has no effect with --out.'],
       ['play --out x --port 20000', '--port has no effect with --out.'],
