@@ -1,0 +1,393 @@
+// The structure as a ratchet: each figure has a bound that is only lowered. It reads the sources, and says what to do instead.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAst } from 'vitest/node';
+import { entriesOf } from '../src/cli/command.js';
+import { commands, groups } from '../src/cli/commands.js';
+import * as endpoints from '../src/client/endpoints.js';
+import { features } from '../src/schema/optional-package.js';
+
+const sourcesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+const files = sourcesIn('src');
+const tests = sourcesIn('test');
+/** The source of a module that is imported by this path. */
+const sourceOf = (path: string) =>
+  [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx')].find((one) => files.includes(one)) ?? path;
+const textOf = (path: string) => readFileSync(path, 'utf8');
+const linesOf = (path: string) => textOf(path).split('\n').length - 1;
+/** The folder of src, or the file, that a source belongs to. */
+const roomOf = (path: string) => relative('src', path).split('/')[0]!;
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+/** A bound that its figure has left behind would let it grow again. */
+function expectBound(figure: number, bound: number, slack: number, what: string, instead: string) {
+  expect(figure, `${what}: ${figure}, at most ${bound}. ${instead}`).toBeLessThanOrEqual(bound);
+  expect(figure, `${what}: ${figure}. Lower its bound of ${bound} to that.`).toBeGreaterThanOrEqual(bound - slack);
+}
+
+/** Each is lowered by the change that earns it. A change that mends a fault or adds what was asked for may raise lines, and says by how many. */
+const most = {
+  rooms: {
+    actor: 3321,
+    api: 1429,
+    'build-time.ts': 15,
+    cli: 5990,
+    client: 1714,
+    explain: 1927,
+    gateway: 4488,
+    host: 2332,
+    identify: 7813,
+    limiter: 9376,
+    live: 5173,
+    math: 1163,
+    middleware: 614,
+    node: 13_892,
+    operator: 777,
+    outcome: 2050,
+    'package-file.ts': 7,
+    play: 2459,
+    record: 1437,
+    report: 4880,
+    scenario: 1564,
+    schema: 1497,
+    simulate: 5447,
+    sizing: 2830,
+    store: 4366,
+    time: 862,
+    topics: 33,
+    traffic: 5625,
+    'version.ts': 2,
+    web: 4307,
+    'weir.ts': 154,
+  } as Readonly<Record<string, number>>,
+  src: 97_544,
+  test: 57_929,
+  longLines: 97,
+  commands: 15,
+  options: 92,
+  routes: 43,
+  longFunctions: 10,
+  manyParameters: 15,
+  deciding: 42,
+};
+
+describe('lines', () => {
+  it.each([...new Set(files.map(roomOf))])('src/%s grows by no line beyond its bound', (room) => {
+    const lines = sum(files.filter((path) => roomOf(path) === room).map(linesOf));
+    const bound = most.rooms[room] ?? 0;
+    const instead = 'Remove a concept or a file of this folder first; longer lines are no way.';
+    expectBound(lines, bound, Math.max(40, bound / 25), `Lines of src/${room}`, instead);
+  });
+
+  it('src grows by no line beyond its bound', () => {
+    expectBound(sum(files.map(linesOf)), most.src, 400, 'Lines of src', 'Remove what serves nothing any more.');
+  });
+
+  it('test grows by no line beyond its bound', () => {
+    const instead = 'Say it in a table that there is; a test goes only with its promise.';
+    expectBound(sum(tests.map(linesOf)), most.test, 400, 'Lines of test', instead);
+  });
+
+  it('a file is one sitting: at most 400 lines', () => {
+    expect(files.filter((path) => linesOf(path) > 400)).toEqual([]);
+  });
+
+  it('a line has at most 160 characters', () => {
+    const long = files.flatMap((path) =>
+      textOf(path)
+        .split('\n')
+        .flatMap((line, index) => (line.length > 160 ? [`${path}:${index + 1}`] : [])),
+    );
+    expectBound(long.length, most.longLines, 0, 'Lines over 160 characters', `Break them: ${long.join(', ')}`);
+  });
+});
+
+describe('what there is to learn', () => {
+  it('the first page of help lists few commands', () => {
+    const titled = groups.filter(({ title }) => title !== 'more').map(({ title }) => title as string);
+    const listed = commands.filter(({ name, group }) => titled.includes(group ?? '') && !name.startsWith('node '));
+    // All commands of a node are one line of that page.
+    expectBound(
+      listed.length + 1,
+      most.commands,
+      0,
+      'Commands on the first page',
+      'List it by `weir help commands` alone.',
+    );
+  });
+
+  it('an option has one name in all commands, and there are few', async () => {
+    const all = await Promise.all(commands.map(async ({ load }) => entriesOf((await load()).options)));
+    const names = new Set(all.flat().map(([name]) => name));
+    expectBound(
+      names.size,
+      most.options,
+      0,
+      'Options and arguments',
+      'Take the name of an option that there is, or none.',
+    );
+  });
+
+  it('the API has few routes', () => {
+    expectBound(Object.keys(endpoints).length, most.routes, 0, 'Routes', 'Add a field to a route that there is.');
+  });
+});
+
+describe('functions', () => {
+  interface Found {
+    readonly name: string;
+    readonly lines: number;
+    readonly parameters: number;
+  }
+
+  /** The functions of a source, each with its place. */
+  function functionsOf(path: string): Found[] {
+    const text = textOf(path);
+    const found: Found[] = [];
+    const visit = (node: unknown, name: string) => {
+      if (Array.isArray(node)) for (const one of node) visit(one, name);
+      else if (typeof node === 'object' && node !== null) {
+        const { type, start, end, params, id, key, ...rest } = node as Record<string, any>;
+        const named = id?.name ?? key?.name ?? name;
+        if (/^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)) {
+          const lines = text.slice(start, end).split('\n').length;
+          found.push({ name: `${path}: ${named}`, lines, parameters: params.length });
+        }
+        for (const part of [params, ...Object.values(rest)]) visit(part, named);
+      }
+    };
+    visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }, path).body, '');
+    return found;
+  }
+  const functions = files.flatMap(functionsOf);
+
+  it('a function has at most 80 lines', () => {
+    const long = functions.filter(({ lines }) => lines > 80).map(({ name, lines }) => `${name} has ${lines}`);
+    expectBound(long.length, most.longFunctions, 0, 'Functions over 80 lines', `Name its parts: ${long.join('; ')}`);
+  });
+
+  it('a function has at most five parameters', () => {
+    const many = functions.filter(({ parameters }) => parameters > 5).map(({ name }) => name);
+    expectBound(
+      many.length,
+      most.manyParameters,
+      0,
+      'Functions with six and more parameters',
+      `Pass one value: ${many.join('; ')}`,
+    );
+  });
+
+  it('a request is decided in few files', () => {
+    const deciding = files.filter((path) => textOf(path).includes('.decide('));
+    expectBound(
+      deciding.length,
+      most.deciding,
+      0,
+      'Files with `.decide(`',
+      'Call the one decision on the way of a request.',
+    );
+  });
+});
+
+/** Who stands above whom: a floor imports from the floors below it, never from one above. */
+const floors = [
+  ['version.ts', 'package-file.ts', 'topics'],
+  ['schema'],
+  ['math'],
+  ['time'],
+  ['operator'],
+  ['gateway'],
+  ['limiter'],
+  ['record'],
+  ['actor'],
+  ['store'],
+  ['host'],
+  ['traffic'],
+  ['outcome'],
+  ['scenario'],
+  ['simulate'],
+  ['sizing'],
+  ['explain'],
+  ['api'],
+  ['client'],
+  ['middleware'],
+  ['web'],
+  ['report'],
+  ['play'],
+  ['node'],
+  ['live'],
+  ['identify'],
+  // The command line, the library and the build's last step: who uses the house, each without the others.
+  ['cli', 'weir.ts'],
+  ['build-time.ts'],
+];
+const floorOf = (path: string) => floors.findIndex((rooms) => rooms.includes(relative('src', path).split('/')[0]!));
+
+/** Files that a file names in an import: of values, of types, or by `import()`. */
+function importsOf(path: string): string[] {
+  const named = /^(?:import|export)[^'"]*?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gms;
+  return [...textOf(path).matchAll(named)].map(([, of, later]) => sourceOf(join(path, '..', (of ?? later)!)));
+}
+
+/** Files and packages whose code is loaded with a file: no types, and nothing that is imported later. */
+function valueImportsOf(path: string): string[] {
+  return [...textOf(path).matchAll(/^(?:import|export) (?!type )([^'"]*?) ?from '([^']+)'/gms)]
+    .filter(([, names]) => !/^\{( type \w+,?)+ \}$/.test(names!))
+    .map(([, , to]) => (to!.startsWith('.') ? sourceOf(join(path, '..', to!)) : to!));
+}
+
+/** All files and packages that are loaded with a file. */
+function loadedOf(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  if (path.startsWith('src/')) for (const to of valueImportsOf(path)) loadedOf(to, seen);
+  return seen;
+}
+
+describe('files and imports', () => {
+  it.each(files)('%s opens with what it is for', (path) => {
+    const first = textOf(path)
+      .replace(/^#!.*\n/, '')
+      .split('\n')[0]!;
+    expect(first).toMatch(/^\/\/ \S/);
+  });
+
+  it.each([
+    ['src/node/node.ts', /^(@redis.client|@grpc|bullmq|better-sqlite3)/],
+    ['src/node/node-storage.ts', /^(@redis.client|fastify|better-sqlite3)/],
+    ['src/weir.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
+    ['src/simulate/simulate.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
+    ['src/simulate/replay.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
+    ['src/live/load.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
+  ])('%s is loaded without what is not always needed: %s', (path, unneeded) => {
+    expect([...loadedOf(path)].filter((to) => unneeded.test(to))).toEqual([]);
+  });
+
+  it('an optional package has one version, wherever it is named', () => {
+    const { optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(textOf('package.json'));
+    const { 'better-sqlite3': _loadedByItself, ...others } = { ...optionalDependencies, ...peerDependencies };
+    expect(Object.assign({}, ...Object.values(features).map(({ packages }) => packages))).toEqual(others);
+    expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
+  });
+
+  it('a program that installs the package gets few others', () => {
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(textOf('package.json'));
+    const needed = [dependencies, optionalDependencies, peerDependencies].map((all) => Object.keys(all));
+    expect(needed, 'Bundle it, or say in src/README.md why it cannot be.').toEqual([
+      ['rxjs', 'typebox', 'xstate'],
+      ['@napi-rs/canvas', 'better-sqlite3'],
+      ['@grpc/grpc-js', '@grpc/proto-loader', 'autocannon', 'bullmq'],
+    ]);
+  });
+
+  it('a clone has the SQLite of every Node: the lock file names one version for all', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json'));
+    const versions = ['better-sqlite3', 'better-sqlite3-13'].map((name) => packages[`node_modules/${name}`].version);
+    expect(versions.map((version) => Number.parseInt(version, 10))).toEqual([12, 13]);
+  });
+
+  it('names what each package is for that it ships or depends on', () => {
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(textOf('package.json'));
+    const imported = files.flatMap(valueImportsOf).filter((to) => !/^(src\/|node:)/.test(to));
+    const shipped = imported.map((to) => to.match(/^(@[^/]+\/)?[^/]+/)![0]);
+    const list = textOf('src/README.md').split('## What it depends on')[1]!;
+    const named = [...list.matchAll(/^\| (`.+?`) +\|/gm)].flatMap(([, names = '']) =>
+      names.replaceAll('`', '').split(', '),
+    );
+    const all = [...shipped, ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
+    // These two are copied as files.
+    expect(named.sort()).toEqual([...new Set([...all, '@fontsource/inter', 'chart.js'])].sort());
+  });
+
+  it('imports run one way, from the floors above to the floors below', () => {
+    const upward = files.flatMap((path) =>
+      importsOf(path)
+        .filter((to) => floorOf(to) > floorOf(path))
+        .map((to) => `${path} -> ${to}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it('no files import each other in a circle, not even later or for a type', () => {
+    const seen = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: string[]) => {
+      if (seen.get(path) === 'done') return;
+      if (seen.get(path) === 'open') {
+        circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+        return;
+      }
+      seen.set(path, 'open');
+      for (const to of importsOf(path)) visit(to, [...trail, path]);
+      seen.set(path, 'done');
+    };
+    for (const path of files) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('a command loads its work when it runs: help and a wrong option are answered without it', () => {
+    const light = new Set(['typebox/schema']);
+    const commands = [...textOf('src/cli/commands.ts').matchAll(/\bimport\('\.\/([\w-]+)\.js'\)/g)];
+    const heavy = ['program', ...commands.map(([, name]) => name!)].flatMap((name) =>
+      [...loadedOf(`src/cli/${name}.ts`)]
+        .filter((to) =>
+          to.startsWith('src/')
+            ? /^src\/(host|scenario|simulate|node|live)\//.test(to)
+            : !to.startsWith('node:') && !light.has(to),
+        )
+        .map((to) => `src/cli/${name}.ts -> ${to}`),
+    );
+    expect(commands.length).toBeGreaterThan(20);
+    expect(heavy, 'use instead: `await import(…)` inside `run`').toEqual([]);
+  });
+
+  it('what is exported is used in another file, or a test specifies it', () => {
+    const words = new Map([...files, ...tests].map((path) => [path, new Set(textOf(path).match(/\w+/g))]));
+    const isUsed = (name: string, path: string) => [...words].some(([other, has]) => other !== path && has.has(name));
+    const exported = /^export (?:abstract |async )*(?:function\*?|class|const) (\w+)/gm;
+    const unused = files.flatMap((path) =>
+      [...textOf(path).matchAll(exported)]
+        .filter(([, name]) => !isUsed(name!, path))
+        .map(([, name]) => `${path}: ${name}`),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  /** The library gives its users names that its rooms have inside, too. */
+  const ofTheLibrary = new Set(['NodeOptions', 'startNode', 'replay', 'Limiter']);
+
+  it('one word for one thing: no class, type or function is exported under one name by two files', () => {
+    const declared = /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type) (\w+)/gm;
+    const places = new Map<string, Set<string>>();
+    for (const path of files)
+      for (const [, name] of textOf(path).matchAll(declared))
+        places.set(name!, (places.get(name!) ?? new Set()).add(path));
+    const twice = [...places].filter(([name, where]) => where.size > 1 && !ofTheLibrary.has(name));
+    const found = twice.map(([name, where]) => `${name}: ${[...where].join(', ')}`);
+    expect(found).toEqual([]);
+  });
+
+  it('a type is exported for another file that names it', () => {
+    const entries = /^src\/(weir|client\/weir-client|middleware\/limit)\.ts$/;
+    const words = new Map([...files, ...tests].map((path) => [path, new Set(textOf(path).match(/\w+/g))]));
+    const unnamed = files
+      .filter((path) => !entries.test(path))
+      .flatMap((path) =>
+        [...textOf(path).matchAll(/^export (?:interface|type) (\w+)/gm)]
+          .filter(([, name]) => ![...words].some(([other, has]) => other !== path && has.has(name!)))
+          .map(([, name]) => `${path}: ${name}`),
+      );
+    expect(unnamed).toEqual([]);
+  });
+
+  it('no room is named after nothing', () => {
+    expect(files.filter((path) => /(^|\/)(index|utils?|helpers?|types|manager|common|misc)\.ts$/.test(path))).toEqual(
+      [],
+    );
+  });
+});
