@@ -172,7 +172,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
   const paste = log.cost === undefined ? [...linesToPaste(limit, limits), ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
-  const report = { ...found, name, isKeyed, paste, command };
+  const report = { ...found, name, isKeyed, key: log.keyColumn, paste, command };
   const document = adviceDocument(report);
   const pageOf = (files: readonly string[]) => sizingPageHtml(report, files);
   const page = folder && (await writeAnswer(folder, answer, document, pageOf));

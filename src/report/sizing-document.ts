@@ -11,11 +11,13 @@ export interface AdviceParts {
   readonly name: string;
   readonly advice: Advice;
   readonly isKeyed: boolean;
+  /** As it was asked for: client, path, a column; undefined for one limit for all. */
+  readonly key?: string | undefined;
   readonly paste: readonly PasteLines[];
   readonly command: string;
 }
 
-export function adviceDocument({ name, advice, isKeyed, paste, command }: AdviceParts): ReportDocument {
+export function adviceDocument({ name, advice, isKeyed, key, paste, command }: AdviceParts): ReportDocument {
   const { recommendations, cycle_ms, excluded, requests, keys, first_at, last_at, fitted } = advice;
   const one = recommendations[0]!;
   const heads = [...['threshold', 'limited', 'share', 'keys', 'in 1 s', 'in 1 min'].map(right), 'hold-out'];
@@ -50,7 +52,7 @@ export function adviceDocument({ name, advice, isKeyed, paste, command }: Advice
       ),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
-      ...(paste.length === 0 ? [] : pasteBlocks(advice, paste)),
+      ...(paste.length === 0 ? [] : pasteBlocks(advice, paste, key)),
     ],
     again: { command },
   };
@@ -101,10 +103,14 @@ function fittedTable({ fitted, cycle_ms }: Advice): Table {
   };
 }
 
-function pasteBlocks({ recommendations, fitted, cycle_ms }: Advice, paste: readonly PasteLines[]): Block[] {
+function pasteBlocks(
+  { recommendations, fitted, cycle_ms }: Advice,
+  paste: readonly PasteLines[],
+  key: string | undefined,
+): Block[] {
   const { threshold, within } = recommendations[0]!;
   const own = fitted.some((one) => one.within === within) ? '; a product that was compared has its own limit' : '';
-  const words = `For ${counted(threshold, 'request')} in ${windowWords(within, cycle_ms)}${own}.`;
+  const words = `For ${counted(threshold, 'request')} in ${windowWords(within, cycle_ms)}, counted ${key === undefined ? 'for all together' : `by ${plain(key)}`}${own}.`;
   return [
     sentence(words, { title: 'Lines to paste' }),
     ...paste.map(

@@ -52,6 +52,7 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
   expect(code).toBe(0);
   expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 120 in 60 s)');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=1r/m;');
+  expect(out).toContain('For 1 request in 60 s, counted by client.');
   expect(out).toContain('{ threshold: 1, within: 60s }');
   expect(out).toContain('app.use(rateLimit({ windowMs: 60000, limit: 1,');
 });
