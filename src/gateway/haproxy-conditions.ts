@@ -2,7 +2,7 @@
 //
 //   path_beg -i /api /v2        METH_POST        src 10.0.0.0/8        req.hdr(user-agent),lower -m sub bot
 //
-// Source: HAProxy's configuration manual 2.6, 7.1 to 7.4; run with 2.6.
+// Source: HAProxy's configuration manual 2.6, 7.1 to 7.4.
 import { isRange } from './address-range.js';
 import { literal } from './expression.js';
 import { headerText } from './logged-headers.js';
