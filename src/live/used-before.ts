@@ -43,10 +43,11 @@ export function usedBefore(
   options: ExplanationOptions,
   announced: Announced | undefined,
 ): string | undefined {
-  const { most: room, spanMs } = planRule(rules[0]!);
-  if (room > MOST_EARLIER) return undefined;
+  const span = planRule(rules[0]!);
+  const { spanMs } = span;
+  if (span.most > MOST_EARLIER) return undefined;
   const start = startOf(requests);
-  if (!isExplainedByUse(requests, rules, options, start, room, spanMs)) return undefined;
+  if (!isExplainedByUse({ requests, rules, options }, start, span)) return undefined;
   const again = againWords(start, rules, spanMs, announced);
   if (start === undefined)
     return `The limiter was in use before: it held the first answers for longer than one that is not in use.${again}`;
@@ -102,13 +103,16 @@ function againWords(
   return `${other} Wait ${seconds(1000 * Math.ceil(waitMs / 1000))} and run again.`;
 }
 
+interface Asked {
+  readonly requests: readonly SeenRequest[];
+  readonly rules: readonly RuleDefinition[];
+  readonly options: ExplanationOptions;
+}
+
 function isExplainedByUse(
-  requests: readonly SeenRequest[],
-  rules: readonly RuleDefinition[],
-  options: ExplanationOptions,
+  { requests, rules, options }: Asked,
   start: Start | undefined,
-  room: number,
-  spanMs: number,
+  { most: room, spanMs }: { readonly most: number; readonly spanMs: number },
 ): boolean {
   const beginMs = requests.reduce((first, { sentMs }) => Math.min(first, sentMs), Number.POSITIVE_INFINITY);
   // What a rule holds may be released during the run.

@@ -10,7 +10,7 @@ import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed, type RecordRow } from './machine-feed.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, ShownCommand } from './parts.js';
-import { RecordPages, RecordTable } from './record-table.js';
+import { RecordPages, RecordTable, type RecordTableProps } from './record-table.js';
 import { Verify } from './verify.js';
 
 type Machine = AnswerOf<Endpoints['getMachine']>['machine'];
@@ -130,25 +130,31 @@ function MachineView({ machine, cycleMs, onStatus }: ViewProps) {
           );
         })}
       </div>
-      <section class="card" aria-labelledby="record-title">
-        <div class="row title">
-          <h2 id="record-title">Record</h2>
-          <div class="row">
-            <Verify slug={slug} head={seq} />
-            <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
-              Export
-            </a>
-          </div>
-        </div>
-        <RecordTable
-          pages={pages}
-          head={seq}
-          cycle={cycle}
-          cycleMs={cycleMs}
-          nameOf={(id) => names.get(id) ?? id.slice(0, 6)}
-        />
-      </section>
+      <RecordCard
+        pages={pages}
+        head={seq}
+        cycle={cycle}
+        cycleMs={cycleMs}
+        nameOf={(id) => names.get(id) ?? id.slice(0, 6)}
+      />
     </>
+  );
+}
+
+function RecordCard(props: RecordTableProps) {
+  return (
+    <section class="card" aria-labelledby="record-title">
+      <div class="row title">
+        <h2 id="record-title">Record</h2>
+        <div class="row">
+          <Verify slug={slug} head={props.head} />
+          <a href={`/api/chain/${slug}/state?format=ndjson`} download={`${slug}.ndjson`}>
+            Export
+          </a>
+        </div>
+      </div>
+      <RecordTable {...props} />
+    </section>
   );
 }
 

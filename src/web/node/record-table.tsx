@@ -67,7 +67,7 @@ function pageOf(seq: number): number {
   return Math.floor((seq - 1) / PAGE);
 }
 
-interface RecordTableProps {
+export interface RecordTableProps {
   readonly pages: RecordPages;
   readonly head: number;
   readonly cycle: number;
