@@ -24,8 +24,16 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
     const limiter = limiterIn(given, read);
     return followsRule(limiter) ? limiter : checkLimiter(limiter);
   }
-  const { limitersIn } = await import('../gateway/limits-in.js');
-  const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
+  const [{ leftOut }, { limitersIn }] = await Promise.all([
+    import('../gateway/found.js'),
+    import('../gateway/limits-in.js'),
+  ]);
+  const limiter = limiterIn(given, read, (name, text, location) => {
+    const limits = limitersIn(text, name);
+    const asked = limits.places.filter(({ where }) => location === undefined || where === location);
+    const notUnderstood = [...limits.notUnderstood, ...leftOut({ places: asked })];
+    return limiterAt(name, { ...limits, notUnderstood }, location);
+  });
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }
 

@@ -33,7 +33,7 @@ export interface Refuted {
   readonly isHeld: boolean;
 }
 
-export interface ExplanationOptions extends Omit<QueueOptions, 'transportMs'> {
+interface ExplanationOptions extends Omit<QueueOptions, 'transportMs'> {
   /** Default: unbounded. */
   readonly transportMs?: number | undefined;
   /** Limit on search nodes per phase. Default: 300,000, or 200 per request if that is more. */
@@ -56,10 +56,10 @@ const TOO_AMBIGUOUS = 0.5;
 export function explain(
   requests: readonly SeenRequest[],
   rules: readonly RuleDefinition[],
-  { pauses = [], ...given }: ExplanationOptions,
+  { slackMs, transportMs = Number.POSITIVE_INFINITY, pauses = [], ...given }: ExplanationOptions,
 ): Explanation {
-  const options = { ...searchOptions(requests, given), pauses: [] };
-  const { mostNodes } = options;
+  const mostNodes = given.mostNodes ?? Math.max(DEFAULT_NODES, NODES_OF_REQUEST * requests.length);
+  const options = { slackMs, transportMs, pauses: [], mostNodes };
   const found = explainFor(requests, rules, options, 0);
   if (found.type === 'refuted') {
     // Time that the clock lost before the first request is part of its phase.
@@ -82,28 +82,6 @@ export function explain(
     if (best.type !== 'explained' || other.ambiguous < best.ambiguous) best = other;
   }
   return best;
-}
-
-/** Whether one of the rules could have given the answers; undefined if the search was given up. */
-export function isExplained(
-  requests: readonly SeenRequest[],
-  rules: readonly RuleDefinition[],
-  options: ExplanationOptions,
-): boolean | undefined {
-  const { type } = byAnyRule(requests, rules, searchOptions(requests, options));
-  return type === 'unknown' ? undefined : type === 'explained';
-}
-
-function searchOptions(
-  requests: readonly SeenRequest[],
-  { slackMs, transportMs, pauses, mostNodes }: ExplanationOptions,
-): Given {
-  return {
-    slackMs,
-    pauses,
-    transportMs: transportMs ?? Number.POSITIVE_INFINITY,
-    mostNodes: mostNodes ?? Math.max(DEFAULT_NODES, NODES_OF_REQUEST * requests.length),
-  };
 }
 
 export function saysEnough(found: Explanation): boolean {

@@ -8,12 +8,15 @@
 import { expressionOf } from './expression.js';
 import {
   ALWAYS,
+  conditionWords,
   holds,
+  isAlways,
   type LoggedRequest,
   lackOf,
   type RequestCondition,
   type RequestField,
   type RequestText,
+  textWords,
 } from './request-condition.js';
 import { type UnreadFormat, whyUnread } from './unread-formats.js';
 
@@ -302,6 +305,27 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
       return met.filter((one) => isMet(one, reachOf(one), request, unsure));
     },
   };
+}
+
+/** What a limit loses that is put through all requests of its place, without a log: its conditions, paths and key. */
+export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
+  const all = new Set(places.flatMap(({ limiters }) => limiters));
+  return [...all].flatMap(({ file, line, where, paths, when = ALWAYS, refuses = ALWAYS, key }) => {
+    const others = paths.flatMap(({ text }) => (where.includes(text) ? [] : [text]));
+    // A variable of a pasted piece is defined elsewhere.
+    const asked = key.value === undefined ? key.lacks?.replace(/^\$.*/, '') : textWords(key.value);
+    const said = [
+      others.length === 0 ? [] : `it is for ${others.join(', ')}; here it is for every request`,
+      isAlways(when)
+        ? []
+        : `it counts requests only if ${conditionWords(when)}; here it counts every request of the place`,
+      isAlways(refuses)
+        ? []
+        : `it refuses only if ${conditionWords(refuses)}; here it may refuse every request of the place`,
+      !asked ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
+    ];
+    return said.flat().map((what) => ({ file, line, what }));
+  });
 }
 
 function isMet(limiter: FoundLimiter, reach: Reach, request: LoggedRequest, unsure: Unsure): boolean {

@@ -3,7 +3,6 @@
 //   something is missing ─► run invalid      a generator was lost, with its requests
 //   the clock moved      ─► run invalid      no figure in cycles is reliable
 //   differences          ─► node differs     found on what arrived, so not the generator's fault
-//   in use before        ─► run invalid      the answers are those of a limiter that had counted others, or may be
 //   late, lost, nothing  ─► run invalid      the scenario was not sent as planned
 //   too uncertain        ─► run invalid      the answers fit the model, and much else
 //   stopped              ─► run invalid      the rest is unknown
@@ -18,21 +17,16 @@ import { isSaturated } from './run-clock.js';
 export interface Findings {
   readonly differences: readonly Difference[];
   readonly tolerance: string;
-  /** Why the limiter was, or may have been, in use before the run. */
-  readonly used?: string | undefined;
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
 }
 
 const MOST_LISTED = 1_000;
 
-export function comparisonOf(
-  seen: LiveSeen,
-  { differences, tolerance, used, tooUncertain, remark }: Findings,
-): Comparison {
+export function comparisonOf(seen: LiveSeen, { differences, tolerance, tooUncertain, remark }: Findings): Comparison {
   const { firstCycle, lastCycle, requestLog } = seen;
   const all = [...differences, ...unanswered(seen), ...stamps(seen)].sort((a, b) => a.cycle - b.cycle);
-  const { verdict, reason } = verdictOn(all, seen, { used, tooUncertain });
+  const { verdict, reason } = verdictOn(all, seen, tooUncertain);
   return {
     verdict,
     reason,
@@ -48,7 +42,7 @@ export function comparisonOf(
 function verdictOn(
   differences: readonly Difference[],
   seen: LiveSeen,
-  { used, tooUncertain }: Pick<Findings, 'used' | 'tooUncertain'>,
+  tooUncertain: string | undefined,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const { asked, requestLog, time, movedMs, unsound, gone, behind, lagMs } = seen;
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
@@ -62,7 +56,6 @@ function verdictOn(
   }
   if (gone !== undefined) return invalid(`The target went away in the middle of the run. ${gone}`);
   if (requestLog.sent === 0) return invalid('Nothing was sent.');
-  if (used !== undefined) return invalid(used);
   const strays = straysOf(seen);
   const tooLate = isLate(strays, requestLog.planned);
   if (tooLate && isCrowded(seen, strays))

@@ -11,7 +11,6 @@ import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
 import { PAUSE_MS } from './run-clock.js';
 import { ForeignTarget } from './target.js';
-import { usedBefore } from './used-before.js';
 
 const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
@@ -48,26 +47,18 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
-  let used: string | undefined;
   let wayMs = 0;
   const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
     const found = explain(requests, rules, { slackMs, transportMs, pauses: stops });
-    if (found.type === 'refuted') {
-      const contract = isShared ? 0 : index;
-      const words =
-        target instanceof ForeignTarget
-          ? usedBefore(requests, rules, { slackMs, transportMs, pauses: stops }, requestLog.announced.get(contract))
-          : undefined;
-      if (words === undefined) differences.push(differenceOf(found, names[index]!, time.cycleMs));
-      else used ??= words;
-    } else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
+    if (found.type === 'refuted') differences.push(differenceOf(found, names[index]!, time.cycleMs));
+    else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
     else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
-  return { differences, tolerance, used, tooUncertain, remark };
+  return { differences, tolerance, tooUncertain, remark };
 }
 
 /** Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself. */

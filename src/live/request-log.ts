@@ -6,7 +6,6 @@
 
 import type { SeenRequest } from '../explain/seen-request.js';
 import { cycleOf } from '../time/cycle.js';
-import type { DecidedAnswer } from './target.js';
 
 export interface SeenAnswer {
   readonly admitted: boolean;
@@ -54,16 +53,6 @@ export function crowdedWords({ connections }: Use): string {
   return `${connections} connections were in use; raise -c/--connections.`;
 }
 
-/** Of the first answer of a contract. */
-export interface Announced {
-  readonly answeredMs: number;
-  readonly status: number | undefined;
-  readonly remaining: number | undefined;
-  /** Also of its first refusal. */
-  readonly limit: number | undefined;
-  readonly isWhole: boolean;
-}
-
 export interface CycleCell {
   readonly cycle: number;
   readonly contract: number;
@@ -101,8 +90,6 @@ export class RequestLog {
   /** Requests that the target may have counted; empty if it reports cycles and decides by them. */
   readonly seen: SeenRequest[] = [];
   readonly byCycle = new Map<number, CycleCount>();
-  /** By contract; empty for targets that announce nothing, and for generators elsewhere. */
-  readonly announced = new Map<number, Announced>();
   planned = 0;
   sent = 0;
   answered = 0;
@@ -143,17 +130,6 @@ export class RequestLog {
     cell.firstLimitedMs ??= answeredMs;
     const reached = answer.count ?? Number.POSITIVE_INFINITY;
     if (cell.trip === undefined || reached < cell.trip.count) cell.trip = { count: reached, sentMs };
-  }
-
-  announce(contract: number, { announced, admitted, status }: DecidedAnswer, answeredMs: number): void {
-    const first = this.announced.get(contract);
-    if (announced === undefined || first?.isWhole === true || (first !== undefined && admitted)) return;
-    const { limit, remaining } = announced();
-    const isWhole = !admitted || limit !== undefined;
-    this.announced.set(
-      contract,
-      first ? { ...first, limit, isWhole } : { answeredMs, status, remaining, limit, isWhole },
-    );
   }
 
   fail(fault: RequestFault): void {

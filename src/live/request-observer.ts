@@ -66,7 +66,6 @@ export class LoggedRequests implements RequestObserver {
       const decision = admitted ? 'admitted' : 'limited';
       requestLog.seen.push({ contract, cost, sentMs: fromMs, answeredMs: toMs, decision, announcedMs });
     }
-    requestLog.announce(contract, reading, toMs);
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
     if (arrived !== planned && sent === planned) requestLog.astray += 1;

@@ -1,5 +1,5 @@
 // Reads a limiter from a piece of configuration (`paste` in a scenario): see src/gateway.
-import type { Like } from '../../gateway/found.js';
+import { type Like, leftOut } from '../../gateway/found.js';
 import { stanzaLimits } from '../../gateway/stanzas.js';
 import { notRead, unreadIn } from '../../gateway/unread-formats.js';
 import { Failure } from '../../schema/failure.js';
@@ -27,7 +27,7 @@ interface Pasted {
 /** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
 export function readStanza(text: string): Pasted {
   const { places, notUnderstood, notApplied, unread } = stanzaLimits(text);
-  const notes = [...notUnderstood, ...notApplied]
+  const notes = [...notUnderstood, ...notApplied, ...leftOut({ places })]
     .sort((a, b) => a.line - b.line)
     .map(({ line, what }) => `Line ${line}: ${what}.`);
   const limiters = places.flatMap(({ where, limiters: all }) => {
