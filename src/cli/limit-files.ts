@@ -84,17 +84,19 @@ async function withIncluded(
 ): Promise<Source[]> {
   if (wanted.length > MOST_FILES) throw tooMany(path);
   const sources: Source[] = await Promise.all(wanted.map(async (name) => ({ name, text: await read(name) })));
+  const mains = sources.filter(({ text }) => isMainFile(text)).map(({ name }) => name);
   let all: readonly string[] | undefined;
   const taken = new Set(wanted);
   for (const { name: from, text } of sources)
     for (const pattern of includesIn(text)) {
-      const mains = sources.flatMap(({ name, text: own }) => (isMainFile(own) ? [name] : []));
       all ??= await namesOf();
       for (const name of includedBy(pattern, from, all, mains)) {
         if (taken.has(name)) continue;
         taken.add(name);
         if (taken.size > MOST_FILES) throw tooMany(path);
-        sources.push({ name, text: await read(name) });
+        const source = { name, text: await read(name) };
+        sources.push(source);
+        if (isMainFile(source.text)) mains.push(name);
       }
     }
   return sources;

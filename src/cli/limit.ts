@@ -1,5 +1,5 @@
 // `--limit`: a limiter as a text or in a file, the same for every command.
-import type { GatewayLimits } from '../gateway/found.js';
+import { type GatewayLimits, leftOut } from '../gateway/found.js';
 import { notRead } from '../gateway/unread-formats.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { Failure } from '../schema/failure.js';
@@ -24,16 +24,8 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
     const limiter = limiterIn(given, read);
     return followsRule(limiter) ? limiter : checkLimiter(limiter);
   }
-  const [{ leftOut }, { limitersIn }] = await Promise.all([
-    import('../gateway/found.js'),
-    import('../gateway/limits-in.js'),
-  ]);
-  const limiter = limiterIn(given, read, (name, text, location) => {
-    const limits = limitersIn(text, name);
-    const asked = limits.places.filter(({ where }) => location === undefined || where === location);
-    const notUnderstood = [...limits.notUnderstood, ...leftOut({ places: asked })];
-    return limiterAt(name, { ...limits, notUnderstood }, location);
-  });
+  const { limitersIn } = await import('../gateway/limits-in.js');
+  const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }
 
@@ -48,8 +40,10 @@ function limiterAt(
     return limits.length === 0 ? [] : [{ where, limits }];
   });
   if (all.length === 0 && unread !== undefined) throw notRead(unread.format, file);
-  for (const { line, what } of notUnderstood) warn(`weir: ${file}, line ${line}: ${what}.\n`);
-  const asked = all.filter(({ where }) => location === undefined || where === location);
+  const isAsked = ({ where }: { readonly where: string }) => location === undefined || where === location;
+  for (const { line, what } of [...notUnderstood, ...leftOut({ places: places.filter(isAsked) })])
+    warn(`weir: ${file}, line ${line}: ${what}.\n`);
+  const asked = all.filter(isAsked);
   const [only, other] = asked;
   if (only !== undefined && other === undefined)
     return only.limits.length === 1 ? only.limits[0]! : { and: only.limits };

@@ -312,8 +312,9 @@ export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
   return [...all].flatMap(({ file, line, where, paths, when = ALWAYS, refuses = ALWAYS, key }) => {
     const others = paths.flatMap(({ text }) => (where.includes(text) ? [] : [text]));
+    const asked = key.value === undefined ? key.lacks : textWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
-    const asked = key.value === undefined ? key.lacks?.replace(/^\$.*/, '') : textWords(key.value);
+    const isKnown = asked !== undefined && !asked.startsWith('$');
     const said = [
       others.length === 0 ? [] : `it is for ${others.join(', ')}; here it is for every request`,
       isAlways(when)
@@ -322,7 +323,7 @@ export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
       isAlways(refuses)
         ? []
         : `it refuses only if ${conditionWords(refuses)}; here it may refuse every request of the place`,
-      !asked ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
+      !isKnown ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
     ];
     return said.flat().map((what) => ({ file, line, what }));
   });

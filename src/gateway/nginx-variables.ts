@@ -8,7 +8,6 @@ import { isRange } from './address-range.js';
 import type { Directive } from './directives.js';
 import type { LimitKey } from './found.js';
 import {
-  allHold,
   argumentText,
   equalTo,
   fieldText,
@@ -212,8 +211,5 @@ function mapped(source: RequestText, text: string, rank: number): RequestConditi
   if (rank === 0) return tested(source, equalTo(plain, true));
   const [is, value] = plain.endsWith('*') ? (['prefix', plain.slice(0, -1)] as const) : (['suffix', plain] as const);
   if (!plain.startsWith('.')) return tested(source, { is, value: value.replace(/^\*/, ''), ignoresCase: true });
-  return oneHolds(
-    tested(source, equalTo(plain.slice(1), true)),
-    allHold(tested(source, { is, value, ignoresCase: true })),
-  );
+  return oneHolds(tested(source, equalTo(plain.slice(1), true)), tested(source, { is, value, ignoresCase: true }));
 }

@@ -50,25 +50,25 @@ export class ModelledTransport implements Transport {
   }
 
   send(attempt: SentAttempt): void {
-    const { clock, drawOneWayMs } = this.#parts;
-    if (drawOneWayMs === undefined) {
-      this.#arrive(attempt);
-      return;
-    }
-    const atMs = clock.now() + drawOneWayMs();
-    this.#arrivalMs.set(attempt, atMs);
-    clock.agenda.at(atMs, Rank.arrival, () => this.#arrive(attempt));
+    const atMs = this.#oneWayOn(Rank.arrival, () => this.#arrive(attempt));
+    if (atMs !== undefined) this.#arrivalMs.set(attempt, atMs);
   }
 
   /** The gate hears of it one way later, and not before the attempt itself. */
   abandon(attempt: SentAttempt): void {
+    this.#oneWayOn(Rank.client, () => this.#drop(attempt), this.#arrivalMs.get(attempt));
+  }
+
+  /** Works at once without a network. @returns when it works, otherwise */
+  #oneWayOn(rank: Rank, work: () => void, leastMs = 0): number | undefined {
     const { clock, drawOneWayMs } = this.#parts;
     if (drawOneWayMs === undefined) {
-      this.#drop(attempt);
-      return;
+      work();
+      return undefined;
     }
-    const atMs = Math.max(clock.now() + drawOneWayMs(), this.#arrivalMs.get(attempt) ?? 0);
-    clock.agenda.at(atMs, Rank.client, () => this.#drop(attempt));
+    const atMs = Math.max(clock.now() + drawOneWayMs(), leastMs);
+    clock.agenda.at(atMs, rank, work);
+    return atMs;
   }
 
   #arrive(attempt: SentAttempt): void {
@@ -154,17 +154,15 @@ export class ModelledTransport implements Transport {
   }
 
   #answer(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {
-    const { loses, clock, journeys, drawOneWayMs } = this.#parts;
+    const { loses, clock, journeys } = this.#parts;
     this.#arrivalMs.delete(attempt);
     const isLost = loses?.() === true;
     journeys?.ended(attempt, clock, isLost ? 'lost' : answer.type);
-    const deliver = () => {
+    this.#oneWayOn(Rank.client, () => {
       // A client with a timeout notices the loss itself; others would wait for ever.
       if (!isLost) attempt.answer(answer, from);
       else if (attempt.timeout === undefined) attempt.answer(lost, 'network');
-    };
-    if (drawOneWayMs === undefined) deliver();
-    else clock.agenda.at(clock.now() + drawOneWayMs(), Rank.client, deliver);
+    });
   }
 }
 
