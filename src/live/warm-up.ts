@@ -9,6 +9,8 @@ import { evenly, PacedSender } from './paced-sender.js';
 const CYCLES = 12;
 const CYCLE_MS = 40;
 const PER_CYCLE = 500;
+/** Both ends are of this process: as many as it may open would leave no files for the run. */
+const CONNECTIONS = 128;
 
 let warmed: Promise<void> | undefined;
 
@@ -21,7 +23,7 @@ export function warmUpSender(signal?: AbortSignal): Promise<void> {
 async function run(signal: AbortSignal | undefined): Promise<void> {
   const server = await startLoopbackServer();
   try {
-    const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, signal });
+    const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, connections: CONNECTIONS, signal });
     try {
       const planned = evenly(new Uint32Array(PER_CYCLE));
       await runLive(connection, {
@@ -43,8 +45,14 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok';
 const END_OF_HEAD = '\r\n\r\n';
 
+/** Closing it cuts its connections. */
 export async function startLoopbackServer() {
-  const server = createServer(answer);
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    answer(socket);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -52,7 +60,11 @@ export async function startLoopbackServer() {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
   };
 }
 
