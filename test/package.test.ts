@@ -310,7 +310,7 @@ it('the licence of each bundled package is in the package, and npm run sbom list
   const named = bundled.map((path) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')));
   const licences = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
   expect(named.filter(({ name, version }) => !licences.includes(`${name} ${version}: `))).toEqual([]);
-  const sbom = execFileSync(process.execPath, ['src/sbom.js'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const sbom = String(execFileSync(process.execPath, ['src/build/sbom.js'], { cwd: root, maxBuffer: 2 ** 28 }));
   const { components, dependencies } = JSON.parse(sbom);
   const purls: string[] = components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
   expect(named.filter(({ name, version }) => !purls.includes(`pkg:npm/${name}@${version}`))).toEqual([]);

@@ -15,7 +15,7 @@ const texts = ['index', ...topics.map(({ name }) => name)];
 const names = [...texts, 'search'];
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(root, 'src/site.js'), out], { cwd: root });
+  execFileSync(process.execPath, [join(root, 'src/build/site.js'), out], { cwd: root });
 });
 
 it('has a page for the README and each topic, and the playground', () => {

@@ -1,4 +1,4 @@
-// Method and path of an endpoint by its name. Bundles have them without the schemas of the endpoints: see src/bundle.js.
+// Method and path of an endpoint by its name. Bundles have them without the schemas of the endpoints: see src/build/bundle.js.
 import type { RouteAddress } from '../api/endpoint.js';
 import * as endpoints from './endpoints.js';
 

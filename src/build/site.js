@@ -18,9 +18,9 @@ import {
   schemas,
   scriptJson,
   topics,
-} from '../build/build-time.js';
+} from '../../build/build-time.js';
 
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const { description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const out = resolve(process.argv[2] ?? 'build/site');
 const pages = [{ name: 'index', path: 'README.md', about: 'Weir' }, ...topics];
@@ -102,7 +102,7 @@ function documentFor(page) {
 }
 
 function searchPage() {
-  const script = readFileSync(join(root, 'src/site-search.js'), 'utf8');
+  const script = readFileSync(join(root, 'src/build/site-search.js'), 'utf8');
   const own = `${policy}; script-src ${hashed(script)}`;
   const form = `<h1>Search</h1><p><label>Words <input type="search" autocomplete="off"></label> <output aria-live="polite"></output></p><ol></ol>`;
   const data = `<script type="application/json" id="sections">${scriptJson(sections)}</script>`;

@@ -24,7 +24,7 @@ import { build } from 'esbuild';
 rmSync('dist', { recursive: true, force: true });
 
 await build({
-  entryPoints: ['src/build-time.ts'],
+  entryPoints: ['src/build/build-time.ts'],
   outdir: 'build',
   bundle: true,
   platform: 'node',
