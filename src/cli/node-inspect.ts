@@ -91,7 +91,7 @@ export const inspect = command({
       if (as === 'definition') throw usageFailure('A client has no definition.', 'Say --as xstate or --as mermaid.');
       const [{ chartOf }, { clientDiagram }] = await Promise.all([
         import('../actor/client/client-plan.js'),
-        import('../actor/state-diagram.js'),
+        import('../actor/client/client-diagram.js'),
       ]);
       const chart = chartOf(client);
       say(as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));

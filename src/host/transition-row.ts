@@ -1,8 +1,7 @@
 // Turns a due transition into an audit row: operators fire, and prove if required.
 import type { Due } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
-import { type Firing, fire } from '../operator/fire.js';
-import { ko42 } from '../operator/ko42.js';
+import { fireOperators } from '../record/fire-operators.js';
 import type { AuditEntry } from '../record/row.js';
 import type { Chain, Ledger } from './ledger.js';
 
@@ -31,47 +30,7 @@ export function recordTransition(ledger: Ledger, { id, plan, machine }: Moving, 
   return true;
 }
 
-type OperatorFields = Pick<
-  AuditEntry,
-  'operator' | 'operator_version' | 'inputs' | 'result' | 'master_equation_block' | 'proof_digest' | 'substrate'
->;
-
-type Fired =
-  | { readonly ok: true; readonly fields: OperatorFields }
-  | (Extract<Firing, { ok: false }> & { readonly operator: string });
-
-/**
- * Fires the substrate, which is part of every transition, then the operator that the transition names.
- * Inputs of a manual transition that the operator lacks are for conditions only.
- */
-export function fireOperators({ transition, event, count }: Due): Fired {
-  const { operator, proofRequired, inputs } = transition;
-  const { cycle } = event;
-  const base = fire(ko42, { S: count }, cycle, {
-    proofRequired: operator === ko42 && proofRequired,
-  });
-  if (!base.ok) return { ...base, operator: ko42.id };
-  if (operator === ko42) return { ok: true, fields: fieldsOf(base) };
-  const asked = event.type === 'move' ? Object.entries(event.input) : [];
-  const given = Object.fromEntries(asked.filter(([name]) => Object.hasOwn(operator.inputs, name)));
-  const firing = fire(operator, { ...inputs, ...given }, cycle, { proofRequired });
-  if (!firing.ok) return { ...firing, operator: operator.id };
-  const substrate = { operator: base.operator, inputs: base.inputs, result: base.result };
-  return { ok: true, fields: { ...fieldsOf(firing), substrate } };
-}
-
 function causeOf({ event }: Due): Pick<AuditEntry, 'cause' | 'by'> {
   if (event.type !== 'move') return { cause: 'trigger' };
   return event.by === undefined ? { cause: 'manual' } : { cause: 'manual', by: event.by };
-}
-
-function fieldsOf(firing: Extract<Firing, { ok: true }>): OperatorFields {
-  return {
-    operator: firing.operator,
-    operator_version: firing.version,
-    inputs: firing.inputs,
-    result: firing.result,
-    master_equation_block: firing.equation,
-    ...(firing.proofDigest === undefined ? {} : { proof_digest: firing.proofDigest }),
-  };
 }

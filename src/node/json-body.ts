@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../schema/failure.js';
-import { startsWithMark } from '../traffic/log/lines.js';
 
 /** @throws Failure `unsupported_media_type` for a compressed body, or one of another charset than UTF-8 */
 export function refuseEncoded(headers: IncomingHttpHeaders): void {
@@ -20,7 +19,7 @@ export function refuseEncoded(headers: IncomingHttpHeaders): void {
 
 /** The text of a body, without a byte order mark. @throws Failure `invalid_json` if it is not UTF-8 */
 export function textOf(body: Buffer): string {
-  if (isUtf8(body)) return body.toString('utf8', startsWithMark(body, 0, body.length) ? 3 : 0);
+  if (isUtf8(body)) return body.toString('utf8').replace(/^\uFEFF/, '');
   throw new Failure('invalid_json', {
     what: 'The body was not read.',
     why: 'It is not UTF-8, and replaced bytes would make one text of several.',

@@ -1,11 +1,11 @@
 // One contract of a run in virtual time: its gate, and the task that wakes it.
 import type { ActorSystem } from '../actor/actor-system.js';
 import { interpretedMoves } from '../actor/interpreted-moves.js';
-import { fireOperators } from '../host/transition-row.js';
 import { GateHead } from '../limiter/fast-path.js';
 import { type Due, Gate } from '../limiter/gate.js';
 import type { Plan } from '../limiter/plan.js';
 import { ko42 } from '../operator/ko42.js';
+import { fireOperators } from '../record/fire-operators.js';
 import type { Ticket } from '../time/agenda.js';
 import type { Clock } from '../time/clock.js';
 import { Rank } from '../time/rank.js';

@@ -8,8 +8,8 @@
 import type { Contract } from '../../host/contract.js';
 import { type Move, whyNoTransition } from '../../host/contract-failures.js';
 import type { AdminNote } from '../../host/ledger.js';
-import { fireOperators } from '../../host/transition-row.js';
 import { link } from '../../record/chain.js';
+import { fireOperators } from '../../record/fire-operators.js';
 import type { AuditEntry, AuditRow } from '../../record/row.js';
 import { type Signer, signCheckpoint, signText } from '../../record/signing.js';
 import { Failure } from '../../schema/failure.js';

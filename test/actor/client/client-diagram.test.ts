@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { chartOf } from '../../../src/actor/client/client-plan.js';
 import { type ClientKind, clientKinds } from '../../../src/actor/client/client-schema.js';
-import { clientDiagram } from '../../../src/actor/state-diagram.js';
+import { clientDiagram } from '../../../src/actor/client/client-diagram.js';
 import { weirHere } from '../../cli/command-line.js';
 
 describe('weir node inspect --client', () => {
