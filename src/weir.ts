@@ -10,6 +10,7 @@ import { limiterDefinition } from './limiter/products/limiter-spec.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
 import { Failure } from './schema/failure.js';
+import { addTool } from './schema/optional-package.js';
 import { cycleMsFor, parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf } from './time/cycle.js';
@@ -93,6 +94,8 @@ export {
   rateLimiter,
   retryAfterCycles,
 };
+
+addTool('workers', async () => (await import('./live/workers.js')).workers);
 
 const LOG_WINDOW = '60s';
 

@@ -1,7 +1,7 @@
 // Mermaid state diagrams.
 import { aggregateWords, type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
 
-export interface Arrow {
+export interface DiagramArrow {
   readonly from: string;
   readonly to: string;
   readonly label: string;
@@ -11,7 +11,7 @@ export interface Arrow {
 export function contractDiagram(definition: ContractDefinition): string {
   const { states, transitions } = definition;
   const initial = Object.keys(states).find((name) => states[name]!.initial === true)!;
-  const arrows = transitions.map(({ from, to, trigger, fires_when, post_actions = [] }): Arrow => {
+  const arrows = transitions.map(({ from, to, trigger, fires_when, post_actions = [] }): DiagramArrow => {
     const when = isOnAggregate(trigger) ? `${trigger.condition} (${aggregateWords(trigger, definition)})` : 'asked for';
     const further = typeof fires_when === 'string' ? ` if ${fires_when}` : '';
     return { from, to, label: when + further + after(post_actions.map(({ emit }) => emit)) };
@@ -19,7 +19,7 @@ export function contractDiagram(definition: ContractDefinition): string {
   return stateDiagram(Object.keys(states), initial, arrows);
 }
 
-export function stateDiagram(states: readonly string[], initial: string, arrows: readonly Arrow[]): string {
+export function stateDiagram(states: readonly string[], initial: string, arrows: readonly DiagramArrow[]): string {
   const ids = new Map(states.map((name, index) => [name, `s${index}`]));
   const named = [...ids].map(([name, id]) => `  state "${name}" as ${id}`);
   const drawn = arrows.map(({ from, to, label }) => `  ${ids.get(from)} --> ${ids.get(to)}: ${plain(label)}`);

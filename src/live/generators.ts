@@ -12,13 +12,12 @@ import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_
 import { pause } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { type ClockOffset, type Connection, movedMs, TOLERATED_MOVE } from './connection.js';
+import type { Generators, LoadsElsewhere, LoadTask, Merged } from './elsewhere.js';
 import {
   apartMs,
   inTime,
   keysOf,
   type LoadJob,
-  type LoadTask,
-  type Merged,
   MOST_SILENT_MS,
   merged,
   originOf,
@@ -45,7 +44,13 @@ interface Generator {
   isLost?: true;
 }
 
-export class Generators {
+export const openGenerators: LoadsElsewhere['openGenerators'] = async (redis, connection, task) => {
+  const client = await openQueueClient(redis);
+  await client.clientSetName(ASKS);
+  return new LoadGenerators(client, connection, task);
+};
+
+class LoadGenerators implements Generators {
   readonly #client: QueueClient;
   readonly #queue: Queue<LoadJob>;
   readonly #connection: Connection;
@@ -60,7 +65,7 @@ export class Generators {
   #stage: Stage | undefined;
   #onPoll: () => void = () => {};
 
-  private constructor(client: QueueClient, connection: Connection, task: LoadTask) {
+  constructor(client: QueueClient, connection: Connection, task: LoadTask) {
     this.#client = client;
     this.#connection = connection;
     this.#task = task;
@@ -69,14 +74,6 @@ export class Generators {
     this.#queue.on('error', () => {});
   }
 
-  /** The caller closes it. @throws Failure `store_away`; `wrong_usage` */
-  static async open(url: string, connection: Connection, task: LoadTask): Promise<Generators> {
-    const client = await openQueueClient(url);
-    await client.clientSetName(ASKS);
-    return new Generators(client, connection, task);
-  }
-
-  /** Gives every worker a share, until all are ready. @throws Failure `worker_failed`, `store_away`; the reason of an aborted signal */
   async gather(made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#redis = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
     const of = await this.#answerOf(this.#queue.getWorkersCount());
@@ -124,7 +121,6 @@ export class Generators {
     };
   }
 
-  /** The log of the whole run, as one generator would have kept it. @throws Failure `store_away`, `worker_failed` */
   async merged(options: LoggedRequestsOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;

@@ -4,26 +4,14 @@
 //   asker ◄─ messages: ready, rows, …, end                           a list, four times a second
 
 import type { Pause } from '../explain/seen-request.js';
-import type { Seed } from '../math/seed.js';
 import { pause, type WallClock } from '../time/wall.js';
-import { type ClockOffset, type ConnectionOptions, quickestReading, TOLERATED_MOVE } from './connection.js';
+import { type ClockOffset, quickestReading, TOLERATED_MOVE } from './connection.js';
+import type { LoadTask, Merged } from './elsewhere.js';
 import { Latency } from './latency.js';
-import type { Pacing } from './paced-sender.js';
 import { crowdedWords, isCrowded, isLate, isSentLate, LATE_MS, RequestLog } from './request-log.js';
 import { LoggedRequests, type LoggedRequestsOptions, type Row, replayRows } from './request-observer.js';
 import { isSaturated, type Lag } from './run-clock.js';
 import type { MadeOnNode } from './weir-target.js';
-
-export interface LoadTask {
-  readonly path: string;
-  readonly scenario: unknown;
-  readonly seed: Seed;
-  readonly pacing: Pacing | undefined;
-  readonly requests: number | undefined;
-  readonly url: string;
-  readonly connect: Omit<ConnectionOptions, 'signal' | 'cycleMs' | 'headers'>;
-  readonly cycleMs: number;
-}
 
 export interface LoadJob extends LoadTask {
   readonly weir: string;
@@ -109,22 +97,6 @@ export interface GeneratorShare {
   readonly name: string;
   readonly rows: readonly Row[];
   readonly end?: ShareEnd | undefined;
-}
-
-export interface Merged {
-  readonly requestLog: RequestLog;
-  readonly latency: Latency;
-  readonly slackMs: number;
-  readonly lagMs: Lag;
-  readonly pauses: readonly Pause[];
-  /** Largest error of the generators' clocks; instants of requests are intervals of this. */
-  readonly apartMs: number;
-  readonly sentBy: readonly string[];
-  readonly unsound: string | undefined;
-  readonly behind: string | undefined;
-  readonly connections: number;
-  /** Requests that waited while as many connections as allowed were in use. */
-  readonly waited: number;
 }
 
 type Whole = Omit<LoggedRequestsOptions, 'requestLog' | 'latency'>;

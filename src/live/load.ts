@@ -12,14 +12,14 @@ import type { CostPlan } from '../scenario/cost-plan.js';
 import { withoutFiles } from '../scenario/file-source.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { Failure } from '../schema/failure.js';
-import { needing } from '../schema/optional-package.js';
+import { toolNamed } from '../schema/optional-package.js';
 import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
 import { controlRun } from '../simulate/simulate.js';
 import { CYCLE_MS } from '../time/cycle.js';
 import type { AnswerTally } from './answer-tally.js';
 import { type Connection, type ConnectionOptions, connectTo } from './connection.js';
+import type { Generators, LoadsElsewhere } from './elsewhere.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
-import type { Generators } from './generators.js';
 import { LiveClients } from './live-clients.js';
 import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
@@ -89,10 +89,10 @@ async function sent(
       );
     let generators: Generators | undefined;
     if (workers !== undefined) {
-      const { Generators } = await needing('workers', import('./generators.js'));
+      const { openGenerators } = await toolNamed<LoadsElsewhere>('workers');
       const { path } = live.source;
       const { alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
-      generators = await Generators.open(workers.redis, connection, {
+      generators = await openGenerators(workers.redis, connection, {
         path,
         scenario: withoutFiles({ path, scenario: live.spec }),
         seed,

@@ -1,4 +1,4 @@
-// Packages that users install beside Weir if they need them: native ones, and those of few commands. Each is loaded on first use.
+// What may be missing, and is loaded on first use: packages that users install beside Weir if they need them, and tools of Weir itself.
 import { Failure } from './failure.js';
 
 /** The versions are those of package.json. */
@@ -31,4 +31,22 @@ export async function needing<Loaded>(feature: keyof typeof features, loading: P
       cause: error,
     });
   }
+}
+
+const tools = new Map<string, () => Promise<unknown>>();
+
+/** Adds a tool to the program: code below asks for it by name. */
+export function addTool(name: keyof typeof features, load: () => Promise<unknown>): void {
+  tools.set(name, load);
+}
+
+/** @throws Failure `package_missing` if the program was built without that tool, or a package of it is missing */
+export async function toolNamed<Tool>(name: keyof typeof features): Promise<Tool> {
+  const load = tools.get(name);
+  if (load !== undefined) return needing(name, load() as Promise<Tool>);
+  throw new Failure('package_missing', {
+    what: features[name].what,
+    why: 'This program was built without the tool that does it.',
+    fix: `Build Weir with src/tools/${name}.`,
+  });
 }

@@ -39,6 +39,14 @@ export interface RunPlace {
   readonly onNotice?: ((words: string) => void) | undefined;
 }
 
+/** Makes runs on other machines. */
+export interface RunsElsewhere {
+  openRunQueue(
+    redis: string,
+    options: Pick<RunPlace, 'onNotice'> & { readonly signal?: AbortSignal },
+  ): Promise<RunPool>;
+}
+
 export interface RunPool {
   /** The most runs to ask for at once. */
   readonly most: number;

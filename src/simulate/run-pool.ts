@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { packageFile } from '../package-file.js';
-import { needing } from '../schema/optional-package.js';
-import type { Replicate, ReplicationTask, RunPlace, RunPool } from './replication.js';
+import { toolNamed } from '../schema/optional-package.js';
+import type { Replicate, ReplicationTask, RunPlace, RunPool, RunsElsewhere } from './replication.js';
 
 /** Runs queued per thread, so that none is idle. */
 const WAITING = 4;
@@ -15,8 +15,8 @@ export async function openRunPool(
   signal?: AbortSignal,
 ): Promise<RunPool> {
   if (workers !== undefined) {
-    const { openRunQueue } = await needing('workers', import('./run-queue.js'));
-    return openRunQueue(workers, { signal, onNotice });
+    const { openRunQueue } = await toolNamed<RunsElsewhere>('workers');
+    return openRunQueue(workers, { onNotice, ...(signal && { signal }) });
   }
   const n = Math.max(1, Math.min(threads, runs));
   const pool = runThreads(n);

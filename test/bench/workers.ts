@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { workers } from '../../src/live/workers.js';
+import { addTool } from '../../src/schema/optional-package.js';
 import { openRunPool } from '../../src/simulate/run-pool.js';
 import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { type BenchRow, median } from './measure.js';
@@ -15,6 +17,7 @@ const LEAST = 0.85;
 
 export async function benchWorkers(): Promise<BenchRow[]> {
   if (!hasRedis) return [];
+  addTool('workers', async () => workers);
   const server = await RedisServer.start();
   const worker = spawn(process.execPath, [program, 'worker', server.url], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {

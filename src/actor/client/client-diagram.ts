@@ -1,11 +1,11 @@
 // The state diagram of a kind of client.
-import { type Arrow, after, stateDiagram } from '../state-diagram.js';
+import { after, type DiagramArrow, stateDiagram } from '../state-diagram.js';
 import type { ClientChart } from './client-chart.js';
 
 /** Events with the same effect share an arrow: `limited, timeout [tries again] / pause`. */
 export function clientDiagram({ config }: ClientChart): string {
   const arrows = Object.entries(config.states).flatMap(([from, { on = {}, always = [] }]) => {
-    const events = new Map<string, { readonly arrow: Arrow; readonly names: string[] }>();
+    const events = new Map<string, { readonly arrow: DiagramArrow; readonly names: string[] }>();
     for (const [event, edges] of [...Object.entries(on), ['always', always] as const]) {
       for (const { guard, target = from, actions = [] } of edges) {
         const label = `${guard === undefined ? '' : ` [${words(guard)}]`}${after(actions.map(words))}`;

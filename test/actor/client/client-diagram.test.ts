@@ -1,9 +1,9 @@
 // What people see of the kinds of clients: a diagram, and a machine for XState's tools.
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
+import { clientDiagram } from '../../../src/actor/client/client-diagram.js';
 import { chartOf } from '../../../src/actor/client/client-plan.js';
 import { type ClientKind, clientKinds } from '../../../src/actor/client/client-schema.js';
-import { clientDiagram } from '../../../src/actor/client/client-diagram.js';
 import { weirHere } from '../../cli/command-line.js';
 
 describe('weir node inspect --client', () => {
