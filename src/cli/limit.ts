@@ -1,4 +1,5 @@
 // `--limit`: a limiter as a text or in a file, the same for every command.
+import { statSync } from 'node:fs';
 import { type GatewayLimits, leftOut } from '../gateway/found.js';
 import { notRead } from '../gateway/unread-formats.js';
 import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
@@ -17,8 +18,6 @@ export const limit = text(`the limiter: ${LIMIT_WORDS}`);
 /** @throws Failure `invalid_definition`, `unreadable_file`, `invalid_yaml` */
 export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const { fileIn, limiterIn } = await import('../scenario/limit-file.js');
-  const fix = 'Give the path of a configuration, a limiter, a scenario or a definition.';
-  const read = (file: string) => readText(file, { what: `The limiter ${file}`, fix, isGiven: true });
   const { checkLimiter, followsRule } = await import('../limiter/products/limiter-spec.js');
   if (fileIn(given) === undefined) {
     const limiter = limiterIn(given, read);
@@ -27,6 +26,39 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
   const { limitersIn } = await import('../gateway/limits-in.js');
   const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
+}
+
+const read = (file: string) =>
+  readText(file, {
+    what: `The limiter ${file}`,
+    fix: 'Give the path of a configuration, a limiter, a scenario or a definition.',
+    isGiven: true,
+  });
+
+/**
+ * The limits of a file or folder of a gateway, with the files that it includes; undefined for any other limiter.
+ * @throws Failure `invalid_definition` if it has none, or not at the location that is named
+ */
+export async function gatewayLimitsGiven(given: string): Promise<GatewayLimits | undefined> {
+  const { fileIn, isGatewayFile } = await import('../scenario/limit-file.js');
+  const { file, location } = fileIn(given) ?? { file: '', location: undefined };
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (file === '' || (!isFolder && !isGatewayFile(file, read(file)))) return undefined;
+  const [{ filesIn }, { limitersInFiles }, { fittingLimits }] = await Promise.all([
+    import('./limit-files.js'),
+    import('../gateway/limits-in.js'),
+    import('../sizing/limit-changes.js'),
+  ]);
+  const gateway = fittingLimits(limitersInFiles(await filesIn(file)));
+  const { limiters, places, unread, appliesTo } = gateway;
+  if (limiters.length === 0 && unread[0] !== undefined) throw notRead(unread[0].format, file);
+  const here = limiters.filter(({ where }) => location === undefined || where === location);
+  if (here.length === 0) throw noSuchPlace(file, places);
+  return {
+    ...gateway,
+    limiters: here,
+    appliesTo: (...asked) => appliesTo(...asked).filter((one) => here.includes(one)),
+  };
 }
 
 /** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
@@ -47,11 +79,15 @@ function limiterAt(
   const [only, other] = asked;
   if (only !== undefined && other === undefined)
     return only.limits.length === 1 ? only.limits[0]! : { and: only.limits };
-  const wheres = all.map(({ where }) => where || 'everywhere');
-  throw new Failure('invalid_definition', {
-    what: all.length === 0 ? `No limit is read from ${file}.` : `${file} has ${all.length} places with limits.`,
-    why: all.length === 0 ? undefined : `They are: ${wheres.join('; ')}.`,
-    fix: all.length === 0 ? '`weir help rules` says what a file may hold.' : `Name one: '${file} at ${wheres[0]}'.`,
+  throw noSuchPlace(file, all);
+}
+
+function noSuchPlace(file: string, places: readonly { readonly where: string }[]): Failure {
+  const wheres = places.map(({ where }) => where || 'everywhere');
+  return new Failure('invalid_definition', {
+    what: places.length === 0 ? `No limit is read from ${file}.` : `${file} has ${places.length} places with limits.`,
+    why: places.length === 0 ? undefined : `They are: ${wheres.join('; ')}.`,
+    fix: places.length === 0 ? '`weir help rules` says what a file may hold.' : `Name one: '${file} at ${wheres[0]}'.`,
   });
 }
 

@@ -2,6 +2,8 @@
 import { createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
+import type { Observable } from 'rxjs';
+import type { GatewayLimits } from '../gateway/found.js';
 import type { Plan } from '../limiter/plan.js';
 import { families, familyNamed } from '../limiter/products/families.js';
 import type { LiveReplay } from '../live/live-replay.js';
@@ -11,7 +13,7 @@ import { sha256Hex } from '../schema/canonical.js';
 import { Failure } from '../schema/failure.js';
 import { unwritableFailure } from '../schema/unwritable.js';
 import type { Refusals } from '../simulate/refusals.js';
-import type { ReplayOptions } from '../simulate/replay.js';
+import type { ReplayOptions, ReplaySource } from '../simulate/replay.js';
 import type { Candidate } from '../sizing/key-effects.js';
 import { wallNowMs } from '../time/wall.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
@@ -19,7 +21,14 @@ import type { LogReading } from '../traffic/log/read-bytes.js';
 import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
-import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf, ruleGiven } from './limit.js';
+import {
+  type GivenLimiter,
+  gatewayLimitsGiven,
+  LIMIT_WORDS,
+  limiterGiven,
+  limiterNotesOf,
+  ruleGiven,
+} from './limit.js';
 import { liveOptionsOf } from './live-options.js';
 import {
   logName,
@@ -92,6 +101,7 @@ export const replay = command({
       'a limit of tokens; their columns are found by name',
     ],
     ["replay access.log --key client --limit 'nginx 10r/s burst=5'", 'what nginx would have refused'],
+    ['replay access.log --limit nginx.conf', 'each request through the limits of the file that it would meet'],
     ['replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side'],
     ["replay access.log --key client --limit old.yaml --limit '100 in 60s'", 'which clients would newly be refused'],
     ['replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare'],
@@ -102,7 +112,10 @@ export const replay = command({
     const { followsRule, windowsOf } = await import('../limiter/products/limiter-spec.js');
     const { threshold, within: written, limit: texts = [] } = given;
     const isCompared = given.compare !== undefined || texts.length > 1;
-    const own = texts.length === 1 ? await limiterGiven(texts[0]!) : undefined;
+    const gateways = await Promise.all(texts.map(gatewayLimitsGiven));
+    const [gateway] = gateways;
+    if (gateways.some(Boolean)) refuseBesideGateway(given, line);
+    const own = texts.length === 1 && gateway === undefined ? await limiterGiven(texts[0]!) : undefined;
     const limiter = own ?? { threshold, within: written };
     const windows = windowsOf(limiter);
     const cycleMs = cycleMsOf(given.cycleMs, windows);
@@ -112,10 +125,12 @@ export const replay = command({
     const log = { ...logOptions(given, cycleMs), nowMs: wallNowMs() };
     const beside = ['live', 'refused', 'compare'].find((option) => line.has(option));
     refuseCosts(log, beside === undefined ? (isCompared ? 'several --limit' : undefined) : `--${beside}`);
-    checkRefused(given, followsRule(limiter) || 'definition' in limiter);
+    if (gateway !== undefined) refuseCosts(log, 'files of gateways');
+    checkRefused(given, gateway !== undefined || followsRule(limiter) || 'definition' in limiter);
     const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
     const asked = { given, line, cycleMs, within, log, notes: said };
-    if (!isCompared) return replayOne(asked, limiter);
+    if (gateway !== undefined) return replayOne({ ...asked, notes: gatewayNotes(gateway) }, await ofGateway(gateway));
+    if (!isCompared) return replayOne(asked, await ofLimiter(asked, limiter));
     for (const option of ['live', 'refused'])
       if (line.has(option))
         throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
@@ -143,22 +158,68 @@ function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
     );
 }
 
-async function replayOne(asked: Asked, limiter: GivenLimiter): Promise<void> {
-  const [{ folderFor, printRuns }, { summaryOf }, { Refusals }, planAt] = await Promise.all([
+/** What a log is replayed through. */
+interface Replayer {
+  /** In the name of the folder of the report. */
+  readonly name: string;
+  readonly run: (common: Common) => Promise<ReadAndRun>;
+  /** What a contract of the run is, if that is not the key of the log. */
+  readonly contract?: string;
+}
+
+async function ofLimiter(asked: Asked, limiter: GivenLimiter): Promise<Replayer> {
+  const { given, within } = asked;
+  const planAt = await planOf(asked, limiter);
+  const { like, primitive, threshold } = limiter;
+  return {
+    name: threshold === undefined ? String(like ?? primitive ?? 'limiter') : `${threshold}-within-${within}`,
+    run: (common) =>
+      given.live !== undefined ? runLive(given, { ...common, planAt }) : runVirtual({ ...common, planAt }),
+  };
+}
+
+async function ofGateway(gateway: GatewayLimits): Promise<Replayer> {
+  const { LimitReplay } = await import('../sizing/limit-replay.js');
+  const run = (common: Common) => {
+    const replayed = new LimitReplay(common.paths, gateway, common);
+    return followReplay(replayed.rows(common.cycleMs), replayed, common);
+  };
+  return { name: 'limits', run, contract: 'the client' };
+}
+
+function gatewayNotes({ notUnderstood, notApplied }: GatewayLimits): string[] {
+  return [...notUnderstood, ...notApplied].map(({ file, line, what }) => `${file}:${line}: ${what}.`);
+}
+
+function refuseBesideGateway({ limit = [] }: Given, line: CommandLine): void {
+  const files = limit.slice(0, 2).join(' ');
+  if (limit.length > 1)
+    throw usageFailure(
+      'A file of a gateway has no effect with several --limit.',
+      `Compare two versions of it: \`weir diff ${files} --log …\`.`,
+    );
+  if (line.has('live'))
+    throw usageFailure(
+      '--live has no effect with a file of a gateway: a node has one limiter for all requests of a key.',
+      "Give the limit in words: --limit 'nginx 10r/s burst=20'.",
+    );
+}
+
+async function replayOne(asked: Asked, replayer: Replayer): Promise<void> {
+  const [{ folderFor, printRuns }, { summaryOf }, { Refusals }] = await Promise.all([
     import('./runs.js'),
     import('../traffic/log/read-summary.js'),
     import('../simulate/refusals.js'),
-    planOf(asked, limiter),
   ]);
   const { given, line, cycleMs, log } = asked;
   const name = logName(given.log);
-  const place = { scenario: given.live !== undefined ? `${name}-live` : name, id: runName(asked, limiter) };
+  const place = { scenario: given.live !== undefined ? `${name}-live` : name, id: runName(asked, replayer) };
   const folder = await folderFor(given, place);
   const refusals = new Refusals();
   const common = {
     name,
+    paths: given.log,
     cycleMs,
-    planAt,
     log,
     notes: asked.notes,
     signal: stopSignal(),
@@ -167,10 +228,12 @@ async function replayOne(asked: Asked, limiter: GivenLimiter): Promise<void> {
     ...(given.refused !== undefined && { refusals }),
   };
   try {
-    const { readings, warnings, ...found } =
-      given.live !== undefined ? await runLive(given, common) : await runVirtual(given, common);
-    const keys = log.keyColumn === undefined ? undefined : found.outcome.contracts;
-    const read = summaryOf(readings, keys, log.nowMs, warnings);
+    const { readings, warnings, ...found } = await replayer.run(common);
+    const { contract } = replayer;
+    const { contracts } = found.outcome;
+    const isKeyed = contract === undefined && log.keyColumn !== undefined;
+    const summary = summaryOf(readings, isKeyed ? contracts : undefined, log.nowMs, warnings);
+    const read = contract === undefined ? summary : { ...summary, key: contract, keys: contracts };
     const run = { ...found, outcome: { ...found.outcome, read }, command: line.repeat() };
     const report = await folder?.write(run);
     if (given.refused !== undefined) await writeRefused(given.refused, refusals, asked);
@@ -198,12 +261,10 @@ async function planOf({ cycleMs }: Asked, limiter: GivenLimiter): Promise<(withi
 }
 
 /** Distinguishes the reports of one log: the limiter, and a hash of all other words that change the outcome. */
-function runName({ given, line, within }: Asked, limiter: GivenLimiter): string {
+function runName({ given, line }: Asked, { name }: Replayer): string {
   const folders = given.log.map((path) => dirname(path)).filter((folder) => folder !== '.');
   const words = line.repeat(folders).replaceAll(/ --(threshold|within|top) \S+/g, '');
   const suffix = words === 'weir replay' ? '' : `-${sha256Hex(words).slice(0, 8)}`;
-  const { like, primitive, threshold } = limiter;
-  const name = threshold === undefined ? String(like ?? primitive ?? 'limiter') : `${threshold}-within-${within}`;
   return `${name.replace(/\W+/g, '-')}${suffix}`;
 }
 
@@ -224,8 +285,8 @@ async function writeRefused(path: string, refusals: Refusals, { given, cycleMs, 
 }
 
 type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'log' | 'notes'> & {
+  readonly paths: readonly string[];
   readonly refusals?: Refusals;
-  readonly planAt: (within: number | undefined) => Plan;
   readonly signal: AbortSignal;
   readonly top: number;
   readonly onRead: (done: number, total: number | undefined) => void;
@@ -233,26 +294,32 @@ type Common = Pick<ReplayOptions, 'name' | 'cycleMs' | 'log' | 'notes'> & {
 
 type ReadAndRun = Reported & { readonly readings: readonly LogReading[]; readonly warnings?: readonly Warning[] };
 
-async function runVirtual({ log }: Given, common: Common): Promise<ReadAndRun> {
-  const [{ followRows }, { LogRequests }, { toReplay }, { replay$ }] = await Promise.all([
-    import('./runs.js'),
-    import('../simulate/log-requests.js'),
-    import('../simulate/replay.js'),
-    import('../simulate/stream.js'),
-  ]);
-  const { cycleMs, planAt, refusals } = common;
-  const running = new Progress('replaying');
-  const requests = new LogRequests(log, common);
-  const rows = replay$(requests, planAt(undefined), { cycleMs });
-  const show = (row: CycleRow) => {
-    refusals?.see(row);
-    if (requests.readings.length === 0) return;
-    running.show(undefined, () => `to cycle ${row.cycle}`);
-  };
-  return followRows(rows, show, toReplay(requests, common));
+interface Planned extends Common {
+  readonly planAt: (within: number | undefined) => Plan;
 }
 
-async function runLive(given: Given, common: Common): Promise<ReadAndRun> {
+async function runVirtual(common: Planned): Promise<ReadAndRun> {
+  const [{ LogRequests }, { replay$ }] = await Promise.all([
+    import('../simulate/log-requests.js'),
+    import('../simulate/stream.js'),
+  ]);
+  const { paths, cycleMs, planAt } = common;
+  const requests = new LogRequests(paths, common);
+  return followReplay(replay$(requests, planAt(undefined), { cycleMs }), requests, common);
+}
+
+async function followReplay(rows: Observable<CycleRow>, replayed: ReplaySource, common: Common): Promise<ReadAndRun> {
+  const [{ followRows }, { toReplay }] = await Promise.all([import('./runs.js'), import('../simulate/replay.js')]);
+  const running = new Progress('replaying');
+  const show = (row: CycleRow) => {
+    common.refusals?.see(row);
+    if (replayed.readings.length === 0) return;
+    running.show(undefined, () => `to cycle ${row.cycle}`);
+  };
+  return followRows(rows, show, toReplay(replayed, common));
+}
+
+async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
   const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
     import('./runs.js'),
     import('../live/live-replay.js'),

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { flag, real, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
-import { Count, Cycle, Measure, Nullable, Read, Text, WithoutPlace } from './read-schema.js';
+import { Count, Cycle, GatewayLimit, Measure, Nullable, Read, Text, WithoutPlace } from './read-schema.js';
 
 export const TransitionSeen = Type.Object(
   {
@@ -316,6 +316,9 @@ export const Outcome = Type.Object(
     last_cycle: Nullable(Cycle('End of the drain.')),
     skipped_lines: Count('Lines of a log that were skipped: they are not requests.'),
     read: Type.Optional(Read),
+    limits: Type.Optional(
+      Type.Array(GatewayLimit, { description: 'Of the files of a gateway, those that refuse most first.' }),
+    ),
     contracts: Count('Contracts of the run.'),
     contracts_limited: Count('Contracts with at least one limited request.'),
     ...figures,

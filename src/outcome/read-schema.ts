@@ -1,5 +1,5 @@
 // Field types of an outcome, and its rarer parts.
-import type { TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
@@ -38,3 +38,19 @@ export const WithoutPlace = Type.Object(
   },
   strict,
 );
+
+export const GatewayLimit = Type.Object(
+  {
+    name: Text('Its name in the file: a zone, a table, a plugin.'),
+    where: Text('Its place in the file: location /api. Empty: everywhere.'),
+    file: Text('The file that applies it.'),
+    line: Count('Its line there.'),
+    limit: Text("The limit in its product's terms."),
+    key: Text('What it counts by.'),
+    requests: Count('Requests that it counted.'),
+    limited: Count('Of these, those that it refused.'),
+    not_judged: Type.Optional(Text('Why this log does not say what it refuses.')),
+  },
+  strict,
+);
+export type GatewayLimit = Static<typeof GatewayLimit>;

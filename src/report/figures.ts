@@ -48,7 +48,7 @@ const limiterFigures: readonly Figure[] = [
   figure('entries', 'entries into limiting', 'count', 'more', (o) => o.entries),
   figure('restores', 'restores', 'count', 'neither', (o) => o.restores),
   figure('limiting_cycles', 'limiting for', 'cycles', 'more', (o) => o.limiting_cycles),
-  figure('peak_count', 'largest window count', 'count', 'more', (o) => o.peak_count),
+  figure('peak_count', 'largest window count', 'count', 'more', (o) => (o.limits ? undefined : o.peak_count)),
   figure('recovery_cycles', 'longest recovery', 'cycles', 'more', (o) => {
     const found = (o.reactions ?? []).flatMap(({ recovery_cycles }) =>
       recovery_cycles === null ? [] : [recovery_cycles],

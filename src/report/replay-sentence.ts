@@ -1,6 +1,7 @@
 // The first sentence of a replay: how many requests were refused, whose, and when.
 //
 //   5,221 of 194,619 (2.7 %) refused, all of 2 clients, 14:02-14:13 and 18:30-18:38.
+//   1 limit could not be judged: its key is a cookie, which this log has not. None of 40 requests refused by the other limits.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { limitingIntervals, limitingStates } from './reported.js';
 import { contractWord, counted, instantOf, number, share } from './words.js';
@@ -10,12 +11,23 @@ const GAP_MS = 60_000;
 const MOST_SPELLS = 3;
 
 export function replaySentence(outcome: Outcome): string {
-  const { requests, limited, contracts, contracts_limited, partial } = outcome;
+  const { requests, limited, contracts, contracts_limited, partial, limits = [] } = outcome;
   const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
-  if (limited === 0) return `None of ${counted(requests, 'request')} refused.${early}`;
+  const unjudged = limits.filter(({ not_judged }) => not_judged !== undefined);
+  const first = unjudgedSentence(unjudged);
+  if (limits.length > 0 && unjudged.length === limits.length)
+    return `${first}${counted(requests, 'request')} read.${early}`;
+  const by = unjudged.length === 0 ? '' : ' by the other limits';
+  if (limited === 0) return `${first}None of ${counted(requests, 'request')} refused${by}.${early}`;
   const whose = contracts > 1 ? `, all of ${counted(contracts_limited, contractWord(outcome))}` : '';
   const when = spellsOf(outcome);
-  return `${number(limited)} of ${number(requests)} (${share(limited, requests)}) refused${whose}${when === '' ? '' : `, ${when}`}.${early}`;
+  return `${first}${number(limited)} of ${number(requests)} (${share(limited, requests)}) refused${by}${whose}${when === '' ? '' : `, ${when}`}.${early}`;
+}
+
+/** Empty if all limits were judged. */
+function unjudgedSentence(unjudged: NonNullable<Outcome['limits']>): string {
+  const reasons = [...new Set(unjudged.map(({ not_judged }) => not_judged))].join('; ');
+  return unjudged.length === 0 ? '' : `${counted(unjudged.length, 'limit')} could not be judged: ${reasons}. `;
 }
 
 /** Nothing if the outcome does not list every refused contract and each of its transitions. */

@@ -4,6 +4,7 @@ import { answerBlocks } from './answer-blocks.js';
 import { type Block, type CheckRow, type Medium, type ReportDocument, right, sentence, type Table } from './block.js';
 import { chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
+import { refusedChart } from './chart/decisions.js';
 import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { replaySentence } from './replay-sentence.js';
@@ -38,14 +39,15 @@ export function reportText(reported: Reported, terminal?: Terminal): string {
 /** @param medium charts are made only for documents: the data of long runs takes time */
 export function runDocument(reported: Reported, medium: Medium): ReportDocument {
   const { outcome } = reported;
-  const { scenario, seed, question, kind, notes = [], compared } = outcome;
+  const { scenario, seed, question, kind, notes = [], compared, limits } = outcome;
   const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
   const charts = medium === 'documents' ? chartsOf(reported) : [];
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
-  const window = medium === 'terminal' ? windowChart(reported) : undefined;
+  const shown = limits === undefined ? windowChart : refusedChart;
+  const window = medium === 'terminal' ? shown(reported) : undefined;
   return {
-    title: scenario,
-    besides: kind === 'replay' ? undefined : `seed ${seed}`,
+    title: limits === undefined ? scenario : limitsTitle(limits),
+    besides: limits !== undefined ? scenario : kind === 'replay' ? undefined : `seed ${seed}`,
     verdict: isAnswer ? undefined : verdictView(outcome),
     sentence: isAnswer ? replaySentence(outcome) : verdictSentence(outcome),
     question,
@@ -61,6 +63,7 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
       ...(window === undefined ? [] : [{ kind: 'chart', spec: window } as const]),
       ...farThreshold(outcome),
       figureBlock(outcome, titled('Figures')),
+      ...limitBlocks(outcome),
       ...equalRuns(outcome),
       ...entryBlocks(outcome),
       ...contractBlocks(outcome),
@@ -170,6 +173,34 @@ function figureBlock(outcome: Outcome, title: string | undefined): Block {
   };
 }
 
+/** `api: 10r/s burst 20 (nginx.conf:6)`; of several limits their files. */
+function limitsTitle(limits: NonNullable<Outcome['limits']>): string {
+  const [one] = limits;
+  if (limits.length === 1 && one !== undefined) return `${one.name}: ${one.limit} (${one.file}:${one.line})`;
+  return `Limits of ${[...new Set(limits.map(({ file }) => file))].join(', ')}`;
+}
+
+function limitBlocks({ limits = [] }: Outcome): Table[] {
+  if (limits.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Limits',
+      columns: ['limit', 'where', 'counts by', 'line', ...['requests', 'refused'].map(right)],
+      rows: limits.map(({ name, where, limit, key, file, line, requests, limited, not_judged }) => [
+        `${name}: ${limit}`,
+        where,
+        key,
+        `${file}:${line}`,
+        requests,
+        not_judged === undefined ? limited : 'not judged',
+      ]),
+      brief: MOST_BRIEF,
+      more: 'limits',
+    },
+  ];
+}
+
 function equalRuns({ replications }: Outcome): Block[] {
   if (replications === undefined || Object.values(replications.figures).some(({ min, max }) => min < max)) return [];
   return [sentence(`The figures of all ${number(replications.n)} runs are equal: chance has no effect on them.`)];
@@ -218,8 +249,9 @@ function entryBlocks(outcome: Outcome): Table[] {
 }
 
 function contractBlocks(outcome: Outcome): Table[] {
-  const { contracts, by_contract, cycle_ms } = outcome;
+  const { contracts, by_contract, cycle_ms, limits } = outcome;
   const word = contractWord(outcome);
+  const peak = limits === undefined ? ['peak'] : [];
   const limited = by_contract.filter((contract) => contract.limited > 0);
   if (contracts < 2 || limited.length === 0) return [];
   return [
@@ -227,7 +259,7 @@ function contractBlocks(outcome: Outcome): Table[] {
       kind: 'table',
       title: `${capital(word)}s with most limited requests`,
       folded: true,
-      columns: [word, ...['requests', 'limited', 'share', 'entries', 'limiting', 'peak'].map(right)],
+      columns: [word, ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
       rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
         id,
         requests,
@@ -235,7 +267,7 @@ function contractBlocks(outcome: Outcome): Table[] {
         share(n, requests),
         entries,
         duration(limiting_cycles * cycle_ms),
-        peak_count,
+        ...peak.map(() => peak_count),
       ]),
       brief: MOST_BRIEF,
       more: 'with limited requests',

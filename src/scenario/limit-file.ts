@@ -36,7 +36,7 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
   if (named === undefined) return completeLimit(text);
   const { file, location } = named;
   const content = read(file);
-  if (gateway !== undefined && !isStanzas(file, content) && !isOwn(file, content))
+  if (gateway !== undefined && !isStanzas(file, content) && isGatewayFile(file, content))
     return gateway(file, content, location);
   if (isStanzas(file, content)) return location === undefined ? { paste: content } : { paste: content, location };
   const refused = (why: string) =>
@@ -62,6 +62,11 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
   return typeof definition === 'string'
     ? { definition: readDocument(beside(definition), definition).value }
     : (limiter as Limiter);
+}
+
+/** Whether a file has the limits of a gateway. Other files have one limiter. */
+export function isGatewayFile(file: string, content: string): boolean {
+  return isStanzas(file, content) || !isOwn(file, content);
 }
 
 function isStanzas(file: string, content: string): boolean {

@@ -6,6 +6,7 @@ import type { Plan } from '../limiter/plan.js';
 import { assembleOutcome } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
 import type { Warning } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
@@ -19,6 +20,15 @@ interface ReplayFacts {
   readonly expectations?: readonly Expectation[] | undefined;
   readonly notes?: readonly string[] | undefined;
   readonly top?: number | undefined;
+}
+
+/** What was read for the rows of a replay, and what it found besides them. */
+export interface ReplaySource {
+  readonly readings: readonly LogReading[];
+  readonly isPartial: boolean;
+  warnings(limited: number): Warning[];
+  /** Of files of a gateway. */
+  limits?(): Outcome['limits'];
 }
 
 export interface ReplayOptions extends ReplayFacts, LogRequestsOptions {
@@ -37,11 +47,12 @@ export function replay(paths: readonly string[], options: ReplayOptions): Promis
 }
 
 export function toReplay(
-  requests: LogRequests,
+  requests: ReplaySource,
   { name, cycleMs, notes = [], expectations = [], top = 100 }: ReplayFacts,
 ): OperatorFunction<CycleRow, Replay> {
   return folded((fold, { cycle: firstCycle }, { cycle: lastCycle }) => {
     const { readings } = requests;
+    const limits = requests.limits?.();
     const outcome = assembleOutcome(
       {
         kind: 'replay',
@@ -58,7 +69,7 @@ export function toReplay(
       fold.figures(lastCycle, top),
       fold.past(firstCycle, lastCycle),
       { expectations },
-      { ...fold.delays(), ...fold.costs() },
+      { ...fold.delays(), ...fold.costs(), ...(limits && { limits }) },
     );
     const { timeline, totals } = fold;
     return { outcome, timeline, totals, readings, warnings: requests.warnings(outcome.limited) };

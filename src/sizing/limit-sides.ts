@@ -185,21 +185,38 @@ function whyLeftOut(limiter: FoundLimiter): string | undefined {
   return reach === 'unknown' ? `the files do not say which requests meet it, by ${key.text}` : undefined;
 }
 
-/** Decides and charges a request. @returns the limit that refuses; undefined if all admit */
-export function limitRefusing(
-  { limits, counted, all }: LimitPlace,
-  who: Requester,
-  ms: number,
-): FoundLimiter | undefined {
+export interface Decided {
+  /** The limit that refuses; undefined if all admit. */
+  readonly by: FoundLimiter | undefined;
+  /** How long an admitted request is held. */
+  readonly delayMs: number;
+}
+
+const AT_ONCE: Decided = { by: undefined, delayMs: 0 };
+
+/** Decides and charges a request. */
+export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number): Decided {
   for (const one of counted) one.rule.decide(stateOf(one, who, ms), ms, 1, 0);
   const [first] = limits;
-  if (first === undefined) return undefined;
-  if (all === undefined)
-    return first.rule.decide(stateOf(first, who, ms), ms, 1, 0) === LIMITED ? first.limiter : undefined;
+  if (first === undefined) return AT_ONCE;
+  if (all === undefined) {
+    const delayMs = first.rule.decide(stateOf(first, who, ms), ms, 1, 0);
+    return delayMs === 0
+      ? AT_ONCE
+      : delayMs === LIMITED
+        ? { by: first.limiter, delayMs: 0 }
+        : { by: undefined, delayMs };
+  }
   const members = limits.map((one) => stateOf(one, who, ms));
-  if (all.decide({ members, refusedMs: 0 }, ms, 1, 0) !== LIMITED) return undefined;
+  const delayMs = all.decide({ members, refusedMs: 0 }, ms, 1, 0);
+  if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
   const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
-  return (refusing ?? first).limiter;
+  return { by: (refusing ?? first).limiter, delayMs: 0 };
+}
+
+/** When a request of the place would be admitted, after `ms`; Infinity: never. */
+export function nextAdmissionAt({ limits }: LimitPlace, who: Requester, ms: number): number {
+  return Math.max(...limits.map((one) => one.rule.nextAdmission(stateOf(one, who, ms), ms, 1)));
 }
 
 /** The wait that the refusing limit announces, in ms from `ms`; undefined if it announces none. */

@@ -1,8 +1,12 @@
-// Random pairs of configurations and logs against a model of a few lines: what the change newly refuses is what `weir diff` says.
+// Random pairs of configurations and logs against a model of a few lines: what the change newly refuses is what `weir diff` says, and
+// what the new configuration refuses is what `weir replay` says.
 import fc from 'fast-check';
+import { lastValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import { limitersIn } from '../../src/gateway/limits-in.js';
+import { toReplay } from '../../src/simulate/replay.js';
 import { diffLimits } from '../../src/sizing/limit-diff.js';
+import { LimitReplay } from '../../src/sizing/limit-replay.js';
 import { temporaryFiles } from '../left-behind.js';
 
 const { file } = temporaryFiles();
@@ -133,6 +137,18 @@ it('what a change newly refuses and admits is what the model says', async () => 
         newly_refused: requests.filter((_, i) => after[i] === true && before[i] !== true).length,
         newly_admitted: requests.filter((_, i) => before[i] === true && after[i] !== true).length,
       });
+      const replayed = new LimitReplay([path], sides[1]!, { log: {} });
+      const whole = toReplay(replayed, { name: path, cycleMs: 500 });
+      const { outcome } = await lastValueFrom(replayed.rows(500).pipe(whole));
+      expect(Object.fromEntries(outcome.by_contract.map(({ id, limited }) => [id, limited]))).toEqual(
+        Object.fromEntries(
+          [...new Set(requests.map(({ client }) => client))].map((client) => [
+            client,
+            requests.filter((one, i) => one.client === client && after[i] === true).length,
+          ]),
+        ),
+      );
+      expect(outcome.limits?.filter(({ not_judged }) => not_judged !== undefined)).toEqual([]);
     }),
     { numRuns: 40, seed: 56 },
   );

@@ -66,6 +66,15 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   };
 }
 
+/** The limited requests alone. */
+export function refusedChart(reported: Reported): ChartSpec {
+  const chart = decisionsChart(reported);
+  const lines = chart.lines.flatMap(({ tone, xs, tooltips }) =>
+    tone === 'limited' && tooltips !== undefined ? [{ label: 'refused', tone, xs, ys: tooltips, stepped: true }] : [],
+  );
+  return { ...chart, title: 'Requests refused, of all clients', lines };
+}
+
 function cyclesIn({ starts, size }: Bins, bin: number, { to }: CycleAxis): number {
   return Math.max(1, Math.min(size, to - starts[bin]!));
 }

@@ -18,7 +18,8 @@ import {
 
 export function windowChart({ outcome, timeline }: Reported): ChartSpec | undefined {
   const contract = shownContract(outcome);
-  if (timeline === undefined || contract === undefined || contract.rule === 'none') return undefined;
+  if (timeline === undefined || contract === undefined || contract.rule === 'none' || outcome.limits !== undefined)
+    return undefined;
   const axis = cycleAxis(outcome);
   const { id, threshold, within, rule, entries, limiting_cycles, peak_count } = contract;
   const steps = countSteps(timeline, axis, (row) => row.contract === id);
