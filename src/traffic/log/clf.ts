@@ -63,16 +63,25 @@ function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
   const fields = names.map(() => new Field());
   const cutter = new ClfCutter(names, fields);
   const found: boolean[][] = [];
+  const sizes: string[] = [];
   let requests = 0;
   for (const line of lines) {
     for (const field of fields) field.clear();
     if (cutter.cut(line, 0, line.length) !== undefined) continue;
     found.push(fields.map((field, i) => isFound(names[i]!, field)));
+    sizes.push(fields[2]!.text());
     if (isRequestLine(fields[0]!.text())) requests++;
   }
   const isMissing = (name: string, i: number) =>
-    !nearlyAll(found, (row) => row[i]!) || (name === 'request' && requests * 2 <= found.length);
+    !nearlyAll(found, (row) => row[i]!) ||
+    (name === 'request' && requests * 2 <= found.length) ||
+    (name === 'bytes' && isSecondStatus(sizes));
   return { found, missing: names.filter(isMissing) };
+}
+
+/** That of the upstream, before or after the server's own: sizes differ more. */
+function isSecondStatus(sizes: readonly string[]): boolean {
+  return new Set(sizes).size > 1 && nearlyAll(sizes, isStatus);
 }
 
 /** A quoted field may hold anything: servers log what a stranger sent. */

@@ -373,7 +373,7 @@ function resolve(layout: Layout, named: string): string | undefined {
   return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
 }
 
-function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
+export function firstOf(names: readonly string[], usual: readonly string[]): string | undefined {
   return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 

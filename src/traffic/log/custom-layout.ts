@@ -35,33 +35,54 @@ const STATUS =
 const METHODS = new Set('GET HEAD POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND'.split(' '));
 
 const isPath = (text: string) => /^(?:\/|\*$|\w{2,7}:\/\/)/.test(text);
-const isAddress = (text: string) => isIP(addressOf(text, 1, false)) > 0;
+export const isAddress = (text: string) => isIP(addressOf(text, 1, false)) > 0;
+export const isMethod = (text: string) => METHODS.has(text);
 
 type Found = 'time' | 'client' | 'request' | 'method' | 'path' | 'status';
 
+interface Places {
+  readonly places: ReadonlyMap<Found, number>;
+  /** What several columns could be, as sentences. */
+  readonly doubts: readonly string[];
+}
+
 /** Place of each field in columns of values, the name before a value first; of several statuses, the one next to the request. */
-export function placesOf(columns: readonly (readonly string[])[]): ReadonlyMap<Found, number> {
+export function placesOf(columns: readonly (readonly string[])[]): Places {
   const places = new Map<Found, number>();
+  const doubts: string[] = [];
+  const isOne = (found: readonly number[]) =>
+    found.every((i) => columns[i]!.every((text, row) => text === columns[found[0]!]![row]));
   const all = (holds: (text: string) => boolean) =>
     columns.flatMap((values, i) => (nearlyAll(values, holds) ? [i] : []));
   const put = (name: Found, place: number | undefined) => place !== undefined && places.set(name, place);
   const called = (role: Role, found: readonly number[]) => found.find((i) => isCalled(columns[i - 1], role));
   const times = all((text) => isFullDate(text, true));
   put('time', times.find((i) => columns[i]!.some((text) => text.includes(':'))) ?? times[0]);
-  const clients = all(isAddress);
-  put('client', called('client', clients) ?? clients[0]);
+  const addresses = all(isAddress);
+  // The address of a server has a port beside it.
+  const plain = addresses.filter((i) => nearlyAll(columns[i]!, (text) => isIP(text) > 0));
+  const clients = plain.length === 0 ? addresses : plain;
+  const client = called('client', addresses) ?? (isOne(clients) ? clients[0] : undefined);
+  put('client', client);
+  if (client === undefined && clients.length > 1)
+    doubts.push(`${clients.length} fields hold addresses: name the client.`);
   const lines = all((text) => isRequestLine(text) || isGarbage(text));
   const line = lines.find((i) => columns[i]!.filter(isRequestLine).length * 2 > columns[i]!.length);
   put('request', line);
-  const methods = line === undefined ? all((text) => METHODS.has(text)) : [];
+  const methods = line === undefined ? all(isMethod) : [];
   const method = called('method', methods) ?? methods[0];
   put('method', method);
   const paths = method === undefined ? [] : all(isPath);
   put('path', called('path', paths) ?? paths.find((i) => i > method!) ?? paths[0]);
   const last = places.get('path') ?? line ?? -1;
   const statuses = all(isStatus);
-  put('status', called('status', statuses) ?? statusOf(columns, last, statuses));
-  return places;
+  const status = called('status', statuses) ?? statusOf(columns, last, statuses, isOne(statuses));
+  put('status', status);
+  if (!isOne(statuses))
+    doubts.push(
+      `${statuses.length} fields hold statuses: ${status === undefined ? 'name the right one' : 'the first after the request was taken, or the one with its name'}.`,
+    );
+  return { places, doubts };
 }
 
 /** A value after its name: `status=200`, `client: 192.0.2.1`. */
@@ -80,14 +101,16 @@ function isGarbage(text: string): boolean {
 }
 
 /** Next to the request, with perhaps its protocol between; else the only one, or one of equals. */
-function statusOf(columns: readonly (readonly string[])[], last: number, found: readonly number[]): number | undefined {
+function statusOf(
+  columns: readonly (readonly string[])[],
+  last: number,
+  found: readonly number[],
+  isOne: boolean,
+): number | undefined {
   const isProtocol = columns[last + 1]?.some((text) => /^HTTP\//.test(text)) === true;
   const next = last + (isProtocol ? 2 : 1);
   if (found.includes(next)) return next;
-  const [first, ...others] = found;
-  if (first === undefined) return undefined;
-  const isEqual = (i: number) => columns[i]!.every((text, row) => text === columns[first]![row]);
-  return others.every(isEqual) ? first : undefined;
+  return isOne ? found[0] : undefined;
 }
 
 interface Token {
@@ -100,6 +123,9 @@ interface Token {
 const DATE =
   '\\d{4}[-/]\\d\\d[-/]\\d\\d[ T]\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?: ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))?|\\d\\d/[A-Z][a-z]{2}/\\d{4}:\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? [+-]\\d{4}';
 
+/** With two colons: one after a word ends a name. */
+const IPV6 = '(?=[^\\s:]*:[^\\s:]*:)[\\da-fA-F:]+(?:\\d+(?:\\.\\d+){3})?(?=[,;]?(?:[\\s"|[\\]]|$))';
+
 /** Values between delimiters, perhaps quoted or in brackets. A date may hold a comma. */
 function separated(by: string): RegExp {
   const end = `(?=[ ]*(?:${by}|$))`;
@@ -109,7 +135,7 @@ function separated(by: string): RegExp {
 
 const TOKENS: Readonly<Record<string, RegExp>> = {
   blank: new RegExp(
-    `(?<before>[ \\t]*(?:[|;,][ \\t]*)*)(?:(?<open>")(?<quoted>(?:[^"\\\\]|\\\\.)*)(?<close>")|(?<left>\\[)(?<inner>[^\\]]*)(?<right>\\])|(?<plain>${DATE}|\\w+[=:](?=[^/\\s])|[^\\s"|[\\]]+|[\\[\\]"|]))`,
+    `(?<before>[ \\t]*(?:[|;,][ \\t]*)*)(?:(?<open>")(?<quoted>(?:[^"\\\\]|\\\\.)*)(?<close>")|(?<left>\\[)(?<inner>[^\\]]*)(?<right>\\])|(?<plain>${DATE}|${IPV6}|\\w+[=:](?=[^/\\s])|[^\\s"|[\\]]+?(?=[,;]?(?:[\\s"|[\\]]|$))|[\\[\\]"|]))`,
     'y',
   ),
   '|': separated('\\|'),
@@ -153,7 +179,7 @@ export const customLayout: Recognise = (head, isNamed) => {
   if (requests.length * 2 <= texts.length || nearlyAll(texts, (text) => ERROR_LOG.test(text))) return undefined;
   for (const delimiter of delimitersOf(requests)) {
     const proposal = formatLine(requests, TOKENS[delimiter]!);
-    const layout = proposal === undefined ? undefined : tried(proposal, lines);
+    const layout = proposal === undefined ? undefined : tried(proposal.format, lines, proposal.doubts);
     if (layout !== undefined) return layout;
   }
   return undefined;
@@ -178,11 +204,11 @@ function delimitersOf(texts: readonly string[]): string[] {
 const FEWEST_DELIMITERS = 2;
 
 /** From the first line that has the fields where nearly all have them. */
-function formatLine(texts: readonly string[], pattern: RegExp): string | undefined {
+function formatLine(texts: readonly string[], pattern: RegExp) {
   const rows = texts.map((text) => tokensOf(text, pattern));
   const width = Math.min(...rows.map((row) => row.length).filter((length) => length * 2 > rows[0]!.length));
   const columns = Array.from({ length: width }, (_, i) => rows.flatMap((row) => row[i]?.value ?? []));
-  const places = placesOf(columns);
+  const { places, doubts } = placesOf(columns);
   if (!places.has('time') || !(places.has('request') || places.has('path'))) return undefined;
   const last = Math.max(...places.values());
   const names = new Map([...places].map(([name, place]) => [place, name]));
@@ -197,16 +223,16 @@ function formatLine(texts: readonly string[], pattern: RegExp): string | undefin
   });
   const next = row[last + 1];
   const end =
-    next !== undefined && /[|\t]/.test(next.before)
+    next !== undefined && /[|\t,;]/.test(next.before)
       ? `${next.before.replace(/ *\t */g, '\t').replace(/["[]$/, '')}$_`
       : '';
-  return `${format.join('')}${end}`;
+  return { format: `${format.join('')}${end}`, doubts };
 }
 
 function isRow(row: readonly Token[], names: ReadonlyMap<number, Found>): boolean {
   const textOf = (wanted: Found) => row.find((_, i) => names.get(i) === wanted)?.value;
   const [line, method] = [textOf('request'), textOf('method')];
-  return (line === undefined || isRequestLine(line)) && (method === undefined || METHODS.has(method));
+  return (line === undefined || isRequestLine(line)) && (method === undefined || isMethod(method));
 }
 
 function timeName(value: string): string {
@@ -214,7 +240,7 @@ function timeName(value: string): string {
 }
 
 /** The layout of a format line, if nearly all lines with a request have its fields. */
-function tried(format: string, lines: readonly Buffer[]): Layout | undefined {
+function tried(format: string, lines: readonly Buffer[], doubts: readonly string[]): Layout | undefined {
   const { template, known } = templateOf(format);
   const plain = templateLayout('log-format', template, lines, known);
   const requests = lines.filter((line) => REQUEST.test(line.toString('latin1')));
@@ -228,11 +254,11 @@ function tried(format: string, lines: readonly Buffer[]): Layout | undefined {
     held('time', (text) => isFullDate(text, true)) &&
     held('client', isAddress) &&
     held('status', isStatus) &&
-    held('method', (text) => METHODS.has(text)) &&
+    held('method', isMethod) &&
     held('path', isPath) &&
     held('request', (text) => isRequestLine(text) || isGarbage(text));
   if (!isHeld) return undefined;
-  const warning = customWarning(format, layout.names, valuesOf(layout, 'time').length, lines.length);
+  const warning = customWarning(format, doubts, layout, lines.length);
   return { ...plain, known: { ...plain.known, warning } };
 }
 
@@ -244,12 +270,14 @@ const CUSTOM = 'custom_layout';
 
 const WANTED = ['client', 'time', 'method', 'path', 'status', 'host', 'user', 'user_agent'];
 
-function customWarning(format: string, names: readonly string[], matching: number, lines: number): Warning {
+function customWarning(format: string, doubts: readonly string[], layout: Layout, lines: number): Warning {
+  const { names } = layout;
+  const matching = valuesOf(layout, 'time').length;
   const has = (name: string) =>
     names.includes(name) || ((name === 'method' || name === 'path') && names.includes('request'));
   const missing = WANTED.filter((name) => !has(name));
   return {
     code: CUSTOM,
-    what: `No known format has its fields where these lines have them. Found: ${WANTED.filter(has).join(', ')}. Not found: ${missing.join(', ')}. Read with --log-format '${format.replace(/\t/g, '\\t')}', which fits ${matching} of the first ${lines} lines; to have the others, name them in it ($_ is any text).`,
+    what: `No known format has its fields where these lines have them. Found: ${WANTED.filter(has).join(', ')}. Not found: ${[missing.join(', '), ...doubts].join('. ').replace(/\.$/, '')}. Read with --log-format '${format.replace(/\t/g, '\\t')}', which fits ${matching} of the first ${lines} lines; to have the others, name them in it ($_ is any text).`,
   };
 }

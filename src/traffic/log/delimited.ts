@@ -2,8 +2,10 @@
 //
 //   time,client,path             1431857103,192.0.2.1,"/a,b"        #Fields: date time c-ip cs-method cs-uri-stem sc-status
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
-import { isFullDate, timesIn } from './columns.js';
-import { isStatus, nearlyAll, placesOf } from './custom-layout.js';
+import { Failure } from '../../schema/failure.js';
+import { roleNames } from './column-names.js';
+import { firstOf, isFullDate, timesIn } from './columns.js';
+import { isAddress, isMethod, isStatus, nearlyAll, placesOf } from './custom-layout.js';
 import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
@@ -12,6 +14,8 @@ import { countOf } from './unix.js';
 
 interface Table {
   readonly delimiter: string;
+  /** Commas separate the columns, and the milliseconds of the times. */
+  readonly joinsMs?: boolean;
   readonly names: readonly string[];
   readonly rows: readonly Row[];
   readonly hasNames: boolean;
@@ -26,15 +30,19 @@ const delimiters = [',', '\t', ';', '|'];
 const SAMPLED_ROWS = 200;
 
 export const namedTable: Recognise = ({ bytes, options }) => {
-  const layout = tableLayout(undefined, tableIn(bytes));
+  const table = tableIn(bytes);
+  const layout = tableLayout(undefined, table);
   const times = timesIn(layout, options.timeColumn);
   // A date is not a name: then the first row is data.
-  return times.length === 0 || times.flat().some((name) => isFullDate(name, false)) ? undefined : layout;
+  if (times.length === 0 || times.flat().some((name) => isFullDate(name, false))) return undefined;
+  const warning = checkWidth(table);
+  return warning === undefined ? layout : { ...layout, known: { warning } };
 };
 
 export const namelessTable: Recognise = ({ bytes }) => {
   for (const delimiter of delimiters) {
-    const rows = sampleRows(bytes, delimiter);
+    const joinsMs = delimiter === ',' && hasMs(sampleRows(bytes, delimiter));
+    const rows = sampleRows(bytes, delimiter, joinsMs);
     const width = rows[0]?.cells.length ?? 0;
     if (width < 2 || rows.filter(({ cells }) => cells.length === width).length * 2 <= rows.length) continue;
     const names = Array.from({ length: width }, (_, i) => `${i + 1}`);
@@ -45,24 +53,30 @@ export const namelessTable: Recognise = ({ bytes }) => {
       });
     const time = column((cell) => isFullDate(cell, true));
     if (time < 0) continue;
-    if (delimiter === ',' && hasMsAfter(rows, time)) continue;
-    const places = placesOf(names.map((_, i) => rows.map(({ cells }) => cells[i] ?? '')));
+    const found = placesOf(names.map((_, i) => rows.map(({ cells }) => cells[i] ?? '')));
     const isCounted = width === 2 && rows.every(({ cells }) => !Number.isNaN(countOf(cells[1 - time] ?? '')));
-    const table = { delimiter, names, rows, hasNames: false };
+    const table = { delimiter, joinsMs, names, rows, hasNames: false };
     return tableLayout(undefined, table, {
       time: names[time]!,
       ...(isCounted && { count: names[1 - time]! }),
-      fields: rolesAt(places),
-      ...(places.size > 1 && { warning: byValue(places) }),
+      fields: rolesAt(found.places),
+      ...(found.places.size > 1 && { warning: byValue(found) }),
     });
   }
   return undefined;
 };
 
 /** `2015-05-17 10:05:03,123 INFO`: the fraction of a second, as Python's logging and log4j write it. */
+function hasMs(rows: readonly Row[]): boolean {
+  const time = (rows[0]?.cells ?? []).findIndex((cell) => CLOCK_END.test(cell));
+  return time >= 0 && hasMsAfter(rows, time);
+}
+
+const CLOCK_END = /\d\d:\d\d:\d\d$/;
+
 function hasMsAfter(rows: readonly Row[], time: number): boolean {
   const after = rows.map(({ cells }) => cells[time + 1] ?? '');
-  const hasSeconds = nearlyAll(rows, ({ cells }) => /\d\d:\d\d:\d\d$/.test(cells[time] ?? ''));
+  const hasSeconds = nearlyAll(rows, ({ cells }) => CLOCK_END.test(cells[time] ?? ''));
   const isFraction = (cell: string) => /^\d{3}(?:\d{3})?(?![\d.])/.test(cell);
   if (!hasSeconds || !nearlyAll(after, isFraction)) return false;
   const alone = after.filter((cell) => /^\d+$/.test(cell));
@@ -74,7 +88,7 @@ function isNoStatus(alone: readonly string[], { length }: readonly string[]): bo
   return length > 2 && !nearlyAll(alone, isStatus);
 }
 
-function rolesAt(places: ReturnType<typeof placesOf>): NonNullable<KnownFields['fields']> {
+function rolesAt(places: ReturnType<typeof placesOf>['places']): NonNullable<KnownFields['fields']> {
   const at = (place: number | undefined) => (place === undefined ? undefined : `${place + 1}`);
   const line = at(places.get('request'));
   const client = at(places.get('client'));
@@ -89,13 +103,13 @@ function rolesAt(places: ReturnType<typeof placesOf>): NonNullable<KnownFields['
   };
 }
 
-function byValue(places: ReturnType<typeof placesOf>): Warning {
+function byValue({ places, doubts }: ReturnType<typeof placesOf>): Warning {
   const found = [...places].map(([name, place]) => `${name} in column ${place + 1}`);
   const missing = ['client', 'method', 'path', 'status'].filter((name) => rolesAt(places)[name as Role] === undefined);
   const not = missing.length === 0 ? '' : ` Not found: ${missing.join(', ')}.`;
   return {
     code: 'columns_by_value',
-    what: `The columns have no names. By their values: ${found.join(', ')}.${not} A first line with names says what each is.`,
+    what: `The columns have no names. By their values: ${found.join(', ')}.${[not, ...doubts].join(' ')} A first line with names says what each is.`,
   };
 }
 
@@ -154,9 +168,10 @@ export const gatling: Recognise = ({ bytes, lines }, isNamed) => {
 function tableIn(head: Buffer): Table {
   const cached = tables.get(head);
   if (cached !== undefined) return cached;
-  const found = delimiters.map((delimiter): Table => {
-    const [first, ...rows] = sampleRows(head, delimiter);
-    return { delimiter, names: first === undefined ? [] : headerOf(first, delimiter), rows, hasNames: true };
+  const found = [...delimiters, ',ms'].map((kind): Table => {
+    const [delimiter, joinsMs] = [kind[0]!, kind.length > 1];
+    const [first, ...rows] = sampleRows(head, delimiter, joinsMs);
+    return { delimiter, joinsMs, names: first === undefined ? [] : headerOf(first, delimiter), rows, hasNames: true };
   });
   const isWide = ({ names }: Table) => names.length > 1;
   const best = found.reduce((a, b) => (isWide(b) && (!isWide(a) || evenness(b) > evenness(a)) ? b : a));
@@ -169,6 +184,34 @@ function headerOf({ bytes, cells }: Row, delimiter: string): readonly string[] {
   return new RowScanner(delimiter).scan(bytes, 0, bytes.length) === 'broken' ? [] : cells;
 }
 
+/** After a delimiter too many, values have the name before their own: harmless only within text in the last columns. */
+function checkWidth({ rows, names }: Table): Warning | undefined {
+  const widthOf = ({ cells }: Row) => (cells.at(-1) === '' ? cells.length - 1 : cells.length);
+  const wide = rows.filter((row) => widthOf(row) > names.length);
+  if (wide.length === 0) return undefined;
+  const what = `${wide.length} of the first ${rows.length} rows have more cells than the first line has names.`;
+  const why = 'After a delimiter too many, each value is read under the name before its own.';
+  const fix = 'Name every column in the first line, or quote values that hold the delimiter.';
+  if (!nearlyAll(rows, (row) => wide.includes(row)) || areInPlace(rows, names))
+    return { code: 'uneven_rows', what: `${what} ${why} ${fix}` };
+  throw new Failure('invalid_input', { what, why, fix });
+}
+
+const kinds: Readonly<Partial<Record<Role, (text: string) => boolean>>> = {
+  client: isAddress,
+  method: isMethod,
+  status: isStatus,
+};
+
+/** Whether columns whose values can be checked hold what their names say. */
+function areInPlace(rows: readonly Row[], names: readonly string[]): boolean {
+  const checked = Object.entries(kinds).flatMap(([role, holds]) => {
+    const name = firstOf(names, roleNames[role as Role]);
+    return name === undefined ? [] : [nearlyAll(rows, ({ cells }) => holds(cells[names.indexOf(name)] ?? ''))];
+  });
+  return checked.length > 0 && !checked.includes(false);
+}
+
 /** Several formats inspect the same head. */
 const tables = new WeakMap<Buffer, Table>();
 
@@ -179,9 +222,9 @@ function evenness({ rows, names }: Table): number {
 
 const PIECE_BYTES = 4096;
 
-function sampleRows(head: Buffer, delimiter: string): Row[] {
+function sampleRows(head: Buffer, delimiter: string, joinsMs = false): Row[] {
   const rows: Row[] = [];
-  const scanner = new RowScanner(delimiter);
+  const scanner = new RowScanner(delimiter, joinsMs);
   const cutter = new RowCutter(scanner, (bytes, from, to) => {
     if (rows.length > SAMPLED_ROWS) return;
     unwrap(scanner, bytes);
@@ -197,7 +240,7 @@ function sampleRows(head: Buffer, delimiter: string): Row[] {
 
 function tableLayout(
   format: string | undefined,
-  { delimiter, names, rows, hasNames }: Table,
+  { delimiter, joinsMs, names, rows, hasNames }: Table,
   known: KnownFields = {},
 ): Layout {
   return {
@@ -207,7 +250,7 @@ function tableLayout(
     lines: rows.map(({ bytes }) => bytes),
     cutter: (wanted, fields) => {
       const columns = wanted.map((name) => names.indexOf(name));
-      const scanner = new RowScanner(delimiter);
+      const scanner = new RowScanner(delimiter, joinsMs);
       let isScanned = false;
       return {
         cut: (bytes, from, to) => {

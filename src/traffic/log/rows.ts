@@ -9,13 +9,16 @@ type QuoteState = 'closed' | 'open' | 'broken';
 export class RowScanner {
   fields = 0;
   readonly #delimiter: number;
+  readonly #joinsMs: boolean;
   #from = new Int32Array(64);
   #to = new Int32Array(64);
   #quoted = new Uint8Array(64);
   #bytes: Buffer = Buffer.alloc(0);
 
-  constructor(delimiter: string) {
+  /** @param joinsMs whether `10:05:03,123` is one field in spite of the delimiter, as log4j and Python's logging write a time */
+  constructor(delimiter: string, joinsMs = false) {
     this.#delimiter = delimiter.charCodeAt(0);
+    this.#joinsMs = joinsMs;
   }
 
   /** `isInside`: the row begins within a quoted field. */
@@ -92,10 +95,22 @@ export class RowScanner {
 
   #fieldEnd(bytes: Buffer, from: number, to: number): number {
     let at = from;
-    while (at < to && bytes[at] !== this.#delimiter) at++;
+    while (at < to && (bytes[at] !== this.#delimiter || (this.#joinsMs && isBeforeMs(bytes, from, at, to)))) at++;
     return at;
   }
 }
+
+const CLOCK_BYTES = 8;
+const FRACTION_BYTES = 7;
+
+function isBeforeMs(bytes: Buffer, from: number, at: number, to: number): boolean {
+  return (
+    at - from >= CLOCK_BYTES &&
+    CLOCK_AND_MS.test(bytes.toString('latin1', at - CLOCK_BYTES, Math.min(to, at + FRACTION_BYTES + 1)))
+  );
+}
+
+const CLOCK_AND_MS = /^\d\d:\d\d:\d\d,\d{3}(?:\d{3})?(?:\D|$)/;
 
 function skipSpaces(bytes: Buffer, from: number, to: number): number {
   let at = from;

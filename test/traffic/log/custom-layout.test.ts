@@ -63,11 +63,47 @@ const layouts: readonly (readonly [name: string, layout: (request: Request) => s
   ['a level first', (r) => `INFO ${iso(r, ' ', ',403')} ${r.ip}:4000 - "${line(r)}" ${r.status}`],
   ['names before values', (r) => `${clf(r)} client=${r.ip} request="${line(r)}" status=${r.status} rt=0.005`],
   ['the status first', (r) => `${r.status} 0.005 ${r.ip} ${clf(r)} "${line(r)}"`],
+  [
+    'Python, the client after the logger',
+    (r) => `${iso(r, ' ', ',403')} - app - INFO - ${r.ip} "${line(r)}" ${r.status} -`,
+  ],
+  [
+    'an upstream beside the client',
+    (r) => `${iso(r, 'T', 'Z')} 10.0.0.5:80 ${r.ip} ${r.method} ${r.path} ${r.status} 12`,
+  ],
+  ['commas between words', (r) => `${iso(r, ' ', ',403')} INFO ${r.ip}, "${line(r)}", ${r.status}, ${1000 + r.second}`],
   ['in syslog', (r) => `May 17 10:05:09 web1 nginx[7]: ${r.ip} ${clf(r)} ${r.method} ${r.path} ${r.status} 0.005`],
   ['in docker compose', (r) => `web-1  | ${r.ip} ${clf(r)} ${r.method} ${r.path} ${r.status} 0.005`],
 ];
 
+/** An address of each kind: a real log has both. */
+const dual = (r: Request): Request => (r.second % 2 === 0 ? r : { ...r, ip: `2001:db8::${r.second}` });
+const dualRight = requests
+  .map(dual)
+  .map(({ ip, method, path, status, second }) => `${ip} ${method} ${path} ${status} ${second}`);
+
 describe('a layout that no format has', () => {
+  it.each(layouts.filter(([, layout]) => !/:4000/.test(layout(requests[0]!))))(
+    'finds IPv6 addresses among others: %s',
+    async (_, layout) => {
+      const { found, warnings } = await read(textOf((r) => layout(dual(r))));
+      expect({ found, warnings }).toEqual({ found: dualRight, warnings: ['custom_layout'] });
+    },
+  );
+
+  it('does not take one of several addresses for the client', async () => {
+    const { found, reading } = await read(textOf((r) => `10.0.0.1 ${iso(r, 'T', 'Z')} ${r.ip} ${line(r)} ${r.status}`));
+    expect(found[0]).toBe(' GET /items/0 200 0');
+    expect(reading.warnings[0]?.what).toMatch(/Not found: client, .*2 fields hold addresses: name the client\./);
+  });
+
+  it('says where a second status is', async () => {
+    const { reading } = await read(
+      textOf((r) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} ${201 + (r.second % 4)} 12`),
+    );
+    expect(reading.warnings[0]?.what).toMatch('2 fields hold statuses');
+  });
+
   it.each(layouts)('gives client, method, path and status, and says how it was read: %s', async (_, layout) => {
     const { found, warnings, reading } = await read(textOf(layout));
     expect({ found, warnings }).toEqual({ found: right, warnings: ['custom_layout'] });
@@ -155,20 +191,57 @@ describe('a comma before the ms is part of the time', () => {
     ['slashes', 'lines', ms.map((n) => `2026/03/11 ${clock(n)} INFO 192.0.2.1 done, at last`)],
     ['a month by name', 'lines', ms.map((n) => `11/Mar/2026 ${clock(n)} INFO 192.0.2.1 done`)],
     ['commas in the text', 'lines', ms.map((n) => `2026-03-11 ${clock(n)} INFO 192.0.2.1, shop, done`)],
-    ['between commas', 'lines', ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,done`)],
+    ['between commas', 'csv', ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,done`)],
+    ['under a header', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)},192.0.2.1`)]],
+    ['second under a header', 'csv', ['client,time,path', ...ms.map((n) => `192.0.2.1,2026-03-11 ${clock(n)},/a`)]],
+    [
+      'twice in a row',
+      'csv',
+      ['start,end,client', ...ms.map((n) => `2026-03-11 ${clock(n)},2026-03-11 ${clock(n)},192.0.2.1`)],
+    ],
+    [
+      'in a clock time beside a date',
+      'csv',
+      ['date,time,client', ...ms.map((n) => `2026-03-11,${clock(n)},192.0.2.1`)],
+    ],
+    ['in microseconds', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)}000,192.0.2.1`)]],
     ['quoted in a table', 'csv', ['time,client', ...ms.map((n) => `"2026-03-11 ${clock(n)}",192.0.2.1`)]],
     ['in JSON', 'ndjson', ms.map((n) => `{"asctime":"2026-03-11 ${clock(n)}","client":"192.0.2.1"}`)],
   ])('%s', async (_, format, lines) => {
     expect(await timesOf(`${lines.join('\n')}\n`)).toEqual({ times: ms, format });
   });
 
-  it('says what it did not find of requests between commas', async () => {
-    const text = ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,GET,/a,200\n`).join('');
-    expect((await read(text)).warnings).toEqual(['fields_not_found']);
+  it.each<[name: string, between: string, row: (r: Request) => string]>([
+    ['a cell for each', ',', (r) => [r.ip, r.method, r.path, r.status, 12].join(',')],
+    ['a blank after each', ', ', (r) => [r.ip, `${r.method} ${r.path}`, r.status, 12].join(', ')],
+  ])('the fields of a request between commas are found: %s', async (_, between, row) => {
+    const { found, warnings } = await read(textOf((r) => `${iso(r, ' ', ',403')}${between}${row(dual(r))}`));
+    expect({ found, warnings }).toEqual({ found: dualRight, warnings: ['columns_by_value'] });
+  });
+
+  it('the columns after it have the right names', async () => {
+    const rows = textOf((r) => `${iso(r, ' ', ',403')},${r.ip},${r.method},${r.path},${r.status}`);
+    const { found, warnings } = await read(`time,client,method,path,status\n${rows}`);
+    expect({ found, warnings }).toEqual({ found: right, warnings: [] });
   });
 
   it('three digits in a column of their own may be a status', async () => {
     const text = ms.map((_, i) => `2026-03-11 13:56:5${i},20${i},192.0.2.1\n`).join('');
     expect(await timesOf(text)).toEqual({ times: [0, 0, 0], format: 'csv' });
+  });
+});
+
+describe('rows with more cells than the first line has names', () => {
+  const row = (r: Request) => `${iso(r, 'T', 'Z')},${r.ip},${r.method},${r.path},${r.status}`;
+  const names = 'time,client,method,path,status';
+
+  it('are refused where names and values do not fit', async () => {
+    const numbered = textOf((r) => `${r.second},${row(r)}`);
+    await expect(read(`${names}\n${numbered}`)).rejects.toThrow('more cells than the first line has names');
+  });
+
+  it('are read with a warning where the cells too many follow the others', async () => {
+    const { found, warnings } = await read(`${names},agent\n${textOf((r) => `${row(r)},X (Y, like Z)`)}`);
+    expect({ found, warnings }).toEqual({ found: right, warnings: ['uneven_rows'] });
   });
 });
