@@ -78,10 +78,9 @@ export function placesOf(columns: readonly (readonly string[])[]): Places {
   const statuses = all(isStatus);
   const status = called('status', statuses) ?? statusOf(columns, last, statuses, isOne(statuses));
   put('status', status);
-  if (!isOne(statuses))
-    doubts.push(
-      `${statuses.length} fields hold statuses: ${status === undefined ? 'name the right one' : 'the first after the request was taken, or the one with its name'}.`,
-    );
+  const taken =
+    status === undefined ? 'name the right one' : 'the first after the request, or the one with a name, was taken';
+  if (!isOne(statuses)) doubts.push(`${statuses.length} fields hold statuses: ${taken}.`);
   return { places, doubts };
 }
 
@@ -133,9 +132,11 @@ function separated(by: string): RegExp {
   return new RegExp(`(?<before>(?:^|[ ]*${by})[ ]*)(?:${quoted}|(?<plain>(?:${DATE})${end}|.*?${end}))`, 'y');
 }
 
+const BLANK_PLAIN = `${DATE}|${IPV6}|\\w+[=:](?=[^/\\s])|[^\\s"|[\\]]+?(?=[,;]?(?:[\\s"|[\\]]|$))|[\\[\\]"|]`;
+
 const TOKENS: Readonly<Record<string, RegExp>> = {
   blank: new RegExp(
-    `(?<before>[ \\t]*(?:[|;,][ \\t]*)*)(?:(?<open>")(?<quoted>(?:[^"\\\\]|\\\\.)*)(?<close>")|(?<left>\\[)(?<inner>[^\\]]*)(?<right>\\])|(?<plain>${DATE}|${IPV6}|\\w+[=:](?=[^/\\s])|[^\\s"|[\\]]+?(?=[,;]?(?:[\\s"|[\\]]|$))|[\\[\\]"|]))`,
+    `(?<before>[ \\t]*(?:[|;,][ \\t]*)*)(?:(?<open>")(?<quoted>(?:[^"\\\\]|\\\\.)*)(?<close>")|(?<left>\\[)(?<inner>[^\\]]*)(?<right>\\])|(?<plain>${BLANK_PLAIN}))`,
     'y',
   ),
   '|': separated('\\|'),
