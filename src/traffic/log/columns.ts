@@ -259,10 +259,7 @@ function wantedIn(layout: Layout, named: string): Wanted | undefined {
   const ofLine = role && partsOfLine[role];
   const line = ofLine && textsOf(layout, requestLineNames);
   const name =
-    literal ??
-    byFormat ??
-    (role && (textsOf(layout, roleNames[role]) ?? firstNamed(names, roleNames[role]))) ??
-    routeOf();
+    literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? usualIn(names, roleNames[role]))) ?? routeOf();
   if (name === undefined) {
     const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
     if (path !== undefined) return { ...path, extract: ofLine };
@@ -333,10 +330,10 @@ function countColumn(
       fix: 'Name it with --count, as n/60s.',
     });
   }
-  const isSingle = spreadMs === 0 && firstNamed(others, singleNames) !== undefined;
+  const isSingle = spreadMs === 0 && usualIn(others, singleNames) !== undefined;
   if (likely !== undefined && !isSingle) return likely;
   const isFigure = (name: string) =>
-    firstNamed([name], Object.values(roleNames).flat()) === undefined && areCounts(valuesOf(layout, name));
+    usualIn([name], Object.values(roleNames).flat()) === undefined && areCounts(valuesOf(layout, name));
   const ignored = likely ?? (noun === 'column' && cost === undefined && others.every(isFigure) ? others[0] : undefined);
   if (ignored !== undefined) {
     warnings.push({
@@ -376,7 +373,7 @@ function resolve(layout: Layout, named: string): string | undefined {
   return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
 }
 
-export function firstNamed(names: readonly string[], usual: readonly string[]): string | undefined {
+export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
   return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
 }
 

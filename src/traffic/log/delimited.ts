@@ -4,7 +4,7 @@
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
 import { Failure } from '../../schema/failure.js';
 import { roleNames } from './column-names.js';
-import { firstNamed, isFullDate, timesIn } from './columns.js';
+import { isFullDate, timesIn, usualIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll, placesOf } from './custom-layout.js';
 import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
@@ -206,7 +206,7 @@ const kinds: Readonly<Partial<Record<Role, (text: string) => boolean>>> = {
 /** Whether columns whose values can be checked hold what their names say. */
 function areInPlace(rows: readonly Row[], names: readonly string[]): boolean {
   const checked = Object.entries(kinds).flatMap(([role, holds]) => {
-    const name = firstNamed(names, roleNames[role as Role]);
+    const name = usualIn(names, roleNames[role as Role]);
     return name === undefined ? [] : [nearlyAll(rows, ({ cells }) => holds(cells[names.indexOf(name)] ?? ''))];
   });
   return checked.length > 0 && !checked.includes(false);
