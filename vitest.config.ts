@@ -21,6 +21,7 @@ const long = [
   'test/live/load.test.ts',
   'test/identify/random-clients.test.ts',
   'test/gateway/real.test.ts',
+  'test/live/used-before.test.ts',
   'test/live/stopped-generator.test.ts',
   'test/node/machine-page.test.ts',
   'test/live/wrong-nodes.test.ts',

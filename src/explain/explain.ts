@@ -15,8 +15,8 @@ import { sampleEvenly } from '../math/sample-evenly.js';
 import { countingOf } from './counting-of.js';
 import { phasesOf } from './phases.js';
 import { type QueueOptions, queuesOf } from './queues.js';
-import { searchOrder } from './search.js';
-import { hasCosts, quickestMs, type SeenRequest } from './seen-request.js';
+import { type EarlierUse, searchOrder } from './search.js';
+import { hasCosts, type Pause, quickestMs, type SeenRequest } from './seen-request.js';
 import { type Settled, settledOf } from './smallest-set.js';
 
 export type Explanation =
@@ -33,14 +33,16 @@ export interface Refuted {
   readonly isHeld: boolean;
 }
 
-interface ExplanationOptions extends Omit<QueueOptions, 'transportMs'> {
+export interface ExplanationOptions extends Omit<QueueOptions, 'transportMs'> {
   /** Default: unbounded. */
   readonly transportMs?: number | undefined;
   /** Limit on search nodes per phase. Default: 300,000, or 200 per request if that is more. */
   readonly mostNodes?: number | undefined;
+  /** Default: the limiter was not in use before the first request. */
+  readonly earlier?: EarlierUse | undefined;
 }
 
-type Given = QueueOptions & { readonly mostNodes: number };
+type Given = QueueOptions & { readonly mostNodes: number; readonly earlier?: EarlierUse | undefined };
 
 const DEFAULT_NODES = 300_000;
 const NODES_OF_REQUEST = 200;
@@ -56,15 +58,13 @@ const TOO_AMBIGUOUS = 0.5;
 export function explain(
   requests: readonly SeenRequest[],
   rules: readonly RuleDefinition[],
-  { slackMs, transportMs = Number.POSITIVE_INFINITY, pauses = [], ...given }: ExplanationOptions,
+  { pauses = [], ...given }: ExplanationOptions,
 ): Explanation {
-  const mostNodes = given.mostNodes ?? Math.max(DEFAULT_NODES, NODES_OF_REQUEST * requests.length);
-  const options = { slackMs, transportMs, pauses: [], mostNodes };
+  const options: Given = { ...searchOptions(requests, given), pauses: [] };
+  const { mostNodes } = options;
   const found = explainFor(requests, rules, options, 0);
   if (found.type === 'refuted') {
-    // Time that the clock lost before the first request is part of its phase.
-    const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
-    const later = pauses.filter(({ toMs }) => toMs > fromMs);
+    const later = laterPauses(requests, pauses);
     const own = { ...options, pauses: later };
     if (later.length > 0 && byAnyRule(requests, rules, own).type !== 'refuted')
       return { type: 'unknown', why: 'paused' };
@@ -82,6 +82,31 @@ export function explain(
     if (best.type !== 'explained' || other.ambiguous < best.ambiguous) best = other;
   }
   return best;
+}
+
+/** Whether one of the rules could have given the answers; undefined if the search was given up. */
+export function isExplained(
+  requests: readonly SeenRequest[],
+  rules: readonly RuleDefinition[],
+  options: ExplanationOptions,
+): boolean | undefined {
+  const pauses = laterPauses(requests, options.pauses ?? []);
+  const { type } = byAnyRule(requests, rules, searchOptions(requests, { ...options, pauses }));
+  return type === 'unknown' ? undefined : type === 'explained';
+}
+
+/** Time that the clock lost before the first request is part of its phase. */
+function laterPauses(requests: readonly SeenRequest[], pauses: readonly Pause[]): Pause[] {
+  const fromMs = requests.reduce((least, { sentMs }) => Math.min(least, sentMs), Number.POSITIVE_INFINITY);
+  return pauses.filter(({ toMs }) => toMs > fromMs);
+}
+
+function searchOptions(requests: readonly SeenRequest[], given: ExplanationOptions): Given {
+  return {
+    ...given,
+    transportMs: given.transportMs ?? Number.POSITIVE_INFINITY,
+    mostNodes: given.mostNodes ?? Math.max(DEFAULT_NODES, NODES_OF_REQUEST * requests.length),
+  };
 }
 
 export function saysEnough(found: Explanation): boolean {
@@ -135,7 +160,7 @@ function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition
   if (counting === undefined) return { type: 'unknown', why: 'not seen' };
   const phases = phasesOf(requests, definition, options);
   if (phases === undefined) return { type: 'unknown', why: 'too many' };
-  const { mostNodes } = options;
+  const { mostNodes, earlier } = options;
   const queues = queuesOf(requests, counting.stepMs, options);
   const ranges = counting.isBounded
     ? cut([...phases].sort((a, b) => a.startMs - b.startMs))
@@ -145,7 +170,8 @@ function atAnyPhase(requests: readonly SeenRequest[], definition: RuleDefinition
   for (let range = ranges.shift(); range !== undefined; range = ranges.shift()) {
     const isOne = range.length === 1;
     const [phase, widthMs] = [range[0]!, range.at(-1)!.startMs - range[0]!.startMs];
-    const found = searchOrder(queues, counting, { ...phase, widthMs, mostNodes: isOne ? mostNodes : mostNodes / 4 });
+    const most = isOne ? mostNodes : mostNodes / 4;
+    const found = searchOrder(queues, counting, { ...phase, widthMs, mostNodes: most, earlier });
     nodes += found.nodes;
     if (found.type === 'explained' && isOne) {
       const explains = (other: readonly SeenRequest[]) => {

@@ -22,6 +22,13 @@ interface SearchOptions extends Phase {
   readonly mostNodes: number;
   /** The result for nearly the same requests on the same clock: the common part is not searched again. */
   readonly near?: Explained | undefined;
+  readonly earlier?: EarlierUse | undefined;
+}
+
+/** Requests of others that may have been counted before the first one, with either answer. */
+export interface EarlierUse {
+  readonly spanMs: number;
+  readonly most: number;
 }
 
 interface Explained {
@@ -55,6 +62,8 @@ interface Next {
 }
 /** Approximate number of nodes visited per node kept. */
 const NODES_OF_STEP = 3;
+/** Instants of earlier use, as shares of its span before the first request. */
+const SHARES = [0.75, 0.5, 0.25, 0];
 
 const MOST_APART = 12;
 /** Number of diagonals kept for similar searches. */
@@ -115,7 +124,35 @@ class Search {
     if (known !== undefined) return known.nodes;
     const begin = Math.min(...names.map((name) => this.#on[name].sent[0] ?? Infinity));
     const none = { admitted: 0, limited: 0, unknown: 0, passed: NONE_PASSED, soonest: NONE, latest: NONE };
-    return this.#counting.begin(begin, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: begin }));
+    const fresh = (tMs: number): SearchNode[] =>
+      this.#counting.begin(tMs, this.#options.longAgoMs).map((state) => ({ ...none, state, nowMs: tMs }));
+    const { earlier } = this.#options;
+    return earlier === undefined ? fresh(begin) : this.#afterUse(fresh(begin - earlier.spanMs), earlier, begin);
+  }
+
+  /** All states that use before the first request can leave; of exact states those of a few instants. */
+  #afterUse(fresh: readonly SearchNode[], { most, spanMs }: EarlierUse, beginMs: number): readonly SearchNode[] {
+    const { mostNodes, widthMs = 0 } = this.#options;
+    const whole = { from: beginMs - spanMs, to: beginMs + widthMs };
+    const instants = SHARES.map((share) => beginMs - share * spanMs).map((ms) => ({ from: ms, to: ms }));
+    const spans = this.#counting.isBounded ? [whole] : instants;
+    const used = new Layer(this.#counting, MOST_APART);
+    let layer = fresh;
+    for (let n = 0; n <= most && layer.length > 0 && this.#nodes < mostNodes / 2; n += 1) {
+      const next = new Layer(this.#counting, MOST_APART);
+      for (const node of layer) {
+        used.add({ ...node, nowMs: beginMs }, beginMs);
+        for (const { from, to } of spans.filter((span) => span.to >= node.nowMs)) {
+          const span = { from: Math.max(from, node.nowMs), to };
+          const admitted = this.#counting.admit(node.state, span, ALWAYS, 1);
+          const counted = [...admitted, ...this.#counting.refuse(node.state, span, true, 1)];
+          this.#nodes += 1 + counted.length;
+          for (const { state, at } of counted) next.add({ ...node, state, nowMs: at.from }, at.from);
+        }
+      }
+      layer = next.nodes();
+    }
+    return used.nodes();
   }
 
   #apart(width: number, left: number): number {

@@ -3,6 +3,7 @@
 //   something is missing ─► run invalid      a generator was lost, with its requests
 //   the clock moved      ─► run invalid      no figure in cycles is reliable
 //   differences          ─► node differs     found on what arrived, so not the generator's fault
+//   in use before        ─► run invalid      the answers are those of a limiter that had counted others, or may be
 //   late, lost, nothing  ─► run invalid      the scenario was not sent as planned
 //   too uncertain        ─► run invalid      the answers fit the model, and much else
 //   stopped              ─► run invalid      the rest is unknown
@@ -17,20 +18,26 @@ import { isSaturated } from './run-clock.js';
 export interface Findings {
   readonly differences: readonly Difference[];
   readonly tolerance: string;
+  /** Why the limiter was, or may have been, in use before the run. */
+  readonly used?: string | undefined;
   readonly tooUncertain: string | undefined;
   readonly remark?: string | undefined;
+  /** What the answers do not distinguish, if they agree. */
+  readonly neighbours?: (() => string | undefined) | undefined;
 }
 
 const MOST_LISTED = 1_000;
 
-export function comparisonOf(seen: LiveSeen, { differences, tolerance, tooUncertain, remark }: Findings): Comparison {
+export function comparisonOf(seen: LiveSeen, findings: Findings): Comparison {
+  const { differences, tolerance, remark, neighbours } = findings;
   const { firstCycle, lastCycle, requestLog } = seen;
   const all = [...differences, ...unanswered(seen), ...stamps(seen)].sort((a, b) => a.cycle - b.cycle);
-  const { verdict, reason } = verdictOn(all, seen, tooUncertain);
+  const { verdict, reason } = verdictOn(all, seen, findings);
+  const remarks = [remark, verdict === 'agrees' ? neighbours?.() : undefined].filter((words) => words !== undefined);
   return {
     verdict,
     reason,
-    ...(remark === undefined ? {} : { remark }),
+    ...(remarks.length === 0 ? {} : { remark: remarks.join(' ') }),
     compared_cycles: lastCycle - firstCycle + 1,
     compared_decisions: requestLog.answered,
     tolerance,
@@ -42,7 +49,7 @@ export function comparisonOf(seen: LiveSeen, { differences, tolerance, tooUncert
 function verdictOn(
   differences: readonly Difference[],
   seen: LiveSeen,
-  tooUncertain: string | undefined,
+  { used, tooUncertain }: Pick<Findings, 'used' | 'tooUncertain'>,
 ): Pick<Comparison, 'verdict' | 'reason'> {
   const { asked, requestLog, time, movedMs, unsound, gone, behind, lagMs } = seen;
   const invalid = (reason: string) => ({ verdict: 'run invalid', reason }) as const;
@@ -56,6 +63,7 @@ function verdictOn(
   }
   if (gone !== undefined) return invalid(`The target went away in the middle of the run. ${gone}`);
   if (requestLog.sent === 0) return invalid('Nothing was sent.');
+  if (used !== undefined) return invalid(used);
   const strays = straysOf(seen);
   const tooLate = isLate(strays, requestLog.planned);
   if (tooLate && isCrowded(seen, strays))

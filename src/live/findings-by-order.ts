@@ -11,6 +11,7 @@ import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
 import { PAUSE_MS } from './run-clock.js';
 import { ForeignTarget } from './target.js';
+import { usedBefore } from './used-before.js';
 
 const TOLERANCE =
   'each request may count at any moment between being sent and answered, in any order that this allows (whether the answers are ' +
@@ -47,18 +48,24 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
+  let used: string | undefined;
   let wayMs = 0;
   const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
-    const found = explain(requests, rules, { slackMs, transportMs, pauses: stops });
-    if (found.type === 'refuted') differences.push(differenceOf(found, names[index]!, time.cycleMs));
-    else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
+    const options = { slackMs, transportMs, pauses: stops };
+    const found = explain(requests, rules, options);
+    if (found.type === 'refuted') {
+      const isForeign = target instanceof ForeignTarget;
+      const words = isForeign ? usedBefore(requests, rules, options, requestLog.announcedLimit) : undefined;
+      if (words === undefined) differences.push(differenceOf(found, names[index]!, time.cycleMs));
+      used ??= words;
+    } else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
     else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
-  return { differences, tolerance, tooUncertain, remark };
+  return { differences, tolerance, used, tooUncertain, remark };
 }
 
 /** Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself. */

@@ -90,6 +90,8 @@ export class RequestLog {
   /** Requests that the target may have counted; empty if it reports cycles and decides by them. */
   readonly seen: SeenRequest[] = [];
   readonly byCycle = new Map<number, CycleCount>();
+  /** By the first refusal that announces one; undefined from generators elsewhere. */
+  announcedLimit: number | undefined;
   planned = 0;
   sent = 0;
   answered = 0;

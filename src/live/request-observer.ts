@@ -66,6 +66,7 @@ export class LoggedRequests implements RequestObserver {
       const decision = admitted ? 'admitted' : 'limited';
       requestLog.seen.push({ contract, cost, sentMs: fromMs, answeredMs: toMs, decision, announcedMs });
     }
+    if (!admitted) requestLog.announcedLimit ??= reading.announced?.().limit;
     const sent = cycleOf(sentMs, cycleMs);
     const arrived = this.#arrivedIn(reading.cycle, contract, sent, fromMs, toMs);
     if (arrived !== planned && sent === planned) requestLog.astray += 1;

@@ -155,6 +155,16 @@ describe('weir load URL', () => {
     expect([nobody.code, nobody.err]).toEqual([5, expect.stringContaining('[node_unreachable]')]);
   });
 
+  it('says that the limiter was in use before, and how long to wait, and does not say that it differs', async () => {
+    const { url } = await serving(6);
+    for (let n = 0; n < 6; n += 1) await fetch(url);
+    const { code, out } = await load(url, '--rate', '20/s', '--for', '1s', '--limit', '6 in 60s');
+    expect([code, out.replaceAll('\n', ' ')]).toEqual([
+      4,
+      expect.stringContaining('the first answer was a refusal and asked to wait 7 s. Wait 60 s and run again.'),
+    ]);
+  });
+
   it('writes a report with --out, whose command repeats it without the headers', async () => {
     const { url } = await serving(20);
     const out = join(temporaryFolder(), 'report');
