@@ -252,7 +252,7 @@ export function needsOf(
   return found;
 }
 
-/** In short words: `method = POST and not path ^ /api`. */
+/** `method is POST and path does not begin with /api`. */
 export function conditionWords(condition: RequestCondition): string {
   switch (condition.kind) {
     case 'and':
@@ -262,35 +262,48 @@ export function conditionWords(condition: RequestCondition): string {
         .map((one) => (one.kind === 'and' || one.kind === 'or' ? `(${conditionWords(one)})` : conditionWords(one)))
         .join(` ${condition.kind} `);
     case 'not':
-      return `not (${conditionWords(condition.of)})`;
+      return condition.of.kind === 'test' ? testWords(condition.of, 1) : `not (${conditionWords(condition.of)})`;
     case 'test':
-      return `${textWords(condition.text)} ${testWords(condition.test)}`;
+      return testWords(condition, 0);
     case 'missing':
       return condition.what;
   }
 }
 
-const SIGNS = { equal: '=', prefix: '^', suffix: '$', containing: '*', matching: '~', below: '<', above: '>' } as const;
+/** And what is said where it does not hold. */
+const VERBS = {
+  equal: ['is', 'is not'],
+  prefix: ['begins with', 'does not begin with'],
+  suffix: ['ends with', 'does not end with'],
+  containing: ['contains', 'does not contain'],
+  matching: ['matches', 'does not match'],
+  within: ['is in', 'is not in'],
+  below: ['is below', 'is not below'],
+  above: ['is above', 'is not above'],
+} as const;
 
-function testWords(test: TextTest): string {
-  if (test.is === 'within') return `in ${test.ranges.join(' ')}`;
-  if ('number' in test) return `${SIGNS[test.is]} ${test.number}`;
-  return `${SIGNS[test.is]}${test.ignoresCase === true ? '*' : ''} ${test.value}`;
+function testWords({ text, test }: RequestCondition & { readonly kind: 'test' }, negated: 0 | 1): string {
+  const value =
+    test.is === 'within' ? test.ranges.join(' or ') : 'number' in test ? test.number : test.value || 'empty';
+  const hasCase = String(value).toLowerCase() !== String(value).toUpperCase();
+  const ignoresCase = hasCase && 'ignoresCase' in test && test.ignoresCase === true ? ' (case ignored)' : '';
+  return `${textWords(text)} ${VERBS[test.is][negated]} ${value}${ignoresCase}`;
 }
 
 export function textWords(text: RequestText): string {
   switch (text.kind) {
     case 'literal':
-      return JSON.stringify(text.text);
+      return text.text === '' ? 'nothing' : JSON.stringify(text.text);
     case 'field':
-      return text.field;
+      return text.field === 'agent' ? 'user agent' : text.field;
     case 'argument':
       return `argument ${text.name}`;
     case 'joined':
       return text.of.map(textWords).join(' ');
     case 'lower':
+      return `${textWords(text.of)} in lower case`;
     case 'decoded':
-      return `${text.kind} ${textWords(text.of)}`;
+      return `decoded ${textWords(text.of)}`;
     case 'choice': {
       const rows = text.rows.map(({ when, text: chosen }) => `${textWords(chosen)} if ${conditionWords(when)}`);
       return `(${[...rows, textWords(text.otherwise)].join(', else ')})`;

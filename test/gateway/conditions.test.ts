@@ -2,7 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { isInRange } from '../../src/gateway/address-range.js';
 import { limitersInFiles } from '../../src/gateway/limits-in.js';
-import type { LoggedRequest } from '../../src/gateway/request-condition.js';
+import {
+  ALWAYS,
+  allHold,
+  argumentText,
+  conditionWords,
+  equalTo,
+  fieldText,
+  type LoggedRequest,
+  missing,
+  not,
+  oneHolds,
+  tested,
+} from '../../src/gateway/request-condition.js';
 import { LimitSide } from '../../src/sizing/limit-sides.js';
 
 /** `POST /a?x=1 192.0.2.7 curl`: method, path with query, client, agent. A dot: the log lacks it. */
@@ -238,4 +250,23 @@ it.each([
   ['a.example', '0.0.0.0/0', false],
 ])('the address %s in %s: %s', (address, range, expected) => {
   expect(isInRange(address, range)).toBe(expected);
+});
+
+const path = fieldText('path');
+const post = tested(fieldText('method'), equalTo('POST', true));
+it.each([
+  [ALWAYS, 'always'],
+  [post, 'method is POST (case ignored)'],
+  [tested(argumentText('id'), equalTo('7', true)), 'argument id is 7'],
+  [not(tested(fieldText('user'), equalTo(''))), 'user is not empty'],
+  [tested(path, { is: 'prefix', value: '/api' }), 'path begins with /api'],
+  [not(tested(path, { is: 'suffix', value: '.png' })), 'path does not end with .png'],
+  [tested(fieldText('agent'), { is: 'containing', value: 'bot' }), 'user agent contains bot'],
+  [not(tested(path, { is: 'matching', value: '^/a' })), 'path does not match ^/a'],
+  [tested(fieldText('client'), { is: 'within', ranges: ['10.0.0.0/8', '::1'] }), 'client is in 10.0.0.0/8 or ::1'],
+  [tested(fieldText('status'), { is: 'above', number: 499 }), 'status is above 499'],
+  [not(allHold(post, missing('a cookie'))), 'not (method is POST (case ignored) and a cookie)'],
+  [allHold(post, oneHolds(missing('a'), missing('b'))), 'method is POST (case ignored) and (a or b)'],
+])('%# in words: %s', (condition, words) => {
+  expect(conditionWords(condition)).toBe(words);
 });

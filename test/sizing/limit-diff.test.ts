@@ -61,7 +61,7 @@ describe('what differs', () => {
     ['rules in another order', 'a.yaml', rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), rules('requests: 9, unit: Day', 'requests: 3, unit: Hour'), []],
     ['a rule before another', 'a.yaml', rules('requests: 9, unit: Day'), rules('requests: 3, unit: Hour', 'requests: 9, unit: Day'), [['added']]],
     ['a period in another unit', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path', '1m'), []],
-    ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'refused if path = /api → path ^ /api']]],
+    ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'refused if path is /api → path begins with /api']]],
     ['a route of Traefik before another', 'a.yaml', traefik('/a'), traefik('/b', '/a'), [['added']]],
     ['a route of Kong before another', 'kong.yml', kong('/a'), kong('/b', '/a'), [['added']]],
   ])('%s', (_, name, old, fresh, expected) => {

@@ -198,7 +198,7 @@ describe('a stanza', () => {
     expect(readStanza(text)).toMatchObject({
       limiters: [{ name: '/api' }],
       notes: [
-        'Line 3: it refuses only if path ^ /api and not (what office asks); here it may refuse every request of the place.',
+        'Line 3: it refuses only if path begins with /api and not (what office asks); here it may refuse every request of the place.',
       ],
     });
   });
