@@ -1,19 +1,19 @@
 // A condition as hosts, paths and the rest: a log without hosts has requests for any, and routes are ordered by their hosts and paths.
 //
-//   Host(`a`) && (Path(`/x`) || Path(`/y`)) && Method(`POST`)     hosts a; paths /x, /y; when method = POST
+//   Host(`a`) && (Path(`/x`) || Path(`/y`)) && Method(`POST`)     hosts a; paths /x, /y; when method is POST
 import { literal } from './expression.js';
-import type { PathPattern, Reach } from './found.js';
-import { allHold, isAlways, type RequestCondition, type TextTest } from './request-condition.js';
+import type { Reach } from './found.js';
+import { allHold, isAlways, type RequestCondition, type TextTest, type ValueTest } from './request-condition.js';
 
 export function reachFrom(condition: RequestCondition): Reach {
   let hosts: readonly string[] = [];
-  let paths: readonly PathPattern[] = [];
+  let paths: readonly ValueTest[] = [];
   const rest: RequestCondition[] = [];
   for (const one of condition.kind === 'and' ? condition.of : [condition]) {
     const [ownHosts, ownPaths] = [testsOf(one, 'host')?.map(hostOf), testsOf(one, 'path')?.map(pathOf)];
     if (ownHosts !== undefined && !ownHosts.includes(undefined) && hosts.length === 0) hosts = ownHosts as string[];
     else if (ownPaths !== undefined && !ownPaths.includes(undefined) && paths.length === 0)
-      paths = ownPaths as PathPattern[];
+      paths = ownPaths as ValueTest[];
     else rest.push(one);
   }
   const when = allHold(...rest);
@@ -36,17 +36,4 @@ function hostOf(test: TextTest): string | undefined {
   return test.is === 'prefix' ? `~^${literal(test.value)}` : undefined;
 }
 
-function pathOf(test: TextTest): PathPattern | undefined {
-  if (!('value' in test)) return undefined;
-  const { is, value, ignoresCase } = test;
-  if (ignoresCase !== true && is === 'equal') return { kind: 'exact', text: value };
-  if (ignoresCase !== true && is === 'prefix') return { kind: 'prefix', text: value };
-  const text = {
-    equal: `^${literal(value)}$`,
-    prefix: `^${literal(value)}`,
-    suffix: `${literal(value)}$`,
-    containing: literal(value),
-    matching: value,
-  }[is];
-  return { kind: 'regex', text, ...(ignoresCase === true && { ignoresCase }) };
-}
+const pathOf = (test: TextTest) => ('value' in test ? test : undefined);

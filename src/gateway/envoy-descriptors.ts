@@ -7,18 +7,10 @@
 // Source: the README of envoyproxy/ratelimit.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
 import { literal } from './expression.js';
-import {
-  type FoundLimiter,
-  type FoundLimits,
-  keyOfAll,
-  type Like,
-  type LimitKey,
-  type PathPattern,
-  type Reach,
-} from './found.js';
+import { type FoundLimiter, type FoundLimits, keyOfAll, type Like, type LimitKey, type Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { headerText } from './logged-headers.js';
-import { allHold, isAlways, not, type RequestField } from './request-condition.js';
+import { allHold, equalTo, isAlways, not, type RequestField, type ValueTest } from './request-condition.js';
 
 export const isDomain = (root: TreeEntry) =>
   textAt(root, 'domain') !== undefined && at(root, 'descriptors') !== undefined;
@@ -229,7 +221,7 @@ export function reachSent(limit: TreeEntry): Pick<Reach, 'paths' | 'when'> {
 }
 
 /** Of a route or header match: `prefix`, `path_separated_prefix`, `path` or `exact`, `safe_regex`. */
-export function pathsOf(match: TreeEntry): PathPattern[] {
+export function pathsOf(match: TreeEntry): ValueTest[] {
   const ignoresCase = textAt(match, 'case_sensitive') === 'false' || textAt(match, 'ignore_case') === 'true';
   const [prefix, separated, exact, regex] = [
     textAt(match, 'prefix') ?? textAt(match, 'prefix_match'),
@@ -237,12 +229,9 @@ export function pathsOf(match: TreeEntry): PathPattern[] {
     textAt(match, 'path') ?? textAt(match, 'exact') ?? textAt(match, 'exact_match'),
     textAt(match, 'safe_regex', 'regex'),
   ];
-  if (separated !== undefined) return [{ kind: 'regex', text: `^${literal(separated)}(?:/|$)`, ignoresCase }];
-  if (ignoresCase && (prefix ?? exact) !== undefined)
-    return [
-      { kind: 'regex', text: prefix === undefined ? `^${literal(exact!)}$` : `^${literal(prefix)}`, ignoresCase },
-    ];
-  if (prefix !== undefined) return prefix === '/' ? [] : [{ kind: 'prefix', text: prefix }];
-  if (exact !== undefined) return [{ kind: 'exact', text: exact }];
-  return regex === undefined ? [] : [{ kind: 'regex', text: `^(?:${regex})$` }];
+  if (separated !== undefined) return [{ is: 'matching', value: `^${literal(separated)}(?:/|$)`, ignoresCase }];
+  if (prefix !== undefined)
+    return prefix === '/' ? [] : [{ is: 'prefix', value: prefix, ...(ignoresCase && { ignoresCase }) }];
+  if (exact !== undefined) return [equalTo(exact, ignoresCase)];
+  return regex === undefined ? [] : [{ is: 'matching', value: `^(?:${regex})$` }];
 }

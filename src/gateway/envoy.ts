@@ -152,7 +152,7 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   const match = entry.fields.get('match');
   if (match !== undefined) {
     const paths = pathsOf(match);
-    const where = [context.where, `route ${paths[0]?.text}`].filter((one) => one !== '').join(', ');
+    const where = [context.where, `route ${paths[0]?.value}`].filter((one) => one !== '').join(', ');
     const when = envoyCondition(match);
     context = { ...context, paths, when, ...(paths.length > 0 && { where }) };
     const named = at(match, 'routeConfiguration', 'vhost', 'route', 'name');
@@ -212,7 +212,7 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
       };
       const within = (title: string) => [context.where, title].filter((one) => one !== '').join(', ');
       const levels = [
-        { of: route, where: within(`route ${reach.paths[0]?.text ?? '/'}`) },
+        { of: route, where: within(`route ${reach.paths[0]?.value ?? '/'}`) },
         { of: host, where: within(`virtual host ${textAt(host, 'name') ?? names.join(', ')}`) },
         { of: tables, where: context.where },
       ];

@@ -13,10 +13,12 @@ import {
   isAlways,
   type LoggedRequest,
   lackOf,
+  passes,
   type RequestCondition,
   type RequestField,
   type RequestText,
   textWords,
+  type ValueTest,
 } from './request-condition.js';
 import { type UnreadFormat, whyUnread } from './unread-formats.js';
 
@@ -43,12 +45,6 @@ interface Noted {
   readonly what: string;
 }
 
-export interface PathPattern {
-  readonly kind: 'exact' | 'prefix' | 'regex';
-  readonly text: string;
-  readonly ignoresCase?: boolean;
-}
-
 export interface FoundLimiter {
   readonly name: string;
   readonly file: string;
@@ -60,7 +56,7 @@ export interface FoundLimiter {
   /** Host names or patterns such as `*.example.com`; empty: all. */
   readonly hosts: readonly string[];
   /** Empty: all. */
-  readonly paths: readonly PathPattern[];
+  readonly paths: readonly ValueTest[];
   /** What else a request that is counted fulfils. Default: always. */
   readonly when?: RequestCondition | undefined;
   /** Which of the counted requests may be refused. Default: all. */
@@ -264,8 +260,8 @@ function routed(routes: readonly LimitedRoute[], request: LoggedRequest, unsure:
   return all.filter(isCertain);
 }
 
-const orAll = (paths: readonly PathPattern[]) =>
-  paths.some(({ kind, text }) => kind === 'prefix' && (text === '/' || text === '')) ? [] : paths;
+const orAll = (paths: readonly ValueTest[]) =>
+  paths.some(({ is, value }) => is === 'prefix' && (value === '/' || value === '')) ? [] : paths;
 
 const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
 
@@ -277,9 +273,9 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     for (const host of limiter.hosts.filter((one) => !one.startsWith('~') && FILLED_IN.test(one)))
       found.refuse(limiter, `the host ${host} is filled in elsewhere; here the limit applies to every host`);
   for (const limiter of found.limiters)
-    for (const { kind, text, ignoresCase = false } of limiter.paths)
-      if (kind === 'regex' && expressionOf(text, ignoresCase) === undefined)
-        found.refuse(limiter, `the expression ${text} is not read: no request meets the limit by it here`);
+    for (const { is, value, ignoresCase = false } of limiter.paths)
+      if (is === 'matching' && expressionOf(value, ignoresCase) === undefined)
+        found.refuse(limiter, `the expression ${value} is not read: no request meets the limit by it here`);
   const placed = new Set([...found.routed, ...found.places.flatMap(({ limiters }) => limiters)]);
   const others = found.limiters.filter((limiter) => !placed.has(limiter));
   const wheres = [...new Set(others.map(({ where }) => where))];
@@ -311,7 +307,7 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
 export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
   return [...all].flatMap(({ file, line, where, paths, when = ALWAYS, refuses = ALWAYS, key }) => {
-    const others = paths.flatMap(({ text }) => (where.includes(text) ? [] : [text]));
+    const others = paths.flatMap(({ value }) => (where.includes(value) ? [] : [value]));
     const asked = key.value === undefined ? key.lacks : textWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
     const isKnown = asked !== undefined && !asked.startsWith('$');
@@ -354,24 +350,18 @@ export function isHost(pattern: string, host: string): boolean {
 export function fits({ hosts, paths, when = ALWAYS }: Reach, request: LoggedRequest): boolean | undefined {
   if (!fitsHost(hosts, request.host)) return false;
   const { path } = request;
-  const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => isPath(one, path)));
+  const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => passes(one, path)));
   if (isPathFit === false) return false;
   const held = holds(when, request);
   return held === false ? false : isPathFit === undefined ? undefined : held;
-}
-
-export function isPath({ kind, text, ignoresCase = false }: PathPattern, path: string): boolean {
-  if (kind === 'exact') return path === text;
-  if (kind === 'prefix') return path.startsWith(text);
-  return expressionOf(text, ignoresCase)?.test(path) === true;
 }
 
 /** Most specific first: routes with a host, then exact paths, expressions, and longer prefixes. */
 export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'>>(routes: readonly Route[]): Route[] {
   const rank = ({ hosts, paths: [path] }: Route) => [
     hosts.length === 0 ? 0 : hosts.some((host) => host.includes('*')) ? 1 : 2,
-    path === undefined ? 0 : { prefix: 1, regex: 2, exact: 3 }[path.kind],
-    path?.text.length ?? 0,
+    path === undefined ? 0 : path.ignoresCase === true ? 2 : path.is === 'prefix' ? 1 : path.is === 'equal' ? 3 : 2,
+    path?.value.length ?? 0,
   ];
   return routes
     .flatMap((route) => (route.paths.length < 2 ? [route] : route.paths.map((path) => ({ ...route, paths: [path] }))))

@@ -220,7 +220,7 @@ class SectionReader {
     this.found.limiter(line, {
       name: `${table.name || 'stick-table'} ${counter}`,
       defined: { file: table.file, line: table.line },
-      where: [placeOf(this.section), ...shown.hosts, ...shown.paths.map(({ text }) => text)]
+      where: [placeOf(this.section), ...shown.hosts, ...shown.paths.map(({ value }) => value)]
         .filter((one) => one !== '')
         .join(', '),
       ...place,

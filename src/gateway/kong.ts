@@ -12,14 +12,13 @@ import {
   type FoundLimits,
   type Like,
   type LimitKey,
-  type PathPattern,
   perClient,
   type Reach,
   unknownKey,
 } from './found.js';
 import { kongCondition, weightOf } from './kong-route.js';
 import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
-import { isAlways, oneHolds } from './request-condition.js';
+import { isAlways, oneHolds, type ValueTest } from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
@@ -125,8 +124,8 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
 function reachOf(routes: readonly TreeEntry[]): Reach {
   const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
   const paths = all('paths').map(
-    (path): PathPattern =>
-      path.startsWith('~') ? { kind: 'regex', text: `^(?:${path.slice(1)})` } : { kind: 'prefix', text: path },
+    (path): ValueTest =>
+      path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
   );
   const asked = oneHolds(...routes.map(kongCondition));
   const reach = { hosts: all('hosts'), paths };

@@ -5,14 +5,7 @@
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
 import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
-import {
-  bySpecificity,
-  type FoundLimiter,
-  type FoundLimits,
-  type Like,
-  type PathPattern,
-  type Reach,
-} from './found.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { matchCondition } from './header-match.js';
 import {
   ALWAYS,
@@ -23,8 +16,8 @@ import {
   not,
   oneHolds,
   type RequestCondition,
-  type TextTest,
   tested,
+  type ValueTest,
 } from './request-condition.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
@@ -32,25 +25,26 @@ const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/
 const THEIRS =
   /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)|\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
-function pathOfRule(path: TreeEntry): PathPattern[] {
+function pathOfRule(path: TreeEntry): ValueTest[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
-  if (type === 'Exact') return [{ kind: 'exact', text }];
+  if (type === 'Exact') return [{ is: 'equal', value: text }];
   // An expression of Kong.
-  if (text.startsWith('/~')) return [{ kind: 'regex', text: `^(?:${text.slice(2)})` }];
-  return type === 'Prefix' ? prefixOf(text) : [{ kind: 'prefix', text }];
+  if (text.startsWith('/~')) return [{ is: 'matching', value: `^(?:${text.slice(2)})` }];
+  return type === 'Prefix' ? prefixOf(text) : [{ is: 'prefix', value: text }];
 }
 
-function pathsOfRules(rules: readonly TreeEntry[]): PathPattern[] {
+function pathsOfRules(rules: readonly TreeEntry[]): ValueTest[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }
 
 /** Of a match of the Gateway API. */
-function pathOfMatch(match: TreeEntry): PathPattern[] {
+function pathOfMatch(match: TreeEntry): ValueTest[] {
   const text = textAt(match, 'path', 'value');
   if (text === undefined) return [];
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
-  if (type === 'Exact' || type === 'RegularExpression') return [{ kind: type === 'Exact' ? 'exact' : 'regex', text }];
+  if (type === 'Exact' || type === 'RegularExpression')
+    return [{ is: type === 'Exact' ? 'equal' : 'matching', value: text }];
   return prefixOf(text);
 }
 
@@ -66,12 +60,8 @@ export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeE
 }
 
 /** Of any of them; of none: always. */
-function conditionOfPaths(paths: readonly PathPattern[]): RequestCondition {
-  const tests = paths.map(({ kind, text, ignoresCase }): TextTest => {
-    const is = ({ exact: 'equal', prefix: 'prefix', regex: 'matching' } as const)[kind];
-    return { is, value: text, ...(ignoresCase === true && { ignoresCase }) };
-  });
-  return tests.length === 0 ? ALWAYS : anyOf(fieldText('path'), tests);
+function conditionOfPaths(paths: readonly ValueTest[]): RequestCondition {
+  return paths.length === 0 ? ALWAYS : anyOf(fieldText('path'), paths);
 }
 
 /** Of one rule of an Ingress. */
@@ -101,11 +91,11 @@ export function isOneNamespace(one: string | undefined, other: string | undefine
 }
 
 /** Of whole segments: `/api` and `/api/…`, not `/apis`. */
-function prefixOf(text: string): PathPattern[] {
-  if (text.endsWith('/')) return [{ kind: 'prefix', text }];
+function prefixOf(text: string): ValueTest[] {
+  if (text.endsWith('/')) return [{ is: 'prefix', value: text }];
   return [
-    { kind: 'exact', text },
-    { kind: 'prefix', text: `${text}/` },
+    { is: 'equal', value: text },
+    { is: 'prefix', value: `${text}/` },
   ];
 }
 
@@ -137,10 +127,10 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
       const hosts = [textAt(rule, 'host') ?? []].flat();
       const isRegex = regexHosts.has(textAt(rule, 'host'));
       const paths = listAt(rule, 'http', 'paths');
-      if (paths.length === 0) return [{ hosts, paths: [] as PathPattern[], limiters }];
+      if (paths.length === 0) return [{ hosts, paths: [] as ValueTest[], limiters }];
       return paths.map((path) => {
         const text = textAt(path, 'path') ?? '/';
-        const regex: PathPattern = { kind: 'regex', text: `^${text}`, ignoresCase: true };
+        const regex: ValueTest = { is: 'matching', value: `^${text}`, ignoresCase: true };
         return { hosts, paths: isRegex ? [regex] : pathOfRule(path), limiters };
       });
     });

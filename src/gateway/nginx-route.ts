@@ -5,8 +5,8 @@
 //
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
 import { expressionOf } from './expression.js';
-import { type FoundLimiter, isHost, isPath, type LimitRoute, type PathPattern } from './found.js';
-import { holds, lackOf, type RequestCondition } from './request-condition.js';
+import { type FoundLimiter, isHost, type LimitRoute } from './found.js';
+import { holds, lackOf, passes, type RequestCondition, type ValueTest } from './request-condition.js';
 
 /** `if (…) { return 418; }` beside `error_page 418 = @name`. */
 export interface Redirect {
@@ -33,7 +33,7 @@ export interface NginxServer {
 }
 
 interface Compiled {
-  readonly pattern: PathPattern;
+  readonly pattern: ValueTest;
   readonly isFinal: boolean;
   readonly location: NginxLocation;
   readonly inner: readonly Compiled[];
@@ -76,9 +76,9 @@ function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
     .filter(({ words }) => !words.startsWith('@'))
     .map((location) => {
       const [, sign = '', text = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/.exec(location.words)!;
-      const kind = sign === '=' ? 'exact' : sign.startsWith('~') ? 'regex' : 'prefix';
+      const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
       return {
-        pattern: { kind, text, ignoresCase: sign === '~*' },
+        pattern: { is, value: text, ignoresCase: sign === '~*' },
         isFinal: sign === '^~',
         location,
         inner: compiled(location.locations),
@@ -89,22 +89,21 @@ function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
 function find(locations: readonly Compiled[], path: string): NginxLocation | undefined {
   let longest: Compiled | undefined;
   for (const one of locations) {
-    if (one.pattern.kind === 'regex' || !isPath(one.pattern, path)) continue;
-    if (one.pattern.kind === 'exact') return one.location;
-    if (longest === undefined || one.pattern.text.length > longest.pattern.text.length) longest = one;
+    if (one.pattern.is === 'matching' || !passes(one.pattern, path)) continue;
+    if (one.pattern.is === 'equal') return one.location;
+    if (longest === undefined || one.pattern.value.length > longest.pattern.value.length) longest = one;
   }
   const within = longest === undefined ? undefined : find(longest.inner, path);
   const isExpression = within !== undefined && isFromExpression(longest!.inner, within);
   if (isExpression || longest?.isFinal === true) return within ?? longest?.location;
   for (const one of locations)
-    if (one.pattern.kind === 'regex' && isPath(one.pattern, path)) return find(one.inner, path) ?? one.location;
+    if (one.pattern.is === 'matching' && passes(one.pattern, path)) return find(one.inner, path) ?? one.location;
   return within ?? longest?.location;
 }
 
 function isFromExpression(locations: readonly Compiled[], found: NginxLocation): boolean {
   return locations.some(
-    ({ location, pattern, inner }) =>
-      (location === found && pattern.kind !== 'prefix') || isFromExpression(inner, found),
+    ({ location, pattern, inner }) => (location === found && pattern.is !== 'prefix') || isFromExpression(inner, found),
   );
 }
 

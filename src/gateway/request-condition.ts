@@ -39,12 +39,14 @@ interface Choice {
   readonly text: RequestText;
 }
 
+export interface ValueTest {
+  readonly is: 'equal' | 'prefix' | 'suffix' | 'containing' | 'matching';
+  readonly value: string;
+  readonly ignoresCase?: boolean;
+}
+
 export type TextTest =
-  | {
-      readonly is: 'equal' | 'prefix' | 'suffix' | 'containing' | 'matching';
-      readonly value: string;
-      readonly ignoresCase?: boolean;
-    }
+  | ValueTest
   | { readonly is: 'within'; readonly ranges: readonly string[] }
   | { readonly is: 'below' | 'above'; readonly number: number };
 
@@ -92,7 +94,7 @@ export function anyOf(text: RequestText, tests: readonly TextTest[]): RequestCon
   return oneHolds(...tests.map((test) => tested(text, test)));
 }
 
-export const equalTo = (value: string, ignoresCase = false): TextTest => ({
+export const equalTo = (value: string, ignoresCase = false): ValueTest => ({
   is: 'equal',
   value,
   ...(ignoresCase && { ignoresCase }),
@@ -176,7 +178,7 @@ function decoded(text: string): string {
   });
 }
 
-function passes(test: TextTest, text: string): boolean {
+export function passes(test: TextTest, text: string): boolean {
   switch (test.is) {
     case 'within':
       return test.ranges.some((range) => isInRange(text, range));
@@ -262,9 +264,9 @@ export function conditionWords(condition: RequestCondition): string {
         .map((one) => (one.kind === 'and' || one.kind === 'or' ? `(${conditionWords(one)})` : conditionWords(one)))
         .join(` ${condition.kind} `);
     case 'not':
-      return condition.of.kind === 'test' ? testWords(condition.of, 1) : `not (${conditionWords(condition.of)})`;
+      return condition.of.kind === 'test' ? testedWords(condition.of, true) : `not (${conditionWords(condition.of)})`;
     case 'test':
-      return testWords(condition, 0);
+      return testedWords(condition, false);
     case 'missing':
       return condition.what;
   }
@@ -282,12 +284,16 @@ const VERBS = {
   above: ['is above', 'is not above'],
 } as const;
 
-function testWords({ text, test }: RequestCondition & { readonly kind: 'test' }, negated: 0 | 1): string {
+const testedWords = ({ text, test }: RequestCondition & { readonly kind: 'test' }, isNegated: boolean) =>
+  `${textWords(text)} ${testWords(test, isNegated)}`;
+
+/** `begins with /api` */
+export function testWords(test: TextTest, isNegated = false): string {
   const value =
     test.is === 'within' ? test.ranges.join(' or ') : 'number' in test ? test.number : test.value || 'empty';
   const hasCase = String(value).toLowerCase() !== String(value).toUpperCase();
   const ignoresCase = hasCase && 'ignoresCase' in test && test.ignoresCase === true ? ' (case ignored)' : '';
-  return `${textWords(text)} ${VERBS[test.is][negated]} ${value}${ignoresCase}`;
+  return `${VERBS[test.is][isNegated ? 1 : 0]} ${value}${ignoresCase}`;
 }
 
 export function textWords(text: RequestText): string {

@@ -3,7 +3,8 @@
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
 import { literal } from './expression.js';
-import { everyone, type FoundLimits, type LimitKey, type PathPattern, unknownKey } from './found.js';
+import { everyone, type FoundLimits, type LimitKey, unknownKey } from './found.js';
+import type { ValueTest } from './request-condition.js';
 
 export interface Resource {
   readonly type: string;
@@ -12,7 +13,7 @@ export interface Resource {
 }
 
 export function readUsagePlan({ name, body }: Resource, found: FoundLimits): void {
-  const add = (settings: TreeEntry, where: string, paths: readonly PathPattern[]) =>
+  const add = (settings: TreeEntry, where: string, paths: readonly ValueTest[]) =>
     throttle(
       settings,
       'rate_limit',
@@ -51,7 +52,7 @@ const sayOne = (at: TreeEntry, name: string, found: FoundLimits) =>
 type ThrottlePlace = {
   readonly name: string;
   readonly where: string;
-  readonly paths: readonly PathPattern[];
+  readonly paths: readonly ValueTest[];
   readonly key: LimitKey;
 };
 
@@ -72,7 +73,7 @@ function throttle(
 }
 
 /** `/orders/POST` */
-function pathOf(path: string): PathPattern[] {
+function pathOf(path: string): ValueTest[] {
   const [, own = ''] = /^(\/.*)\/(?:[A-Z]+|\*)$/.exec(path) ?? [];
   return own === '' ? [] : [pathWith(own)];
 }
@@ -105,10 +106,10 @@ export function readStage({ name, body }: Resource, found: FoundLimits): void {
 }
 
 /** A path with templates: `{name}` is any one part, `{name+}` all that follow. */
-function pathWith(text: string): PathPattern {
-  if (!text.includes('{')) return { kind: 'exact', text };
+function pathWith(text: string): ValueTest {
+  if (!text.includes('{')) return { is: 'equal', value: text };
   const parts = text
     .split(/(\{[^}]*\})/)
     .map((part, i) => (i % 2 === 0 ? literal(part) : part.endsWith('+}') ? '.+' : '[^/]+'));
-  return { kind: 'regex', text: `^${parts.join('')}$` };
+  return { is: 'matching', value: `^${parts.join('')}$` };
 }

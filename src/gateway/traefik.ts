@@ -124,7 +124,7 @@ function routersOf(root: TreeEntry): Router[] {
   return rules.map((rule) => {
     const middlewares = filtersOf(rule, 'Middleware').map((one) => named(one, textAt(root, 'metadata', 'namespace')));
     const reach = reachOfRules(root, [rule]);
-    const title = [name, ...reach.paths.slice(0, 1).map(({ text }) => text)].join(', ');
+    const title = [name, ...reach.paths.slice(0, 1).map(({ value }) => value)].join(', ');
     return { name: title, rule: undefined, reach, middlewares };
   });
 }
@@ -298,4 +298,4 @@ function keyOf(config: TreeEntry, kind: Middleware['kind']): LimitKey {
 
 /** As long as the rule that Traefik makes of it. */
 const rankOf = (reach: Reach | undefined) =>
-  [...(reach?.hosts ?? []), ...(reach?.paths ?? []).slice(0, 1).map(({ text }) => text)].join('').length;
+  [...(reach?.hosts ?? []), ...(reach?.paths ?? []).slice(0, 1).map(({ value }) => value)].join('').length;

@@ -2,8 +2,8 @@
 //
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
-import type { FoundLimiter, GatewayLimits, PathPattern } from '../gateway/found.js';
-import { conditionWords, textWords } from '../gateway/request-condition.js';
+import type { FoundLimiter, GatewayLimits } from '../gateway/found.js';
+import { conditionWords, testWords, textWords, type ValueTest } from '../gateway/request-condition.js';
 import { namedText } from '../limiter/products/limit-words.js';
 import { definitionOf } from '../limiter/products/products.js';
 import { play } from '../limiter/products/profile.js';
@@ -72,9 +72,9 @@ function rewritten(
 /** Its requests, by hosts, path and condition; nginx has the path in the name of its place. */
 function placeWords({ hosts, paths, when, where, counts }: FoundLimiter): string {
   const [, sign = '', text = '/'] = /(?:^|, )location (=|\^~|~\*?)? ?(.*)$/.exec(where) ?? [];
-  const written = paths.map(pathText);
-  const own = sign === '=' ? text : sign.startsWith('~') ? `${sign} ${text}` : `${text}*`;
-  const all = written.length > 0 ? written : own === '/*' ? [] : [own];
+  const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
+  const own: ValueTest[] = is === 'prefix' && text === '/' ? [] : [{ is, value: text, ignoresCase: sign === '~*' }];
+  const all = (paths.length > 0 ? paths : own).map((one) => testWords(one));
   return JSON.stringify([[...hosts].sort(), all, when && conditionWords(when), counts]);
 }
 
@@ -118,11 +118,8 @@ const TRAITS: readonly (readonly [what: string, of: (one: FoundLimiter) => unkno
   ['name', ({ name }) => name],
   ['place', ({ where }) => where],
   ['hosts', ({ hosts }) => hosts.join(', ')],
-  ['paths', ({ paths }) => paths.map(pathText).join(', ')],
+  ['path', ({ paths }) => paths.map((one) => testWords(one)).join(' or ')],
 ];
-
-const pathText = ({ kind, text, ignoresCase = false }: PathPattern) =>
-  kind === 'regex' ? `~${ignoresCase ? '*' : ''} ${text}` : kind === 'prefix' ? `${text}*` : text;
 
 /** The same for a rule in other units: 60s, 1m. */
 const ruleText = (one: FoundLimiter) => JSON.stringify([one.limit?.like, one.limit && ruleIn(one)]);
