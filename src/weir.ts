@@ -10,10 +10,10 @@ import { limiterDefinition } from './limiter/products/limiter-spec.js';
 import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
 import { planContract } from './limiter/validate.js';
 import { Failure } from './schema/failure.js';
-import { addTool } from './schema/optional-package.js';
 import { cycleMsFor, parseTime } from './schema/quantity.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
 import { CYCLE_MS, cycleOf } from './time/cycle.js';
+import { addTools } from './tools.js';
 
 export type { Inspect } from './actor/actor-system.js';
 export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
@@ -95,7 +95,7 @@ export {
   retryAfterCycles,
 };
 
-addTool('workers', async () => (await import('./live/workers.js')).workers);
+addTools();
 
 const LOG_WINDOW = '60s';
 

@@ -1,11 +1,14 @@
 // Loaded anew for each test file.
 import { createRequire } from 'node:module';
 import { afterAll } from 'vitest';
+import { addTools } from '../src/tools.js';
 import { endFile } from './left-behind.js';
 
 // chartjs-node-canvas leaves entries without a module in the cache of the process, which Fastify walks through. The build has a cache of its
 // own for it; tests load the package as it is.
 const { cache } = createRequire(import.meta.url);
 for (const [path, module] of Object.entries(cache)) if (module === undefined) delete cache[path];
+
+addTools();
 
 afterAll(endFile);

@@ -98,7 +98,7 @@ const verifier = await build({
 
 const play = await build({
   ...forBrowsers,
-  entryPoints: ['program.ts', 'unpack.ts'].map((name) => `src/play/${name}`),
+  entryPoints: { program: 'src/cli/playground.ts', unpack: 'src/play/unpack.ts' },
   outdir: 'dist/web/play',
   // A page opened from disk cannot start module workers.
   format: 'iife',
@@ -191,8 +191,8 @@ const program = await build({
   ...forNode,
   entryPoints: {
     'cli/main': 'src/cli/main.ts',
-    'worker/node': 'src/live/embedded-node-worker.ts',
-    'worker/replicate': 'src/simulate/replicate-worker.ts',
+    'worker/node': 'src/cli/embedded-node-worker.ts',
+    'worker/replicate': 'src/cli/replicate-worker.ts',
     'worker/piscina': 'node_modules/piscina/dist/worker.js',
   },
   splitting: true,

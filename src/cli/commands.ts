@@ -1,5 +1,4 @@
 // The commands in help order. A command's file is loaded only when it is called.
-import { addTool } from '../schema/optional-package.js';
 import type { Command } from './command.js';
 
 export interface ListedCommand {
@@ -28,8 +27,6 @@ function of<Exports extends object>(
     return { name, about, group, load: async () => (await load())[own] as Command };
   });
 }
-
-addTool('workers', async () => (await import('../live/workers.js')).workers);
 
 export const commands: readonly ListedCommand[] = [
   ...of(() => import('./recommend.js'), {

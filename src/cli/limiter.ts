@@ -63,7 +63,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     { isLimiterName, limitText, readLimit },
     { limiterNotes, windowsOf },
     { productOf },
-    { placesIn },
+    { limitFiles },
     { templates },
     { templateIdOf },
   ] = await Promise.all([
@@ -71,7 +71,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     import('../limiter/products/limit-text.js'),
     import('../limiter/products/limiter-spec.js'),
     import('../limiter/products/products.js'),
-    import('../limiter/products/pasted.js'),
+    import('../limiter/products/limit-files.js'),
     import('../limiter/templates.js'),
     import('../limiter/rule-limiter.js'),
   ]);
@@ -89,7 +89,12 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   const shown = await Promise.all(
     texts.map(async (one, at) => {
       const named = limiters[at]!;
-      const places = 'paste' in named && !('location' in named) ? placesIn(String(named['paste'])) : [];
+      const places =
+        'paste' in named && !('location' in named)
+          ? limitFiles()
+              .readStanza(String(named['paste']))
+              .limiters.flatMap(({ name }) => name ?? [])
+          : [];
       const notedOf = (note: string) => (texts.length > 1 ? `${one}: ${note}` : note);
       const all = places.length > 1 ? places.map((location) => ({ ...named, location })) : [named];
       return Promise.all(

@@ -31,7 +31,8 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 async function runNamed(words: readonly string[]): Promise<void> {
   const listed = commandIn(words);
   if (listed === undefined) throw unknown(words);
-  const command = await listed.load();
+  const [command, { addTools }] = await Promise.all([listed.load(), import('../tools.js')]);
+  addTools();
   const { given, line } = readArguments(listed.name, command.options, words.slice(listed.name.split(' ').length));
   await command.run(given, line);
 }

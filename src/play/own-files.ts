@@ -1,10 +1,10 @@
 // Files dropped on the page: a log becomes the arrivals of a scenario, a gateway file its limiter. No data leaves the page.
 import type { ReadableStream, ReadableWritablePair } from 'node:stream/web';
 import { parseDocument } from 'yaml';
-import { limitersIn } from '../gateway/limits-in.js';
-import { notRead, type UnreadFormat } from '../gateway/unread-formats.js';
+import { limitFiles } from '../limiter/products/limit-files.js';
 import type { RecordedLog } from '../scenario/loaded-scenario.js';
 import { recordingOf } from '../scenario/recording.js';
+import type { Failure } from '../schema/failure.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import { readBytes } from '../traffic/log/read-bytes.js';
 
@@ -63,19 +63,15 @@ export class OwnLog {
 /** A gateway file if it contains limits, else a log. @throws Failure if it is neither */
 export async function taken(file: File): Promise<{ readonly taken: Taken; readonly log: OwnLog | undefined }> {
   const { name } = file;
-  let unread: UnreadFormat | undefined;
+  let refusal: Failure | undefined;
   if (file.size <= MOST_CONFIGURATION) {
-    const { limiters, notUnderstood, notApplied, ...found } = limitersIn(await file.text(), name);
-    const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
-      limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],
-    );
-    const notes = [...notUnderstood, ...notApplied].map(({ line, what }) => `line ${line}: ${what}`);
+    const { limits, notes, refusal: unread } = limitFiles().limitsIn(await file.text(), name);
     if (limits.length > 0) return { taken: { kind: 'limits', name, limits, notes }, log: undefined };
-    unread = found.unread[0]?.format;
+    refusal = unread;
   }
   const log = new OwnLog(file, name);
   const { requests, format } = await log.reading().catch((error: unknown) => {
-    throw unread === undefined ? error : notRead(unread, name);
+    throw refusal ?? error;
   });
   return { taken: { kind: 'log', name, requests, format }, log };
 }

@@ -1,6 +1,6 @@
 // A limiter as text, or in a file named by it: a configuration of nginx or HAProxy, a limiter or scenario in YAML or JSON, a definition,
 // or an XState machine in JSON.
-import { notRead, unreadFormatOf } from '../gateway/unread-formats.js';
+import { limitFiles } from '../limiter/products/limit-files.js';
 import { completeLimit } from '../limiter/products/limit-text.js';
 import { Failure } from '../schema/failure.js';
 import { readDocument } from './document.js';
@@ -46,8 +46,8 @@ export function limiterIn(text: string, read: (file: string) => string, gateway?
       fix: 'It holds for example { like: nginx, rate: 10r/s }, a scenario with a limiter, or a definition.',
       faults: [{ path: '', message: `${file} is no limiter: ${why}` }],
     });
-  const unread = isOwn(file, content) ? undefined : unreadFormatOf(file, content);
-  if (unread !== undefined) throw notRead(unread, file);
+  const refusal = isOwn(file, content) ? undefined : limitFiles().unread(file, content);
+  if (refusal !== undefined) throw refusal;
   if (location !== undefined)
     throw refused(`Only a configuration has several, of which "at ${location}" would name one.`);
   const { value } = readDocument(content, file);

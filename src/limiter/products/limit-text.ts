@@ -11,9 +11,9 @@ import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { parseMs, parseTime } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
+import { limitFiles } from './limit-files.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn, writtenWord } from './limit-words.js';
 import { refuseIncomplete } from './needed-parameters.js';
-import { looksLikeStanza } from './pasted.js';
 import type { Paced } from './product.js';
 import { nameAdvice, productNames, productOf } from './products.js';
 
@@ -37,7 +37,7 @@ function limitIn(given: string, check: (limiter: Limiter, words: readonly Word[]
   if (text === '') throw unreadable(text, undefined, 'it is empty');
   if (text.length > MOST_CHARACTERS)
     throw unreadable(text, undefined, `it has more than ${MOST_CHARACTERS} characters`);
-  if (looksLikeStanza(text)) return pasteIn(text);
+  if (limitFiles().looksLikeStanza(text)) return pasteIn(text);
   const limits: Word[][] = [[]];
   for (const word of wordsIn(text)) {
     if (word.name === undefined && /^[^"[{].*,$/.test(word.text))

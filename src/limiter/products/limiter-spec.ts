@@ -17,8 +17,8 @@ import { nearingFrom, type RateLimiterParameters, rateLimiter } from '../rate-li
 import { strict } from '../rule/fields.js';
 import { RuleDefinition } from '../rule/rule-definition.js';
 import { ruleLimiter } from '../rule-limiter.js';
+import { limitFiles } from './limit-files.js';
 import { completeLimit } from './limit-text.js';
-import { readStanza } from './pasted.js';
 import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
@@ -192,5 +192,5 @@ export function limiterNotes(limiter: unknown): readonly string[] {
   if (Array.isArray(limiter['and']))
     return limiter['and'].flatMap((one, index) => limiterNotes(one).map((note) => `Of limiter ${index + 1}: ${note}`));
   if (!('paste' in limiter)) return [];
-  return readStanza(String(limiter['paste'])).notes;
+  return limitFiles().readStanza(String(limiter['paste'])).notes;
 }

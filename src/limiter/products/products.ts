@@ -15,11 +15,11 @@ import { checkRule, type RuleDefinition, ruleAdvice } from '../rule/rule-definit
 import { checkGivenRule } from '../rule/without-effect.js';
 import { gateways } from './gateways.js';
 import { goAndJvm } from './go-and-jvm.js';
+import { limitFiles } from './limit-files.js';
 import { namedText } from './limit-words.js';
 import { nodeLibraries } from './node-libraries.js';
 import { nodeMiddleware } from './node-middleware.js';
 import { otherLibraries } from './other-libraries.js';
-import { readStanza } from './pasted.js';
 import type { Product } from './product.js';
 import { servers } from './servers.js';
 
@@ -137,7 +137,7 @@ function refused(path: string, message: string, fix: string): Failure {
 }
 
 function pastedRule(stanza: string, location: unknown): RuleDefinition {
-  const { limiters } = readStanza(stanza);
+  const { limiters } = limitFiles().readStanza(stanza);
   const names = limiters.map(({ name }) => name ?? 'the stanza');
   const asked = limiters.filter(({ name }) => location === undefined || name === location);
   if (asked.length !== 1)

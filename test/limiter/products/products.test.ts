@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { planRule } from '../../../src/limiter/planned-rule.js';
 import { gateways } from '../../../src/limiter/products/gateways.js';
+import { limitFiles } from '../../../src/limiter/products/limit-files.js';
 import { readLimit } from '../../../src/limiter/products/limit-text.js';
 import { checkLimiter, limiterDefinition, limiterNotes } from '../../../src/limiter/products/limiter-spec.js';
-import { readStanza } from '../../../src/limiter/products/pasted.js';
 import { definitionOf, productOf, products } from '../../../src/limiter/products/products.js';
 import { profileOf } from '../../../src/limiter/products/profile.js';
 import { announcedWait } from '../../../src/limiter/rule/announced.js';
@@ -188,14 +188,14 @@ describe('a stanza', () => {
       [{ like: 'haproxy-http-req-cnt', expire: 2000, limit: 10 }]],
     ['timeout queue 400ms\nserver a 127.0.0.1:80 maxconn 2', [{ like: 'haproxy-maxconn', maxconn: 2, queue: '400ms' }]],
   ])('%s', (text, expected) => {
-    expect(readStanza(text)).toEqual({ limiters: [{ name: undefined, limits: expected }], notes: [] });
+    expect(limitFiles().readStanza(text)).toEqual({ limiters: [{ name: undefined, limits: expected }], notes: [] });
   });
 
   it('of HAProxy says which conditions it leaves out', () => {
     const text = `stick-table type ip size 1m expire 10s store http_req_rate(10s)
   http-request track-sc0 src
   http-request deny if { sc_http_req_rate(0) gt 20 } { path_beg /api } !office`;
-    expect(readStanza(text)).toMatchObject({
+    expect(limitFiles().readStanza(text)).toMatchObject({
       limiters: [{ name: '/api' }],
       notes: [
         'Line 3: it refuses only if path begins with /api and not (what office asks); here it may refuse every request of the place.',
@@ -215,7 +215,7 @@ describe('a stanza', () => {
   it.each(['server { listen 80; }', 'limit_req zone=a;', 'http-request deny if { sc_http_req_rate(0) gt 20 }'])(
     'that is none is refused: %s',
     (text) => {
-      expect(() => readStanza(text)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
+      expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
     },
   );
 });
@@ -263,7 +263,7 @@ http {
 }`;
 
   it('has a limiter for each location with its own limits, and inherits what it does not set', () => {
-    expect(readStanza(conf).limiters).toEqual([
+    expect(limitFiles().readStanza(conf).limiters).toEqual([
       { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
       {
         name: 'location /api',
@@ -284,7 +284,7 @@ http {
   });
 
   it('says what is not in them, with its line', () => {
-    expect(readStanza(conf).notes).toEqual([
+    expect(limitFiles().readStanza(conf).notes).toEqual([
       'Line 11: /etc/nginx/local.conf is included, and was not read.',
       'Line 14: it counts by the header x-partner, and no request without one; here it counts every request.',
       'Line 16: limit_req_dry_run is on: its limit_req refuse nothing, and are left out.',
@@ -310,7 +310,10 @@ http {
   it('names the server where there are several', () => {
     const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
     const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
-    const names = (text: string) => readStanza(text).limiters.map(({ name }) => name);
+    const names = (text: string) =>
+      limitFiles()
+        .readStanza(text)
+        .limiters.map(({ name }) => name);
     expect(names(`${zone} ${server('a.example')} ${server('b.example')}`)).toEqual([
       'server a.example, location /',
       'server b.example, location /',
@@ -324,7 +327,7 @@ http {
     ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: nginx refuses burst=$b.'],
     ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: nginx refuses the file: limit_req has no semicolon.'],
   ])('refuses %j', (text, why) => {
-    expect(() => readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
+    expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
   });
 });
 

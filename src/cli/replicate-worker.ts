@@ -1,6 +1,9 @@
 // One thread of a pool of runs.
 import { type LoadedScenario, parseScenario, parseSent, type ScenarioObject } from '../scenario/load-scenario.js';
-import { type Replicate, type ReplicationTask, runReplication } from './replication.js';
+import { type Replicate, type ReplicationTask, runReplication } from '../simulate/replication.js';
+import { addTools } from '../tools.js';
+
+addTools();
 
 /** The last few: runs of a cell are consecutive. */
 const loaded = new Map<string, LoadedScenario>();

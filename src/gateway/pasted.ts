@@ -1,10 +1,14 @@
-// Reads a limiter from a piece of configuration (`paste` in a scenario): see src/gateway.
-import { type Like, leftOut } from '../../gateway/found.js';
-import { stanzaLimits } from '../../gateway/stanzas.js';
-import { notRead, unreadIn } from '../../gateway/unread-formats.js';
-import { Failure } from '../../schema/failure.js';
+// The limits of a piece of configuration (`paste` in a scenario), and of a file, for what runs them.
+import type { LimitFileReader, Pasted, PastedLimiter } from '../limiter/products/limit-files.js';
+import { Failure } from '../schema/failure.js';
+import { leftOut } from './found.js';
+import { limitersIn } from './limits-in.js';
+import { stanzaLimits } from './stanzas.js';
+import { notRead, unreadFormatOf, unreadIn } from './unread-formats.js';
 
-export function looksLikeStanza(text: string): boolean {
+export const limitFileReader: LimitFileReader = { looksLikeStanza, readStanza, limitsIn, unread };
+
+function looksLikeStanza(text: string): boolean {
   const isNginx = /\blimit_(req|conn)(_zone)?\s.*[;}]\s*(\bat\s[^;{}]*)?$/s.test(text);
   return (
     isNginx ||
@@ -13,19 +17,7 @@ export function looksLikeStanza(text: string): boolean {
   );
 }
 
-interface PastedLimiter {
-  /** `location /api`, with its server if there are several; undefined for a stanza without places. */
-  readonly name: string | undefined;
-  readonly limits: readonly Like[];
-}
-
-interface Pasted {
-  readonly limiters: readonly PastedLimiter[];
-  readonly notes: readonly string[];
-}
-
-/** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
-export function readStanza(text: string): Pasted {
+function readStanza(text: string): Pasted {
   const { places, notUnderstood, notApplied, unread } = stanzaLimits(text);
   const notes = [...notUnderstood, ...notApplied, ...leftOut({ places })]
     .sort((a, b) => a.line - b.line)
@@ -46,6 +38,16 @@ export function readStanza(text: string): Pasted {
   return { limiters: distinct, notes };
 }
 
-export function placesIn(text: string): string[] {
-  return readStanza(text).limiters.flatMap(({ name }) => name ?? []);
+function limitsIn(text: string, name: string): ReturnType<LimitFileReader['limitsIn']> {
+  const { limiters, notUnderstood, notApplied, unread: formats } = limitersIn(text, name);
+  const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
+    limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],
+  );
+  const notes = [...notUnderstood, ...notApplied].map(({ line, what }) => `line ${line}: ${what}`);
+  return { limits, notes, refusal: formats[0] && notRead(formats[0].format, name) };
+}
+
+function unread(file: string, text: string): Failure | undefined {
+  const format = unreadFormatOf(file, text);
+  return format && notRead(format, file);
 }

@@ -1,0 +1,53 @@
+// The port for files of gateways: what reads them is a tool that the program adds.
+import { Failure } from '../../schema/failure.js';
+
+type Limit = Readonly<Record<string, unknown>>;
+
+export interface PastedLimiter {
+  /** `location /api`, with its server if there are several; undefined for a stanza without places. */
+  readonly name: string | undefined;
+  readonly limits: readonly (Limit & { readonly like: string })[];
+}
+
+export interface Pasted {
+  readonly limiters: readonly PastedLimiter[];
+  readonly notes: readonly string[];
+}
+
+export interface LimitFileReader {
+  looksLikeStanza(text: string): boolean;
+  /** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
+  readStanza(text: string): Pasted;
+  /** Its limits in force, each with its place; `refusal`: why a file of that format is not read. */
+  limitsIn(
+    text: string,
+    name: string,
+  ): {
+    readonly limits: readonly { readonly words: string; readonly limit: Limit }[];
+    readonly notes: readonly string[];
+    readonly refusal: Failure | undefined;
+  };
+  /** Why the file is not read; undefined if it is none of a gateway that is named and not read. */
+  unread(file: string, text: string): Failure | undefined;
+}
+
+const missing = (): never => {
+  throw new Failure('package_missing', {
+    what: 'Files of gateways are not read.',
+    why: 'This program was built without the tool that reads them.',
+    fix: 'Build Weir with src/tools/gateway.',
+  });
+};
+
+let reader: LimitFileReader = {
+  looksLikeStanza: (text) => /[;{]/.test(text),
+  readStanza: missing,
+  limitsIn: missing,
+  unread: () => undefined,
+};
+
+export function addLimitFileReader(added: LimitFileReader): void {
+  reader = added;
+}
+
+export const limitFiles = (): LimitFileReader => reader;
