@@ -18,7 +18,7 @@ const LIMITS = /rate_?limit|rate_based|throttl/;
 
 const readers: readonly (readonly [
   type: RegExp,
-  read: (resource: Resource, found: FoundLimits, sets: AddressSets) => void,
+  read: (resource: Resource, found: FoundLimits, sets: AddressSets, resources: readonly Resource[]) => void,
 ])[] = [
   [/^aws_wafv2_(?:web_acl|rule_group)$/, readWebAcl],
   [/^aws_api_gateway_usage_plan$/, readUsagePlan],
@@ -30,9 +30,9 @@ const readers: readonly (readonly [
 ];
 
 export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): void {
+  const resources = roots.flatMap((root) => [...resourcesOf(root)]);
   const sets: AddressSets = new Map(
-    roots
-      .flatMap((root) => [...resourcesOf(root)])
+    resources
       .filter(({ type }) => type === 'aws_wafv2_ip_set')
       .map(({ type, name, body }) => [`${type}.${name}`, listAt(body, 'addresses').map(({ value }) => String(value))]),
   );
@@ -54,7 +54,7 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
         continue;
       }
       const before = found.limiters.length;
-      reader[1](resource, found, sets);
+      reader[1](resource, found, sets, resources);
       sayDynamic(resource.body, false, found);
       for (const name of ['count', 'for_each']) {
         const given = at(resource.body, name);
@@ -177,12 +177,32 @@ const characteristics: Readonly<Record<string, readonly RequestField[]>> = {
   'http.request.headers["user-agent"]': ['agent'],
 };
 
-function readRuleset({ name, body }: Resource, found: FoundLimits): void {
-  for (const rule of listAt(body, 'rules')) {
+/** Of requests that no rule skips: of any ruleset for the phase of limits, of this one for the rules after it. */
+function unskipped(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Resource[]): RequestCondition {
+  const skipping = (some: readonly TreeEntry[], isSkipped: (one: TreeEntry) => boolean) =>
+    some.filter((one) => textAt(one, 'action') === 'skip' && textAt(one, 'enabled') !== 'false' && isSkipped(one));
+  const ofPhase = (one: TreeEntry) =>
+    listAt(one, 'action_parameters', 'phases').some(({ value }) => value === 'http_ratelimit');
+  const others = all.filter(({ type }) => type === 'cloudflare_ruleset').flatMap(({ body }) => listAt(body, 'rules'));
+  const before = rules.slice(0, rules.indexOf(rule));
+  const ofRest = (one: TreeEntry) => textAt(one, 'action_parameters', 'ruleset') === 'current';
+  return allHold(...[...skipping(others, ofPhase), ...skipping(before, ofRest)].map((one) => not(ruleCondition(one))));
+}
+
+function ruleCondition(rule: TreeEntry): RequestCondition {
+  const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression;
+  return asked === undefined ? missing('what a rule without expression asks') : cloudflareCondition(asked);
+}
+
+function readRuleset(
+  { name, body }: Resource,
+  found: FoundLimits,
+  _sets: AddressSets,
+  resources: readonly Resource[],
+): void {
+  const rules = listAt(body, 'rules');
+  for (const rule of rules) {
     const limit = at(rule, 'ratelimit');
-    const skipped = listAt(rule, 'action_parameters', 'phases').map(({ value }) => value);
-    if (skipped.includes('http_ratelimit'))
-      found.refuse(rule, 'what skips limits by this rule is counted here nonetheless');
     if (!isGiven(limit)) continue;
     saySwitched(rule, found);
     if (textAt(limit, 'requests_to_origin') === 'true')
@@ -208,7 +228,7 @@ function readRuleset({ name, body }: Resource, found: FoundLimits): void {
     const counting = at(limit, 'counting_expression');
     const counted = textAt(counting) ?? counting?.expression ?? '';
     const asked = textAt(at(rule, 'expression')) ?? at(rule, 'expression')?.expression ?? 'true';
-    const own = cloudflareCondition(asked);
+    const own = allHold(cloudflareCondition(asked), unskipped(rules, rule, resources));
     // What is only counted may not be refused, and what is not counted may be: that no rule decides here.
     const all = counted === '' || counted === asked ? own : allHold(own, missing('what counting_expression asks'));
     found.unless(off, limit, {

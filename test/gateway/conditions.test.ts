@@ -270,3 +270,40 @@ it.each([
 ])('%# in words: %s', (condition, words) => {
   expect(conditionWords(condition)).toBe(words);
 });
+
+const skip = (expression: string, of: string) =>
+  `rules {\n  action = "skip"\n  expression = ${JSON.stringify(expression)}\n  action_parameters {\n   ${of}\n  }\n }\n`;
+const HEALTH = skip('http.request.uri.path eq "/health"', 'ruleset = "current"');
+const [LIMITING = ''] = /rules \{.*\n \}/s.exec(cloudflare('true')) ?? [];
+const rulesets = (...all: string[]) =>
+  all.map((rules, i) => `resource "cloudflare_ruleset" "r${i}" {\n${rules}\n}\n`).join('');
+it.each([
+  [
+    'of another ruleset',
+    rulesets(skip('http.request.method eq "POST"', 'phases = ["http_ratelimit"]'), LIMITING),
+    { 'POST /': 'no', 'GET /': 'yes' },
+  ],
+  ['before the limit', rulesets(`${HEALTH}${LIMITING}`), { 'GET /health': 'no', 'GET /': 'yes' }],
+  ['after the limit', rulesets(`${LIMITING}\n${HEALTH}`), { 'GET /health': 'yes' }],
+  ['of other phases', rulesets(skip('true', 'phases = ["http_request_sbfm"]'), LIMITING), { 'GET /': 'yes' }],
+  [
+    'by a header',
+    rulesets(skip('any(http.request.headers["x-key"][*] eq "1")', 'phases = ["http_ratelimit"]'), LIMITING),
+    { 'GET /': expect.stringContaining('x-key') },
+  ],
+])('Cloudflare skips the limit by a rule %s', (_, text, expected) => {
+  const found = Object.keys(expected).map((one) => [one, meets('cloudflare.tf', text, requestOf(one))]);
+  expect(Object.fromEntries(found)).toEqual(expected);
+});
+
+it.each([
+  ['a path of another variable', 'rewrite ^/old /$cookie_a last;', { 'GET /old': `the path that rewrite gives${NOT}` }],
+  ['another path alone', 'rewrite ^/old /$cookie_a last;', { 'GET /new': 'yes', 'GET /': 'no' }],
+  ['a path, of a limit by paths', 'rewrite ^/old /new;', { 'GET /old': `the path that rewrite gives${NOT}` }],
+  ['a path to itself', 'rewrite ^/old /new;', { 'GET /loop': 'no' }],
+])('nginx rewrites %s', (_, rule, expected) => {
+  const key = rule.includes('$cookie') ? '$binary_remote_addr' : '$uri';
+  const text = `limit_req_zone ${key} zone=z:1m rate=1r/s;\nserver { ${rule} location /new { limit_req zone=z; } location /loop { rewrite ^ /loop/x; } location / { } }`;
+  const found = Object.keys(expected).map((one) => [one, meets('nginx.conf', text, requestOf(one))]);
+  expect(Object.fromEntries(found)).toEqual(expected);
+});
