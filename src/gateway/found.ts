@@ -303,12 +303,15 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
   };
 }
 
+const isOfFields = (text: RequestText): boolean =>
+  text.kind === 'joined' ? text.of.every(isOfFields) : text.kind === 'field' || text.kind === 'normal';
+
 /** What a limit loses that is put through all requests of its place, without a log: its conditions, paths and key. */
 export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
   return [...all].flatMap(({ file, line, where, paths, when = ALWAYS, refuses = ALWAYS, key }) => {
     const others = paths.flatMap(({ value }) => (where.includes(value) ? [] : [value]));
-    const asked = key.value === undefined ? key.lacks : textWords(key.value);
+    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : textWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
     const isKnown = asked !== undefined && !asked.startsWith('$');
     const said = [

@@ -1,17 +1,37 @@
 // Which location of nginx answers a request.
 //
 //   server     by name: exact, then *.suffix, then prefix.*, then expressions, else the default
+//   rewrites   of the server, then of the location, which is looked for again if the path changes
 //   location   = exact; else the longest prefix, in it its own; then expressions in order, unless the prefix has ^~
 //
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
 import { expressionOf } from './expression.js';
 import { type FoundLimiter, isHost, type LimitRoute } from './found.js';
-import { holds, lackOf, passes, type RequestCondition, type ValueTest } from './request-condition.js';
+import {
+  ALWAYS,
+  holds,
+  type LoggedRequest,
+  lackOf,
+  needsOf,
+  normalPath,
+  passes,
+  type RequestCondition,
+  type RequestText,
+  requestText,
+  type ValueTest,
+} from './request-condition.js';
 
 /** `if (…) { return 418; }` beside `error_page 418 = @name`. */
 export interface Redirect {
   readonly when: RequestCondition;
   readonly to: string;
+}
+
+export interface Rewrite {
+  readonly when: RequestCondition;
+  readonly to: RequestText;
+  /** `last` and `break` end the rewrites of the block; after `break` the location stays. */
+  readonly flag: 'last' | 'break' | undefined;
 }
 
 export interface NginxLocation {
@@ -23,6 +43,7 @@ export interface NginxLocation {
   /** Only redirects within nginx lead to it: others get 404 before any limit. */
   readonly isInternal?: boolean;
   readonly redirects?: readonly Redirect[];
+  readonly rewrites?: readonly Rewrite[];
   readonly locations: readonly NginxLocation[];
 }
 
@@ -53,8 +74,15 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
       return [...all].filter(isCertain);
     }
     const tree = trees.get(server)!;
-    const found = find(tree, path) ?? server.place;
-    if (found.isInternal === true) return [];
+    const asked = { ...request, path: normalPath(path) };
+    const rewritten = locationOf(server.place, tree, asked);
+    const isMoved = rewritten?.path !== asked.path;
+    const unclear = rewritten === undefined ? placesOf(server.place) : isMoved ? [rewritten.location] : [];
+    for (const one of new Set(unclear.flatMap(({ limiters }) => limiters)))
+      if (rewritten === undefined || dependsOnPath(one)) unsure(one, 'the path that rewrite gives');
+    if (rewritten === undefined) return [];
+    const found = rewritten.location;
+    if (found.isInternal === true && !isMoved) return [];
     const named = (name: string) => server.place.locations.find(({ words }) => words === name);
     for (const { when, to } of found.redirects ?? []) {
       const [held, limiters] = [holds(when, request), named(to)?.limiters ?? []];
@@ -68,6 +96,37 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
     return [...found.limiters, ...tried.filter(({ counts }) => counts === 'requests')];
   };
 }
+
+/** nginx answers a request with 500 that is rewritten more often. */
+const MOST_REWRITES = 10;
+
+/** After all rewrites; undefined if the log does not say. */
+function locationOf(server: NginxLocation, tree: readonly Compiled[], request: LoggedRequest) {
+  let path = rewrittenPath(server.rewrites, request)?.path;
+  for (let k = 0; k < MOST_REWRITES && path !== undefined; k += 1) {
+    const location = find(tree, path) ?? server;
+    const next = location === server ? { path, stays: true } : rewrittenPath(location.rewrites, { ...request, path });
+    if (next?.path === path || next?.stays === true) return { location, path: next.path };
+    path = next?.path;
+  }
+  return undefined;
+}
+
+/** By the rewrites of one block. */
+function rewrittenPath(rewrites: readonly Rewrite[] = [], request: LoggedRequest) {
+  let path = request.path!;
+  for (const { when, to, flag } of rewrites) {
+    const held = holds(when, { ...request, path });
+    const next = held === true ? requestText(to, { ...request, path }) : path;
+    if (held === undefined || next === undefined) return undefined;
+    path = next;
+    if (held && flag !== undefined) return { path, stays: flag === 'break' };
+  }
+  return { path, stays: false };
+}
+
+const dependsOnPath = ({ key: { parts = [], value }, when = ALWAYS }: FoundLimiter) =>
+  parts.includes('path') || needsOf([when, ...(value === undefined ? [] : [value])]).fields.has('path');
 
 const placesOf = (place: NginxLocation): readonly NginxLocation[] => [place, ...place.locations.flatMap(placesOf)];
 

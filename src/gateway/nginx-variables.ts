@@ -32,8 +32,6 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
   binary_remote_addr: 'client',
   host: 'host',
   http_host: 'host',
-  uri: 'path',
-  document_uri: 'path',
   request_uri: 'url',
   args: 'query',
   query_string: 'query',
@@ -47,6 +45,8 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
 const BEFORE_THE_ANSWER: Readonly<Record<string, string>> = { status: '000' };
 
 const MOST_DEPTH = 20;
+
+export const URI: RequestText = { kind: 'normal', of: fieldText('path') };
 
 export class NginxVariables {
   /** @param maps directives `map` and `geo` */
@@ -71,6 +71,7 @@ export class NginxVariables {
       return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
     const known = given.get(name);
     if (known !== undefined) return known;
+    if (name === 'uri' || name === 'document_uri') return URI;
     const field = FIELDS[name];
     if (field !== undefined) return fieldText(field);
     if (Object.hasOwn(BEFORE_THE_ANSWER, name)) return literalText(BEFORE_THE_ANSWER[name]!);
@@ -98,7 +99,10 @@ export class NginxVariables {
     const choices = rows
       .filter(({ text }) => text !== 'default')
       .sort((a, b) => rank(a.text) - rank(b.text))
-      .map((row) => ({ when: mapped(source, row.text, rank(row.text)), text: this.textOf(row.value, given, depth) }));
+      .map((row) => {
+        const when = mapped(source, row.text, rank(row.text));
+        return { when, text: this.textOf(row.value, withCaptures(given, when), depth) };
+      });
     return choice(choices, this.textOf(defaultOf(rows), given, depth));
   }
 
@@ -146,7 +150,7 @@ export class NginxVariables {
         const [directive, variable = '', value = ''] = words;
         const name = variable.replace(/^\$\{?|\}$/g, '');
         if (directive !== 'set') continue;
-        const text = this.textOf(value, given);
+        const text = this.textOf(value, when === undefined ? given : withCaptures(given, when));
         given.set(name, when === undefined ? text : choice([{ when, text }], given.get(name) ?? literalText('')));
       }
     }
@@ -174,6 +178,15 @@ export class NginxVariables {
 }
 
 const isEmpty = (value: RequestText) => value.kind === 'literal' && value.text === '';
+
+/** With `$1` to `$9` and the names of groups, if the condition is an expression. */
+export function withCaptures(given: SetVariables, condition: RequestCondition): SetVariables {
+  if (condition.kind !== 'test' || condition.test.is !== 'matching') return given;
+  const { text: of, test } = condition;
+  const named = [...test.value.matchAll(/\(\?P?<(\w+)>/g)].map(([, name]) => name!);
+  const groups = [...'123456789', ...named];
+  return new Map([...given, ...groups.map((group) => [group, { kind: 'captured', of, test, group }] as const)]);
+}
 
 function choice(rows: readonly { when: RequestCondition; text: RequestText }[], otherwise: RequestText): RequestText {
   return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };

@@ -11,9 +11,9 @@ import { expressionOf } from './expression.js';
 import type { FoundLimiter, FoundLimits, Like, Source } from './found.js';
 import { isMainFile, withIncludes } from './nginx-includes.js';
 import { type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-rewrite.js';
-import { type NginxLocation, type NginxServer, nginxRoute, type Redirect } from './nginx-route.js';
+import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
 import { NginxVariables } from './nginx-variables.js';
-import { conditionWords, isAlways, literalText, textWords } from './request-condition.js';
+import { conditionWords, equalTo, isAlways, literalText, tested, textWords } from './request-condition.js';
 
 export function looksLikeNginx(text: string): boolean {
   return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
@@ -92,8 +92,6 @@ class Configuration {
     for (const one of named('server'))
       if (one.block === undefined && one.words.some((word) => /^max_conns=[1-9]/.test(word)))
         this.#refuse(one, `${one.words.slice(1).join(' ')} limits connections to a server, and is not read`);
-    for (const one of named('limit_req').length > 0 ? named('rewrite') : [])
-      this.#refuse(one, 'rewrite changes paths; here locations are chosen by the path of the request');
     for (const one of all)
       if (one.words[0]?.startsWith('$')) this.#refuse(one, `nginx refuses ${one.words[0]} as a directive`);
     const none = servers.length === 0;
@@ -220,15 +218,16 @@ class Configuration {
       words,
       limiters,
       locations,
-      redirects: this.#redirects(level),
+      ...this.#rewritten(level),
       isInternal: words.startsWith('@') || block.some(({ words: [name] }) => name === 'internal'),
       ...(!isLimited && /^[/@]/.test(tried) && { tries: tried.replace(/\?.*$/, '') }),
     };
   }
 
-  #redirects({ rewritten: { redirects } }: Level): readonly Redirect[] {
-    this.#found.conditions.push(...redirects.map(({ when }) => when));
-    return redirects;
+  #rewritten({ rewritten: { redirects, rewrites } }: Level): Pick<Rewritten, 'redirects' | 'rewrites'> {
+    this.#found.conditions.push(...[...redirects, ...rewrites].map(({ when }) => when));
+    this.#found.conditions.push(...rewrites.map(({ to }) => tested(to, equalTo(''))));
+    return { redirects, rewrites };
   }
 
   #place(where: string, limiters: readonly FoundLimiter[]): void {

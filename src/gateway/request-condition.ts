@@ -29,7 +29,10 @@ export type RequestText =
   /** The first value of a name in the query. */
   | { readonly kind: 'argument'; readonly name: string }
   | { readonly kind: 'joined'; readonly of: readonly RequestText[] }
-  | { readonly kind: 'lower' | 'decoded'; readonly of: RequestText }
+  /** `normal`: of a path as nginx takes it: decoded, without empty segments, `.` and `..`. */
+  | { readonly kind: 'lower' | 'decoded' | 'normal'; readonly of: RequestText }
+  /** What a group of an expression matches; empty if it does not match. */
+  | { readonly kind: 'captured'; readonly of: RequestText; readonly test: ValueTest; readonly group: string }
   | { readonly kind: 'choice'; readonly rows: readonly Choice[]; readonly otherwise: RequestText }
   /** No log has it: `the cookie session`. */
   | { readonly kind: 'missing'; readonly what: string };
@@ -146,6 +149,16 @@ export function requestText(text: RequestText, request: LoggedRequest): string |
       const encoded = requestText(text.of, request);
       return encoded === undefined ? undefined : decoded(encoded);
     }
+    case 'normal': {
+      const path = requestText(text.of, request);
+      return path === undefined ? undefined : normalPath(path);
+    }
+    case 'captured': {
+      const { test, group } = text;
+      const whole = requestText(text.of, request);
+      const found = whole && expressionOf(test.value, test.ignoresCase === true)?.exec(whole);
+      return whole === undefined ? undefined : ((found && (found.groups?.[group] ?? found[Number(group)])) ?? '');
+    }
     case 'choice': {
       for (const { when, text: chosen } of text.rows) {
         const held = holds(when, request);
@@ -176,6 +189,18 @@ function decoded(text: string): string {
       return codes;
     }
   });
+}
+
+/** As nginx takes the path of a request: `//a/./b/../%63` is `/a/c`. */
+export function normalPath(path: string): string {
+  if (!/%|\/\/|\/\./.test(path)) return path;
+  const segments: string[] = [];
+  const all = decoded(path).split('/').slice(1);
+  for (const one of all)
+    if (one === '..') segments.pop();
+    else if (one !== '' && one !== '.') segments.push(one);
+  const isFolder = ['', '.', '..'].includes(all.at(-1) ?? '');
+  return `/${segments.join('/')}${isFolder && segments.length > 0 ? '/' : ''}`;
 }
 
 export function passes(test: TextTest, text: string): boolean {
@@ -229,7 +254,11 @@ export function needsOf(
       case 'not':
       case 'lower':
       case 'decoded':
+      case 'normal':
         needsOf([one.of], found);
+        break;
+      case 'captured':
+        needsOf([tested(one.of, one.test)], found);
         break;
       case 'test':
         needsOf([one.text], found);
@@ -310,6 +339,10 @@ export function textWords(text: RequestText): string {
       return `${textWords(text.of)} in lower case`;
     case 'decoded':
       return `decoded ${textWords(text.of)}`;
+    case 'normal':
+      return textWords(text.of);
+    case 'captured':
+      return `group ${text.group} of ${text.test.value} in ${textWords(text.of)}`;
     case 'choice': {
       const rows = text.rows.map(({ when, text: chosen }) => `${textWords(chosen)} if ${conditionWords(when)}`);
       return `(${[...rows, textWords(text.otherwise)].join(', else ')})`;
