@@ -29,6 +29,8 @@ interface SearchOptions extends Phase {
 export interface EarlierUse {
   readonly spanMs: number;
   readonly most: number;
+  /** Which numbers of requests are tried; each, if there are few. */
+  readonly isTried: (n: number) => boolean;
 }
 
 interface Explained {
@@ -131,7 +133,11 @@ class Search {
   }
 
   /** All states that use before the first request can leave; of exact states those of a few instants. */
-  #afterUse(fresh: readonly SearchNode[], { most, spanMs }: EarlierUse, beginMs: number): readonly SearchNode[] {
+  #afterUse(
+    fresh: readonly SearchNode[],
+    { most, spanMs, isTried }: EarlierUse,
+    beginMs: number,
+  ): readonly SearchNode[] {
     const { mostNodes, widthMs = 0 } = this.#options;
     const whole = { from: beginMs - spanMs, to: beginMs + widthMs };
     const instants = SHARES.map((share) => beginMs - share * spanMs).map((ms) => ({ from: ms, to: ms }));
@@ -141,7 +147,7 @@ class Search {
     for (let n = 0; n <= most && layer.length > 0 && this.#nodes < mostNodes / 2; n += 1) {
       const next = new Layer(this.#counting, MOST_APART);
       for (const node of layer) {
-        used.add({ ...node, nowMs: beginMs }, beginMs);
+        if (isTried(n)) used.add({ ...node, nowMs: beginMs }, beginMs);
         for (const { from, to } of spans.filter((span) => span.to >= node.nowMs)) {
           const span = { from: Math.max(from, node.nowMs), to };
           const admitted = this.#counting.admit(node.state, span, ALWAYS, 1);

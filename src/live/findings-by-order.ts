@@ -9,6 +9,7 @@ import { cycleOf } from '../time/cycle.js';
 import { waitsInWords } from './announced-waits.js';
 import type { Findings } from './comparison-verdict.js';
 import type { LiveSeen } from './live-run.js';
+import { neighbourWords } from './neighbours.js';
 import { PAUSE_MS } from './run-clock.js';
 import { ForeignTarget } from './target.js';
 import { usedBefore } from './used-before.js';
@@ -49,6 +50,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   let tooUncertain: string | undefined;
   let remark: string | undefined;
   let used: string | undefined;
+  const explained: (readonly SeenRequest[])[] = [];
   let wayMs = 0;
   const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
   each.forEach((requests, index) => {
@@ -61,11 +63,16 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
       const words = isForeign ? usedBefore(requests, rules, options, requestLog.announcedLimit) : undefined;
       if (words === undefined) differences.push(differenceOf(found, names[index]!, time.cycleMs));
       used ??= words;
-    } else if (found.type === 'explained' && saysEnough(found)) wayMs = Math.max(wayMs, found.wayMs);
-    else tooUncertain ??= uncertaintyOf(found, requests, pauses);
+    } else if (found.type === 'explained' && saysEnough(found)) {
+      const { wayMs: ownMs } = found;
+      wayMs = Math.max(wayMs, ownMs);
+      explained.push(requests.map((one) => ({ ...one, answeredMs: one.answeredMs - ownMs })));
+    } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
-  return { differences, tolerance, used, tooUncertain, remark };
+  const neighbours = () =>
+    target instanceof ForeignTarget ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined;
+  return { differences, tolerance, used, tooUncertain, remark, neighbours };
 }
 
 /** Limited requests are not held: a late answer to one shows a slow transport, or a delay of the generator itself. */

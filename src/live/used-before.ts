@@ -9,13 +9,14 @@ import { countingOf } from '../explain/counting-of.js';
 import { type ExplanationOptions, isExplained } from '../explain/explain.js';
 import type { SeenRequest } from '../explain/seen-request.js';
 import { planRule } from '../limiter/planned-rule.js';
-import { LIMITED } from '../limiter/rule/rule.js';
-import { type RuleDefinition, uncheckedRule } from '../limiter/rule/rule-definition.js';
+import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
 import { memoryMs, seconds } from './near-rules.js';
+import { answersOf } from './neighbours.js';
 
 const MOST_EARLIER = 5_000;
-/** Two windows of admitted requests may count, and where refused ones do, more than that. */
+/** Where refused requests count, too, the limiter may hold more than it admits. */
 const MORE_THAN_ROOM = 4;
+const MOST_TRIED = 100;
 const NODES = 60_000;
 const NODES_OF_REQUEST = 30;
 
@@ -35,15 +36,24 @@ export function usedBefore(
     );
   const admitted = inOrder.filter(({ decision }) => decision === 'admitted');
   const first = admitted.filter(({ answeredMs }) => refused && answeredMs < refused.sentMs).length;
-  const ofNew = admittedFirst(rules[0]!, inOrder);
+  const sentMs = inOrder.map((one) => one.sentMs);
+  const refusedNew = answersOf(rules[0]!, sentMs, 0).findIndex(({ decision }) => decision === 'limited');
+  const ofNew = refusedNew < 0 ? inOrder.length : refusedNew;
   if (first > 0 && first === announcedLimit && first !== ofNew) return undefined;
   const spanMs = Math.max(...rules.map(memoryMs));
-  const most = Math.min(MOST_EARLIER, 2 * planRule(rules[0]!).most + MORE_THAN_ROOM);
+  const { most: room } = planRule(rules[0]!);
+  const isBounded = rules.every((rule) => countingOf(rule)?.isBounded);
+  const most = Math.min(MOST_EARLIER, (isBounded ? 1 : 2) * room + MORE_THAN_ROOM);
+  // Of many, those that leave as much as was seen, and some between.
+  const isTried = (n: number) =>
+    most <= MOST_TRIED ||
+    Math.abs(room - first - n) <= MOST_TRIED / 25 ||
+    n % Math.ceil((10 * most) / MOST_TRIED) === 0;
   const mostNodes = NODES + NODES_OF_REQUEST * requests.length;
-  const isRefusedAtOnce = refused !== undefined && admitted.every(({ sentMs }) => sentMs > refused.answeredMs);
-  const isExplainedByUse = isExplained(requests, rules, { ...options, mostNodes, earlier: { spanMs, most } });
+  const isRefusedAtOnce = refused !== undefined && admitted.every((one) => one.sentMs > refused.answeredMs);
+  const isExplainedByUse = isExplained(requests, rules, { ...options, mostNodes, earlier: { spanMs, most, isTried } });
   // Not all uses are searched then; but no limit refuses the first request of all.
-  const isOpen = isExplainedByUse === undefined || !rules.every((rule) => countingOf(rule)?.isBounded);
+  const isOpen = isExplainedByUse === undefined || !isBounded;
   const isShort = inOrder.at(-1)!.sentMs - inOrder[0]!.sentMs < spanMs;
   if (!isExplainedByUse && !(isOpen && isShort && isRefusedAtOnce)) return undefined;
   const waitMs = Math.max(spanMs, refused?.announcedMs ?? 0);
@@ -58,12 +68,4 @@ export function usedBefore(
       ? `${first} were admitted before the first refusal, and ${ofNew} are by one that was not in use`
       : 'its first answers are those of one that had counted or held others';
   return `The limiter was in use before the run, or it is another: ${seen}. ${again}: if the answers are the same then, it is another.`;
-}
-
-/** How many of the requests the rule admits before it refuses one, if it counted none before. */
-function admittedFirst(definition: RuleDefinition, inOrder: readonly SeenRequest[]): number {
-  const rule = uncheckedRule(definition);
-  const state = rule.fresh(0);
-  const refused = inOrder.findIndex(({ sentMs, cost = 1 }) => rule.decide(state, sentMs, cost, 0) === LIMITED);
-  return refused < 0 ? inOrder.length : refused;
 }

@@ -114,6 +114,22 @@ describe('the verdict', () => {
   });
 });
 
+it('says what the answers do not distinguish beside agrees alone', () => {
+  const requestLog = new RequestLog();
+  requestLog.plan(0, 1);
+  requestLog.send(0);
+  requestLog.decide(0, 0, { admitted: true, count: 1, state: 'allowing' }, 10, 11);
+  const remarkOf = (used: string | undefined, remark: string | undefined) =>
+    comparisonOf(seenWith({}, requestLog), {
+      ...{ differences: [], tolerance: 'none', tooUncertain: undefined },
+      ...{ used, remark, neighbours: () => 'As 5.' },
+    });
+  expect(remarkOf(undefined, undefined)).toMatchObject({ verdict: 'agrees', remark: 'As 5.' });
+  expect(remarkOf(undefined, 'Waits.')).toMatchObject({ verdict: 'agrees', remark: 'Waits. As 5.' });
+  expect(remarkOf('In use.', undefined)).not.toHaveProperty('remark');
+  expect(remarkOf('In use.', undefined)).toMatchObject({ verdict: 'run invalid', reason: 'In use.' });
+});
+
 describe('the requestLog', () => {
   const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
     'decided',
