@@ -13,6 +13,7 @@ const long = [
   'test/live/matrix.test.ts',
   'test/readme.test.ts',
   'test/web/play.test.ts',
+  'test/node/rolling-restart.test.ts',
   'test/node/network-faults.test.ts',
   'test/cli/worker.test.ts',
   'test/identify/log-answer.test.ts',

@@ -10,7 +10,7 @@ import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { stopSignal, untilStopped } from './interrupt.js';
-import { allow, json } from './options.js';
+import { allow, json, readMs } from './options.js';
 import { say, warn } from './say.js';
 import { facts } from './terminal.js';
 
@@ -25,6 +25,10 @@ const DAY_MS = 24 * 3_600_000;
 const MOST_DAYS = 3_650;
 
 const LONGEST_CYCLE_MS = 3_600_000;
+
+/** Balancers ask every few seconds; those who stop a container kill it after ten. */
+const DRAIN_MS = 5_000;
+const MOST_DRAIN_MS = 600_000;
 
 const options = {
   port: whole(0, 65_535, '0 takes any free port', { default: DEFAULT_PORT }),
@@ -77,6 +81,11 @@ const options = {
     'what is logged, as JSON on standard error; admin actions, start and end at info, with requests every request, too',
     { default: 'info' },
   ),
+  drain: value(
+    'a time up to 10m, for example 5s, or 0',
+    drainIn,
+    'how long a node that ends still takes connections while GET /readyz is 503, for balancers to turn away (default: 0 on loopback, 5s elsewhere)',
+  ),
   rotateKey: flag('start with a new key, signed by the current one', { without: ['store'] }),
   allow: allow({ 'lost-rows': 'a start although acknowledged rows are missing from the data; it says which' }),
   json,
@@ -102,7 +111,9 @@ export const serve = command({
     const { limitsFrom } = await import('../node/limit-settings.js');
     checkStore(given);
     const kept = Object.fromEntries(given.keep ?? []);
+    const noticeMs = given.drain ?? (isLoopback(given.host) ? 0 : DRAIN_MS);
     const limits = {
+      noticeMs,
       ...limitsFrom(given.bound ?? []),
       ...(kept['deleted'] === undefined ? {} : { retentionMs: kept['deleted'] * DAY_MS }),
     };
@@ -245,6 +256,11 @@ function keepIn(text: string): readonly [what: 'rows' | 'deleted', n: number] | 
   const [, what, number] = /^(rows|deleted)=(\d{1,15})$/.exec(text) ?? [];
   const n = Number(number);
   return what === undefined || n < 1 || (what === 'deleted' && n > MOST_DAYS) ? undefined : [what as 'rows', n];
+}
+
+function drainIn(text: string): number | undefined {
+  const ms = text === '0' ? 0 : readMs(text, 'drain');
+  return ms <= MOST_DRAIN_MS ? ms : undefined;
 }
 
 function metricsIn(text: string): number | 'open' | undefined {

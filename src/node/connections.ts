@@ -8,14 +8,21 @@
 //
 // Node would set two timers for each request, at it and between two. Here a periodic check sets one where nothing has moved since the last
 // check, which most connections never see.
+//
+// A node that drains answers what has been sent to it, and each connection ends with its answer. A client may be sending on a silent one: it is
+// read for a while longer, and closed from this side alone first, so that no answer on its way is lost.
+//
+//   kept     request ─► answer, Connection: close ─► end of ours ─► lingers: what comes is dropped ─► closed
+//   silent   ── quiet for quietMs ────────────────► end of ours ─┘
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as Listener, type Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
-import { interval } from 'rxjs';
+import { interval, type Subscription } from 'rxjs';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
-import { answerUnrouted, refuseBrokenRequest, unknownExpectation } from './problem.js';
+import { answerUnrouted, hangUp, refuseBrokenRequest, unknownExpectation } from './problem.js';
 
 type ConnectionContext = Pick<NodeContext, 'counts' | 'sockets' | 'clock' | 'limits'>;
 
@@ -24,6 +31,11 @@ interface WatchedSocket extends Socket {
   begun?: number;
   /** The answer to the newest one; none if it was given at once: what outlives its request is copied by the next collection. */
   answering?: ServerResponse | undefined;
+  /** Bytes read when the newest request began: what was read since is a part of it, or of the next one. */
+  bytesAtBegin?: number;
+  /** Of a node that drains: bytes moved, as of the last look, and since when they are as many. */
+  quietBytes?: number;
+  quietSinceMs?: number;
   /** As of the last check. */
   movedBytes?: number;
   /** Bytes moved when a stop last extended its time. */
@@ -33,6 +45,9 @@ interface WatchedSocket extends Socket {
 export class Connections {
   readonly #context: ConnectionContext;
   readonly #open = new Set<WatchedSocket>();
+  readonly #servers: Server[] = [];
+  #admitted = 0;
+  #drain: Subscription | undefined;
 
   constructor(context: ConnectionContext) {
     this.#context = context;
@@ -51,14 +66,18 @@ export class Connections {
     const server = createServer({ ...timeouts, ...heads }, (request, response) => {
       const socket: WatchedSocket = request.socket;
       socket.begun = (socket.begun ?? 0) + 1;
+      socket.bytesAtBegin = socket.bytesRead;
+      if (this.#drain !== undefined) return this.#answerLast(answer, request, response);
       answer(request, response);
       socket.answering = response.writableEnded && !hasBody(request) ? undefined : response;
     });
+    this.#servers.push(server);
     // Node drops headers beyond 1,000 by default: a client could hide what its gateway adds. Their bytes are bounded.
     server.maxHeadersCount = 0;
     // Before the server's own listener, which starts reading.
     server.prependListener('connection', (socket) => {
       if (!sockets.admit(socket)) return;
+      this.#admitted += 1;
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
@@ -82,6 +101,67 @@ export class Connections {
   refuse(error: FastifyError, socket: Socket): void {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#refuseLate(error, socket);
     else this.#refuse(error, socket);
+  }
+
+  /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */
+  drain(): void {
+    this.#drain ??= interval(DRAIN_CHECK_MS, new AgendaScheduler(this.#context.clock, Rank.report)).subscribe(() =>
+      this.#hangUpSilent(),
+    );
+  }
+
+  /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */
+  async close(): Promise<void> {
+    const { clock, limits } = this.#context;
+    // The system resets connections that it has made and that were not taken. One is taken in each turn of the loop.
+    const until = clock.monotonicMs() + ACCEPT_MS;
+    for (let before = -1; before !== this.#admitted && clock.monotonicMs() < until; ) {
+      before = this.#admitted;
+      await clock.sleep(DRAIN_CHECK_MS / 2);
+    }
+    this.drain();
+    const ended = this.#servers.map((server) => once(server, 'close'));
+    // That of HTTP would also cut connections between two requests.
+    for (const server of this.#servers) Listener.prototype.close.call(server);
+    const finished = new AbortController();
+    const cut = () => {
+      for (const socket of this.#open) socket.destroy();
+    };
+    void clock.sleep(limits.drainMs, finished.signal).then(cut);
+    await Promise.all(ended);
+    finished.abort();
+    this.#drain?.unsubscribe();
+  }
+
+  /** Of the requests that came in one piece, the last alone says that its answer closes the connection. */
+  #answerLast(answer: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+    const socket: WatchedSocket = request.socket;
+    const { answering: earlier } = socket;
+    if (earlier !== undefined && !earlier.headersSent) earlier.shouldKeepAlive = true;
+    response.shouldKeepAlive = false;
+    socket.answering = response;
+    // Node would reset a connection on which more has come, and the answer may be lost with it.
+    socket.destroySoon = () => hangUp(socket, this.#context.clock);
+    setImmediate(() => answer(request, response));
+  }
+
+  #hangUpSilent(): void {
+    const { clock, limits } = this.#context;
+    const nowMs = clock.monotonicMs();
+    for (const socket of this.#open) {
+      const { answering, bytesRead, bytesAtBegin = 0 } = socket;
+      const moved = movedBytesOf(socket);
+      if (socket.quietBytes !== moved) {
+        socket.quietBytes = moved;
+        socket.quietSinceMs = nowMs;
+      }
+      const isAtRequest = answering !== undefined && !(answering.writableFinished && answering.req.complete);
+      const isAtHead = answering === undefined && bytesRead !== bytesAtBegin;
+      if (isAtRequest || isAtHead || socket.writableEnded || nowMs - socket.quietSinceMs! < limits.quietMs) continue;
+      this.#afterReading(() => {
+        if (movedBytesOf(socket) === moved) hangUp(socket, clock);
+      });
+    }
   }
 
   #boundStill(): void {
@@ -147,6 +227,11 @@ export class Connections {
     return this.#context.clock.sinceStallMs < 2 * this.#context.limits.connectionsCheckMs;
   }
 }
+
+const DRAIN_CHECK_MS = 20;
+
+/** How long a node that closes may go on taking connections that wait, in ms. */
+const ACCEPT_MS = 500;
 
 /** Without those that wait to be written: they do not move. */
 function movedBytesOf({ bytesRead, bytesWritten, writableLength }: Socket): number {

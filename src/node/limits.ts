@@ -83,6 +83,8 @@ export const defaultLimits = {
   linkedWithinMs: 3 * SECOND,
   /** How long a closing node accepts requests while /readyz says no, so that balancers turn away first. */
   noticeMs: 0,
+  /** How long a kept connection is silent before a closing node ends it: a request may be on its way. */
+  quietMs: 500,
   drainMs: 10 * SECOND,
 };
 

@@ -1,20 +1,18 @@
 // Starts a node, opens its ports, and closes everything in order.
 //
-//   close:   not ready ─► (notice) ─► streams end ─► no new connections ─► requests finish ─► counts, signed heads ─► store closed
+//   close:   not ready, answers close their connections ─► (notice) ─► streams end ─► no new connections ─► requests finish ─►
+//            counts, signed heads ─► store closed
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { interval } from 'rxjs';
 import { isLoopback } from '../api/loopback.js';
 import type { Host } from '../host/host.js';
 import { Failure } from '../schema/failure.js';
 import { needing } from '../schema/optional-package.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { Rank } from '../time/rank.js';
-import { AgendaScheduler } from '../time/rx-scheduler.js';
-import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import type { GateRequest } from './any-method.js';
+import { Connections } from './connections.js';
 import type { Counting } from './counting/counting.js';
 import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { type Evicted, evict } from './evict.js';
@@ -57,11 +55,15 @@ export interface RunningNode {
   close(): Promise<void>;
 }
 
+interface Serving {
+  readonly checkHost: HostCheck;
+  readonly connections: Connections;
+  readonly log: Logger;
+}
+
 const quiet: NodeLogOptions = { level: 'silent', requests: false };
 
 const withoutMetrics = routes.filter(({ path }) => path !== showMetrics.path);
-
-const SWEEP_MS = 50;
 
 /**
  * Starts a node; it answers once this resolves. @throws Failure `port_in_use`, what the store throws, and
@@ -78,8 +80,10 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
   const context = createNodeContext({ ...options, limits: withMint(options.limits, address), onError }, surface);
   const end = await begin(context, options, onError);
-  const app = await createServer(context, served, { log, logRequests: logOptions.requests, trustProxy, checkHost });
-  const ports = await openPorts(context, app, { ...options, host: address }, checkHost, log).catch((error) => {
+  const connections = new Connections(context);
+  const serving = { log, logRequests: logOptions.requests, trustProxy, checkHost, connections };
+  const app = await createServer(context, served, serving);
+  const ports = await openPorts(context, app, { ...options, host: address }, serving).catch((error) => {
     end();
     throw listenFailure(error, address);
   });
@@ -91,6 +95,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const close = async () => {
     const { limits, streams, registry } = context;
     isDraining = true;
+    connections.drain();
     log.info('closing');
     await clock.sleep(limits.noticeMs);
     streams.close();
@@ -147,11 +152,10 @@ async function openPorts(
   context: NodeContext,
   app: FastifyInstance,
   options: NodeOptions & { readonly host: string },
-  checkHost: HostCheck,
-  log: Logger,
+  { checkHost, connections, log }: Serving,
 ) {
-  const { clock, host, port = 0, metricsPort, grpc } = options;
-  const { registry, metrics, sockets, limits } = context;
+  const { host, port = 0, metricsPort, grpc } = options;
+  const { registry, metrics, sockets } = context;
   let service: RateLimitService | undefined;
   try {
     // What was loaded or made is durable before anyone can ask for it.
@@ -169,7 +173,8 @@ async function openPorts(
       metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
       grpcAddress: service?.address,
       async drain(): Promise<void> {
-        await Promise.all([drain(app, clock, limits.drainMs), service?.close()]);
+        await Promise.all([connections.close(), service?.close()]);
+        await app.close();
         figures?.close();
       },
     };
@@ -183,18 +188,6 @@ async function openPorts(
 function withMint(limits: Partial<Limits> = {}, address: string): Partial<Limits> {
   if (limits.mint !== undefined || isLoopback(address)) return limits;
   return { ...limits, mint: { ...defaultLimits.mint, threshold: 0 } };
-}
-
-/** Closes the port; connections end after their current request, at the latest after `drainMs`. */
-async function drain(app: FastifyInstance, clock: WallClock, drainMs: number): Promise<void> {
-  const drained = new AbortController();
-  void clock.sleep(drainMs, drained.signal).then(() => app.server.closeAllConnections());
-  // Closing the port ends connections that are idle now; others become idle later.
-  const sweep = interval(SWEEP_MS, new AgendaScheduler(clock, Rank.report));
-  const sweeping = sweep.subscribe(() => app.server.closeIdleConnections());
-  await app.close();
-  sweeping.unsubscribe();
-  drained.abort();
 }
 
 function refuseUnknownProxies(addresses: readonly string[]): void {

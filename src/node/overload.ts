@@ -80,7 +80,7 @@ export class Overload {
     response.writeHead(503, [
       ...['Content-Type', PROBLEM_TYPE, 'Content-Length', LENGTH, 'Cache-Control', 'no-store'],
       ...['Retry-After', RETRY_AFTER_SECONDS[answers[503]! % RETRY_AFTER_SECONDS.length]!],
-      ...['Connection', DECIDES.test(url) && !isLast ? 'keep-alive' : 'close'],
+      ...['Connection', DECIDES.test(url) && !isLast && response.shouldKeepAlive ? 'keep-alive' : 'close'],
     ]);
     response.end(method === 'HEAD' ? undefined : BODY);
   }

@@ -80,6 +80,14 @@ export function internalError(): Failure {
   });
 }
 
+export function draining(): Failure {
+  return new Failure('node_draining', {
+    what: 'The node takes no new requests.',
+    why: 'It is shutting down, and finishes those it has.',
+    fix: 'Ask another node, or this one once it is back.',
+  });
+}
+
 export function refusal(
   part: 'body' | 'query' | 'event',
   schema: TSchema,
@@ -151,15 +159,20 @@ export function refuseBrokenRequest(error: Pick<FastifyError, 'code'>, socket: S
     'Connection: close',
     ...(status === 405 ? ['Allow: GET, HEAD, POST, PATCH, DELETE'] : []),
   ];
-  // Closing with unread input resets a socket, and the answer may be lost: input is read and dropped for a while.
+  hangUp(socket, clock, `${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Closing with unread input resets a socket, and the answer may be lost: input is read and dropped for a while. */
+export function hangUp(socket: Socket, clock: WallClock, last = ''): void {
+  if (socket.writableEnded) return;
   socket.removeAllListeners('data').on('data', () => {});
   const closed = new AbortController();
   socket.once('close', () => closed.abort());
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(last);
   void clock.sleep(LINGER_MS, closed.signal).then(() => socket.destroy());
 }
 
-/** How long a refused client may go on sending, in ms. */
+/** How long a client may go on sending on a connection that has ended, in ms. */
 const LINGER_MS = 500;
 
 function brokenRequest(code: string): Failure {

@@ -15,7 +15,7 @@ import { Nothing } from '../api/shapes.js';
 import { Bug, Failure } from '../schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
 import { asGate, asOriginForm } from './any-method.js';
-import { Connections } from './connections.js';
+import type { Connections } from './connections.js';
 import { type HostCheck, refuseHostLines } from './host-names.js';
 import { parseBody, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
@@ -52,15 +52,15 @@ interface ServerOptions {
   readonly logRequests: boolean;
   readonly trustProxy: readonly string[];
   readonly checkHost: HostCheck;
+  readonly connections: Connections;
 }
 
 export async function createServer(
   context: NodeContext,
   routes: readonly Route[],
-  { log, logRequests, trustProxy, checkHost }: ServerOptions,
+  { log, logRequests, trustProxy, checkHost, connections }: ServerOptions,
 ): Promise<FastifyInstance> {
   const { limits, counts, overload } = context;
-  const connections = new Connections(context);
   const pipelines = new Pipelines(overload.turn, limits.waitingPerCaller, (request, response) =>
     overload.refuse(request, response, true),
   );
@@ -80,8 +80,6 @@ export async function createServer(
       };
       return connections.server(pipelines.before(overload.before(route)));
     },
-    // Requests on open connections are answered while the node finishes.
-    return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     ...(logRequests ? { loggerInstance: log } : { logger: false }),
     // On the bare request: unknown routes are answered before their body is read.

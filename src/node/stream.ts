@@ -20,6 +20,7 @@ import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
+import { draining } from './problem.js';
 import { ofOwner } from './request-source.js';
 import { SharedRoom } from './shared-room.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
@@ -60,6 +61,7 @@ export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
   readonly #room: SharedRoom;
+  #isClosed = false;
 
   constructor(sources: StreamsSources) {
     this.#sources = sources;
@@ -76,7 +78,7 @@ export class Streams {
     return this.#room.of(ofOwner(owner));
   }
 
-  /** Without `afterSeq`, only new rows. @throws Failure `node_overloaded`, `too_many_requests`, `invalid_input` */
+  /** Without `afterSeq`, only new rows. @throws Failure `node_draining`, `node_overloaded`, `too_many_requests`, `invalid_input` */
   open(
     response: ServerResponse,
     machine: Machine,
@@ -84,6 +86,7 @@ export class Streams {
     afterSeq: number | undefined,
   ): void {
     const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
+    if (this.#isClosed) throw draining();
     if (this.#room.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
     const ofMachine = this.#byMachine.get(machine.slug)?.size ?? 0;
     if (this.#room.freeIn(addressNetwork) < 1 || this.size >= most || ofMachine >= readersPerMachine)
@@ -151,8 +154,10 @@ export class Streams {
     for (const { caller, response } of this.#all()) if (caller?.key.id === keyId) response.end();
   }
 
+  /** Readers connect again: here once the node is back, or to another. */
   close(): void {
-    for (const { response } of this.#all()) response.end();
+    this.#isClosed = true;
+    for (const { response } of this.#all()) response.end(`: the node is shutting down\nretry: ${RETRY_MS}\n\n`);
   }
 
   #goOn(reader: Reader): void {

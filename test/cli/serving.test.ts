@@ -81,6 +81,23 @@ describe('weir serve', () => {
     expect([await ended, await closed, answer.split('\r\n')[0]]).toEqual([0, false, 'HTTP/1.1 201 Created']);
   });
 
+  it('gives notice for as long as it is told to: it takes connections, says that it is not ready, and ends', async () => {
+    const node = await serve(['--store', 'memory', '--drain', '1s']);
+    const ended = node.stop();
+    let ready = await fetch(`${node.url}/readyz`);
+    while (ready.ok) ready = await fetch(`${node.url}/readyz`);
+    const { code } = (await ready.json()) as { code: string };
+    expect([ready.headers.get('connection'), code, await ended]).toEqual(['close', 'node_draining', 0]);
+  });
+
+  it('ends at once on the second signal, and in its notice too', async () => {
+    const noticed = await serve(['--store', 'memory', '--drain', '10m']);
+    const first = noticed.stop();
+    while ((await fetch(`${noticed.url}/readyz`)).ok);
+    noticed.child.kill('SIGINT');
+    expect(await first).toBe(130);
+  });
+
   it('ends at once on the second signal', async () => {
     const node = await serve(['--store', 'memory']);
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
@@ -132,6 +149,8 @@ describe('weir serve', () => {
     '--keep deleted=0',
     '--keep deleted=1.5',
     '--keep deleted=3651',
+    '--drain x',
+    '--drain 11m',
   ];
   refuses(
     'serve --json',

@@ -20,8 +20,8 @@ export interface Places {
 export const gateways = {
   nginx: {
     program: 'nginx',
-    start: (places: Places, waits: Waits = 'patiently') =>
-      run('nginx', places, waits, ['nginx.conf'], (folder) => {
+    start: (places: Places, waits: Waits = 'patiently', change = unchanged) =>
+      run('nginx', places, waits, change, ['nginx.conf'], (folder) => {
         const main = `daemon off; worker_processes 2; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
 http {
@@ -37,7 +37,7 @@ http {
   Caddy: {
     program: 'caddy',
     start: (places: Places, waits: Waits = 'patiently') =>
-      run('caddy', places, waits, ['Caddyfile'], (folder) => {
+      run('caddy', places, waits, unchanged, ['Caddyfile'], (folder) => {
         const file = join(folder, 'Caddyfile');
         writeFileSync(file, readFileSync(file, 'utf8').replace(/^\{\n/m, '{\n\tadmin off\n'));
         return ['run', '--config', file, '--adapter', 'caddyfile'];
@@ -45,8 +45,8 @@ http {
   },
   HAProxy: {
     program: 'haproxy',
-    start: (places: Places, waits: Waits = 'patiently') =>
-      run('haproxy', places, waits, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
+    start: (places: Places, waits: Waits = 'patiently', change = unchanged) =>
+      run('haproxy', places, waits, change, ['haproxy.cfg', 'haproxy-weir.lua'], (folder) => [
         '-f',
         join(folder, 'haproxy.cfg'),
         '-db',
@@ -55,7 +55,7 @@ http {
   Apache: {
     program: 'apache2',
     start: (places: Places, waits: Waits = 'patiently') =>
-      run('apache2', places, waits, ['apache.conf', 'apache-weir.lua'], (folder) => {
+      run('apache2', places, waits, unchanged, ['apache.conf', 'apache-weir.lua'], (folder) => {
         const modules = ['mpm_event', 'authz_core', 'lua', 'proxy', 'proxy_http'];
         const main = `ServerName localhost
 ServerRoot ${folder}
@@ -71,10 +71,13 @@ ${readFileSync(join(folder, 'apache.conf'), 'utf8').replaceAll('/etc/apache2/', 
   },
 } as const;
 
+const unchanged = (text: string) => text;
+
 async function run(
   program: string,
   places: Places,
   waits: Waits,
+  change: (text: string) => string,
   files: readonly string[],
   args: (folder: string) => string[],
 ): Promise<Running> {
@@ -83,7 +86,7 @@ async function run(
     program,
     (folder) => {
       for (const file of files) {
-        const text = recipe(file, places, port);
+        const text = (file === files[0] ? change : unchanged)(recipe(file, places, port));
         writeFileSync(join(folder, file), waits === 'patiently' ? patient(text) : text);
       }
       return args(folder);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startNode } from '../../src/node/node.js';
 import { checkpointHolds, generateSigner, signSuccession } from '../../src/record/signing.js';
@@ -61,6 +63,47 @@ describe('a node that closes', () => {
     await closed;
   });
 
+  it('answers what is sent on kept connections while it closes, several at once too, and each answer ends its connection', async () => {
+    const node = await startRunning({ limits: { quietMs: 500 } });
+    const all = await Promise.all(Array.from({ length: 10 }, () => keptAt(node.url)));
+    const closed = node.close();
+    for (const [index, kept] of all.entries()) kept.send(1 + (index % 2), 5 * index);
+    await Promise.all([closed, ...all.map((kept) => kept.ended)]);
+    const texts = all.map((kept) => kept.text());
+    const ends = (text: string) => [...text.matchAll(/^Connection: (.*)\r$/gm)].map(([, says]) => says);
+    const expected = texts.map((_, index) => ['keep-alive', ...(index % 2 === 0 ? [] : ['keep-alive']), 'close']);
+    expect(texts.map(ends)).toEqual(expected);
+  });
+
+  it('closes a connection that is silent, waits for the rest of a request, and for no longer than it says', async () => {
+    const node = await startRunning({ limits: { quietMs: 50, drainMs: 1_000 } });
+    const [silent, late, never] = [await keptAt(node.url), await keptAt(node.url), await keptAt(node.url)];
+    const head = 'GET /healthz HTTP/1.1\r\n';
+    never.write(head);
+    late.write(head);
+    await node.ask('GET', '/healthz');
+    const closed = node.close();
+    await silent.ended;
+    late.write('Host: localhost\r\n\r\n');
+    await Promise.all([late.ended, never.ended, closed]);
+    expect([silent, late, never].map((kept) => kept.text().split('HTTP/1.1 200 OK').length - 1)).toEqual([1, 2, 1]);
+  });
+
+  it('ends a stream with the time after which to connect again, and opens none any more', async () => {
+    const node = await startRunning({ limits: { quietMs: 500 } });
+    const owner = node.owner();
+    await owner.contractOn('mine');
+    const kept = await keptAt(node.url);
+    const path = '/api/chain/mine/stream';
+    const stream = await node.send('GET', path, owner);
+    const closed = node.close();
+    const text = await stream.text();
+    kept.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\n\r\n`);
+    await Promise.all([kept.ended, closed]);
+    expect(text).toMatch(/\n\n: the node is shutting down\nretry: 2000\n\n$/);
+    expect(kept.text()).toMatch(/HTTP\/1\.1 503 [\s\S]*node_draining/);
+  });
+
   it('says that it is not ready before it takes no more', async () => {
     const node = await startRunning({ limits: { noticeMs: 300 } });
     const closed = node.close();
@@ -72,6 +115,21 @@ describe('a node that closes', () => {
     ]);
   });
 });
+
+/** A connection on which one request was answered. */
+async function keptAt(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('latin1');
+  const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  let text = '';
+  socket.on('data', (piece) => (text += piece)).on('error', () => {});
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  const write = (words: string) => void socket.write(words);
+  const send = (times: number, afterMs = 0) => void setTimeout(() => write(request.repeat(times)), afterMs);
+  send(1);
+  await once(socket, 'data');
+  return { ended, write, send, text: () => text };
+}
 
 describe('a node that starts', () => {
   const parts = () => ({

@@ -34,7 +34,7 @@ export async function startNetworkNode(
   } as const;
   const { signer } = identity;
   const overload = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
-  const limits = { overload, keepAliveTimeoutMs: 3_600_000, linkedWithinMs: 300_000, ...bounds };
+  const limits = { overload, keepAliveTimeoutMs: 3_600_000, quietMs: 20, linkedWithinMs: 300_000, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, lost, log, openMetrics: true });
   const { directory, connection } = network;
   return { ...node, errors, said: () => lines, fingerprint: signer.fingerprint, directory, connection };

@@ -50,6 +50,9 @@ const never = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
 /** Nor does it close a connection that a late request is just being sent on. */
 const KEPT_MS = 3_600_000;
 
+/** Nobody asks a node that its test closes. */
+const QUIET_MS = 20;
+
 export async function startRunning({
   cycleMs = 777,
   memory,
@@ -67,7 +70,7 @@ export async function startRunning({
     credentials,
     signer: generateSigner(),
     openMetrics: true,
-    limits: { overload: never, keepAliveTimeoutMs: KEPT_MS, ...limits },
+    limits: { overload: never, keepAliveTimeoutMs: KEPT_MS, quietMs: QUIET_MS, ...limits },
     ...options,
   });
   const send: Running['send'] = (method, path, asked = {}) =>

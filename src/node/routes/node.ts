@@ -1,12 +1,12 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
 import * as api from '../../api/node.js';
 import { signText } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
 import { startOf } from '../../time/cycle.js';
 import { nameOfLimit, RATES, ROOMS } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
+import { draining } from '../problem.js';
 import { forAnyone, forComputation, forOwners, forSupervisors, route } from '../route.js';
 
 const listEndpoints = route(api.listEndpoints, forAnyone, {
@@ -136,11 +136,7 @@ const ready = route(api.ready, forSupervisors, {
     if (counting.failure !== undefined) throw counting.failure;
     if (overload.isNow) throw overloaded();
     if (!isDraining()) return { ok: true, status: 'ready' };
-    throw new Failure('node_draining', {
-      what: 'The node takes no new requests.',
-      why: 'It is shutting down, and finishes those it has.',
-      fix: 'Ask another node, or this one once it is back.',
-    });
+    throw draining();
   },
 });
 
