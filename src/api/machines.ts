@@ -1,4 +1,5 @@
 // The endpoints of machines: create, list, show, rank the most active.
+import { VISIBLE } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { Cycle, created, exact, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
@@ -16,7 +17,7 @@ export const createMachine = post('/api/chain/state-machines', {
         Type.String({
           minLength: 1,
           maxLength: 200,
-          pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+          pattern: VISIBLE,
           description: 'Name for people; the slug when absent.',
         }),
       ),

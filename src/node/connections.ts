@@ -22,7 +22,14 @@ import { interval, type Subscription } from 'rxjs';
 import { Rank } from '../time/rank.js';
 import { AgendaScheduler } from '../time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
-import { answerUnrouted, hangUp, refuseBrokenRequest, unknownExpectation } from './problem.js';
+import {
+  answerUnrouted,
+  hangUp,
+  refuseBrokenRequest,
+  type Unrouted,
+  unknownExpectation,
+  unreadableVersion,
+} from './problem.js';
 
 type ConnectionContext = Pick<NodeContext, 'counts' | 'sockets' | 'clock' | 'limits'>;
 
@@ -67,6 +74,8 @@ export class Connections {
       const socket: WatchedSocket = request.socket;
       socket.begun = (socket.begun ?? 0) + 1;
       socket.bytesAtBegin = socket.bytesRead;
+      const refusal = unreadableVersion(request);
+      if (refusal !== undefined) return this.#refuseRequest(refusal, request, response);
       if (this.#drain !== undefined) return this.#answerLast(answer, request, response);
       answer(request, response);
       socket.answering = response.writableEnded && !hasBody(request) ? undefined : response;
@@ -84,10 +93,9 @@ export class Connections {
     const checks = interval(limits.connectionsCheckMs, new AgendaScheduler(clock, Rank.report));
     const checking = checks.subscribe(() => this.#boundStill());
     server.once('close', () => checking.unsubscribe());
-    server.on('checkExpectation', (request, response) => {
-      this.#context.counts.malformedRequests += 1;
-      answerUnrouted(unknownExpectation(request), request, response);
-    });
+    server.on('checkExpectation', (request, response) =>
+      this.#refuseRequest(unknownExpectation(request), request, response),
+    );
     // Without a listener, Node hangs up without an answer; with one, the errors of the socket are ours.
     server.on('connect', (_request, socket) => {
       socket.on('error', () => socket.destroy());
@@ -210,6 +218,12 @@ export class Connections {
         if (socket.answering === answering && !isWhole()) this.#refuse(error, socket);
       });
     });
+  }
+
+  #refuseRequest(refusal: Unrouted, request: IncomingMessage, response: ServerResponse): void {
+    this.#context.counts.malformedRequests += 1;
+    response.shouldKeepAlive = false;
+    answerUnrouted(refusal, request, response);
   }
 
   #refuse(error: Pick<FastifyError, 'code'>, socket: Socket): void {

@@ -7,7 +7,7 @@ import type { Signer } from '../record/signing.js';
 import { Failure } from '../schema/failure.js';
 import type { Credentials, Key } from '../store/credential-store.js';
 import { MemoryStore } from '../store/memory.js';
-import type { Store } from '../store/store.js';
+import type { RecordReader, Store } from '../store/store.js';
 import type { WallClock } from '../time/wall.js';
 import { VERSION } from '../version.js';
 import { Access } from './access.js';
@@ -136,7 +136,7 @@ function permanentContext(options: NodeContextOptions) {
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
     bodies: new SharedRoom(limits.openBodyBytes),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
-    record: network?.directory ?? store,
+    record: (network?.directory ?? store) as RecordReader,
     access: new Access(credentials),
     work: new MachineWork(queue),
   };

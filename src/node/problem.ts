@@ -143,6 +143,18 @@ export function unknownExpectation({ headers: { expect = '' } }: IncomingMessage
   return { failure };
 }
 
+/** Node reads requests of all versions, and bodies in chunks in all of them, which a gateway before it may read otherwise. */
+export function unreadableVersion({ httpVersion, headers }: IncomingMessage): Unrouted | undefined {
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  if (httpVersion === '1.1' || (httpVersion === '1.0' && !isChunked)) return undefined;
+  const failure = new Failure('malformed_request', {
+    what: 'The request was not read.',
+    why: `It is of HTTP/${httpVersion}${httpVersion === '1.0' ? ', which has no Transfer-Encoding' : ''}.`,
+    fix: 'Send HTTP/1.1.',
+  });
+  return { failure };
+}
+
 /** For requests that are not HTTP, or too slow: there is only a socket. */
 export function refuseBrokenRequest(error: Pick<FastifyError, 'code'>, socket: Socket, clock: WallClock): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;

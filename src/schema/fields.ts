@@ -9,4 +9,8 @@ export const whole = (minimum: number, maximum: number, description: string) =>
 export const real = (minimum: number, maximum: number, description: string) =>
   Type.Number({ minimum, maximum, description });
 
+/** Text in one line that shows all of itself: no control characters, none that turn its direction, none that are invisible. */
+export const VISIBLE =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]*$';
+
 export const flag = (description: string) => Type.Boolean({ description });

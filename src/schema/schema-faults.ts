@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { nearest } from './did-you-mean.js';
 import { type Fault, MOST_FAULTS } from './failure.js';
+import { VISIBLE } from './fields.js';
 import { pointerSteps, pointerTo } from './json-pointer.js';
 
 export interface SchemaError {
@@ -67,6 +68,8 @@ function wordsFor(schema: TSchema, error: SchemaError): Fault[] {
     case 'const':
       return [{ path, message: `must be ${oneOf(params['allowedValues'] ?? [params['allowedValue']])}` }];
     case 'pattern':
+      if (params['pattern'] === VISIBLE)
+        return [{ path, message: 'has a character that controls, turns the direction of the text, or is invisible' }];
       return [{ path, message: `must match ${String(params['pattern'])}` }];
     case 'type':
       return [{ path, message: `must be ${article(String(params['type']))}` }];

@@ -42,6 +42,7 @@ export class SqliteConnection {
   #isFlushDue = false;
   #isFlushing = false;
   #failure: Failure | undefined;
+  #damage: Failure | undefined;
 
   constructor(file: SqliteFile, { defer, failCommits }: SqliteOptions) {
     this.#file = file;
@@ -60,6 +61,15 @@ export class SqliteConnection {
 
   protected get mark(): HeadMark {
     return this.#file.mark;
+  }
+
+  get damage(): Failure | undefined {
+    return this.#damage;
+  }
+
+  protected noted<Thrown>(thrown: Thrown): Thrown {
+    if (thrown instanceof Failure && thrown.code === 'store_damaged') this.#damage ??= thrown;
+    return thrown;
   }
 
   get commits(): number {
@@ -198,7 +208,7 @@ export class SqliteConnection {
     try {
       return work();
     } catch (error) {
-      throw readingFailure(error, this.dir);
+      throw this.noted(readingFailure(error, this.dir));
     }
   }
 

@@ -143,7 +143,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     try {
       return JSON.parse(text) as AuditRow;
     } catch (error) {
-      throw damaged(this.dir, `A row of machine ${machine} is not JSON.`, error);
+      throw this.noted(damaged(this.dir, `A row of machine ${machine} is not JSON.`, error));
     }
   }
 }

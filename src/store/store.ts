@@ -72,6 +72,8 @@ export interface StoredMachine {
 
 /** Rows in order of seq; `limit` defaults to 100. */
 export interface RecordReader {
+  /** What a read found first that is damaged: more may be. */
+  readonly damage?: Failure | undefined;
   rows(machine: string, query?: RowQuery): readonly AuditRow[] | Promise<readonly AuditRow[]>;
   checkpoint(machine: string): Checkpoint | undefined | Promise<Checkpoint | undefined>;
   /** Replaces the removed first rows, if any. */

@@ -103,6 +103,7 @@ function patient(text: string): string {
   return text
     .replaceAll(/(proxy_\w+_timeout) \ds/g, '$1 60s')
     .replaceAll(/(dial|response_header)_timeout \ds/g, '$1_timeout 60s')
+    .replaceAll('timeout check 2s', 'timeout check 60s')
     .replace('timeout = 1000,', 'timeout = 60000,')
     .replace('http.TIMEOUT = 1\n', 'http.TIMEOUT = 60\n');
 }

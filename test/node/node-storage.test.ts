@@ -128,6 +128,28 @@ it.skipIf(process.platform === 'win32')(
   },
 );
 
+it('a node that reads a damaged row takes no more requests', async () => {
+  const storage = openStorage({ dir, cycleMs: 777, onError });
+  const { signer, successions } = storage.identity;
+  const node = await startNode({ ...storage, signer, successions });
+  const owner = await Holder.minted(node.url);
+  await owner.createMachine('edge');
+  storage.stored!.run("UPDATE rows SET text = '{' WHERE machine = (SELECT id FROM machines WHERE slug = 'edge')");
+  const answers = [
+    await owner.get('/readyz'),
+    await owner.get('/api/chain/edge/state?format=ndjson'),
+    await owner.get('/readyz'),
+    await owner.get('/healthz'),
+  ];
+  await node.close().catch(() => {});
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
+    [200, undefined],
+    [503, 'store_damaged'],
+    [503, 'store_damaged'],
+    [200, undefined],
+  ]);
+});
+
 it.skipIf(process.platform === 'win32')('an idle node notices that its database is gone', async () => {
   const storage = openStorage({ dir, cycleMs: 777, onError });
   const { signer, successions } = storage.identity;

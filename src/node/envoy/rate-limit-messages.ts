@@ -11,7 +11,8 @@ const MOST_HITS = 1_000;
 
 export interface Descriptor {
   readonly entries: readonly Entry[];
-  readonly limit: { readonly requests_per_unit: number; readonly unit: string } | null;
+  /** A unit without a name is its number. */
+  readonly limit: { readonly requests_per_unit: number; readonly unit: string | number } | null;
   readonly hits_addend: { readonly value: number } | null;
   readonly is_negative_hits: boolean;
 }
@@ -65,8 +66,8 @@ export function refuseFaults({ domain, descriptors, hits_addend: common }: RateL
   }
 }
 
-export function rateUnitOf(name: string): Unit | undefined {
-  return units.find((unit) => unit === name.toLowerCase());
+export function rateUnitOf(name: string | number): Unit | undefined {
+  return units.find((unit) => unit === String(name).toLowerCase());
 }
 
 export function responseOf(

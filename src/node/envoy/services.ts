@@ -5,7 +5,7 @@ const field = (id: number, type: string) => ({ id, type });
 const repeated = (id: number, type: string) => ({ id, type, rule: 'repeated' });
 
 const rateLimit = {
-  Unit: { values: { UNKNOWN: 0, SECOND: 1, MINUTE: 2, HOUR: 3, DAY: 4, MONTH: 5, YEAR: 6 } },
+  Unit: { values: { UNKNOWN: 0, SECOND: 1, MINUTE: 2, HOUR: 3, DAY: 4, MONTH: 5, YEAR: 6, WEEK: 7 } },
   Code: { values: { UNKNOWN_CODE: 0, OK: 1, OVER_LIMIT: 2 } },
   RateLimitRequest: {
     fields: {

@@ -127,13 +127,15 @@ const live = route(api.live, forSupervisors, {
 
 const ready = route(api.ready, forSupervisors, {
   summary:
-    'Says whether the node takes requests now. Not while it drains, is overloaded, or its disk is full, and never again once its store is lost. While it starts nothing listens.',
+    'Says whether the node takes requests now. Not while it drains, is overloaded, or its disk is full, and never again once its store is lost or found damaged. While it starts nothing listens.',
   errors: [
     ...(['node_draining', 'node_overloaded', 'disk_full', 'store_failed', 'store_away', 'store_unfit'] as const),
+    'store_damaged',
     'rows_missing',
   ],
-  handle({ counting, isDraining, overload }) {
-    if (counting.failure !== undefined) throw counting.failure;
+  handle({ counting, record, isDraining, overload }) {
+    const failure = counting.failure ?? record.damage;
+    if (failure !== undefined) throw failure;
     if (overload.isNow) throw overloaded();
     if (!isDraining()) return { ok: true, status: 'ready' };
     throw draining();

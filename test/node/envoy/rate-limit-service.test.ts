@@ -203,6 +203,12 @@ describe('a request', () => {
     ['with too many descriptors', request('shop', Array(101).fill({ user: 'a' })), status.INVALID_ARGUMENT],
     ['with too many hits', request('shop', [{ user: 'a' }], 0, 1_001), status.INVALID_ARGUMENT],
     ['with a limit of no unit', request('shop', [{ user: 'a' }], 0, undefined, [1, 0]), status.INVALID_ARGUMENT],
+    [
+      'with a limit of an unknown unit',
+      request('shop', [{ user: 'a' }], 0, undefined, [1, 99]),
+      status.INVALID_ARGUMENT,
+    ],
+    ['with a limit of unit -1', request('shop', [{ user: 'a' }], 0, undefined, [1, -1]), status.INVALID_ARGUMENT],
     ['that is too long', request('shop', [{ user: 'a'.repeat(1 << 19) }]), status.RESOURCE_EXHAUSTED],
   ])('%s is refused, and counts nothing', async (_, bytes, code) => {
     const { ask } = await start();
@@ -214,6 +220,12 @@ describe('a request', () => {
     const { ask } = await start();
     await expect(ask(Buffer.from('0affffffffff', 'hex'))).rejects.toHaveProperty('code');
     expect((await ask(request('shop', [{ user: 'a' }]))).overall).toBe(OK);
+  });
+
+  it('with a limit by the week is decided by it', async () => {
+    const { ask } = await start();
+    const answer = await ask(request('shop', [{ any: 'a' }], 0, undefined, [5, 7]));
+    expect(answer).toMatchObject({ overall: OK, statuses: [{ limit: [5, 7, ''], remaining: 4 }] });
   });
 
   it('with limits beyond number is refused before a contract is made of each', async () => {
@@ -322,6 +334,8 @@ describe('a node with the service', () => {
 // The wire of protocol buffers: a varint with number * 8 + type, then the value; 0 is a varint, 2 is bytes with their length.
 
 function varint(value: number): Buffer {
+  // -1 of an enum is 64 bits.
+  if (value < 0) return Buffer.from([...Array(9).fill(255), 1]);
   const bytes: number[] = [];
   let left = value;
   for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) | 128);
@@ -398,7 +412,7 @@ function readResponse(bytes: Buffer): Response {
     statuses: all(2).map((status) => {
       const parts = fieldsOf(status);
       const limit = parts.find(([number]) => number === 2)?.[1] as Buffer | undefined;
-      const [requests, unit, name] = limit === undefined ? [] : fieldsOf(limit).map(([, value]) => value);
+      const [requests, unit, name = ''] = limit === undefined ? [] : fieldsOf(limit).map(([, value]) => value);
       return {
         code: numberIn(parts, 1),
         limit: limit === undefined ? [] : [requests, unit, String(name)],
