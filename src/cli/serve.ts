@@ -26,7 +26,7 @@ const MOST_DAYS = 3_650;
 
 const LONGEST_CYCLE_MS = 3_600_000;
 
-/** Balancers ask every few seconds; those who stop a container kill it after ten. */
+/** Balancers ask every few seconds. Docker kills a container ten seconds after its SIGTERM. */
 const DRAIN_MS = 5_000;
 const MOST_DRAIN_MS = 600_000;
 

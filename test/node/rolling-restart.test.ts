@@ -82,7 +82,7 @@ describe.skipIf(!told)('a restart of two nodes, one after the other (needs nginx
       const ended = nodes[which]!.stop();
       expect(await ended).toBe(0);
       nodes[which] = await start(ports[which]!);
-      // As who restarts them waits until the balancer has it again.
+      // Until the balancer has found it again.
       await asking.more(1_000);
     }
     const { sent, outcomes } = await asking.end();
