@@ -41,24 +41,28 @@ const read = (file: string) =>
  */
 export async function gatewayLimitsGiven(given: string): Promise<GatewayLimits | undefined> {
   const { fileIn, isGatewayFile } = await import('../scenario/limit-file.js');
-  const { file, location } = fileIn(given) ?? { file: '', location: undefined };
-  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (file === '' || (!isFolder && !isGatewayFile(file, read(file)))) return undefined;
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const named = fileIn(given) ?? (isFolder(given) ? { file: given, location: undefined } : undefined);
+  if (named === undefined) return undefined;
+  const { file, location } = named;
+  if (!isFolder(file) && !isGatewayFile(file, read(file))) return undefined;
   const [{ filesIn }, { limitersInFiles }, { fittingLimits }] = await Promise.all([
     import('./limit-files.js'),
     import('../gateway/limits-in.js'),
     import('../sizing/limit-changes.js'),
   ]);
   const gateway = fittingLimits(limitersInFiles(await filesIn(file)));
-  const { limiters, places, unread, appliesTo } = gateway;
+  const { limiters, places, notUnderstood, unread, appliesTo } = gateway;
   if (limiters.length === 0 && unread[0] !== undefined) throw notRead(unread[0].format, file);
   const here = limiters.filter(({ where }) => location === undefined || where === location);
-  if (here.length === 0) throw noSuchPlace(file, places);
-  return {
-    ...gateway,
-    limiters: here,
-    appliesTo: (...asked) => appliesTo(...asked).filter((one) => here.includes(one)),
-  };
+  if (here.length > 0)
+    return {
+      ...gateway,
+      limiters: here,
+      appliesTo: (...asked) => appliesTo(...asked).filter((one) => here.includes(one)),
+    };
+  for (const { file: name, line, what } of notUnderstood) warn(`weir: ${name}:${line}: ${what}.\n`);
+  throw noSuchPlace(file, limiters.length === 0 ? [] : places);
 }
 
 /** @throws Failure `invalid_definition` if the file has no limiter, or several and none is named */

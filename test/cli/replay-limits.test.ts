@@ -98,7 +98,7 @@ describe('a replay and a difference to no limits refuse the same requests', () =
   });
 
   it('follows includes of a file, and reads a folder', async () => {
-    for (const path of ['deploy/nginx.conf', './deploy'])
+    for (const path of ['deploy/nginx.conf', './deploy', 'deploy'])
       expect((await outcomeOf('--limit', path)).limited).toBe(beyond(7));
   });
 
@@ -200,4 +200,10 @@ it.each([
 it('a file without a limit is refused', async () => {
   const { code, err } = await weir('replay', 'access.ndjson', '--limit', 'none.conf');
   expect([code, err]).toEqual([2, expect.stringContaining('No limit is read from none.conf.')]);
+  write('bad.conf', `limit_req_zone $remote_addr zone=z:1m rate=0r/s;\nserver { location / { limit_req zone=z; } }\n`);
+  const bad = await weir('replay', 'access.ndjson', '--limit', 'bad.conf');
+  expect([bad.code, bad.err]).toEqual([
+    2,
+    expect.stringMatching(/^weir: bad\.conf:1: the rate 0r\/s .*No limit is read/s),
+  ]);
 });
