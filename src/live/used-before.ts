@@ -65,7 +65,7 @@ export function usedBefore(
   }
   const seen =
     first !== ofNew && refused !== undefined
-      ? `${first} were admitted before the first refusal, and ${ofNew} are by one that was not in use`
+      ? `it admitted ${first} before the first refusal, and one that was not in use admits ${ofNew}`
       : 'its first answers are those of one that had counted or held others';
   return `The limiter was in use before the run, or it is another: ${seen}. ${again}: if the answers are the same then, it is another.`;
 }

@@ -89,7 +89,7 @@ describe('a window of 6 in 60 s', () => {
   });
 
   it('says both that it was in use and that it is another, where the run is too short to distinguish them', () => {
-    const words = `The limiter was in use before the run, or it is another: 4 were admitted before the first refusal, and 6 are by one that was not in use. ${again}`;
+    const words = `The limiter was in use before the run, or it is another: it admitted 4 before the first refusal, and one that was not in use admits 6. ${again}`;
     expect([said(6, every(2, 1)), said(4, []), said(6, every(2, 1), 32_000, 6)]).toEqual([words, words, words]);
   });
 
@@ -106,7 +106,7 @@ describe('a window of 6 in 60 s', () => {
   });
 
   it('may be another, or its window was about to end, where it admits more', () => {
-    const both = `The limiter was in use before the run, or it is another: 7 were admitted before the first refusal, and 6 are by one that was not in use. ${again}`;
+    const both = `The limiter was in use before the run, or it is another: it admitted 7 before the first refusal, and one that was not in use admits 6. ${again}`;
     expect([said(7, []), said(7, [], undefined, 7), said(12, [])]).toEqual([both, undefined, undefined]);
   });
 });
