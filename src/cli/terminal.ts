@@ -15,6 +15,8 @@ export function terminalAtHand(): Terminal {
   };
 }
 
+const names = new Set(['key', 'contract', 'machine', 'name']);
+
 type TableCell = string | number | undefined;
 
 /** Right-aligns numbers. On a terminal the widest column is cut to fit; in a pipe nothing is cut. */
@@ -22,6 +24,7 @@ export function table(heads: readonly string[], rows: readonly (readonly TableCe
   const columns = heads.map((title, column) => ({
     title,
     right: rows.every((row) => typeof row[column] !== 'string'),
+    isName: names.has(title),
   }));
   const width = process.stdout.columns ?? Number.POSITIVE_INFINITY;
   const cells = rows.map((row) => row.map(textOf));

@@ -146,11 +146,12 @@ function notesOn({ by_contract }: Figures, past: Past, cycleMs: number): string[
     });
   });
   if (longest.cycles === 0) return [];
-  const since = longest.from - past.firstCycle;
-  const from =
-    past.firstCycle === 0 ? `cycle ${since}` : `cycle ${since} (${instantText(startOf(longest.from, cycleMs))})`;
+  const since =
+    past.firstCycle === 0
+      ? `${longest.cycles} cycles in one stretch from cycle ${longest.from}`
+      : `${Number(((longest.cycles * cycleMs) / 1000).toFixed(1))} s in one stretch from ${instantText(startOf(longest.from, cycleMs))}`;
   return [
-    `Sustained overload: contract ${longest.contract} was limiting for ${longest.cycles} cycles in one stretch from ${from}. ` +
+    `Sustained overload: contract ${longest.contract} was limiting for ${since}. ` +
       'Every request counts, those that are limited too, so the gate stays shut for as long as the overload lasts.',
   ];
 }

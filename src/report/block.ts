@@ -70,7 +70,7 @@ export interface Table extends Common {
   readonly keep?: number;
 }
 
-export type TableColumn = string | { readonly title: string; readonly right: true };
+export type TableColumn = string | { readonly title: string; readonly right?: true; readonly isName?: true };
 
 export type TableCell =
   | string
@@ -91,6 +91,15 @@ export interface Code extends Common {
 
 export function right(title: string): TableColumn {
   return { title, right: true };
+}
+
+export function isRight(column: TableColumn): boolean {
+  return typeof column !== 'string' && column.right === true;
+}
+
+/** A column of names, of clients, keys or limits: a narrow terminal drops figures in its place. */
+export function nameOf(title: string): TableColumn {
+  return { title, isName: true };
 }
 
 export function sentence(text: string, more: Partial<Sentence> = {}): Sentence {

@@ -1,5 +1,14 @@
 // Documents as Markdown, for a pull request or the summary of a CI step.
-import { type Block, briefRows, cellOf, chartFile, type ReportDocument, shownIn, type TableColumn } from './block.js';
+import {
+  type Block,
+  briefRows,
+  cellOf,
+  chartFile,
+  isRight,
+  type ReportDocument,
+  shownIn,
+  type TableColumn,
+} from './block.js';
 
 const AGAIN = 'Run it again';
 const signs = { good: '✅', open: '➖', bad: '❌' } as const;
@@ -99,7 +108,7 @@ function markdownCell(text: string): string {
 
 function markdownTable(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
   const titles = columns.map((column) => markdownCell(typeof column === 'string' ? column : column.title));
-  const rule = columns.map((column) => (typeof column === 'string' ? '---' : '---:'));
+  const rule = columns.map((column) => (isRight(column) ? '---:' : '---'));
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

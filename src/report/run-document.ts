@@ -1,10 +1,19 @@
 // A run as a document, and several runs as a table with a line for each.
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { answerBlocks } from './answer-blocks.js';
-import { type Block, type CheckRow, type Medium, type ReportDocument, right, sentence, type Table } from './block.js';
+import {
+  type Block,
+  type CheckRow,
+  type Medium,
+  nameOf,
+  type ReportDocument,
+  right,
+  sentence,
+  type Table,
+} from './block.js';
 import { chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
-import { refusedChart } from './chart/decisions.js';
+import { allChart } from './chart/decisions.js';
 import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { replaySentence } from './replay-sentence.js';
@@ -43,8 +52,10 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
   const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
   const charts = medium === 'documents' ? chartsOf(reported) : [];
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
-  const shown = limits === undefined ? windowChart : refusedChart;
-  const window = medium === 'terminal' ? shown(reported) : undefined;
+  const isOfAll = kind === 'replay' && (limits !== undefined || outcome.contracts > 1);
+  const drawn = (isOfAll ? allChart : windowChart)(reported);
+  const leading = isAnswer ? charts.find(({ id }) => id === (isOfAll ? 'decisions' : 'window')) : undefined;
+  const lead = medium === 'terminal' ? drawn : leading;
   return {
     title: limits === undefined ? scenario : limitsTitle(limits),
     besides: limits !== undefined ? scenario : kind === 'replay' ? undefined : `seed ${seed}`,
@@ -60,7 +71,7 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
       ...expectationBlocks(outcome, titled('Expectations')),
       { kind: 'checks', rows: runChecks(outcome), where: 'junit' },
       ...answerBlocks(outcome),
-      ...(window === undefined ? [] : [{ kind: 'chart', spec: window } as const]),
+      ...(lead === undefined ? [] : [{ kind: 'chart', spec: lead } as const]),
       ...farThreshold(outcome),
       figureBlock(outcome, titled('Figures')),
       ...limitBlocks(outcome),
@@ -69,7 +80,9 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
       ...contractBlocks(outcome),
       ...differenceBlocks(outcome),
       ...(compared === undefined ? [] : rulesBlocks(compared.rules, 'Other rules, fitted to the same rate')),
-      ...charts.map((spec, index): Block => ({ kind: 'chart', spec, title: index === 0 ? 'Charts' : undefined })),
+      ...charts
+        .filter((spec) => spec !== lead)
+        .map((spec, index): Block => ({ kind: 'chart', spec, title: index === 0 ? 'Charts' : undefined })),
     ],
   };
 }
@@ -150,8 +163,9 @@ function figureBlock(outcome: Outcome, title: string | undefined): Block {
     if (value === undefined || (figure.isOfLimiter && !isLimited)) return [];
     const [main = '', cycles] = figureText(figure, value, cycle_ms).split(' (');
     const isShare = figure.name === 'admitted' || figure.name === 'limited';
+    const inTime = outcome.kind === 'replay' ? undefined : cycles?.slice(0, -1);
     const unit = figure.name.startsWith('costs.') ? costs?.unit : undefined;
-    const beside = cycles?.slice(0, -1) ?? (isShare ? share(value, requests) : unit);
+    const beside = inTime ?? (isShare ? share(value, requests) : unit);
     const label = figure.name === 'contracts_limited' ? `${contractWord(outcome)}s limited` : figure.label;
     const without = control && figureText(figure, figure.of({ ...control, contracts: 1 } as never), cycle_ms);
     return [{ label, value: main, beside, mean: meanText(figure, outcome), without }];
@@ -222,23 +236,28 @@ function entryBlocks(outcome: Outcome): Table[] {
   if (entries.length === 0) return [];
   const hasCounts = entries.every(({ contract: { rule } }) => rule === undefined);
   const isSeveral = contracts > 1;
+  const inTime = outcome.kind === 'replay';
+  const spanOf = (cycles: number) => {
+    if (cycles === 0) return `less than ${inTime ? duration(cycle_ms) : 'a cycle'}`;
+    return inTime ? duration(cycles * cycle_ms) : spanWords(cycles, cycle_ms);
+  };
   return [
     {
       kind: 'table',
       where: 'terminal',
       columns: [
         'limiting from',
-        right('cycle'),
+        ...(inTime ? [] : [right('cycle')]),
         'for',
         ...(hasCounts ? [right('count')] : []),
-        ...(isSeveral ? [contractWord(outcome)] : []),
+        ...(isSeveral ? [nameOf(contractWord(outcome))] : []),
       ],
       rows: entries
         .slice(0, MOST_BRIEF)
         .map(({ contract: { id, transitions }, cycle, cycles }) => [
           instantOf(cycle, outcome) ?? '',
-          cycle - first_cycle,
-          cycles === 0 ? 'less than a cycle' : spanWords(cycles, cycle_ms),
+          ...(inTime ? [] : [cycle - first_cycle]),
+          spanOf(cycles),
           ...(hasCounts ? [transitions.find((one) => one.cycle === cycle && limiting.has(one.to))?.count ?? 0] : []),
           ...(isSeveral ? [id] : []),
         ]),
@@ -259,7 +278,7 @@ function contractBlocks(outcome: Outcome): Table[] {
       kind: 'table',
       title: `${capital(word)}s with most limited requests`,
       folded: true,
-      columns: [word, ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
+      columns: [nameOf(word), ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
       rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
         id,
         requests,
@@ -288,7 +307,7 @@ function differenceBlocks(outcome: Outcome): Block[] {
     {
       kind: 'table',
       columns: [
-        contractWord(outcome),
+        nameOf(contractWord(outcome)),
         right('cycle'),
         'figure',
         'predicted',

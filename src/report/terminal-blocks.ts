@@ -143,16 +143,16 @@ function aligned(
     columns.map((column, index) => {
       if (typeof column === 'string') return { title: column };
       return {
+        ...column,
         title: besides[index] === 0 ? column.title : `${column.title}${' '.repeat(2 + besides[index]!)}`,
-        right: true,
       };
     }),
     texts,
     width,
   );
   return lines.map((line, index) => {
-    const isBad = index > 0 && cells[index - 1]!.some(({ hue }) => hue === 'bad');
-    const isGood = index > 0 && !isBad && cells[index - 1]!.some(({ hue }) => hue === 'good');
+    const isBad = index > 0 && cells[index - 1]?.some(({ hue }) => hue === 'bad') === true;
+    const isGood = index > 0 && !isBad && cells[index - 1]?.some(({ hue }) => hue === 'good') === true;
     const hue = index === 0 ? 'strong' : isBad ? 'bad' : isGood ? 'good' : undefined;
     return { text: hue === undefined ? line : hued(line, hue, terminal), width: [...line].length };
   });

@@ -8,7 +8,7 @@
 import { instantOn } from '../web/chart/axis-text.js';
 import type { ChartSpec, CycleAxis, Line } from '../web/chart/spec.js';
 import { shownName, type Terminal } from './terminal-text.js';
-import { number, spanWords } from './words.js';
+import { duration, number, spanWords } from './words.js';
 
 const HEIGHT = 8;
 const MOST_COLUMNS = 160;
@@ -70,6 +70,6 @@ function peaksOf({ xs, ys }: Line, width: number, columnOf: (x: number) => numbe
 function axisText(axis: CycleAxis, width: number): string {
   const start = instantOn(axis, 0);
   const left = start === undefined ? '0' : `0 = ${start}`;
-  const right = spanWords(axis.to, axis.cycleMs);
+  const right = start === undefined ? spanWords(axis.to, axis.cycleMs) : duration(axis.to * axis.cycleMs);
   return `${left}${' '.repeat(Math.max(2, width - left.length - right.length))}${right}`;
 }

@@ -46,9 +46,14 @@ export function asciiOnly(text: string): string {
 interface TableColumn {
   readonly title: string;
   readonly right?: boolean;
+  /** Never cut: half a name is none. */
+  readonly isName?: boolean;
 }
 
-/** Columns are two spaces apart. If the table is wider than `width`, the widest text column is cut. */
+/**
+ * Columns are two spaces apart. If the table is wider than `width`, the widest text column that has no names is cut, then
+ * columns of numbers are left out from the right, and said to be below.
+ */
 export function alignedTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -56,25 +61,31 @@ export function alignedTable(
 ): string[] {
   const cells = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_, column) => cells.reduce((most, row) => Math.max(most, [...row[column]!].length), 0));
-  const excess = widths.reduce((sum, one) => sum + one + 2, -2) - width;
-  if (excess > 0) {
-    const cut = columns.reduce(
-      (widest, { right }, column) => (right !== true && widths[column]! > widths[widest]! ? column : widest),
-      0,
-    );
-    widths[cut] = Math.max(8, widths[cut]! - excess);
-  }
-  return cells.map((row) =>
-    row
-      .map((cell, column) => {
-        const text = shownName(cell, widths[column]!);
+  const shown = new Set(columns.keys());
+  const excess = () => [...shown].reduce((sum, column) => sum + widths[column]! + 2, -2) - width;
+  const texts = [...shown].filter((column) => columns[column]!.right !== true && columns[column]!.isName !== true);
+  const [cut] = texts.toSorted((a, b) => widths[b]! - widths[a]!);
+  if (cut !== undefined && excess() > 0)
+    widths[cut] = Math.min(widths[cut]!, Math.max(LEAST_WIDTH, widths[cut]! - excess()));
+  const hasNames = columns.some(({ isName }) => isName === true);
+  for (let column = columns.length - 1; hasNames && column > 0 && excess() > 0; column -= 1)
+    if (columns[column]!.right === true) shown.delete(column);
+  const hidden = columns.filter((_, column) => !shown.has(column)).map(({ title }) => title.trim());
+  const below = hidden.length === 0 ? [] : wrapped(`The terminal is too narrow for: ${hidden.join(', ')}.`, width);
+  const lines = cells.map((row) =>
+    [...shown]
+      .map((column) => {
+        const text = shownName(row[column]!, widths[column]!);
         const gap = ' '.repeat(widths[column]! - [...text].length);
         return columns[column]!.right === true ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd(),
   );
+  return [...lines, ...below];
 }
+
+const LEAST_WIDTH = 8;
 
 /** Breaks at spaces; a word longer than `width` has its own line. */
 export function wrapped(text: string, width: number): string[] {

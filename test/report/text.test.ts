@@ -18,6 +18,24 @@ describe('a report on a terminal', () => {
     expect(longest.filter((length) => length > Math.max(columns, 66))).toEqual([]);
   });
 
+  it.each([60, 80, 100])('leaves out figures of a table, never a part of a name, at %i columns', (width) => {
+    const names = ['2001:db8:1234:5678:9abc:def0:1234:5678', `${'long-user-name-'.repeat(5)}@shop.example`];
+    const columns = [
+      { title: 'client', isName: true },
+      ...['requests', 'limited', 'share', 'limiting', 'peak'].map((title) => ({ title, right: true })),
+      { title: 'note' },
+    ];
+    const lines = alignedTable(
+      columns,
+      names.map((name) => [name, '1', '2', '3', '4', '5', 'twenty words '.repeat(9)]),
+      width,
+    );
+    expect(names.filter((name) => !lines.some((line) => line.startsWith(name)))).toEqual([]);
+    expect(lines.slice(3).join(' ')).toMatch(/^The terminal is too narrow for: .*peak\.$/);
+    const short = alignedTable(columns, [[names[0]!, '1', '2', '3', '4', '5', 'twenty words '.repeat(9)]], width);
+    expect(short.filter((line) => line.length > width)).toEqual([]);
+  });
+
   it('holds only ASCII where nothing else would show', () => {
     const text = reportText(liveRun(), { columns: 80, color: false, unicode: false });
     expect(text.match(/[^\n -~]/g)).toBeNull();

@@ -4,7 +4,7 @@ import type { Timeline } from '../../outcome/timeline.js';
 import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../../web/chart/spec.js';
 import { type Bins, binSums } from '../reduce.js';
 import { hasLimiter, type Reported } from '../reported.js';
-import { counted, duration, number } from '../words.js';
+import { contractWord, counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
 
 const MOST_BINS = 300;
@@ -66,13 +66,28 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
   };
 }
 
-/** The limited requests alone. */
-export function refusedChart(reported: Reported): ChartSpec {
-  const chart = decisionsChart(reported);
-  const lines = chart.lines.flatMap(({ tone, xs, tooltips }) =>
-    tone === 'limited' && tooltips !== undefined ? [{ label: 'refused', tone, xs, ys: tooltips, stepped: true }] : [],
+const MOST_BARS = 150;
+
+/** The requests of all contracts, and when some were refused. */
+export function allChart({ outcome, totals }: Reported): ChartSpec {
+  const axis = cycleAxis(outcome);
+  const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BARS);
+  const { starts, size, sums } = bins;
+  const steps = barSteps(bins, axis, (bin) => sums[bin]![0]!);
+  const refused = starts.flatMap((start, bin) =>
+    sums[bin]![0]! > sums[bin]![1]! ? [[start, start + size] as const] : [],
   );
-  return { ...chart, title: 'Requests refused, of all clients', lines };
+  return {
+    id: 'decisions',
+    title: `Requests of all ${contractWord(outcome)}s in each ${duration(size * outcome.cycle_ms)}`,
+    about: '',
+    x: axis,
+    yTitle: 'Requests',
+    lines: [{ label: 'requests', tone: 'count', ...steps, stepped: true }],
+    ...unmarked,
+    states: [{ name: 'refused', admits: false, intervals: refused }],
+    height: 340,
+  };
 }
 
 function cyclesIn({ starts, size }: Bins, bin: number, { to }: CycleAxis): number {

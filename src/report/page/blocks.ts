@@ -6,6 +6,7 @@ import {
   type Code,
   cellOf,
   type FiguresBlock,
+  isRight,
   shownIn,
   type Table,
   type TableColumn,
@@ -73,7 +74,7 @@ function tableHtml({ columns, rows, keep, title = 'Table', total = rows.length }
     row.map((cell, index) => {
       const column = columns[index]!;
       const { text, beside, hue } = cellOf(cell);
-      const classes = [typeof column === 'string' ? '' : 'n', hue ?? '', /^█+$/.test(text) ? 'tally' : ''];
+      const classes = [isRight(column) ? 'n' : '', hue ?? '', /^█+$/.test(text) ? 'tally' : ''];
       const small = beside === undefined || beside === '' ? '' : html`<small>${beside}</small>`;
       if (index === 0 && keep !== undefined) return html`<th scope="row">${text}</th>`;
       return html`<td${classOf(classes)} data-title="${titleOf(column)}"><span>${unbroken(text)}${small}</span></td>`;
@@ -93,7 +94,7 @@ function tableOf(
   const heads = columns.map((column) =>
     column === ''
       ? html`<td></td>`
-      : html`<th scope="col"${classOf([typeof column === 'string' ? '' : 'n'])}>${titleOf(column)}</th>`,
+      : html`<th scope="col"${classOf([isRight(column) ? 'n' : ''])}>${titleOf(column)}</th>`,
   );
   return html`<div class="${stacks ? 'scroll' : 'wide'}" tabindex="0" role="region" aria-label="${label}"><table${classOf([stacks ? 'stack' : ''])}><thead><tr>${heads}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row}</tr>\n`)}</tbody></table></div>\n`;
