@@ -98,7 +98,7 @@ export function isRight(column: TableColumn): boolean {
 }
 
 /** A column of names, of clients, keys or limits: a narrow terminal drops figures in its place. */
-export function nameOf(title: string): TableColumn {
+export function nameColumn(title: string): TableColumn {
   return { title, isName: true };
 }
 

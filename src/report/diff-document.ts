@@ -6,7 +6,7 @@ import type { LimitDiff, NamedCounts } from '../sizing/limit-diff.js';
 import type { LeftOut } from '../sizing/limit-sides.js';
 import type { RetryCost } from '../sizing/log-retries.js';
 import { VERSION } from '../version.js';
-import { type Block, nameOf, type ReportDocument, right, sentence, type Table } from './block.js';
+import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from './block.js';
 import { counted, duration, number, percent } from './words.js';
 
 export interface LimitsDiff {
@@ -224,7 +224,7 @@ function countsTable(title: string, head: string, all: readonly NamedCounts[], t
       kind: 'table',
       title,
       folded,
-      columns: [nameOf(head), ...['requests', 'newly refused', 'newly admitted', 'refused'].map(right)],
+      columns: [nameColumn(head), ...['requests', 'newly refused', 'newly admitted', 'refused'].map(right)],
       rows: all
         .slice(0, top)
         .map((one) => [one.name, one.requests, one.newly_refused, one.newly_admitted, change(one)]),

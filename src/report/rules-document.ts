@@ -2,7 +2,7 @@
 import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
 import type { ChangedKey, LogComparison } from '../sizing/compare-logs.js';
 import { VERSION } from '../version.js';
-import { type Block, nameOf, type ReportDocument, right, sentence } from './block.js';
+import { type Block, nameColumn, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';
 
@@ -104,7 +104,7 @@ function changesBlocks(changes: PolicyChanges | undefined): Block[] {
     summary,
     {
       kind: 'table',
-      columns: [nameOf('key'), ...['requests', 'newly refused', 'newly admitted'].map(right)],
+      columns: [nameColumn('key'), ...['requests', 'newly refused', 'newly admitted'].map(right)],
       rows: by_key.map((one) => [one.key, one.requests, one.newly_refused, one.newly_admitted]),
       brief: BRIEF,
       more: 'keys',

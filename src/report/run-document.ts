@@ -5,7 +5,7 @@ import {
   type Block,
   type CheckRow,
   type Medium,
-  nameOf,
+  nameColumn,
   type ReportDocument,
   right,
   sentence,
@@ -250,7 +250,7 @@ function entryBlocks(outcome: Outcome): Table[] {
         ...(inTime ? [] : [right('cycle')]),
         'for',
         ...(hasCounts ? [right('count')] : []),
-        ...(isSeveral ? [nameOf(contractWord(outcome))] : []),
+        ...(isSeveral ? [nameColumn(contractWord(outcome))] : []),
       ],
       rows: entries
         .slice(0, MOST_BRIEF)
@@ -278,7 +278,7 @@ function contractBlocks(outcome: Outcome): Table[] {
       kind: 'table',
       title: `${capital(word)}s with most limited requests`,
       folded: true,
-      columns: [nameOf(word), ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
+      columns: [nameColumn(word), ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
       rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
         id,
         requests,
@@ -307,7 +307,7 @@ function differenceBlocks(outcome: Outcome): Block[] {
     {
       kind: 'table',
       columns: [
-        nameOf(contractWord(outcome)),
+        nameColumn(contractWord(outcome)),
         right('cycle'),
         'figure',
         'predicted',

@@ -1,7 +1,7 @@
 // The advice of `weir recommend` as a document.
 import type { Advice, Recommendation } from '../sizing/advice.js';
 import type { PasteLines } from '../sizing/lines-to-paste.js';
-import { type Block, nameOf, type ReportDocument, right, sentence, type Table } from './block.js';
+import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from './block.js';
 import { counted, number, percent, plain, windowWords } from './words.js';
 
 const MOST_CLIENTS = 10;
@@ -178,7 +178,7 @@ function clientBlocks(
       kind: 'table',
       where: 'terminal',
       title: `Clients limited at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`,
-      columns: [nameOf('key'), ...['limited', 'of', 'share', 'largest window'].map(right), ''],
+      columns: [nameColumn('key'), ...['limited', 'of', 'share', 'largest window'].map(right), ''],
       rows: clients
         .slice(0, MOST_CLIENTS)
         .map(({ key, requests, limited, limited_share, peak, suspect }) => [
