@@ -30,7 +30,7 @@ const options = {
       'the field that is the key of limits whose own key is not in the log, and the client if the log has none',
     ),
     newlyRefusedBelow: value(
-      'a share, for example 0.1% or 0.001',
+      'a share, for example 0.1%',
       readShare,
       'exit with 1 if this share of the requests or more is newly refused, with 4 if a limit that changes could not be judged',
     ),

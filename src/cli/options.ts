@@ -44,11 +44,18 @@ function timeFailure<T>(option: string, text: string, read: () => T): T {
   }
 }
 
+/** With its unit: 0.1 alone may be 0.1 % or a tenth. @throws Failure `wrong_usage` */
 export function readShare(text: string): number | undefined {
   const [, number = '', sign = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text) ?? [];
+  if (number === '') return undefined;
+  if (sign === '' && Number(number) > 0) {
+    const tenth = Number(number) <= 1 ? ` or ${Number((100 * Number(number)).toPrecision(12))}%` : '';
+    const what = tenth === '' ? `${number} is no share` : `${number} may be ${number}%${tenth}`;
+    throw usageFailure(what, `Write ${number}%${tenth}.`);
+  }
   // The exponent avoids a rounding error of division: 0.1% is 0.001.
-  const share = sign === '' ? Number(number) : Number(`${number}e-2`);
-  return number !== '' && share <= 1 ? share : undefined;
+  const share = Number(`${number}e-2`);
+  return share <= 1 ? share : undefined;
 }
 
 export const MOST_CYCLE_MS = 86_400_000;

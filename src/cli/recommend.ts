@@ -28,7 +28,7 @@ const options = {
   ),
   limitedBelow: several(
     value(
-      'a share, for example 0.1% or 0.001',
+      'a share, for example 0.1%',
       (text) => allOf(each(text).map(readShare)),
       'limit less than this share of requests; repeat for several limits (default: 0.1%)',
     ),
@@ -86,12 +86,13 @@ export const recommend = command({
     refuseCosts(log, given.compare === undefined ? given.as && '--as' : '--compare');
     if (exclude !== undefined && log.keyColumn === undefined)
       throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
-    const { limiter, range } = given.limit === undefined ? {} : await withRange(given.limit);
+    const ranged = given.limit === undefined ? undefined : await withRange(given.limit);
+    const limiter = ranged?.limiter;
     const compared = unique((given.compare ?? []).flat().map(familyNamed)).filter((name) => name !== 'weir');
     const windowCycles = unique(cycles);
     const rules = [
       ...compared.flatMap((name) => windowCycles.map((within) => familyLadder(name, within, cycleMs))),
-      ...(limiter === undefined ? [] : [fitLadder(limiter, range!, cycleMs)]),
+      ...(ranged === undefined ? [] : [fitLadder(ranged.limiter, ranged.range, cycleMs)]),
     ];
     const question = {
       cycleMs,
@@ -102,19 +103,21 @@ export const recommend = command({
       rules,
       notes: [...notes, ...limiterNotes(limiter)],
     };
-    await recommendLimit(given, question, log, line.repeat());
+    await recommendLimit(given, { ...question, ranged }, log, line.repeat());
   },
 });
 
 async function withRange(text: string) {
-  const [word, range] = /(?:^|\s)([\w.]+=\S*\.\.\S*)/.exec(text) ?? [];
+  const [, word] = /(?:^|\s)([\w.]+=\S*\.\.\S*)/.exec(text) ?? [];
   if (word === undefined)
     throw usageFailure(
       `--limit takes a rule with a range, not "${text}".`,
       "For example --limit 'nginx burst=20 rate=1r/s..50r/s:1r/s'.",
     );
+  const [name = ''] = word.split('=');
+  const withValue = (value: number | string) => text.replace(word, `${name}=${value}`);
   // Read with the least of its values, so that it is whole.
-  return { limiter: await limiterGiven(text.replace(word, word.replace(/\.\..*/, ''))), range };
+  return { limiter: await limiterGiven(text.replace(word, word.replace(/\.\..*/, ''))), range: word, withValue };
 }
 
 function each(text: string): string[] {
@@ -132,6 +135,8 @@ function unique<T>(values: readonly T[]): T[] {
 interface Asked extends Omit<LogAdviceOptions, 'log'> {
   readonly files: readonly string[];
   readonly notes: readonly string[];
+  /** The rule of --limit, with a range for a value. */
+  readonly ranged: Awaited<ReturnType<typeof withRange>> | undefined;
 }
 
 async function recommendLimit(given: Given, asked: Asked, options: LogOptions, command: string): Promise<void> {
@@ -139,7 +144,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     { openAnswerFolder, writeAnswer },
     { sizingPageHtml },
     { adviceDocument },
-    { linesToPaste },
+    { foundToPaste, linesToPaste },
     { adviceOfLogs },
     { summaryOf },
   ] = await Promise.all([
@@ -170,7 +175,11 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   );
   const limit = { threshold, within, cycleMs: asked.cycleMs, key: log.keyColumn };
   const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
-  const paste = log.cost === undefined ? [...linesToPaste(limit, limits), ...further] : [];
+  const value = advice.fitted.find((one) => one.within === null && one.limited_below === limited_below)?.value;
+  const text = value == null ? undefined : asked.ranged?.withValue(value);
+  const best = text === undefined ? [] : [foundToPaste({ ...(await limiterGiven(text)) }, text, log.keyColumn)];
+  const usual = linesToPaste(limit, limits).filter(({ product }) => product !== best[0]?.product);
+  const paste = log.cost === undefined ? [...best, ...usual, ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
   const report = { ...found, name, isKeyed, key: log.keyColumn, paste, command };
   const document = adviceDocument(report);

@@ -126,7 +126,7 @@ export const replay = command({
     const beside = ['live', 'refused', 'compare'].find((option) => line.has(option));
     refuseCosts(log, beside === undefined ? (isCompared ? 'several --limit' : undefined) : `--${beside}`);
     if (gateway !== undefined) refuseCosts(log, 'files of gateways');
-    checkRefused(given, gateway !== undefined || followsRule(limiter) || 'definition' in limiter);
+    checkRefused(given, gateway !== undefined, !followsRule(limiter) || log.spreadMs === undefined);
     const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
     const asked = { given, line, cycleMs, within, log, notes: said };
     if (gateway !== undefined) return replayOne({ ...asked, notes: gatewayNotes(gateway) }, await ofGateway(gateway));
@@ -138,16 +138,22 @@ export const replay = command({
   },
 });
 
-function checkRefused({ refused, log, live }: Given, hasRule: boolean): void {
+function checkRefused({ refused, log, live }: Given, isGateway: boolean, isPlaced: boolean): void {
   if (refused === undefined) return;
   const refuse = (with_: string, why: string, fix: string) => {
     throw new Failure('wrong_usage', { what: `--refused has no effect with ${with_}.`, why, fix });
   };
-  if (hasRule)
+  if (isGateway)
     refuse(
-      'a rule',
-      'It knows how many were refused in a cycle, and a rule may admit one after another that it refused.',
-      'Leave it out, or decide the requests one by one with `weir limiter … -`.',
+      'a file of a gateway',
+      'A request may meet several of its limits.',
+      "Give one limit in words: --limit 'nginx 10r/s burst=20'.",
+    );
+  if (!isPlaced)
+    refuse(
+      'counts spread over a time and a rule',
+      'A rule decides one request after another, and a row of counts does not say when each came.',
+      'Leave out the time of --count, or use --threshold.',
     );
   if (live !== undefined) refuse('--live', 'A live node refuses on its own.', 'Leave out --live.');
   if (log.includes('-'))
@@ -305,7 +311,11 @@ async function runVirtual(common: Planned): Promise<ReadAndRun> {
   ]);
   const { paths, cycleMs, planAt } = common;
   const requests = new LogRequests(paths, common);
-  return followReplay(replay$(requests, planAt(undefined), { cycleMs }), requests, common);
+  return followReplay(
+    replay$(requests, planAt(undefined), { cycleMs, withDecisions: common.refusals !== undefined }),
+    requests,
+    common,
+  );
 }
 
 async function followReplay(rows: Observable<CycleRow>, replayed: ReplaySource, common: Common): Promise<ReadAndRun> {

@@ -1,10 +1,12 @@
 // Finds the lines of a log that would have been refused, in a second reading.
 //
 //   cycle 7 of key a: 5 requests, 2 admitted            its first 2 requests pass, the other 3 are refused
+//   a rule: second 31 of key a: .000 passes, .250 is refused, .500 passes         each line has the decision of its ms
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import { cycleOf, instantText } from '../time/cycle.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import { spreadOverCycles } from '../traffic/spread.js';
+import { secondOf } from './spread-seconds.js';
 
 interface RefusedLine {
   readonly line: number;
@@ -15,20 +17,75 @@ interface RefusedLine {
   readonly text: string;
 }
 
-/** Admitted requests by contract and cycle. These are its first, since limiting lasts to the end of the cycle. */
+interface Decided {
+  readonly ms: number;
+  readonly isRefused: boolean;
+  isTaken: boolean;
+}
+
+/** What a rule decided for the requests of a key, by second; seconds without a refusal are dropped. */
+class SecondsOfKey {
+  readonly #seconds = new Map<number, Decided[]>();
+  #last: number | undefined;
+
+  add(ms: number, isRefused: boolean): void {
+    const second = secondOf(ms);
+    if (second !== this.#last) this.#dropLast();
+    this.#last = second;
+    const decided = this.#seconds.get(second) ?? [];
+    if (decided.length === 0) this.#seconds.set(second, decided);
+    decided.push({ ms, isRefused, isTaken: false });
+  }
+
+  #dropLast(): void {
+    if (this.#last !== undefined && this.#seconds.get(this.#last)?.some(({ isRefused }) => isRefused) !== true)
+      this.#seconds.delete(this.#last!);
+  }
+
+  /** Of n requests at this time, how many were refused. In a log of whole seconds they were spread over it, in their order. */
+  take(ms: number, n: number): number {
+    const decided = this.#seconds.get(secondOf(ms)) ?? [];
+    let refused = 0;
+    for (let k = 0; k < n; k += 1) {
+      const free = decided.filter(({ isTaken }) => !isTaken);
+      const one = free.find((each) => each.ms === ms) ?? free[0];
+      if (one === undefined) break;
+      one.isTaken = true;
+      if (one.isRefused) refused += 1;
+    }
+    return refused;
+  }
+}
+
+/** Of windows: admitted requests by contract and cycle. These are its first, since limiting lasts to the end of the cycle. */
 export class Refusals {
   #admitted = new Map<string, Map<number, number>>();
+  #decided = new Map<string, SecondsOfKey>();
   #run: RunShape | undefined;
 
-  see({ cycle, run, contracts, limited, admitted }: CycleRow): void {
-    if (run !== this.#run) this.#admitted = new Map();
+  see({ cycle, run, contracts, limited, admitted, decisions }: CycleRow): void {
+    if (run !== this.#run) {
+      this.#admitted = new Map();
+      this.#decided = new Map();
+    }
     this.#run = run;
+    if (run.rule !== undefined && decisions !== undefined) {
+      for (const [i, contract] of decisions.contracts.entries())
+        this.#secondsOf(run.names[contract]!).add(decisions.atMs[i]!, Number.isNaN(decisions.delaysMs[i]!));
+      return;
+    }
     for (let i = 0; i < contracts.length; i += 1) {
       if (limited[i] === 0) continue;
       const name = run.names[contracts[i]!]!;
       const cycles = this.#admitted.get(name) ?? new Map<number, number>();
       this.#admitted.set(name, cycles.set(cycle, admitted[i]!));
     }
+  }
+
+  #secondsOf(name: string): SecondsOfKey {
+    const known = this.#decided.get(name) ?? new SecondsOfKey();
+    this.#decided.set(name, known);
+    return known;
   }
 
   sink(cycleMs: number, isKeyed: boolean, take: (refused: RefusedLine) => void): RequestSink {
@@ -40,12 +97,12 @@ export class Refusals {
         text = bytes.toString('utf8', from, to);
       },
       request: (unixMs, n, key, spreadMs) => {
-        const cycles = this.#admitted.get(isKeyed ? key : 'all');
-        if (cycles === undefined) return;
-        let refused = 0;
+        const name = isKeyed ? key : 'all';
+        const cycles = this.#admitted.get(name);
+        let refused = this.#decided.get(name)?.take(unixMs, n) ?? 0;
         const add = (cycle: number, requests: number): void => {
-          const left = cycles.get(cycle);
-          if (left === undefined) return;
+          const left = cycles?.get(cycle);
+          if (cycles === undefined || left === undefined) return;
           refused += Math.max(0, requests - left);
           cycles.set(cycle, Math.max(0, left - requests));
         };

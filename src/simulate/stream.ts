@@ -35,6 +35,8 @@ export interface CountOptions {
   readonly lateMs?: number | undefined;
   /** Keeps the instants of requests, for rules. Default: false. */
   readonly withInstants?: boolean | undefined;
+  /** Rows list each decision of a rule. Default: false. */
+  readonly withDecisions?: boolean | undefined;
   /** Unit of costs, as tokens: requests are then counted with costs and instants. Default: each costs 1. */
   readonly costUnit?: string | undefined;
 }
@@ -135,7 +137,7 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
  */
 export function decide(
   limiter: ContractDefinition | Plan,
-  { cycleMs = CYCLE_MS, costUnit }: Pick<CountOptions, 'cycleMs' | 'costUnit'> = {},
+  { cycleMs = CYCLE_MS, costUnit, withDecisions }: Pick<CountOptions, 'cycleMs' | 'costUnit' | 'withDecisions'> = {},
 ): OperatorFunction<CycleCounts, CycleRow> {
   checkCycleMs(cycleMs);
   const plan = planOf(limiter);
@@ -146,7 +148,7 @@ export function decide(
     return {
       take({ cycle, keys, contracts, requests, instants, costs }: CycleCounts) {
         if (world === undefined || keys !== known)
-          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow: emit, costUnit });
+          world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow: emit, costUnit, withDecisions });
         known = keys;
         world.clock.run({ untilMs: startOf(cycle, cycleMs) });
         for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
@@ -212,13 +214,15 @@ export function replay$(
 ): Observable<CycleRow> {
   const plan = planOf(limiter);
   if (requests instanceof LogRequests)
-    return requests.countsByCycle(cycleMs, plan).pipe(decide(plan, { cycleMs, costUnit: requests.costUnit }));
+    return requests
+      .countsByCycle(cycleMs, plan)
+      .pipe(decide(plan, { ...options, cycleMs, costUnit: requests.costUnit }));
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
   const { costUnit } = options;
   const withInstants = plan.rule !== undefined || costUnit !== undefined;
   return from(requests).pipe(
     countsByCycle({ cycleMs, lateMs, withInstants, costUnit }),
-    decide(plan, { cycleMs, costUnit }),
+    decide(plan, { ...options, cycleMs, costUnit }),
   );
 }
 

@@ -68,6 +68,29 @@ export function linesToPaste(limit: PastedLimit, limits: Partial<Readonly<Record
   ];
 }
 
+/** A limiter whose wanted parameter was found, in its own words. @param text as for `--limit` */
+export function foundToPaste(
+  limiter: Readonly<Record<string, unknown>>,
+  text: string,
+  key: string | undefined,
+): PasteLines {
+  const counted = `Found by trying, counted ${key === undefined ? 'for all together' : `by ${key}`}.`;
+  if (limiter['like'] !== 'nginx')
+    return { product: 'found', lines: [`--limit '${text}'`], differs: `${counted} For weir replay and scenarios.` };
+  const { rate, burst, nodelay, delay } = limiter;
+  const name = keyNames(key).nginx;
+  const more = [burst ? ` burst=${burst}` : '', delay ? ` delay=${delay}` : '', nodelay === true ? ' nodelay' : ''];
+  return {
+    product: 'nginx',
+    lines: [
+      `limit_req_zone ${name ?? `$${NO_NAME}`} zone=weir:10m rate=${rate};`,
+      `limit_req zone=weir${more.join('')};`,
+      'limit_req_status 429;',
+    ],
+    differs: `${counted}${missing(name, key)}`,
+  };
+}
+
 function scenario({ threshold, within, cycleMs }: PastedLimit): PasteLines {
   const ms = within * cycleMs;
   const time = ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;

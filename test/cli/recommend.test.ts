@@ -97,11 +97,30 @@ it('reads standard input', async () => {
   expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
 });
 
+it('pastes the value that was found, in the words of the limiter, with the key', async () => {
+  const args = ['recommend', 'scenarios/shop.log', '--key', 'client', '--out', 'none'];
+  const { out } = await weir([...args, '--limit', 'nginx burst=20 rate=1r/s..50r/s:1r/s']);
+  const lines = out.slice(out.indexOf('Lines to paste'));
+  expect(lines).toContain(
+    '# Found by trying, counted by client.\n  limit_req_zone $binary_remote_addr zone=weir:10m rate=3r/s;\n  limit_req zone=weir burst=20;\n',
+  );
+  expect(lines.match(/limit_req_zone/g)).toHaveLength(1);
+  const burst = await weir([...args, '--limit', 'nginx rate=2r/s burst=1..200:1 nodelay', '--json']);
+  const { fitted, paste } = JSON.parse(burst.out);
+  expect(paste[0].lines[1]).toBe(`limit_req zone=weir burst=${fitted[0].value} nodelay;`);
+  const other = await weir([...args, '--limit', 'haproxy period=10s limit=1..50:1', '--json']);
+  expect(JSON.parse(other.out).paste[0].lines[0]).toMatch(/^--limit 'haproxy period=10s limit=\d+'$/);
+  const none = await weir([...args, '--limit', 'nginx rate=1r/m..2r/m:1r/m', '--json']);
+  expect(JSON.parse(none.out).paste[0].product).toBe('weir');
+});
+
 refuses(
   ['recommend', log, '--out', 'none'],
   [
-    [['--limited-below', '7'], '--limited-below takes a share, for example 0.1% or 0.001, not "7".'],
-    [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1% or 0.001, not "-1%".'],
+    [['--limited-below', '7'], '7 is no share.'],
+    [['--limited-below', '0.1'], '0.1 may be 0.1% or 10%.'],
+    [['--limited-below', '1%,.001'], '.001 may be .001% or 0.1%.'],
+    [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1%, not "-1%".'],
     [['--within', 'soon'], '--within takes a duration, not "soon".'],
     [['--within', '100001'], '--within takes up to 100000 cycles.'],
     [['--exclude', 'a'], '--exclude needs keys.'],

@@ -192,6 +192,48 @@ describe('weir replay', () => {
     }
   });
 
+  const seconds = Array.from({ length: 60 }, (_, i) => 1_700_000_000 + Math.floor(i / 7));
+  const disordered = Array.from({ length: 80 }, (_, i) => 1_700_000_000_000 + 130 * (i ^ 3) + (i % 5));
+  const logs: readonly [name: string, path: string][] = [
+    ['combined', 'scenarios/shop.log'],
+    ['whole seconds', file('whole.csv', `time,client\n${seconds.map((t, i) => `${t},10.0.0.${i % 2}\n`).join('')}`)],
+    ['out of order', file('order.csv', `time,client\n${disordered.map((t, i) => `${t},10.0.0.${i % 2}\n`).join('')}`)],
+  ];
+  const limiters = [
+    'nginx 60r/m burst=2',
+    'nginx 1r/s burst=3 nodelay',
+    'haproxy 5 in 10s',
+    'gcra 1/s burst=3',
+    'express-rate-limit 4 in 5s',
+    'token-bucket 2/s capacity=3',
+    'sliding-log 4 in 5s',
+    '4 in 5s',
+  ];
+  const cases = limiters.flatMap((limit) => logs.map(([name, path]) => [limit, name, path] as const));
+
+  it.each(cases)('writes them for every limiter, key by key: %s over %s', async (limit, _, source) => {
+    const path = join(folder, 'refused-by-rule.ndjson');
+    const outcome = await outcomeOf([source, '--key', 'client', '--limit', limit, '--refused', path]);
+    const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+    const refused = lines.map((line) => JSON.parse(line) as { line: number; key: string; text: string });
+    const wanted = outcome.by_contract.filter(({ limited }) => limited > 0).map(({ id, limited }) => [id, limited]);
+    const found = wanted.map(([id]) => [id, refused.filter(({ key }) => key === id).length]);
+    expect([found, refused.length, new Set(refused.map(({ line }) => line)).size]).toEqual([
+      wanted,
+      outcome.limited,
+      outcome.limited,
+    ]);
+  });
+
+  it('writes the very request that a rule refused', async () => {
+    const path = join(folder, 'one.ndjson');
+    const times = [0, 100, 900, 1000, 1100, 2500];
+    const source = file('one.csv', `time,client\n${times.map((ms) => `${1_700_000_000_000 + ms},a\n`).join('')}`);
+    await outcomeOf([source, '--key', 'client', '--limit', 'gcra 1/s burst=1', '--refused', path]);
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([4, 6]);
+  });
+
   it('refuses parts of a row of counts', async () => {
     const path = join(folder, 'parts.ndjson');
     const counts = file('parts.csv', 'time,count\n1700000000,7\n1700000001,9\n');
@@ -245,6 +287,7 @@ describe('weir replay', () => {
     [['scenarios/shop.log', '--where', 'POST'], '--where'],
     [['scenarios/shop.log', '--from', 'soon'], '--from'],
     [['-', '--refused', join(folder, 'r.ndjson')], 'standard input'],
+    [['scenarios/shop.log', '--refused', join(folder, 'r.ndjson'), '--limit', file('n.conf', 'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nlimit_req zone=a;')], 'a file of a gateway'],
   ]);
 });
 
