@@ -43,7 +43,9 @@ export function adviceDocument({ name, advice, isKeyed, key, paste, command }: A
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
-      ...[...keySentences(advice), ...networkSentences(advice)].map((text) => sentence(text, { hue: 'bad' })),
+      ...[...keySentences(advice), ...networkSentences(advice), ...alikeSentences(advice)].map((text) =>
+        sentence(text, { hue: 'bad' }),
+      ),
       ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
       recommended,
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
@@ -143,6 +145,15 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
   return [
     `${one ? 'Network' : 'Networks'}: ${names.join('; ')}${more} ${one ? 'sends' : 'send'} far more than any other network. Limits still apply per address, and ${one ? 'this network is' : 'these networks are'} included.`,
   ];
+}
+
+function alikeSentences({ alike_networks }: Advice): string[] {
+  const sentences = alike_networks.slice(0, 5).map(({ network, keys, least, most }) => {
+    const each = least === most ? counted(least, 'request') : `${number(least)} to ${counted(most, 'request')}`;
+    return `${network}: ${counted(keys, 'address', 'addresses')}, each ${each}: one client that changes its address, or one program on many machines. A limit per address counts each of them alone.`;
+  });
+  const more = alike_networks.length - sentences.length;
+  return more > 0 ? [...sentences, `${more} more networks are like these.`] : sentences;
 }
 
 function keySentences({ suspects, curves, cycle_ms }: Advice): string[] {

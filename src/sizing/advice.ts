@@ -4,7 +4,7 @@ import { VERSION } from '../version.js';
 import { Curve } from './curve.js';
 import { type Fit, type FittedRule, fittedRules, type HeldOutFigures, heldOutFigures } from './fitted-rule.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
-import { type SuspectNetwork, suspectNetworks } from './suspects.js';
+import { type AlikeNetwork, alikeNetworks, type SuspectNetwork, suspectNetworks } from './suspects.js';
 import { worstBurst } from './worst-burst.js';
 
 export interface CurvePoint {
@@ -67,6 +67,8 @@ export interface Advice {
   readonly suspects: readonly Suspect[];
   /** Networks with far more requests than any other; their addresses need not be suspects, and limits include them. */
   readonly networks: readonly SuspectNetwork[];
+  /** Networks whose addresses send so equally many requests that one client, or one program, is behind them. */
+  readonly alike_networks: readonly AlikeNetwork[];
   readonly excluded: readonly string[];
   /** What thresholds count, for example tokens. Absent: requests. */
   readonly unit?: string;
@@ -122,6 +124,7 @@ export function adviceOf(
     networks: suspectNetworks(
       names.flatMap((name, key) => (suspected.has(key) ? [] : [[name, counts.requestsOf(key)] as const])),
     ),
+    alike_networks: alikeNetworks(names.map((name, key) => [name, counts.requestsOf(key)])),
     excluded: options.excluded ?? [],
     ...(options.unit !== undefined && { unit: options.unit }),
   };

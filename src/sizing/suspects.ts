@@ -36,6 +36,53 @@ export function suspectNetworks(keys: Iterable<readonly [name: string, requests:
     .sort((a, b) => b.requests - a.requests);
 }
 
+export interface AlikeNetwork extends SuspectNetwork {
+  readonly least: number;
+  readonly most: number;
+}
+
+const LEAST_REQUESTS = 4;
+/** Standard deviations below the mean: 1 in 100,000. */
+const FAR_BELOW = -4.26;
+
+/**
+ * Networks of at least 8 addresses, with 4 requests or more each on average, whose counts are more alike than chance makes them.
+ * Counts of people who share a network vary at least as a Poisson law does, so the sum of (n - mean)^2 / mean is about chi-square
+ * with one degree less than addresses; here it lies below the quantile of 0.00001, by the approximation of Wilson and Hilferty.
+ */
+export function alikeNetworks(keys: Iterable<readonly [name: string, requests: number]>): AlikeNetwork[] {
+  const counts = new Map<string, number[]>();
+  for (const [name, requests] of keys) {
+    const network = networkIn(name);
+    if (network !== undefined) append(counts, network, requests);
+  }
+  return [...counts]
+    .filter(([, all]) => areAlike(all))
+    .map(([network, all]) => ({
+      network,
+      keys: all.length,
+      requests: all.reduce((sum, n) => sum + n, 0),
+      least: Math.min(...all),
+      most: Math.max(...all),
+    }))
+    .sort((a, b) => b.requests - a.requests);
+}
+
+function append(counts: Map<string, number[]>, network: string, requests: number): void {
+  const known = counts.get(network);
+  if (known === undefined) counts.set(network, [requests]);
+  else known.push(requests);
+}
+
+function areAlike(counts: readonly number[]): boolean {
+  const mean = counts.reduce((sum, n) => sum + n, 0) / counts.length;
+  if (counts.length < LEAST_KEYS || mean < LEAST_REQUESTS) return false;
+  const spread = counts.reduce((sum, n) => sum + (n - mean) ** 2, 0) / mean;
+  const degrees = counts.length - 1;
+  const part = 2 / (9 * degrees);
+  return spread < degrees * Math.max(0, 1 - part + FAR_BELOW * Math.sqrt(part)) ** 3;
+}
+
 function networkIn(name: string): string | undefined {
   const address = isIP(name) === 6 ? networkOf(name) : name;
   const [, v4] = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(address) ?? [];

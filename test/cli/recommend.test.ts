@@ -161,3 +161,16 @@ it.each([
   expect(code).toBe(2);
   expect(err).toContain(`--count tokens has no effect with ${what}, which counts requests`);
 });
+
+it('says that a network is one client that changes its address', async () => {
+  const rows = Array.from(
+    { length: 480 },
+    (_, i) => `${1_700_000_000 + i},2001:db8:1:2::${(1 + Math.floor(i / 12)).toString(16)}\n`,
+  );
+  const rotating = join(folder, 'rotating.csv');
+  writeFileSync(rotating, `time,client\n${rows.join('')}`);
+  const { out } = await weir(['recommend', rotating, '--key', 'client', '--out', 'none']);
+  expect(out.replaceAll('\n', ' ')).toContain(
+    '2001:db8:1:2::/64: 40 addresses, each 12 requests: one client that changes its address, or one program on many machines.',
+  );
+});

@@ -3,6 +3,7 @@ import { from } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recommend } from '../../src/sizing/recommend.js';
 import { familyLadder, fitLadder } from '../../src/sizing/rule-ladder.js';
+import { alikeNetworks } from '../../src/sizing/suspects.js';
 import { adviceOn, file, replayOf } from './logs.js';
 
 const HOUR_MS = 3_600_000;
@@ -278,4 +279,57 @@ it.each([
   const { networks, suspects } = await recommend([...apart, ...scraper]);
   expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
   expect(suspects).toEqual([]);
+});
+
+const behind = (counts: readonly number[], prefix = '2001:db8:1:2::') =>
+  counts.flatMap((n, i) =>
+    Array.from({ length: n }, (_, k) => ({
+      at: START_MS + 60_000 * k + 977 * i,
+      key: `${prefix}${(i + 1).toString(16)}`,
+    })),
+  );
+const alikeIn = async (requests: ReturnType<typeof behind>) =>
+  (await recommend([...apart, ...requests])).alike_networks;
+
+it.each<[name: string, counts: readonly number[], most: number]>([
+  ['each the same', new Array(40).fill(12), 12],
+  ['the last address given up early', [...new Array(39).fill(12), 5], 12],
+  ['as few as eight', new Array(8).fill(6), 6],
+  ['one more or less', Array.from({ length: 60 }, (_, i) => 20 + (i % 3)), 22],
+])('names a client that changes its address within a /64: %s', async (_, counts, most) => {
+  const requests = counts.reduce((sum, n) => sum + n, 0);
+  expect(await alikeIn(behind(counts))).toEqual([
+    { network: '2001:db8:1:2::/64', keys: counts.length, requests, least: Math.min(...counts), most },
+  ]);
+});
+
+it.each<[name: string, counts: readonly number[]]>([
+  ['seven addresses', new Array(7).fill(12)],
+  ['one request each', new Array(200).fill(1)],
+  ['an office', [3, 41, 7, 12, 1, 22, 9, 15, 4, 30, 6, 18]],
+  ['a few who ask little', [4, 5, 4, 6, 3, 5, 4, 5, 2]],
+])('names no client behind a /64 of several people: %s', async (_, counts) => {
+  expect(await alikeIn(behind(counts))).toEqual([]);
+});
+
+it('names none of 3,000 networks of people who ask at random, in equal measure', () => {
+  const draw = fc.sample(fc.integer({ min: 0, max: 999_999 }), { seed: 56, numRuns: 400_000 });
+  let place = 0;
+  // The sum of 100 draws of 5 %: as equal as people are who do the same at random.
+  const binomial = () => {
+    const base = draw[place++ % draw.length]!;
+    let [n, state] = [0, base * 2_654_435_761 + place];
+    for (let i = 0; i < 100; i += 1) {
+      state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0;
+      if (((state >>> 8) & 0xffff) < 3277) n += 1;
+    }
+    return n;
+  };
+  const keys = Array.from({ length: 3000 }, (_, network) =>
+    Array.from(
+      { length: 8 + (network % 24) },
+      (__, i) => [`10.${network >> 8}.${network & 255}.${i + 1}`, binomial()] as const,
+    ),
+  ).flat();
+  expect(alikeNetworks(keys.filter(([, n]) => n > 0))).toEqual([]);
 });
