@@ -150,7 +150,9 @@ function networkSentences({ networks, requests: all }: Advice): string[] {
 function alikeSentences({ alike_networks }: Advice): string[] {
   const sentences = alike_networks.slice(0, 5).map(({ network, keys, least, most }) => {
     const each = least === most ? counted(least, 'request') : `${number(least)} to ${counted(most, 'request')}`;
-    return `${network}: ${counted(keys, 'address', 'addresses')}, each ${each}: one client that changes its address, or one program on many machines. A limit per address counts each of them alone.`;
+    const who = 'one client that changes its address, or one program on many machines';
+    const what = `${network}: ${counted(keys, 'address', 'addresses')}, each ${each}: ${who}.`;
+    return `${what} A limit per address counts each of them alone.`;
   });
   const more = alike_networks.length - sentences.length;
   return more > 0 ? [...sentences, `${more} more networks are like these.`] : sentences;
