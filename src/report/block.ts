@@ -97,7 +97,7 @@ export function isRight(column: TableColumn): boolean {
   return typeof column !== 'string' && column.right === true;
 }
 
-/** A column of names, of clients, keys or limits: a narrow terminal drops figures in its place. */
+/** A column of names or times, of which a part is of no use: a narrow terminal drops figures in its place. */
 export function nameColumn(title: string): TableColumn {
   return { title, isName: true };
 }

@@ -246,7 +246,7 @@ function entryBlocks(outcome: Outcome): Table[] {
       kind: 'table',
       where: 'terminal',
       columns: [
-        'limiting from',
+        nameColumn('limiting from'),
         ...(inTime ? [] : [right('cycle')]),
         'for',
         ...(hasCounts ? [right('count')] : []),
