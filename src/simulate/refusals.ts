@@ -23,32 +23,42 @@ interface Decided {
   isTaken: boolean;
 }
 
+interface Second {
+  /** In the order of their ms. */
+  readonly decided: Decided[];
+  /** The first that may be free. */
+  from: number;
+}
+
 /** What a rule decided for the requests of a key, by second; seconds without a refusal are dropped. */
 class SecondsOfKey {
-  readonly #seconds = new Map<number, Decided[]>();
+  readonly #seconds = new Map<number, Second>();
   #last: number | undefined;
 
   add(ms: number, isRefused: boolean): void {
     const second = secondOf(ms);
     if (second !== this.#last) this.#dropLast();
     this.#last = second;
-    const decided = this.#seconds.get(second) ?? [];
-    if (decided.length === 0) this.#seconds.set(second, decided);
-    decided.push({ ms, isRefused, isTaken: false });
+    const known = this.#seconds.get(second) ?? { decided: [], from: 0 };
+    if (known.decided.length === 0) this.#seconds.set(second, known);
+    known.decided.push({ ms, isRefused, isTaken: false });
   }
 
   #dropLast(): void {
-    if (this.#last !== undefined && this.#seconds.get(this.#last)?.some(({ isRefused }) => isRefused) !== true)
+    if (this.#last !== undefined && this.#seconds.get(this.#last)?.decided.some(({ isRefused }) => isRefused) !== true)
       this.#seconds.delete(this.#last!);
   }
 
   /** Of n requests at this time, how many were refused. In a log of whole seconds they were spread over it, in their order. */
   take(ms: number, n: number): number {
-    const decided = this.#seconds.get(secondOf(ms)) ?? [];
+    const second = this.#seconds.get(secondOf(ms));
     let refused = 0;
-    for (let k = 0; k < n; k += 1) {
-      const free = decided.filter(({ isTaken }) => !isTaken);
-      const one = free.find((each) => each.ms === ms) ?? free[0];
+    for (let k = 0; second !== undefined && k < n; k += 1) {
+      const { decided } = second;
+      while (decided[second.from]?.isTaken === true) second.from += 1;
+      let at = second.from;
+      while (at < decided.length && (decided[at]!.isTaken || decided[at]!.ms < ms)) at += 1;
+      const one = decided[at]?.ms === ms ? decided[at] : decided[second.from];
       if (one === undefined) break;
       one.isTaken = true;
       if (one.isRefused) refused += 1;
