@@ -113,7 +113,13 @@ export const Keyed = Type.Object(
     store_keys: Type.Optional(
       Type.Enum(['plain', 'hashed'], {
         description:
-          'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: plain.',
+          'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: hashed.',
+      }),
+    ),
+    show_keys: Type.Optional(
+      Type.Boolean({
+        description:
+          'Says a second time that a public machine shows its keys to all; without it plain is refused there.',
       }),
     ),
   },

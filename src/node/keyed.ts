@@ -57,15 +57,34 @@ export function refuseContradiction(
   });
 }
 
-/** Each contract has its own secret, so that hashed keys of two records cannot be linked. */
-export function keyedImage({
-  max_keys: maxKeys,
-  idle_cycles: idleCycles = 60,
-  overflow = 'refuse',
-  store_keys = 'plain',
-}: KeyedFields): KeyedImage {
+/**
+ * Each contract has its own secret, so that hashed keys of two records cannot be linked.
+ * @throws Failure `invalid_input` if anyone could read the keys, and this is said once
+ */
+export function keyedImage(
+  {
+    max_keys: maxKeys,
+    idle_cycles: idleCycles = 60,
+    overflow = 'refuse',
+    store_keys = 'hashed',
+    show_keys = false,
+  }: KeyedFields,
+  isPublic: boolean,
+): KeyedImage {
+  if (isPublic && store_keys === 'plain' && !show_keys) throw shownToAll();
   const image = { maxKeys, idleCycles, overflow };
   return store_keys === 'plain' ? image : { ...image, secret: randomBytes(32).toString('base64url') };
+}
+
+function shownToAll(): Failure {
+  const message =
+    'is plain, and the machine is public: anyone may read its clients in contract, record, export and stream';
+  return new Failure('invalid_input', {
+    what: 'No contract was created.',
+    why: `/keyed/store_keys ${message}. A row that is signed cannot be erased.`,
+    fix: 'Leave store_keys out: keys are then stored as hashes. To show them to all, say so twice: add "show_keys": true.',
+    faults: [{ path: '/keyed/store_keys', message }],
+  });
 }
 
 /** Refuses a missing key, and one that these contracts cannot use. @throws Failure `key_missing`, `invalid_input` */

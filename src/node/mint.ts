@@ -93,7 +93,7 @@ export class Mint {
     const { within, addresses } = limits;
     for (const plan of this.#plans) {
       if (contractBy(plan, addresses, machine) !== undefined) continue;
-      const keyed = keyedImage({ max_keys: addresses, idle_cycles: within, store_keys: 'hashed' });
+      const keyed = keyedImage({ max_keys: addresses, idle_cycles: within, store_keys: 'hashed' }, false);
       await registry.createContract(machine, plan, { templateId: TEMPLATE_ID, keyed });
     }
     return this.#found()!;

@@ -64,7 +64,7 @@ describe('an array of events', () => {
   const LIMITS = [
     { name: 'narrow', threshold: 4, within: 10 },
     { name: 'wide', threshold: 9, within: 3 },
-    { name: 'keyed', threshold: 2, within: 10, keyed: { max_keys: 2, overflow: 'refuse' } },
+    { name: 'keyed', threshold: 2, within: 10, keyed: { max_keys: 2, overflow: 'refuse', store_keys: 'plain' } },
   ];
   const now = node.clock.cycle();
   const sent = fc.oneof(

@@ -66,7 +66,11 @@ it('what a request with a key counts is written with the key, however much other
   // Cycles so long that nothing else has counts written.
   const slow = await startRunning({ cycleMs: 10_000_000 });
   const owner = slow.owner();
-  const id = await owner.contractOn('keyed', { threshold: 100, within: 10, keyed: { max_keys: 5_000 } });
+  const id = await owner.contractOn('keyed', {
+    threshold: 100,
+    within: 10,
+    keyed: { max_keys: 5_000, store_keys: 'plain' },
+  });
   const stored = () => new Map([...slow.store.keys(id)].map(({ key: of, windows }) => [of, windows[0]!.counts.at(-1)]));
   const others = Array.from({ length: 1_500 }, (_, n) => ({ type: 'request', key: `other ${n}` }));
   for (const some of [others.slice(0, 750), others.slice(750)]) await owner.post('/api/chain/keyed/events', some);

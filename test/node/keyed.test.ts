@@ -116,6 +116,33 @@ describe('each key is a gate of its own', () => {
   });
 });
 
+it('keys are hashed unless asked otherwise, and a public machine shows them only if that is said twice', async () => {
+  const { slug, keys: keysOf, event } = await deploy({ store_keys: undefined });
+  await event('secret-client');
+  const { keys } = await keysOf();
+  expect(keys).toMatchObject([{ key: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
+  const found = await inTurn(['secret-client', 'another', keys[0].key.slice(0, 9)], (search) =>
+    keysOf(`?search=${search}`),
+  );
+  expect(found.map((one) => one.keys.length)).toEqual([1, 0, 1]);
+  await owner.post('/api/chain/state-machines', { slug: `${slug}-public`, is_public: true });
+  const asked: [more: object, status: number][] = [
+    [{ store_keys: 'plain' }, 400],
+    [{ store_keys: 'plain', show_keys: true }, 201],
+    [{ store_keys: 'hashed' }, 201],
+    [{}, 201],
+  ];
+  const answers = await inTurn(asked, ([more]) =>
+    owner.post('/api/contracts/templates/rate-limiter/deploy', {
+      slug: `${slug}-public`,
+      threshold: 2,
+      keyed: { max_keys: 10, ...more },
+    }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(asked.map(([, status]) => status));
+  expect(answers[0]!.body).toMatchObject({ code: 'invalid_input', errors: [{ path: '/keyed/store_keys' }] });
+});
+
 it('without plain keys neither store nor record nor answers have them, and a key stays who it was', async () => {
   const { slug, keys: keysOf, event } = await deploy({ store_keys: 'hashed' });
   for (let sent = 0; sent < 3; sent += 1) await event('secret-client');

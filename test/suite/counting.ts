@@ -397,7 +397,10 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
 
     describe('state', () => {
       it('of a contract and of a key has what was counted; a key that is not there is as it would be made', async () => {
-        const [made, plain, keyed] = await Made.with({ threshold: 2 }, { threshold: 1, keyed: { max_keys: 2 } });
+        const [made, plain, keyed] = await Made.with(
+          { threshold: 2 },
+          { threshold: 1, keyed: { max_keys: 2, store_keys: 'plain' } },
+        );
         await made.event({ count: 3, contract_id: plain });
         await made.event({ count: 2, contract_id: keyed, key: 'a' });
         const { counting } = lastNode();
@@ -420,7 +423,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
 
     describe('keys', () => {
       it('come in pages without repetition, and are sifted by name and state', async () => {
-        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 10 } });
+        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 10, store_keys: 'plain' } });
         for (const of of ['amber', 'blue', 'cyan', 'bluish'])
           await made.event({ key: of, count: of === 'blue' ? 3 : 1 });
         const { counting } = lastNode();

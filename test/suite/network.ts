@@ -257,8 +257,17 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await machine('less');
       const used = async () => (await at(1).used()).slice(1);
       const before = await used();
-      const keyed = await deploy(0, 'less', { threshold: 1, within: 7, keyed: { max_keys: 2_000 } });
-      const near = await deploy(1, 'less', { threshold: 1, within: 7, near_limit: 0.5, keyed: { max_keys: 9 } });
+      const keyed = await deploy(0, 'less', {
+        threshold: 1,
+        within: 7,
+        keyed: { max_keys: 2_000, store_keys: 'plain' },
+      });
+      const near = await deploy(1, 'less', {
+        threshold: 1,
+        within: 7,
+        near_limit: 0.5,
+        keyed: { max_keys: 9, store_keys: 'plain' },
+      });
       const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
       const other = await deploy(0, 'less', { threshold: 100, within: 7 });
       const of = { type: 'request', contract_id: keyed, count: 3 };
@@ -308,7 +317,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
       await machine('gone');
-      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50 } });
+      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50, store_keys: 'plain' } });
       await deploy(1, 'gone', { threshold: 1, within: 5 });
       const event = (node: number) => at(node).event('gone', { key: 'a' });
       await Promise.all([event(0), event(1), event(2)]);

@@ -92,7 +92,7 @@ export function describeRegistry(
     it('a contract is on its machine, in order, with its template and its keys', async () => {
       const on = await machine('m');
       const first = await contract(on);
-      const keyed = keyedImage({ max_keys: 5, store_keys: 'hashed' });
+      const keyed = keyedImage({ max_keys: 5, store_keys: 'hashed' }, false);
       const options = { by: 'key_1', templateId: 'rate-limiter', keyed };
       const second = await context.registry.createContract(on, plan(), options);
       expect(on.contracts.map(({ id }) => id)).toEqual([first.id, second.id]);
@@ -321,7 +321,7 @@ export function describeRegistry(
       const within = (threshold: number, cycles = 60) => planContract(rateLimiter({ threshold, within: cycles }));
       const bucket = (capacity: number) =>
         planContract(ruleLimiter({ primitive: 'token_bucket', params: { rate: 1, per_ms: 60_000, capacity } }));
-      const keyed = keyedImage({ max_keys: 9 });
+      const keyed = keyedImage({ max_keys: 9 }, false);
       const make = async (first: Plan, more: ContractOptions = {}) =>
         context.registry.createContract(await machine('m'), first, { by: 'key_1', ...more });
       /** How many of `n` requests a node admits, of the contract as it knows it. */

@@ -4,6 +4,7 @@ import type { ContractDefinition } from '../../limiter/definition.js';
 import { planContract } from '../../limiter/validate.js';
 import { assert, Failure } from '../../schema/failure.js';
 import type { DecisionRequest } from '../counting/decision.js';
+import { keyedImage } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { isReserved } from '../ownership.js';
 import { contractBy } from '../registry/registry.js';
@@ -102,7 +103,8 @@ export class Domain {
     const { registry } = this.#context;
     const maxKeys = this.limits.max_keys ?? MAX_KEYS;
     const plan = planContract(definition);
-    const keyed = { maxKeys, idleCycles: IDLE_CYCLES, overflow: 'share', secret: undefined } as const;
+    const asked = { max_keys: maxKeys, idle_cycles: IDLE_CYCLES, overflow: 'share' } as const;
+    const keyed = keyedImage(asked, this.machine.image.isPublic);
     const options = { templateId: definition.id, keyed };
     const same = contractBy(plan, maxKeys, this.machine);
     const { id } = same ?? (await registry.createContract(this.machine, plan, options));

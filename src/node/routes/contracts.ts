@@ -112,7 +112,9 @@ const listContractKeys = route(api.listContractKeys, forOwners, {
     const machine = ownership.owned(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const { after = 0, limit = 100, limited = false, search = '' } = query;
-    const page = await counting.keys(contract, { after, limit, limited, search });
+    // Of hashes, a part; of the key of a client, its hash.
+    const named = /^[0-9a-f]*$/.test(search) ? search : (contract.nameOf(search) ?? search);
+    const page = await counting.keys(contract, { after, limit, limited, search: named });
     await counting.durable(machine);
     return { ok: true, ...page };
   },
@@ -191,7 +193,7 @@ export async function create(
   const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
   refuseWithoutHold(plan);
   refuseContradiction(plan, keyed);
-  const options = { templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed) };
+  const options = { templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed, machine.image.isPublic) };
   const contract = await registry.createContract(machine, plan, options);
   reply.code(201);
   return contractView(contract);
