@@ -1,6 +1,7 @@
 // `weir node record` and `weir node follow`: exports the record of a machine, or follows it.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { getContract } from '../api/contracts.js';
 import { getMachine } from '../api/machines.js';
 import { readRecord } from '../api/record.js';
 import type { StreamMessage } from '../client/event-stream.js';
@@ -63,7 +64,7 @@ export const follow = nodeCommand({
     after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
     count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
     type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
-    client: text('only what happens to this key of contracts with keys, as the record names it'),
+    client: text('only what happens to this key of contracts with keys, also where the record has its hash'),
   },
   examples: [
     ['node follow edge-gateway', 'until Ctrl-C'],
@@ -79,11 +80,27 @@ export const follow = nodeCommand({
       prove,
       onPause: (ms, seq) => warn(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
     });
+    const names = new Map<string, Promise<string | undefined>>();
+    // Each contract that stores hashes has its own of a key.
+    const nameIn = (contract_id: string, key: string) => {
+      const asked =
+        names.get(contract_id) ??
+        api.call(getContract, { params: { slug, contract_id }, query: { key } }).then(
+          ({ contract }) => contract.key,
+          () => undefined,
+        );
+      names.set(contract_id, asked);
+      return asked;
+    };
+    const isOf = async (
+      key: string,
+      { key: named, contract_id = '' }: NonNullable<StreamMessage['envelope']>['data'] = {},
+    ) => named !== undefined && (named === key || named === (await nameIn(contract_id, key)));
     let printed = 0;
     for await (const message of messages) {
       const isAsked = type === undefined ? message.event !== 'cycle' : type === message.event;
       const isOfClient = client === undefined || ['cycle', 'rows_removed'].includes(message.event);
-      if (!isAsked || !(isOfClient || message.envelope?.data.key === client)) continue;
+      if (!isAsked || !(isOfClient || (await isOf(client, message.envelope?.data)))) continue;
       say(`${json ? message.data : lineOf(message).replaceAll('\n', ' ')}\n`);
       printed += 1;
       if (printed >= count) break;

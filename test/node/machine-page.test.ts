@@ -151,7 +151,8 @@ inChromium('the page of a machine', (browser) => {
   });
 
   it('shows its owner the keys of a contract, and the command that deploys another', async () => {
-    const contract_id = await owner.deploy('edge', { threshold: 1, within: 10_000, keyed: { max_keys: 10 } });
+    const keyed = { max_keys: 10, store_keys: 'plain', show_keys: true };
+    const contract_id = await owner.deploy('edge', { threshold: 1, within: 10_000, keyed });
     const { page } = await openPage(browser, `${node.url}/m/edge`);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByLabel('Key', { exact: true }).fill(owner.key);

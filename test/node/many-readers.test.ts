@@ -139,7 +139,7 @@ class Reader {
 
 /** Has as many keys limited, each of which leaves a row, by a few requests. */
 async function fill(keys: number): Promise<void> {
-  const keyed = { max_keys: keys, store_keys: 'plain' };
+  const keyed = { max_keys: keys, store_keys: 'plain', show_keys: true };
   const contract_id = await owner.deploy('busy', { threshold: 1, within: 60, keyed });
   for (let from = 0; from < keys; from += 1_000) {
     const of = { type: 'request', contract_id, count: 2 };

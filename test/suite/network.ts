@@ -207,11 +207,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const plain = await deploy(0, 'moved', { threshold: 2, within: 3 });
       const keyed = await deploy(1, 'moved', {
         ...{ threshold: 2, within: 3 },
-        keyed: { max_keys: 3, idle_cycles: 3, overflow: 'refuse', store_keys: 'plain' },
+        keyed: { max_keys: 3, idle_cycles: 3, overflow: 'refuse', store_keys: 'plain', show_keys: true },
       });
       const shared = await deploy(1, 'moved', {
         ...{ threshold: 2, within: 3 },
-        keyed: { max_keys: 1, idle_cycles: 3, overflow: 'share', store_keys: 'plain' },
+        keyed: { max_keys: 1, idle_cycles: 3, overflow: 'share', store_keys: 'plain', show_keys: true },
       });
       // Its gate is moved in the process of a node.
       const nearing = await deploy(2, 'moved', { threshold: 4, within: 3, near_limit: 0.5 });
@@ -260,13 +260,13 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       const keyed = await deploy(0, 'less', {
         threshold: 1,
         within: 7,
-        keyed: { max_keys: 2_000, store_keys: 'plain' },
+        keyed: { max_keys: 2_000, store_keys: 'plain', show_keys: true },
       });
       const near = await deploy(1, 'less', {
         threshold: 1,
         within: 7,
         near_limit: 0.5,
-        keyed: { max_keys: 9, store_keys: 'plain' },
+        keyed: { max_keys: 9, store_keys: 'plain', show_keys: true },
       });
       const plain = await deploy(2, 'less', { threshold: 1, within: 7 });
       const other = await deploy(0, 'less', { threshold: 100, within: 7 });
@@ -317,7 +317,11 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
 
     it('a deleted machine is gone on all nodes with its room, and its record is read until its retention is over', async () => {
       await machine('gone');
-      const id = await deploy(0, 'gone', { threshold: 1, within: 5, keyed: { max_keys: 50, store_keys: 'plain' } });
+      const id = await deploy(0, 'gone', {
+        threshold: 1,
+        within: 5,
+        keyed: { max_keys: 50, store_keys: 'plain', show_keys: true },
+      });
       await deploy(1, 'gone', { threshold: 1, within: 5 });
       const event = (node: number) => at(node).event('gone', { key: 'a' });
       await Promise.all([event(0), event(1), event(2)]);
