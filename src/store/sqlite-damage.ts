@@ -6,7 +6,7 @@ import { countsMissing, damaged, rowsMissing } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-schema.js';
 
 /**
- * Up to this size all pages are read, at some 600 MB/s. In larger files rows are skipped, so that a node restarts within a second;
+ * Up to this size all pages are read, at some 600 MB/s. In larger files rows are skipped, so that the check takes less than a second;
  * the hash chain detects a damaged row later.
  */
 const SMALL_BYTES = 64 * 2 ** 20;
