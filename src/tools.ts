@@ -1,9 +1,10 @@
 // The tools that code below asks for by a port. Without its line here a tool is missing, and what needs it says so.
-import { limitFileReader } from './gateway/pasted.js';
-import { addLimitFileReader } from './limiter/products/limit-files.js';
-import { addTool } from './schema/optional-package.js';
+
+import { addLimitFileReader } from './core/limiter/products/limit-files.js';
+import { addTool } from './core/schema/optional-package.js';
+import { limitFileReader } from './tools/gateway/pasted.js';
 
 export function addTools(): void {
   addLimitFileReader(limitFileReader);
-  addTool('workers', async () => (await import('./live/workers.js')).workers);
+  addTool('workers', async () => (await import('./tools/workers/workers.js')).workers);
 }

@@ -2,57 +2,65 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
-import { makeGate } from './actor/create-limiter.js';
-import { retryAfterCycles } from './limiter/forecast.js';
-import type { Gate } from './limiter/gate.js';
-import type { Plan } from './limiter/plan.js';
-import { limiterDefinition } from './limiter/products/limiter-spec.js';
-import { type RateLimiterParameters, rateLimiter } from './limiter/rate-limiter.js';
-import { planContract } from './limiter/validate.js';
-import { Failure } from './schema/failure.js';
-import { cycleMsFor, parseTime } from './schema/quantity.js';
-import { type Replay, type ReplayOptions, replay as replayWith } from './simulate/replay.js';
-import { CYCLE_MS, cycleOf } from './time/cycle.js';
+import { makeGate } from './core/actor/create-limiter.js';
+import { retryAfterCycles } from './core/limiter/forecast.js';
+import type { Gate } from './core/limiter/gate.js';
+import type { Plan } from './core/limiter/plan.js';
+import { limiterDefinition } from './core/limiter/products/limiter-spec.js';
+import { type RateLimiterParameters, rateLimiter } from './core/limiter/rate-limiter.js';
+import { planContract } from './core/limiter/validate.js';
+import { Failure } from './core/schema/failure.js';
+import { cycleMsFor, parseTime } from './core/schema/quantity.js';
+import { CYCLE_MS, cycleOf } from './core/time/cycle.js';
+import { type Replay, type ReplayOptions, replay as replayWith } from './harness/simulate/replay.js';
 import { addTools } from './tools.js';
 
-export type { Inspect } from './actor/actor-system.js';
-export type { Behaviour, ClientEvent, Effect, Job, Step } from './actor/client/behaviour.js';
-export type { CustomClientSpec } from './actor/client/client-plan.js';
+export type { Inspect } from './core/actor/actor-system.js';
 export {
   type ContractMachine,
   contractMachine,
   contractSetup,
-} from './actor/contract-machine.js';
+} from './core/actor/contract-machine.js';
 export {
   createLimiter,
   type Limiter,
   type LimiterDecision,
   type LimiterOptions,
   type WindowOptions,
-} from './actor/create-limiter.js';
-export type { ContractDefinition } from './limiter/definition.js';
-export { restoresInCycles } from './limiter/forecast.js';
-export type { AggregateEvent, ContractEmitted, MoveEvent } from './limiter/guards.js';
-export { type LoadRun, toResult } from './live/live-rows.js';
-export { type LoadOptions, load, load$ } from './live/load.js';
-export type { LoadResult } from './live/result.js';
-export type { Operator } from './operator/operator.js';
-export { standardOperators } from './operator/registry.js';
-export { differencesBetween as compare } from './outcome/cycle-differences.js';
-export type { CycleRow, RowTransition, RunShape } from './outcome/cycle-row.js';
-export { type Difference, Outcome } from './outcome/outcome-schema.js';
-export type { Timeline } from './outcome/timeline.js';
-export type { Verification } from './record/verification.js';
-export { verifyRecord } from './record/verify-export.js';
-export { openReportFolder, type ReportFolder } from './report/folder.js';
-export type { Reported } from './report/reported.js';
-export { reportText } from './report/run-document.js';
-export { type LoadedScenario, loadScenario, parseScenario, type ScenarioObject } from './scenario/load-scenario.js';
-export { Scenario } from './scenario/scenario-schema.js';
-export type { FailureCode, Fault } from './schema/failure.js';
-export type { CycleCounts } from './simulate/cycle-buffer.js';
-export { LogRequests, type LogRequestsOptions } from './simulate/log-requests.js';
-export { type Run, type SimulatedRun, type SimulateOptions, simulate, simulate$ } from './simulate/simulate.js';
+} from './core/actor/create-limiter.js';
+export type { ContractDefinition } from './core/limiter/definition.js';
+export { restoresInCycles } from './core/limiter/forecast.js';
+export type { AggregateEvent, ContractEmitted, MoveEvent } from './core/limiter/guards.js';
+export type { Operator } from './core/operator/operator.js';
+export { standardOperators } from './core/operator/registry.js';
+export type { Verification } from './core/record/verification.js';
+export { verifyRecord } from './core/record/verify-export.js';
+export type { FailureCode, Fault } from './core/schema/failure.js';
+export type { Clock } from './core/time/clock.js';
+export { type CycleOptions, type CycleTick, cycles } from './core/time/cycles.js';
+export { VirtualClock } from './core/time/virtual.js';
+export { WallClock } from './core/time/wall.js';
+export { VERSION } from './core/version.js';
+export type { Behaviour, ClientEvent, Effect, Job, Step } from './harness/clients/behaviour.js';
+export type { CustomClientSpec } from './harness/clients/client-plan.js';
+export { type LoadRun, toResult } from './harness/live/live-rows.js';
+export { type LoadOptions, load, load$ } from './harness/live/load.js';
+export type { LoadResult } from './harness/live/result.js';
+export { differencesBetween as compare } from './harness/outcome/cycle-differences.js';
+export type { CycleRow, RowTransition, RunShape } from './harness/outcome/cycle-row.js';
+export { type Difference, Outcome } from './harness/outcome/outcome-schema.js';
+export type { Timeline } from './harness/outcome/timeline.js';
+export type { Axis, Cell, Grid } from './harness/scenario/grid.js';
+export {
+  type LoadedScenario,
+  loadScenario,
+  parseScenario,
+  type ScenarioObject,
+} from './harness/scenario/load-scenario.js';
+export { Scenario } from './harness/scenario/scenario-schema.js';
+export type { CycleCounts } from './harness/simulate/cycle-buffer.js';
+export { LogRequests, type LogRequestsOptions } from './harness/simulate/log-requests.js';
+export { type Run, type SimulatedRun, type SimulateOptions, simulate, simulate$ } from './harness/simulate/simulate.js';
 export {
   type CountOptions,
   countsByCycle,
@@ -61,10 +69,11 @@ export {
   rollingWindow,
   type StreamedRequest,
   type WindowCounts,
-} from './simulate/stream.js';
-export type { Axis, Cell, Grid } from './simulate/sweep/grid.js';
-export type { SweepOptions } from './simulate/sweep/plan-sweep.js';
-export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './simulate/sweep/sweep.js';
+} from './harness/simulate/stream.js';
+export type { ArrivalFunction } from './harness/traffic/arrival/custom.js';
+export { openReportFolder, type ReportFolder } from './report/folder.js';
+export type { Reported } from './report/reported.js';
+export { reportText } from './report/run-document.js';
 export type {
   Advice,
   ClientHit,
@@ -72,14 +81,10 @@ export type {
   Recommendation,
   RuleCurve,
   Suspect,
-} from './sizing/advice.js';
-export { type RecommendOptions, recommend } from './sizing/recommend.js';
-export type { Clock } from './time/clock.js';
-export { type CycleOptions, type CycleTick, cycles } from './time/cycles.js';
-export { VirtualClock } from './time/virtual.js';
-export { WallClock } from './time/wall.js';
-export type { ArrivalFunction } from './traffic/arrival/custom.js';
-export { VERSION } from './version.js';
+} from './tools/recommend/advice.js';
+export { type RecommendOptions, recommend } from './tools/recommend/recommend.js';
+export type { SweepOptions } from './tools/sweep/plan-sweep.js';
+export { type RunSweepOptions, type SweepRow, type SweepRun, type SweptFigure, sweep } from './tools/sweep/sweep.js';
 export {
   CYCLE_MS,
   cycleOf,

@@ -1,5 +1,5 @@
 // With which failure something ends. What is no failure of ours is thrown on.
-import { Failure } from '../src/schema/failure.js';
+import { Failure } from '../src/core/schema/failure.js';
 
 /** Undefined if the work is done. */
 export function failureOf(work: () => unknown): Failure | undefined {

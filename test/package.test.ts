@@ -10,8 +10,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Outcome } from '../src/outcome/outcome-schema.js';
-import { Scenario } from '../src/scenario/scenario-schema.js';
+import { Outcome } from '../src/harness/outcome/outcome-schema.js';
+import { Scenario } from '../src/harness/scenario/scenario-schema.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = mkdtempSync(join(tmpdir(), 'weir package '));

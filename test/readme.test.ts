@@ -22,12 +22,12 @@ import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { clientKinds } from '../src/actor/client/client-schema.js';
-import { Scenario } from '../src/scenario/scenario-schema.js';
-import { topics } from '../src/topics/topics.js';
-import { arrivalKinds } from '../src/traffic/arrival/arrival-schema.js';
-import { freePort } from './live/real-servers.js';
-import { recordedLogs } from './traffic/log/recorded.js';
+import { topics } from '../src/cli/topics/topics.js';
+import { clientKinds } from '../src/harness/clients/client-schema.js';
+import { Scenario } from '../src/harness/scenario/scenario-schema.js';
+import { arrivalKinds } from '../src/harness/traffic/arrival/arrival-schema.js';
+import { freePort } from './harness/live/real-servers.js';
+import { recordedLogs } from './harness/traffic/log/recorded.js';
 
 const root = resolve(import.meta.dirname, '..');
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -154,7 +154,7 @@ it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [comman
   async (name, { text, figures }) => {
     writeFileSync(join(folder, `known ${name}`), text!);
     const command =
-      textOf('src/topics/logs.md')
+      textOf('src/cli/topics/logs.md')
         .split('\n')
         .find((line) => line.startsWith(`weir replay ${name}`)) ?? '';
     const out = await bash(command.replace(name, `"known ${name}" --within 60 --out none`));

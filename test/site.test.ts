@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
-import { topics } from '../src/topics/topics.js';
+import { topics } from '../src/cli/topics/topics.js';
 import { inChromium } from './chromium.js';
 import { temporaryFolder } from './cli/command-line.js';
 import { hiddenPixels, openPage, violations } from './node/node-page.js';

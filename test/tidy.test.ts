@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../src/version.js';
+import { VERSION } from '../src/core/version.js';
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
@@ -20,10 +20,20 @@ const codeOf = (path: string) =>
 
 describe('what is banned, and what to use instead', () => {
   const bans: [what: string, pattern: RegExp, instead: string, allowed: RegExp][] = [
-    ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
-    ['performance.now', /\bperformance\.(now|timeOrigin)\b/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
-    ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/time\/wall\.ts$/],
-    ['timers', /(?<!\.)\b(setTimeout|setInterval)\(/, 'the agenda of the clock', /^src\/(time\/wall\.ts|(web|play)\/)/],
+    ['Date.now', /\bDate\.now\b/, 'take the clock you are given', /^src\/core\/time\/wall\.ts$/],
+    [
+      'performance.now',
+      /\bperformance\.(now|timeOrigin)\b/,
+      'take the clock you are given',
+      /^src\/core\/time\/wall\.ts$/,
+    ],
+    ['new Date()', /\bnew Date\(\)/, 'take the clock you are given', /^src\/core\/time\/wall\.ts$/],
+    [
+      'timers',
+      /(?<!\.)\b(setTimeout|setInterval)\(/,
+      'the agenda of the clock',
+      /^src\/(core\/time\/wall\.ts|(web\/|tools\/(play\/|\w+\/page\.ts)))/,
+    ],
     ['Math.random', /\bMath\.random\b/, 'RandomStream of math/random.ts', /^$/],
     [
       'Math.sin and the like',
@@ -49,7 +59,7 @@ describe('what is banned, and what to use instead', () => {
       'private members',
       /\bprivate (?!constructor\b)[a-zA-Z]/,
       '#name',
-      /^src\/(live\/(event-listener|http-pool|in-flight|live-clients|live-session|rate-search|schedule|stress|weir-target)|actor\/client\/client-tally|node\/ownership|api\/keys|cli\/node-machines)\.ts$/,
+      /^src\/(harness\/live\/(event-listener|http-pool|in-flight|live-clients|live-session|rate-search|schedule|stress|weir-target)|harness\/clients\/client-tally|node\/ownership|api\/keys|cli\/node-machines)\.ts$/,
     ],
     ['default export', /^export default\b/m, 'a named export', /worker\.ts$/],
   ];
@@ -66,10 +76,13 @@ describe('what is banned, and what to use instead', () => {
 });
 
 describe('phrases that users stumbled over, in texts and in the strings of sources', () => {
-  const pages = readdirSync('src/topics')
+  const pages = readdirSync('src/cli/topics')
     .filter((name) => name.endsWith('.md'))
-    .map((name) => join('src/topics', name));
-  const texts = ['README.md', 'scenarios/README.md', 'scenarios/recipes/README.md', 'src/README.md', ...pages];
+    .map((name) => join('src/cli/topics', name));
+  const sourcePages = readdirSync('src', { recursive: true })
+    .map((name) => join('src', String(name)))
+    .filter((path) => /(README|DECISIONS)\.md$/.test(path));
+  const texts = ['README.md', 'scenarios/README.md', 'scenarios/recipes/README.md', ...sourcePages, ...pages];
   /** The strings of a source and the text between its elements, a line for each: comments are for another test. */
   const stringsOf = (path: string) => {
     // In scripts and statements of databases, lines that begin with two dashes are comments, too.

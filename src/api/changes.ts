@@ -1,7 +1,7 @@
 // The endpoints that change a contract in place: its name, numbers and rule, and the candidate compared with it.
-import { ContractDefinition, Shadow } from '../limiter/definition.js';
-import { strict } from '../schema/fields.js';
-import { Type } from '../schema/json-schema.js';
+import { ContractDefinition, Shadow } from '../core/limiter/definition.js';
+import { strict } from '../core/schema/fields.js';
+import { Type } from '../core/schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import { get, patch, post } from './endpoint.js';
 import { ContractName, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';

@@ -1,10 +1,10 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, list keys, move to a state.
-import { ContractDefinition, Shadow, WhenAway } from '../limiter/definition.js';
-import { DrawnMachine } from '../limiter/drawn-machine.js';
-import { GatewayDefinition } from '../limiter/gateway-definition.js';
-import { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { RowShape } from '../record/row.js';
-import { Type } from '../schema/json-schema.js';
+import { ContractDefinition, Shadow, WhenAway } from '../core/limiter/definition.js';
+import { DrawnMachine } from '../core/limiter/drawn-machine.js';
+import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
+import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
+import { RowShape } from '../core/record/row.js';
+import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
   ContractName,

@@ -1,5 +1,5 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
-import { Type } from '../schema/json-schema.js';
+import { Type } from '../core/schema/json-schema.js';
 import { type Endpoint, get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, EventType, exact, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';

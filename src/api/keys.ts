@@ -1,5 +1,5 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
-import { Type } from '../schema/json-schema.js';
+import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { created, exact, ok, pageOf, Slug } from './shapes.js';
 

@@ -1,6 +1,6 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
-import { SuccessionShape } from '../record/row.js';
-import { Type } from '../schema/json-schema.js';
+import { SuccessionShape } from '../core/record/row.js';
+import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
 import { Cycle, exact, OfMachine, ok } from './shapes.js';
 

@@ -1,7 +1,7 @@
 // The endpoints of operators: the registry, and projections over future cycles.
-import { SUBSTRATE } from '../operator/ko42.js';
-import { Type } from '../schema/json-schema.js';
-import { CYCLE_MS } from '../time/cycle.js';
+import { SUBSTRATE } from '../core/operator/ko42.js';
+import { Type } from '../core/schema/json-schema.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 import { get, post } from './endpoint.js';
 import { Cycle, exact, Hash, ok } from './shapes.js';
 

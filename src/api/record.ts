@@ -1,7 +1,7 @@
 // The endpoints of the record: read, verify.
-import { CutShape, ROW_KINDS, RowShape } from '../record/row.js';
-import { HeadShape, VerificationShape } from '../record/verification.js';
-import { Type } from '../schema/json-schema.js';
+import { CutShape, ROW_KINDS, RowShape } from '../core/record/row.js';
+import { HeadShape, VerificationShape } from '../core/record/verification.js';
+import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
 import { ContractId, Cycle, exact, limitOf, OfMachine, ok, Seq } from './shapes.js';
 

@@ -1,7 +1,7 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
-import { strict } from '../schema/fields.js';
-import { Type } from '../schema/json-schema.js';
+import { strict } from '../core/schema/fields.js';
+import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
 export const LONGEST_PAGE = 250;

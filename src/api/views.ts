@@ -1,8 +1,8 @@
 // The schemas of machines, contracts, decisions and problems in answers of the node.
 import type { Static } from 'typebox';
-import { WhenAway } from '../limiter/definition.js';
-import { HeadShape } from '../record/verification.js';
-import { Type } from '../schema/json-schema.js';
+import { WhenAway } from '../core/limiter/definition.js';
+import { HeadShape } from '../core/record/verification.js';
+import { Type } from '../core/schema/json-schema.js';
 import { Cycle, Keyed } from './shapes.js';
 
 export const MachineSummary = Type.Object({

@@ -16,7 +16,7 @@
 //
 // `npm run types` makes the type declarations when the package is packed.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -64,19 +64,15 @@ export function routeOf(name) {
 /** Keeps TypeBox from probing `Function`, which the page's policy forbids with an error message. */
 const withoutFunction = { 'globalThis.Function': 'undefined' };
 
+const page = (path, folder = '') => ({ in: path, out: folder + basename(path, extname(path)) });
 const pages = await build({
   ...forBrowsers,
   entryPoints: [
-    'node/home.html',
-    'node/home.tsx',
-    'node/machine.html',
-    'node/machine.tsx',
-    'icon.svg',
-    'report.ts',
-    'weir.css',
-    'sweep.ts',
-    'recommend.ts',
-  ].map((name) => `src/web/${name}`),
+    ...['home.html', 'home.tsx', 'machine.html', 'machine.tsx'].map((name) => page(`src/web/node/${name}`, 'node/')),
+    ...['icon.svg', 'report.ts', 'weir.css'].map((name) => page(`src/web/${name}`)),
+    { in: 'src/tools/sweep/page.ts', out: 'sweep' },
+    { in: 'src/tools/recommend/page.ts', out: 'recommend' },
+  ],
   outdir: 'dist/web',
   loader: { '.html': 'copy', '.svg': 'copy' },
   plugins: [withoutSchemas],
@@ -98,12 +94,12 @@ const verifier = await build({
 
 const play = await build({
   ...forBrowsers,
-  entryPoints: { program: 'src/cli/playground.ts', unpack: 'src/play/unpack.ts' },
+  entryPoints: { program: 'src/cli/playground.ts', unpack: 'src/tools/play/unpack.ts' },
   outdir: 'dist/web/play',
   // A page opened from disk cannot start module workers.
   format: 'iife',
-  alias: { 'node:net': './src/play/node-in-page.ts' },
-  inject: ['src/play/node-in-page.ts'],
+  alias: { 'node:net': './src/tools/play/node-in-page.ts' },
+  inject: ['src/tools/play/node-in-page.ts'],
   define: withoutFunction,
   write: false,
 });
@@ -205,7 +201,7 @@ const library = await build({
   ...forNode,
   entryPoints: {
     'lib/weir': 'src/weir.ts',
-    'lib/limit': 'src/middleware/limit.ts',
+    'lib/limit': 'src/tools/middleware/limit.ts',
   },
   splitting: true,
   chunkNames: 'lib/chunk-[hash]',
@@ -215,7 +211,7 @@ const library = await build({
 
 const client = await build({
   ...forNode,
-  entryPoints: { 'lib/client': 'src/client/weir-client.ts' },
+  entryPoints: { 'lib/client': 'src/api/client/weir-client.ts' },
   platform: 'neutral',
   mainFields: ['module', 'main'],
   plugins: [withoutSchemas],

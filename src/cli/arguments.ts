@@ -1,9 +1,9 @@
 // Parses command-line words by the schema of the command: values within bounds, and no option without effect.
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { nearest } from '../core/schema/did-you-mean.js';
+import type { Failure } from '../core/schema/failure.js';
 import { shellWord } from '../report/reported.js';
-import { nearest } from '../schema/did-you-mean.js';
-import type { Failure } from '../schema/failure.js';
 import { type CommandLine, entriesOf, type Option, type Options, written } from './command.js';
 import { usageFailure } from './exit-codes.js';
 

@@ -1,6 +1,6 @@
 // `weir client undici`: how a client library retries and reacts to failures and limiters; without a name, lists all.
-import { type ClientLibrary, clientLibraries } from '../actor/client/libraries.js';
-import type { RetrySpec } from '../actor/client/retry-schema.js';
+import { type ClientLibrary, clientLibraries } from '../harness/clients/libraries.js';
+import type { RetrySpec } from '../harness/clients/retry-schema.js';
 import { choice, command } from './command.js';
 import { json } from './options.js';
 import { type Printed, print } from './print.js';
@@ -103,7 +103,7 @@ const MOST_BINS = 12;
 const WIDTH = 40;
 
 async function clientProfile(name: string, { library, held, client }: ClientLibrary) {
-  const { yamlText } = await import('../scenario/document.js');
+  const { yamlText } = await import('../core/schema/document.js');
   const atFailures = [];
   for (const share of SHARES) atFailures.push({ share, attempts: (await run(failing(name, share))).amplification });
   const burst = await run(bursting(name));
@@ -154,10 +154,10 @@ function bursting(like: string): object {
 
 async function run(scenario: object) {
   const [{ parseScenario }, { JourneyRecorder }, { simulate }, { startOf }] = await Promise.all([
-    import('../scenario/load-scenario.js'),
-    import('../simulate/journeys.js'),
-    import('../simulate/simulate.js'),
-    import('../time/cycle.js'),
+    import('../harness/scenario/load-scenario.js'),
+    import('../harness/simulate/journeys.js'),
+    import('../harness/simulate/simulate.js'),
+    import('../core/time/cycle.js'),
   ]);
   const loaded = parseScenario(JSON.stringify(scenario), 'client.yaml');
   const journeys = new JourneyRecorder();

@@ -1,7 +1,7 @@
 // A command is data: one schema for arguments and options, examples, and `run`. Checks, help, completion, the page of all commands
 // and the line that repeats a run derive from it. Command files are light: `run` loads what it needs.
 import type * as TypeBox from 'typebox';
-import { Type } from '../schema/json-schema.js';
+import { Type } from '../core/schema/json-schema.js';
 
 type Schema = TypeBox.TSchema;
 export type Options = Readonly<Record<string, Schema>>;

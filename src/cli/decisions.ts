@@ -3,9 +3,9 @@
 //   {"t_ms": 1699999200000, "n": 1, "key": "a", "hold_ms": 0}
 //     -> {"admitted": true, "delay_ms": 0, "retry_after_ms": 0, "remaining": 9, "state": "allowing"}
 import { once } from 'node:events';
-import { Deciders } from '../limiter/products/deciders.js';
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { LineCutter } from '../traffic/log/lines.js';
+import { Deciders } from '../core/limiter/products/deciders.js';
+import type { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
+import { LineCutter } from '../harness/traffic/log/lines.js';
 import { say } from './say.js';
 
 const MOST_HELD = 1 << 16;

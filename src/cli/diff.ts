@@ -1,8 +1,9 @@
 // `weir diff`: the effect of a change of a gateway's limits on bursts and on the requests of a log.
-import { clientLibraries, type LibraryName } from '../actor/client/libraries.js';
-import type { LimitsDiff } from '../report/diff-document.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { wallNowMs } from '../time/wall.js';
+
+import { CYCLE_MS } from '../core/time/cycle.js';
+import { wallNowMs } from '../core/time/wall.js';
+import { clientLibraries, type LibraryName } from '../harness/clients/libraries.js';
+import type { LimitsDiff } from '../tools/gateway/diff-document.js';
 import { choice, command, flag, type GivenTo, type Options, several, text, value } from './command.js';
 import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
@@ -65,9 +66,9 @@ export const diff = command({
     const [{ limitFilesOf }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all(
       [
         import('./limit-files.js'),
-        import('../gateway/limits-in.js'),
-        import('../sizing/limit-changes.js'),
-        import('../report/diff-document.js'),
+        import('../tools/gateway/limits-in.js'),
+        import('../tools/gateway/limit-changes.js'),
+        import('../tools/gateway/diff-document.js'),
         import('../report/answer-folder.js'),
       ],
     );
@@ -104,7 +105,7 @@ export const diff = command({
 });
 
 async function trafficOf(given: Given, log: readonly string[], sides: Pick<LimitsDiff, 'old' | 'new'>) {
-  const { diffLimits } = await import('../sizing/limit-diff.js');
+  const { diffLimits } = await import('../tools/gateway/limit-diff.js');
   const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs(), clients: given.clients };
   refuseCosts(options, 'files of gateways');
   return diffLimits(log, sides, options, { signal: stopSignal(), onProgress: readingProgress(logName(log)) });

@@ -1,15 +1,15 @@
 // The thread of live/embedded-node.ts: starts and warms up a node, and closes it on a message.
 import { parentPort, workerData } from 'node:worker_threads';
-import { rateLimiter } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
-import { connectTo, warmUp } from '../live/connection.js';
-import { type EmbeddedNodeMessage, type EmbeddedNodeTask, startFailure } from '../live/embedded-node.js';
-import { WeirTarget } from '../live/weir-target.js';
+import { rateLimiter } from '../core/limiter/rate-limiter.js';
+import { planContract } from '../core/limiter/validate.js';
+import { generateSigner } from '../core/record/signing.js';
+import { assert } from '../core/schema/failure.js';
+import { WallClock } from '../core/time/wall.js';
+import { connectTo, warmUp } from '../harness/live/connection.js';
+import { type EmbeddedNodeMessage, type EmbeddedNodeTask, startFailure } from '../harness/live/embedded-node.js';
+import { WeirTarget } from '../harness/live/weir-target.js';
 import { startNode } from '../node/node.js';
-import { generateSigner } from '../record/signing.js';
-import { assert } from '../schema/failure.js';
-import { openSqliteStore } from '../store/sqlite.js';
-import { WallClock } from '../time/wall.js';
+import { openSqliteStore } from '../node/store/sqlite.js';
 
 const port = parentPort;
 assert(port !== null, 'embedded-node-worker.ts runs as a thread');

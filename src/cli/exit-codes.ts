@@ -1,6 +1,7 @@
 // Exit codes, and the output of failures.
-import type { Verdict } from '../outcome/outcome-schema.js';
-import { Failure } from '../schema/failure.js';
+
+import { Failure } from '../core/schema/failure.js';
+import type { Verdict } from '../harness/outcome/outcome-schema.js';
 import { exitOfStop } from './interrupt.js';
 import { say, warn } from './say.js';
 

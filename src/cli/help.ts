@@ -1,8 +1,8 @@
 // Help texts, derived from the commands: the first page, the page of a command, the page of all commands, and candidates for completion.
 import { filled, type Terminal } from '../report/terminal-text.js';
-import { topics } from '../topics/topics.js';
 import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
 import { commands, groups, type ListedCommand } from './commands.js';
+import { topics } from './topics/topics.js';
 
 const MOST_COLUMNS = 110;
 

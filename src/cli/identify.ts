@@ -1,12 +1,13 @@
 // `weir identify`: announces its requests, sends them, answers, and saves the answer for later.
-import type { Answer } from '../identify/answer.js';
-import type { AskingOptions } from '../identify/ask-target.js';
-import type { ClientAnswer } from '../identify/client/client-answer.js';
-import type { Investigated } from '../identify/explanations.js';
+
+import { parseTimeMs } from '../core/schema/quantity.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
+import { monotonicNowMs } from '../core/time/wall.js';
 import { documentText } from '../report/terminal-blocks.js';
-import { parseTimeMs } from '../schema/quantity.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { monotonicNowMs } from '../time/wall.js';
+import type { Answer } from '../tools/identify/answer.js';
+import type { AskingOptions } from '../tools/identify/ask-target.js';
+import type { ClientAnswer } from '../tools/identify/client/client-answer.js';
+import type { Investigated } from '../tools/identify/explanations.js';
 import { command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
@@ -87,9 +88,9 @@ export const identify = command({
     if (given.client) return identifyClient(given);
     if ((url === undefined) === (from === undefined)) throw usageFailure('Give a URL, --from or --client.');
     const [{ answerDocument }, { writeFindings }, { identificationOf }] = await Promise.all([
-      import('../identify/answer-document.js'),
-      import('../identify/findings.js'),
-      import('../identify/identification.js'),
+      import('../tools/identify/answer-document.js'),
+      import('../tools/identify/findings.js'),
+      import('../tools/identify/identification.js'),
     ]);
     const { found, answer } = from === undefined ? await live(url!, given) : await offline(from, given);
     const said = identificationOf(answer, found.evidence.seen, url ?? from);
@@ -124,11 +125,11 @@ async function offline(
   { logFormat, time, where, key, logClient, limitedStatus }: Given,
 ): Promise<Identified> {
   const [{ readAccessLog }, { answerOf }, { readEvidence }, { answerOfLog }, { identifyRecorded }] = await Promise.all([
-    import('../identify/access-log.js'),
-    import('../identify/answer.js'),
-    import('../identify/findings.js'),
-    import('../identify/log-answer.js'),
-    import('../identify/recorded.js'),
+    import('../tools/identify/access-log.js'),
+    import('../tools/identify/answer.js'),
+    import('../tools/identify/findings.js'),
+    import('../tools/identify/log-answer.js'),
+    import('../tools/identify/recorded.js'),
   ]);
   const seen = await readEvidence(from);
   if (seen !== undefined) {
@@ -153,10 +154,10 @@ async function offline(
 
 async function live(url: string, given: Given): Promise<Identified> {
   const [{ answerOf }, { ask }, { investigate }, { investigateKeyed, keysInWords }] = await Promise.all([
-    import('../identify/answer.js'),
-    import('../identify/ask-target.js'),
-    import('../identify/investigation.js'),
-    import('../identify/key-check.js'),
+    import('../tools/identify/answer.js'),
+    import('../tools/identify/ask-target.js'),
+    import('../tools/identify/investigation.js'),
+    import('../tools/identify/key-check.js'),
   ]);
   const { budget, keyHeader } = given;
   const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
@@ -202,11 +203,11 @@ function hostIn(url: string | undefined): string {
 async function identifyClient({ program, port, for: time, json }: Given): Promise<void> {
   const [{ clientAnswer }, { clientDocument }, { investigateClient }, { playScripts }, { drawsOf }] = await Promise.all(
     [
-      import('../identify/client/client-answer.js'),
-      import('../identify/client/client-document.js'),
-      import('../identify/client/client-investigation.js'),
-      import('../identify/client/play-scripts.js'),
-      import('../math/random.js'),
+      import('../tools/identify/client/client-answer.js'),
+      import('../tools/identify/client/client-document.js'),
+      import('../tools/identify/client/client-investigation.js'),
+      import('../tools/identify/client/play-scripts.js'),
+      import('../core/math/random.js'),
     ],
   );
   const progress = progressLines();

@@ -2,10 +2,10 @@
 import { constants } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { packageFile } from '../package-file.js';
-import { nearest } from '../schema/did-you-mean.js';
-import { Failure } from '../schema/failure.js';
-import { writing } from '../schema/unwritable.js';
+import { packageFile } from '../core/files/package-file.js';
+import { nearest } from '../core/schema/did-you-mean.js';
+import { Failure } from '../core/schema/failure.js';
+import { writing } from '../core/schema/unwritable.js';
 import { command, text } from './command.js';
 import { say } from './say.js';
 

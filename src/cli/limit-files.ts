@@ -5,10 +5,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
-import type { Source } from '../gateway/found.js';
-import { includedBy, includesIn, isMainFile } from '../gateway/nginx-includes.js';
-import { Failure } from '../schema/failure.js';
-import { readText } from '../schema/text-file.js';
+import { Failure } from '../core/schema/failure.js';
+import { readText } from '../core/schema/text-file.js';
+import type { Source } from '../tools/gateway/found.js';
+import { includedBy, includesIn, isMainFile } from '../tools/gateway/nginx-includes.js';
 
 const MOST_FILES = 5_000;
 /** Of files that may be included. */

@@ -1,10 +1,10 @@
 // `--limit`: a limiter as a text or in a file, the same for every command.
 import { statSync } from 'node:fs';
-import { type GatewayLimits, leftOut } from '../gateway/found.js';
-import { notRead } from '../gateway/unread-formats.js';
-import type { RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { Failure } from '../schema/failure.js';
-import { readText } from '../schema/text-file.js';
+import type { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
+import { Failure } from '../core/schema/failure.js';
+import { readText } from '../core/schema/text-file.js';
+import { type GatewayLimits, leftOut } from '../tools/gateway/found.js';
+import { notRead } from '../tools/gateway/unread-formats.js';
 import { text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
@@ -17,13 +17,13 @@ export const limit = text(`the limiter: ${LIMIT_WORDS}`);
 
 /** @throws Failure `invalid_definition`, `unreadable_file`, `invalid_yaml` */
 export async function limiterGiven(given: string): Promise<GivenLimiter> {
-  const { fileIn, limiterIn } = await import('../scenario/limit-file.js');
-  const { checkLimiter, followsRule } = await import('../limiter/products/limiter-spec.js');
+  const { fileIn, limiterIn } = await import('../harness/scenario/limit-file.js');
+  const { checkLimiter, followsRule } = await import('../core/limiter/products/limiter-spec.js');
   if (fileIn(given) === undefined) {
     const limiter = limiterIn(given, read);
     return followsRule(limiter) ? limiter : checkLimiter(limiter);
   }
-  const { limitersIn } = await import('../gateway/limits-in.js');
+  const { limitersIn } = await import('../tools/gateway/limits-in.js');
   const limiter = limiterIn(given, read, (name, text, location) => limiterAt(name, limitersIn(text, name), location));
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }
@@ -40,7 +40,7 @@ const read = (file: string) =>
  * @throws Failure `invalid_definition` if it has none, or not at the location that is named
  */
 export async function gatewayLimitsGiven(given: string): Promise<GatewayLimits | undefined> {
-  const { fileIn, isGatewayFile } = await import('../scenario/limit-file.js');
+  const { fileIn, isGatewayFile } = await import('../harness/scenario/limit-file.js');
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const named = fileIn(given) ?? (isFolder(given) ? { file: given, location: undefined } : undefined);
   if (named === undefined) return undefined;
@@ -48,8 +48,8 @@ export async function gatewayLimitsGiven(given: string): Promise<GatewayLimits |
   if (!isFolder(file) && !isGatewayFile(file, read(file))) return undefined;
   const [{ filesIn }, { limitersInFiles }, { fittingLimits }] = await Promise.all([
     import('./limit-files.js'),
-    import('../gateway/limits-in.js'),
-    import('../sizing/limit-changes.js'),
+    import('../tools/gateway/limits-in.js'),
+    import('../tools/gateway/limit-changes.js'),
   ]);
   const gateway = fittingLimits(limitersInFiles(await filesIn(file)));
   const { limiters, places, notUnderstood, unread, appliesTo } = gateway;
@@ -97,8 +97,8 @@ function noSuchPlace(file: string, places: readonly { readonly where: string }[]
 
 export async function limiterNotesOf(limiter: GivenLimiter, cycleMs: number): Promise<string[]> {
   const [{ limitSentence }, { limiterNotes }] = await Promise.all([
-    import('../limiter/products/limit-sentence.js'),
-    import('../limiter/products/limiter-spec.js'),
+    import('../core/limiter/products/limit-sentence.js'),
+    import('../core/limiter/products/limiter-spec.js'),
   ]);
   return [`Limiter ${limitSentence(limiter, cycleMs)}.`, ...limiterNotes(limiter)];
 }
@@ -106,9 +106,9 @@ export async function limiterNotesOf(limiter: GivenLimiter, cycleMs: number): Pr
 /** @throws Failure `wrong_usage` for a definition with its own states */
 export async function ruleGiven(limiter: GivenLimiter, cycleMs: number): Promise<RuleDefinition> {
   const [{ definitionOf }, { limiterParameters }, { planContract }] = await Promise.all([
-    import('../limiter/products/products.js'),
-    import('../limiter/rate-limiter.js'),
-    import('../limiter/validate.js'),
+    import('../core/limiter/products/products.js'),
+    import('../core/limiter/rate-limiter.js'),
+    import('../core/limiter/validate.js'),
   ]);
   if (!('definition' in limiter)) return definitionOf(limiter, cycleMs);
   const { definition } = planContract(limiter['definition']);

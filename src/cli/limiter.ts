@@ -1,9 +1,9 @@
 // `weir limiter nginx 10r/s burst=5`: the effect of one limiter, or several side by side, in a few lines and a chart; without arguments,
 // all known limiters; with -, decisions for requests from standard input.
 import { writeFile } from 'node:fs/promises';
-import type { Profile } from '../limiter/products/profile.js';
-import type { Primitive, RuleDefinition } from '../limiter/rule/rule-definition.js';
-import { writing } from '../schema/unwritable.js';
+import type { Profile } from '../core/limiter/products/profile.js';
+import type { Primitive, RuleDefinition } from '../core/limiter/rule/rule-definition.js';
+import { writing } from '../core/schema/unwritable.js';
 import { command, type GivenTo, several, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { type GivenLimiter, LIMIT_WORDS, limiterGiven, ruleGiven } from './limit.js';
@@ -67,13 +67,13 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     { templates },
     { templateIdOf },
   ] = await Promise.all([
-    import('../scenario/limit-file.js'),
-    import('../limiter/products/limit-text.js'),
-    import('../limiter/products/limiter-spec.js'),
-    import('../limiter/products/products.js'),
-    import('../limiter/products/limit-files.js'),
-    import('../limiter/templates.js'),
-    import('../limiter/rule-limiter.js'),
+    import('../harness/scenario/limit-file.js'),
+    import('../core/limiter/products/limit-text.js'),
+    import('../core/limiter/products/limiter-spec.js'),
+    import('../core/limiter/products/products.js'),
+    import('../core/limiter/products/limit-files.js'),
+    import('../core/limiter/templates.js'),
+    import('../core/limiter/rule-limiter.js'),
   ]);
   const texts: string[] = [];
   words.forEach((word, at) => {
@@ -132,8 +132,8 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
 
 async function explain(limiters: readonly Shown[], { json }: Given): Promise<void> {
   const [{ profileOf }, { burstChart, profileWords }] = await Promise.all([
-    import('../limiter/products/profile.js'),
-    import('../limiter/products/limiter-profile.js'),
+    import('../core/limiter/products/profile.js'),
+    import('../core/limiter/products/limiter-profile.js'),
   ]);
   const explained = limiters.map((one) => {
     const profile = profileOf(one.rule);
@@ -177,10 +177,10 @@ const MOST_SHOWN = 60;
 
 async function list(json: boolean): Promise<void> {
   const [{ products }, { profileOf }, { templates }, { limitText }] = await Promise.all([
-    import('../limiter/products/products.js'),
-    import('../limiter/products/profile.js'),
-    import('../limiter/templates.js'),
-    import('../limiter/products/limit-text.js'),
+    import('../core/limiter/products/products.js'),
+    import('../core/limiter/products/profile.js'),
+    import('../core/limiter/templates.js'),
+    import('../core/limiter/products/limit-text.js'),
   ]);
   const named = Object.entries(products).map(([name, { product, example, refused, rule }]) => {
     const limiter = { like: name, ...example };

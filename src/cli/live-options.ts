@@ -1,5 +1,5 @@
 // Options of all commands that send requests to a live target.
-import type { LiveOptions } from '../live/load.js';
+import type { LiveOptions } from '../harness/live/load.js';
 import { type About, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { allow, MOST_CYCLE_MS, readMs } from './options.js';

@@ -1,9 +1,9 @@
 // `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line per cycle.
 import { setFlagsFromString } from 'node:v8';
-import type { LiveOptions } from '../live/load.js';
+import { readText } from '../core/schema/text-file.js';
+import type { LiveOptions } from '../harness/live/load.js';
+import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import type { Reported } from '../report/reported.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { readText } from '../schema/text-file.js';
 import { type CommandLine, choice, command, type GivenTo, optionName, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { stopSignal } from './interrupt.js';
@@ -71,8 +71,8 @@ export const load = command({
   ],
   run: async (given, line) => {
     const [{ loadScenario }, { mintKey }, { runAll }] = await Promise.all([
-      import('../scenario/load-scenario.js'),
-      import('../live/load.js'),
+      import('../harness/scenario/load-scenario.js'),
+      import('../harness/live/load.js'),
       import('./runs.js'),
     ]);
     // Slow answers make requests live long. V8 then pretenures them: 3 kB per request in old space until the next full
@@ -140,9 +140,9 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
 
 async function askedOfUrl(url: string, given: Given): Promise<Asked> {
   const [{ parseScenario }, { scenarioOfUrl }, { windowsOf }] = await Promise.all([
-    import('../scenario/load-scenario.js'),
-    import('../live/url-scenario.js'),
-    import('../limiter/products/limiter-spec.js'),
+    import('../harness/scenario/load-scenario.js'),
+    import('../harness/live/url-scenario.js'),
+    import('../core/limiter/products/limiter-spec.js'),
   ]);
   const asked = given.limit === undefined ? undefined : await limiterGiven(given.limit);
   const limiter = asked?.['primitive'] === 'none' ? undefined : asked;
@@ -181,9 +181,9 @@ async function loadOne(
 ): Promise<Reported> {
   const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
-    import('../live/load.js'),
-    import('../live/live-rows.js'),
-    import('../live/answer-tally.js'),
+    import('../harness/live/load.js'),
+    import('../harness/live/live-rows.js'),
+    import('../harness/live/answer-tally.js'),
   ]);
   const seed = given.seed ?? scenario.seed;
   const lines = new CycleLines(scenario.name);

@@ -1,9 +1,9 @@
 // A loopback server for the page of the playground.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { bundled } from '../core/files/bundled.js';
+import { Failure } from '../core/schema/failure.js';
 import { type HostCheck, hostCheck, refuseHostLines } from '../node/host-names.js';
-import { Failure } from '../schema/failure.js';
-import { bundled } from '../web/bundled.js';
 
 interface Answer {
   readonly status?: number;

@@ -1,13 +1,13 @@
 // Options that describe a log, shared by commands, and the words on how it was read.
 import { basename } from 'node:path';
+import { parseTimeMs } from '../core/schema/quantity.js';
+import { readInstant } from '../harness/traffic/log/instant.js';
+import type { LogOptions } from '../harness/traffic/log/log-options.js';
+import type { LogReading } from '../harness/traffic/log/read-bytes.js';
+import type { ReadSummary } from '../harness/traffic/log/read-summary.js';
+import { timeUnits } from '../harness/traffic/log/unix.js';
+import { parseWhere } from '../harness/traffic/log/where.js';
 import { counted, readFacts } from '../report/words.js';
-import { parseTimeMs } from '../schema/quantity.js';
-import { readInstant } from '../traffic/log/instant.js';
-import type { LogOptions } from '../traffic/log/log-options.js';
-import type { LogReading } from '../traffic/log/read-bytes.js';
-import type { ReadSummary } from '../traffic/log/read-summary.js';
-import { timeUnits } from '../traffic/log/unix.js';
-import { parseWhere } from '../traffic/log/where.js';
 import { type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { cycleMs } from './options.js';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The program `weir`.
-import { unwritableFailure } from '../schema/unwritable.js';
+import { unwritableFailure } from '../core/schema/unwritable.js';
 import { endWith } from './exit-codes.js';
 import { runCommandLine } from './program.js';
 

@@ -1,13 +1,13 @@
 // `weir node deploy`, `change`, `candidate`, `promote`, `delete`: creates and changes rate limiters and custom definitions on a machine.
 import { changeContract, promoteCandidate, showCandidate } from '../api/changes.js';
+import type { AnswerOf, ApiClient } from '../api/client/api-client.js';
 import { createContract, deleteContract, deployRateLimiter } from '../api/contracts.js';
 import { createMachine } from '../api/machines.js';
 import { readClock } from '../api/node.js';
-import type { AnswerOf, ApiClient } from '../client/api-client.js';
-import type { ContractDefinition } from '../limiter/definition.js';
-import { limitText } from '../limiter/products/limit-text.js';
+import type { ContractDefinition } from '../core/limiter/definition.js';
+import { limitText } from '../core/limiter/products/limit-text.js';
+import { nearestWindow } from '../core/schema/quantity.js';
 import { spanWords } from '../report/words.js';
-import { nearestWindow } from '../schema/quantity.js';
 import { text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { limit, limiterGiven } from './limit.js';
@@ -48,7 +48,7 @@ export const deploy = nodeCommand({
     const { api } = node;
     const rule = given.limit === undefined ? undefined : await limiterGiven(given.limit);
     const definition = rule?.['definition'] as ContractDefinition | undefined;
-    const { limiterNotes, windowsOf } = await import('../limiter/products/limiter-spec.js');
+    const { limiterNotes, windowsOf } = await import('../core/limiter/products/limiter-spec.js');
     for (const note of limiterNotes(rule)) warn(`${note}\n`);
     const { keyed, ...further } = bodyOf([
       ...(max_keys === undefined ? [] : [['keyed.max_keys', String(max_keys)] as const]),

@@ -1,7 +1,8 @@
 // Shared parts of the commands of `weir node`: options, and the connection to the node.
+
+import { DEFAULT_URL } from '../api/client/base-url.js';
+import type { NodeClient } from '../api/client/node-client.js';
 import { readClock } from '../api/node.js';
-import { DEFAULT_URL } from '../client/base-url.js';
-import type { NodeClient } from '../client/node-client.js';
 import { type Command, command, flag, type GivenTo, type Options, text, whole } from './command.js';
 import { allow, durationIn } from './options.js';
 import { type Printed, print } from './print.js';
@@ -42,7 +43,7 @@ export function nodeCommand<Known extends Options>(parts: {
     examples,
     run: async (given) => {
       const { url, allow: allowed, json } = given as Partial<GivenTo<typeof commonOptions>>;
-      const { connectFromFolder, trustNote } = await import('../client/node-client.js');
+      const { connectFromFolder, trustNote } = await import('../api/client/node-client.js');
       const { WEIR_URL, WEIR_KEY } = process.env;
       const node = await connectFromFolder({
         url: url ?? (WEIR_URL || DEFAULT_URL),

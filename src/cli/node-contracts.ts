@@ -1,12 +1,13 @@
 // `weir node contracts`, `transition`, `event` and `gate`: shows contracts, moves them, asks for decisions.
+
+import type { AnswerOf, ApiClient } from '../api/client/api-client.js';
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import { countOne, gateByPost } from '../api/events.js';
 import { getMachine } from '../api/machines.js';
 import { LONGEST_PAGE } from '../api/shapes.js';
-import type { AnswerOf, ApiClient } from '../client/api-client.js';
-import { limitText } from '../limiter/products/limit-text.js';
+import { limitText } from '../core/limiter/products/limit-text.js';
+import { Failure } from '../core/schema/failure.js';
 import { counted, duration, spanWords } from '../report/words.js';
-import { Failure } from '../schema/failure.js';
 import { flag, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';

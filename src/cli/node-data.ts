@@ -30,7 +30,7 @@ export const backup = command({
     const [{ copyInFolder, keepCopy, keyFileOf }, { askForCopy }, { openSqliteStore }] = await Promise.all([
       import('../node/backup.js'),
       import('../node/operator-socket.js'),
-      import('../store/sqlite.js'),
+      import('../node/store/sqlite.js'),
     ]);
     const keyFile = withKey ? keyFileOf(file) : undefined;
     const taken = [file, keyFile].find((path) => path !== undefined && existsSync(path));

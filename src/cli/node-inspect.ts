@@ -1,12 +1,12 @@
 // `weir node inspect`: the node's definition of a template. With --as, and no node: as a starting point for a copy, as a machine for
 // XState's visual tools, or as a diagram.
 import type { Static } from 'typebox';
-import { type ClientKind, clientKinds } from '../actor/client/client-schema.js';
 import { inspectRateLimiter } from '../api/contracts.js';
-import { type ContractDefinition, isOnAggregate, type TransitionDefinition } from '../limiter/definition.js';
-import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
-import { Failure } from '../schema/failure.js';
-import { readText } from '../schema/text-file.js';
+import { type ContractDefinition, isOnAggregate, type TransitionDefinition } from '../core/limiter/definition.js';
+import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
+import { Failure } from '../core/schema/failure.js';
+import { readText } from '../core/schema/text-file.js';
+import { type ClientKind, clientKinds } from '../harness/clients/client-schema.js';
 import { choice, command, type GivenTo, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { nodeCommand } from './node-command.js';
@@ -90,8 +90,8 @@ export const inspect = command({
     if (client !== undefined) {
       if (as === 'definition') throw usageFailure('A client has no definition.', 'Say --as xstate or --as mermaid.');
       const [{ chartOf }, { clientDiagram }] = await Promise.all([
-        import('../actor/client/client-plan.js'),
-        import('../actor/client/client-diagram.js'),
+        import('../harness/clients/client-plan.js'),
+        import('../harness/clients/client-diagram.js'),
       ]);
       const chart = chartOf(client);
       say(as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));
@@ -99,9 +99,9 @@ export const inspect = command({
     }
     if (as === undefined) return fromNode.run(given, line);
     const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
-      import('../actor/contract-machine.js'),
-      import('../actor/state-diagram.js'),
-      import('../limiter/validate.js'),
+      import('../core/actor/contract-machine.js'),
+      import('../core/actor/state-diagram.js'),
+      import('../core/limiter/validate.js'),
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
     if (as === 'mermaid') {

@@ -1,7 +1,8 @@
 // `weir node clock`, `endpoints`, `operators` and `shift`: public information of a node, and operators over future cycles.
+
+import type { AnswerOf } from '../api/client/api-client.js';
 import { listEndpoints, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift as shiftOperators } from '../api/operators.js';
-import type { AnswerOf } from '../client/api-client.js';
 import { several, text, whole } from './command.js';
 import { nodeCommand } from './node-command.js';
 import { inputs } from './options.js';

@@ -1,11 +1,11 @@
 // `weir node record` and `weir node follow`: exports the record of a machine, or follows it.
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import type { StreamMessage } from '../api/client/event-stream.js';
 import { getContract } from '../api/contracts.js';
 import { getMachine } from '../api/machines.js';
 import { readRecord } from '../api/record.js';
-import type { StreamMessage } from '../client/event-stream.js';
-import { unwritableFailure } from '../schema/unwritable.js';
+import { unwritableFailure } from '../core/schema/unwritable.js';
 import { flag, text, whole } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { nodeCommand, slug } from './node-command.js';
@@ -73,7 +73,7 @@ export const follow = nodeCommand({
     ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
   ],
   run: async ({ api, prove }, { slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
-    const { follow } = await import('../client/event-stream.js');
+    const { follow } = await import('../api/client/event-stream.js');
     const messages = follow(api, slug, {
       afterSeq: after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq,
       signal: stopSignal(),

@@ -1,8 +1,8 @@
 // Options shared by several commands, so that they mean the same everywhere.
-import { seedOf } from '../math/seed.js';
-import { Failure } from '../schema/failure.js';
-import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../schema/quantity.js';
-import { CYCLE_MS } from '../time/cycle.js';
+import { seedOf } from '../core/math/seed.js';
+import { Failure } from '../core/schema/failure.js';
+import { cycleMsFor, nearestWindow, parseTime, parseTimeMs } from '../core/schema/quantity.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 import { flag, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';

@@ -1,6 +1,6 @@
 // `weir play`: the playground, served on loopback or written as one file.
 import { writeFile } from 'node:fs/promises';
-import { writing } from '../schema/unwritable.js';
+import { writing } from '../core/schema/unwritable.js';
 import { command, text } from './command.js';
 import { untilStopped } from './interrupt.js';
 import { port } from './options.js';
@@ -20,7 +20,7 @@ export const play = command({
     ['play --out playground.html', 'one file, which opens without a network'],
   ],
   run: async ({ scenario, port, out }) => {
-    const { bundled } = await import('../web/bundled.js');
+    const { bundled } = await import('../core/files/bundled.js');
     const page = bundled('play.html');
     if (out !== undefined) {
       await writing(out, 'Give another name: no file is overwritten.', () => writeFile(out, page, { flag: 'wx' }));
@@ -39,7 +39,7 @@ export const play = command({
 
 async function linkOf(path: string): Promise<string> {
   const [{ FileSource, readSource }, { deflateRawSync }] = await Promise.all([
-    import('../scenario/file-source.js'),
+    import('../harness/scenario/file-source.js'),
     import('node:zlib'),
   ]);
   const name = new FileSource(path).name.replace(/[^a-z0-9._-]+/g, '-').replace(/^[._-]+/, '') || 'scenario';

@@ -1,9 +1,8 @@
 // Finds the command of a command line, and runs it or shows its help.
 import { readFileSync } from 'node:fs';
-import { packageFile } from '../package-file.js';
-import { nearest } from '../schema/did-you-mean.js';
-import { topics } from '../topics/topics.js';
-import { VERSION } from '../version.js';
+import { packageFile } from '../core/files/package-file.js';
+import { nearest } from '../core/schema/did-you-mean.js';
+import { VERSION } from '../core/version.js';
 import { readArguments } from './arguments.js';
 import { commands, type ListedCommand } from './commands.js';
 import { endWith, usageFailure } from './exit-codes.js';
@@ -11,6 +10,7 @@ import { candidates, commandPage, commandsPage, firstPage, groupPage } from './h
 import { releaseStop } from './interrupt.js';
 import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
+import { topics } from './topics/topics.js';
 
 /** Runs the command and reports its failure. Sets the exit code without exiting. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
@@ -91,8 +91,8 @@ async function showPage(page: string): Promise<void> {
 async function showTopic(name: string, word = ''): Promise<void> {
   if (name === 'fields') {
     const [{ fieldPage }, { Scenario }] = await Promise.all([
-      import('../schema/field-reference.js'),
-      import('../scenario/scenario-schema.js'),
+      import('../core/schema/field-reference.js'),
+      import('../harness/scenario/scenario-schema.js'),
     ]);
     return showPage(fieldPage(Scenario, word));
   }

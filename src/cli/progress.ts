@@ -1,8 +1,9 @@
 // One line of progress on standard error. On a terminal it appears after a second of work, redraws at most ten times a second, and
 // disappears before other output. Elsewhere nothing is written, or a line each `linesEachMs`.
-import type { LiveRun } from '../live/live-run.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
-import { monotonicNowMs } from '../time/wall.js';
+
+import { monotonicNowMs } from '../core/time/wall.js';
+import type { LiveRun } from '../harness/live/live-run.js';
+import type { CycleRow } from '../harness/outcome/cycle-row.js';
 import { eraseProgress, onScreen, visible } from './say.js';
 
 const WIDTH = 24;

@@ -1,10 +1,10 @@
 // `weir recommend`: the limit that fits the requests of logs.
-import { families } from '../limiter/products/families.js';
-import { MOST_WITHIN } from '../schema/quantity.js';
-import { linesAs, otherProducts } from '../sizing/other-products.js';
-import type { LogAdviceOptions } from '../sizing/recommend.js';
-import { wallNowMs } from '../time/wall.js';
-import type { LogOptions } from '../traffic/log/log-options.js';
+import { families } from '../core/limiter/products/families.js';
+import { MOST_WITHIN } from '../core/schema/quantity.js';
+import { wallNowMs } from '../core/time/wall.js';
+import type { LogOptions } from '../harness/traffic/log/log-options.js';
+import { linesAs, otherProducts } from '../tools/recommend/other-products.js';
+import type { LogAdviceOptions } from '../tools/recommend/recommend.js';
 import { command, type GivenTo, several, text, value } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
@@ -73,9 +73,9 @@ export const recommend = command({
   ],
   run: async (given, line) => {
     const [{ familyNamed }, { limiterNotes }, { familyLadder, fitLadder }] = await Promise.all([
-      import('../limiter/products/families.js'),
-      import('../limiter/products/limiter-spec.js'),
-      import('../sizing/rule-ladder.js'),
+      import('../core/limiter/products/families.js'),
+      import('../core/limiter/products/limiter-spec.js'),
+      import('../tools/recommend/rule-ladder.js'),
     ]);
     const { exclude, log: files, limitedBelow = [[0.001]], within: windows = [['60s']] } = given;
     const cycleMs = cycleMsOf(given.cycleMs, windows.flat());
@@ -149,11 +149,11 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     { summaryOf },
   ] = await Promise.all([
     import('../report/answer-folder.js'),
-    import('../report/page/sizing-page.js'),
-    import('../report/sizing-document.js'),
-    import('../sizing/lines-to-paste.js'),
-    import('../sizing/recommend.js'),
-    import('../traffic/log/read-summary.js'),
+    import('../tools/recommend/sizing-page.js'),
+    import('../tools/recommend/sizing-document.js'),
+    import('../tools/recommend/lines-to-paste.js'),
+    import('../tools/recommend/recommend.js'),
+    import('../harness/traffic/log/read-summary.js'),
   ]);
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };

@@ -3,21 +3,21 @@ import { createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Observable } from 'rxjs';
-import type { GatewayLimits } from '../gateway/found.js';
-import type { Plan } from '../limiter/plan.js';
-import { families, familyNamed } from '../limiter/products/families.js';
-import type { LiveReplay } from '../live/live-replay.js';
-import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Plan } from '../core/limiter/plan.js';
+import { families, familyNamed } from '../core/limiter/products/families.js';
+import { sha256Hex } from '../core/schema/canonical.js';
+import { Failure } from '../core/schema/failure.js';
+import { unwritableFailure } from '../core/schema/unwritable.js';
+import { wallNowMs } from '../core/time/wall.js';
+import type { LiveReplay } from '../harness/live/live-replay.js';
+import type { CycleRow } from '../harness/outcome/cycle-row.js';
+import type { Candidate } from '../harness/simulate/key-effects.js';
+import type { Refusals } from '../harness/simulate/refusals.js';
+import type { ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
+import type { LogOptions, Warning } from '../harness/traffic/log/log-options.js';
+import type { LogReading } from '../harness/traffic/log/read-bytes.js';
 import type { Reported } from '../report/reported.js';
-import { sha256Hex } from '../schema/canonical.js';
-import { Failure } from '../schema/failure.js';
-import { unwritableFailure } from '../schema/unwritable.js';
-import type { Refusals } from '../simulate/refusals.js';
-import type { ReplayOptions, ReplaySource } from '../simulate/replay.js';
-import type { Candidate } from '../sizing/key-effects.js';
-import { wallNowMs } from '../time/wall.js';
-import type { LogOptions, Warning } from '../traffic/log/log-options.js';
-import type { LogReading } from '../traffic/log/read-bytes.js';
+import type { GatewayLimits } from '../tools/gateway/found.js';
 import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
@@ -109,7 +109,7 @@ export const replay = command({
     ['replay counts.csv --time minute --count n/60s', 'counts per minute'],
   ],
   run: async (given, line) => {
-    const { followsRule, windowsOf } = await import('../limiter/products/limiter-spec.js');
+    const { followsRule, windowsOf } = await import('../core/limiter/products/limiter-spec.js');
     const { threshold, within: written, limit: texts = [] } = given;
     const isCompared = given.compare !== undefined || texts.length > 1;
     const gateways = await Promise.all(texts.map(gatewayLimitsGiven));
@@ -185,7 +185,7 @@ async function ofLimiter(asked: Asked, limiter: GivenLimiter): Promise<Replayer>
 }
 
 async function ofGateway(gateway: GatewayLimits): Promise<Replayer> {
-  const { LimitReplay } = await import('../sizing/limit-replay.js');
+  const { LimitReplay } = await import('../tools/gateway/limit-replay.js');
   const run = (common: Common) => {
     const replayed = new LimitReplay(common.paths, gateway, common);
     return followReplay(replayed.rows(common.cycleMs), replayed, common);
@@ -214,8 +214,8 @@ function refuseBesideGateway({ limit = [] }: Given, line: CommandLine): void {
 async function replayOne(asked: Asked, replayer: Replayer): Promise<void> {
   const [{ folderFor, printRuns }, { summaryOf }, { Refusals }] = await Promise.all([
     import('./runs.js'),
-    import('../traffic/log/read-summary.js'),
-    import('../simulate/refusals.js'),
+    import('../harness/traffic/log/read-summary.js'),
+    import('../harness/simulate/refusals.js'),
   ]);
   const { given, line, cycleMs, log } = asked;
   const name = logName(given.log);
@@ -254,8 +254,8 @@ async function replayOne(asked: Asked, replayer: Replayer): Promise<void> {
 /** The plan of the limiter by window length in cycles; undefined: the window asked for. */
 async function planOf({ cycleMs }: Asked, limiter: GivenLimiter): Promise<(within?: number) => Plan> {
   const [{ checkLimiter, followsRule, limiterDefinition }, { planContract }] = await Promise.all([
-    import('../limiter/products/limiter-spec.js'),
-    import('../limiter/validate.js'),
+    import('../core/limiter/products/limiter-spec.js'),
+    import('../core/limiter/validate.js'),
   ]);
   const { definition } = limiter;
   if (definition !== undefined) return () => planContract(definition);
@@ -275,7 +275,7 @@ function runName({ given, line }: Asked, { name }: Replayer): string {
 }
 
 async function writeRefused(path: string, refusals: Refusals, { given, cycleMs, log }: Asked): Promise<void> {
-  const { readLogs } = await import('../traffic/log/read.js');
+  const { readLogs } = await import('../harness/traffic/log/read.js');
   const file = createWriteStream(path);
   const closed = finished(file);
   const sink = refusals.sink(cycleMs, log.keyColumn !== undefined, (line) => file.write(`${JSON.stringify(line)}\n`));
@@ -306,8 +306,8 @@ interface Planned extends Common {
 
 async function runVirtual(common: Planned): Promise<ReadAndRun> {
   const [{ LogRequests }, { replay$ }] = await Promise.all([
-    import('../simulate/log-requests.js'),
-    import('../simulate/stream.js'),
+    import('../harness/simulate/log-requests.js'),
+    import('../harness/simulate/stream.js'),
   ]);
   const { paths, cycleMs, planAt } = common;
   const requests = new LogRequests(paths, common);
@@ -319,7 +319,10 @@ async function runVirtual(common: Planned): Promise<ReadAndRun> {
 }
 
 async function followReplay(rows: Observable<CycleRow>, replayed: ReplaySource, common: Common): Promise<ReadAndRun> {
-  const [{ followRows }, { toReplay }] = await Promise.all([import('./runs.js'), import('../simulate/replay.js')]);
+  const [{ followRows }, { toReplay }] = await Promise.all([
+    import('./runs.js'),
+    import('../harness/simulate/replay.js'),
+  ]);
   const running = new Progress('replaying');
   const show = (row: CycleRow) => {
     common.refusals?.see(row);
@@ -332,8 +335,8 @@ async function followReplay(rows: Observable<CycleRow>, replayed: ReplaySource, 
 async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
   const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
     import('./runs.js'),
-    import('../live/live-replay.js'),
-    import('../live/live-rows.js'),
+    import('../harness/live/live-replay.js'),
+    import('../harness/live/live-rows.js'),
   ]);
   const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;
@@ -350,8 +353,8 @@ async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked
       import('../report/rules-document.js'),
       import('../report/answer-folder.js'),
       import('./print.js'),
-      import('../sizing/compare-logs.js'),
-      import('../traffic/log/read-summary.js'),
+      import('../harness/simulate/compare-logs.js'),
+      import('../harness/traffic/log/read-summary.js'),
     ]);
   const { compare = [], limit, threshold, log: files } = given;
   const isChange = limit?.length === 2;
@@ -378,8 +381,8 @@ async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked
 
 async function candidateOf(text: string, askedCycleMs: number | undefined): Promise<Candidate> {
   const [{ checkLimiter, windowsOf }, { fileIn }] = await Promise.all([
-    import('../limiter/products/limiter-spec.js'),
-    import('../scenario/limit-file.js'),
+    import('../core/limiter/products/limiter-spec.js'),
+    import('../harness/scenario/limit-file.js'),
   ]);
   const limiter = await limiterGiven(text);
   const cycleMs = cycleMsOf(askedCycleMs, windowsOf(limiter));

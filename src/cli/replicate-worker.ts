@@ -1,6 +1,11 @@
 // One thread of a pool of runs.
-import { type LoadedScenario, parseScenario, parseSent, type ScenarioObject } from '../scenario/load-scenario.js';
-import { type Replicate, type ReplicationTask, runReplication } from '../simulate/replication.js';
+import {
+  type LoadedScenario,
+  parseScenario,
+  parseSent,
+  type ScenarioObject,
+} from '../harness/scenario/load-scenario.js';
+import { type Replicate, type ReplicationTask, runReplication } from '../harness/simulate/replication.js';
 import { addTools } from '../tools.js';
 
 addTools();

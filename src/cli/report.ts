@@ -1,8 +1,8 @@
 // `weir report`: renders runs again in one format, side by side, or against a baseline; or writes the report of one run to a folder.
 import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { writing } from '../core/schema/unwritable.js';
 import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
-import { writing } from '../schema/unwritable.js';
 import { command, type GivenTo, several, text, value } from './command.js';
 import { exitCodes, usageFailure } from './exit-codes.js';
 import { json } from './options.js';

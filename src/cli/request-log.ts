@@ -7,10 +7,10 @@ import { createWriteStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Seed } from '../math/seed.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { writing } from '../schema/unwritable.js';
-import { requestsOf } from '../simulate/scenario-traffic.js';
+import type { Seed } from '../core/math/seed.js';
+import { writing } from '../core/schema/unwritable.js';
+import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
+import { requestsOf } from '../harness/simulate/scenario-traffic.js';
 import { fileOf } from './arguments.js';
 import { usageFailure } from './exit-codes.js';
 

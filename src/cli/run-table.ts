@@ -1,19 +1,25 @@
 // Runs a sweep or a map: resumes earlier runs, appends each run to the files, shows progress, text and page.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { digestOf } from '../core/schema/canonical.js';
+import { monotonicNowMs } from '../core/time/wall.js';
+import type { Axis, Cell } from '../harness/scenario/grid.js';
 import { type Block, sentence } from '../report/block.js';
 import { safeName } from '../report/folder.js';
-import { mapBlocks, matrixBlocks, shownFigures, sweepDocument, writeSweepReport } from '../report/sweep-document.js';
-import { flatRow, RunFolder, sweepDigest } from '../report/sweep-files.js';
 import { documentText } from '../report/terminal-blocks.js';
 import { counted } from '../report/words.js';
-import { digestOf } from '../schema/canonical.js';
-import { mapCollapse, RECOVERY } from '../simulate/sweep/collapse-map.js';
-import type { Axis, Cell } from '../simulate/sweep/grid.js';
-import { isMatrix, matrixFigures } from '../simulate/sweep/matrix.js';
-import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
-import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '../simulate/sweep/sweep.js';
-import { monotonicNowMs } from '../time/wall.js';
+import { mapCollapse, RECOVERY } from '../tools/sweep/collapse-map.js';
+import { isMatrix, matrixFigures } from '../tools/sweep/matrix.js';
+import type { SweepPlan } from '../tools/sweep/plan-sweep.js';
+import { type RunSweepOptions, runSweep, type SweepRow, type SweepRun } from '../tools/sweep/sweep.js';
+import {
+  mapBlocks,
+  matrixBlocks,
+  shownFigures,
+  sweepDocument,
+  writeSweepReport,
+} from '../tools/sweep/sweep-document.js';
+import { flatRow, RunFolder, sweepDigest } from '../tools/sweep/sweep-files.js';
 import type { CommandLine } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { NONE, runPlace } from './options.js';

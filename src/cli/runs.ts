@@ -1,11 +1,11 @@
 // Shared by simulate, replay and load: rows of a run, report folders, printed result.
 import { join } from 'node:path';
 import { lastValueFrom, type Observable, type OperatorFunction, tap } from 'rxjs';
+import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { reportText, runsDocument } from '../report/run-document.js';
 import { documentText } from '../report/terminal-blocks.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { CommandLine } from './command.js';
 import { exitCodes } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';

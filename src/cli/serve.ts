@@ -1,12 +1,12 @@
 // `weir serve`: runs a node until it is interrupted.
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
+import { Failure } from '../core/schema/failure.js';
+import { needing } from '../core/schema/optional-package.js';
+import { VERSION } from '../core/version.js';
 import type { NetworkStorage } from '../node/network/network-storage.js';
 import type { RunningNode } from '../node/node.js';
 import type { NodeStorage } from '../node/node-storage.js';
-import { Failure } from '../schema/failure.js';
-import { needing } from '../schema/optional-package.js';
-import { VERSION } from '../version.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { stopSignal, untilStopped } from './interrupt.js';
@@ -169,7 +169,7 @@ export const serve = command({
 async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
   const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
     import('../node/envoy/limits-file.js'),
-    import('../scenario/file-source.js'),
+    import('../harness/scenario/file-source.js'),
   ]);
   const domains = [];
   for (const file of files) domains.push(readDescriptorLimits(await readSource(file), file, cycleMs));

@@ -1,11 +1,11 @@
 // `weir simulate`: runs scenarios in virtual time, each with its report.
 import { join } from 'node:path';
-import type { CycleRow } from '../outcome/cycle-row.js';
+import type { CycleRow } from '../harness/outcome/cycle-row.js';
+import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
+import type { ActorState } from '../harness/simulate/actor-states.js';
+import type { Run, SimulatedRun } from '../harness/simulate/simulate.js';
 import type { Table } from '../report/block.js';
 import { blocksText } from '../report/terminal-blocks.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import type { ActorState } from '../simulate/actor-states.js';
-import type { Run, SimulatedRun } from '../simulate/simulate.js';
 import { command, type GivenTo, perhaps, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, workers } from './options.js';
@@ -63,7 +63,7 @@ export const simulate = command({
       );
     if (given.log !== undefined && (await writeLog(given, given.log))) return;
     const [{ loadScenario }, { runAll }] = await Promise.all([
-      import('../scenario/load-scenario.js'),
+      import('../harness/scenario/load-scenario.js'),
       import('./runs.js'),
     ]);
     // Reads all files before the first run, so that a misspelt path fails immediately.
@@ -81,7 +81,7 @@ async function writeLog({ scenario: paths, seed }: Given, log: string): Promise<
   const [path, ...others] = paths;
   if (others.length > 0) throw usageFailure('--log takes one scenario at a time.', 'Name one scenario.');
   const [{ loadScenario }, { writeRequestLog }] = await Promise.all([
-    import('../scenario/load-scenario.js'),
+    import('../harness/scenario/load-scenario.js'),
     import('./request-log.js'),
   ]);
   await writeRequestLog(log, await loadScenario(path!), seed);
@@ -94,7 +94,7 @@ async function withCompared(
   { for: until }: Given,
   signal: AbortSignal,
 ): Promise<Run> {
-  const { compareScenario } = await import('../sizing/compare-scenario.js');
+  const { compareScenario } = await import('../harness/simulate/compare-scenario.js');
   const progress = new Progress(scenario.name);
   const onRule = (rule: string, index: number, rules: number) => progress.show(index / rules, `with ${rule}`);
   const untilCycle = until === undefined ? undefined : durationIn('for', until, scenario.cycleMs);
@@ -112,7 +112,7 @@ type Under = RunSetting & { readonly given: Given };
 async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: TraceFile): Promise<Run> {
   const [{ followRows }, { simulate$, toRun }] = await Promise.all([
     import('./runs.js'),
-    import('../simulate/simulate.js'),
+    import('../harness/simulate/simulate.js'),
   ]);
   const { given, signal } = under;
   const seed = given.seed ?? scenario.seed;
@@ -133,7 +133,7 @@ async function simulateOne(scenario: LoadedScenario, under: Under, tracer?: Trac
 }
 
 async function withReplicated(scenario: LoadedScenario, run: Run, { given, signal }: Under): Promise<Run> {
-  const { replicate, withReplications } = await import('../simulate/replicate.js');
+  const { replicate, withReplications } = await import('../harness/simulate/replicate.js');
   const { outcome } = run;
   const progress = new Progress(`${outcome.scenario} replications`);
   const found = await replicate(scenario, {

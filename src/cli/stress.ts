@@ -1,10 +1,11 @@
 // `weir stress`: saturates a node and reports its capacity.
-import type { RateSearch } from '../live/rate-search.js';
-import type { RouteFigures, StressResult } from '../live/stress.js';
+
+import { needing } from '../core/schema/optional-package.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
+import type { RateSearch } from '../harness/live/rate-search.js';
+import type { RouteFigures, StressResult } from '../harness/live/stress.js';
 import { type Block, right, sentence } from '../report/block.js';
 import { blocksText } from '../report/terminal-blocks.js';
-import { needing } from '../schema/optional-package.js';
-import { CYCLE_MS } from '../time/cycle.js';
 import { command, value, whole } from './command.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
 import { liveOptions, liveOptionsOf } from './live-options.js';
@@ -41,7 +42,7 @@ export const stress = command({
   run: async (given) => {
     const { workers, for: seconds, p99: p99Ms, json } = given;
     const asked = { ...liveOptionsOf(given), workers, seconds, p99Ms };
-    const { stress } = await needing('stress', import('../live/stress.js'));
+    const { stress } = await needing('stress', import('../harness/live/stress.js'));
     const progress = new Progress('stress');
     const result = await stress({ ...asked, signal: stopSignal(), onStep: (step) => progress.show(undefined, step) });
     say(`${json ? JSON.stringify(result) : blocksText(stressBlocks(result), terminalAtHand())}\n`);

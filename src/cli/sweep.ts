@@ -1,8 +1,8 @@
 // `weir sweep`: runs a scenario for all values of some fields; --find searches for the value at which a condition begins to hold, --map
 // finds where a service stays stuck.
 import { blocksText } from '../report/terminal-blocks.js';
-import type { Found } from '../simulate/sweep/find.js';
-import type { SweepPlan } from '../simulate/sweep/plan-sweep.js';
+import type { Found } from '../tools/sweep/find.js';
+import type { SweepPlan } from '../tools/sweep/plan-sweep.js';
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { exitOfStop, stopSignal } from './interrupt.js';
@@ -95,9 +95,9 @@ export const sweep = command({
         'For example --set arrivals.0.rate=2/s..9/s:1/s --set arrivals.1.rate=0/s..40/s:5/s.',
       );
     if (find !== undefined && !map) refuseFiles(line);
-    const { planSweep } = await import('../simulate/sweep/plan-sweep.js');
+    const { planSweep } = await import('../tools/sweep/plan-sweep.js');
     const replications = given.replications ?? (map ? 20 : 1);
-    const { everyOf, matrixAxes, matrixScenario } = await import('../simulate/sweep/matrix.js');
+    const { everyOf, matrixAxes, matrixScenario } = await import('../tools/sweep/matrix.js');
     const axes = isMatrix ? matrixAxes(set) : everyOf(set.slice(map ? 2 : find === undefined ? 0 : 1));
     const source = isMatrix ? matrixScenario : given.scenario;
     const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
@@ -114,8 +114,8 @@ function refuseFiles(line: CommandLine): void {
 
 async function findAndPrint(plan: SweepPlan, given: Given, searched: string, condition: string): Promise<void> {
   const [{ foundBlocks }, { findValues }] = await Promise.all([
-    import('../report/sweep-document.js'),
-    import('../simulate/sweep/find.js'),
+    import('../tools/sweep/sweep-document.js'),
+    import('../tools/sweep/find.js'),
   ]);
   const [, over = searched, step] = /^(.*\.\.[^:]+):(.+)$/.exec(searched) ?? [];
   const resolution = step === undefined ? undefined : Number.parseFloat(step);

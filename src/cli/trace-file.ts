@@ -2,10 +2,10 @@
 // shows only those that changed an actor's state.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { InspectionEvent } from 'xstate';
-import { unwritableFailure } from '../schema/unwritable.js';
-import { StatelyTrace } from '../simulate/stately-trace.js';
-import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../simulate/trace.js';
-import type { Clock } from '../time/clock.js';
+import { unwritableFailure } from '../core/schema/unwritable.js';
+import type { Clock } from '../core/time/clock.js';
+import { StatelyTrace } from '../harness/simulate/stately-trace.js';
+import { MOST_DRAWN, sequenceDiagram, Trace, type TracedMessage } from '../harness/simulate/trace.js';
 
 const CHUNK = 64 * 1024;
 

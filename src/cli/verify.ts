@@ -1,14 +1,14 @@
 // `weir verify`: verifies an exported record from a file or standard input, offline.
 import * as fs from 'node:fs';
-import { baseUrlFrom, DEFAULT_URL } from '../client/base-url.js';
-import { NodeFolder } from '../client/nodes-folder.js';
-import { rootKeyOf } from '../client/pin.js';
-import { pinnedOnly, type Verification } from '../record/verification.js';
-import type { ExportVerifier, VerifyExportOptions } from '../record/verify-export.js';
+import { baseUrlFrom, DEFAULT_URL } from '../api/client/base-url.js';
+import { NodeFolder } from '../api/client/nodes-folder.js';
+import { rootKeyOf } from '../api/client/pin.js';
+import { writePrivate } from '../core/files/private-file.js';
+import { pinnedOnly, type Verification } from '../core/record/verification.js';
+import type { ExportVerifier, VerifyExportOptions } from '../core/record/verify-export.js';
+import type { Failure } from '../core/schema/failure.js';
+import { readText, refuseNamedPipe, unreadableFailure } from '../core/schema/text-file.js';
 import { counted } from '../report/words.js';
-import type { Failure } from '../schema/failure.js';
-import { readText, refuseNamedPipe, unreadableFailure } from '../schema/text-file.js';
-import { writePrivate } from '../store/private-file.js';
 import { command, several, text } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { json } from './options.js';
@@ -46,7 +46,7 @@ export const verify = command({
     const pin = allowUnpinned ? undefined : pins;
     const trusted =
       pin === undefined ? pinnedFor(url ?? (process.env['WEIR_URL'] || DEFAULT_URL)) : await trustedFrom(pin);
-    const { ExportVerifier } = await import('../record/verify-export.js');
+    const { ExportVerifier } = await import('../core/record/verify-export.js');
     const verifier = new ExportVerifier(trusted);
     if (checkpoint !== undefined) verifier.expect(contentOf(checkpoint, '--checkpoint takes a saved head'));
     if (from !== undefined) verifier.expect(contentOf(from, '--from takes a saved head'), true);
@@ -66,8 +66,8 @@ function pinnedFor(url: string): VerifyExportOptions {
 
 async function trustedFrom(texts: readonly string[]): Promise<VerifyExportOptions> {
   const [{ isRawKey }, { isFingerprint, trustIn }] = await Promise.all([
-    import('../record/signing.js'),
-    import('../record/verify-export.js'),
+    import('../core/record/signing.js'),
+    import('../core/record/verify-export.js'),
   ]);
   const given = texts.flatMap((text) => {
     const keys = text.includes('BEGIN') || isRawKey(text) || isFingerprint(text) ? text : contentOf(text, PIN);

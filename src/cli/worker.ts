@@ -1,10 +1,10 @@
 // `weir worker`: executes runs and shares of loads requested with --workers, until stopped.
 import { availableParallelism, hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import type { LoadJob } from '../live/load-job.js';
+import { needing } from '../core/schema/optional-package.js';
+import { VERSION } from '../core/version.js';
 import { counted } from '../report/words.js';
-import { needing } from '../schema/optional-package.js';
-import { VERSION } from '../version.js';
+import type { LoadJob } from '../tools/workers/load-job.js';
 import { command, several, text, value } from './command.js';
 import { stopSignal, untilStopped } from './interrupt.js';
 import { json, threads } from './options.js';
@@ -39,8 +39,8 @@ export const worker = command({
     // As in `weir load`, whose requests it may send.
     setFlagsFromString('--no-allocation-site-pretenuring');
     const [{ takeRuns }, { generate }] = await Promise.all([
-      needing('workers', import('../simulate/take-runs.js')),
-      import('../live/generate.js'),
+      needing('workers', import('../tools/workers/take-runs.js')),
+      import('../tools/workers/generate.js'),
     ]);
     stopSignal();
     const progress = new Progress('runs made');

@@ -3,12 +3,12 @@
 //   Authorization: Bearer weir_…   ──► hash ──► key ─────────► caller        looked up once, then cached by the header
 //   Cookie: weir_session=…         ──► hash ──► session, key ─► caller        accepted only from pages of this node
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '../schema/failure.js';
-import type { Credentials, Scope } from '../store/credential-store.js';
+import { Failure } from '../core/schema/failure.js';
 import { type Auth, type Caller, type Permission, refuseBeyondScope } from './permission.js';
 import { RecentlyUsed } from './recently-used.js';
 import { hashOfSecret } from './secret.js';
 import { sessionTokenOf } from './session-cookie.js';
+import type { Credentials, Scope } from './store/credential-store.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

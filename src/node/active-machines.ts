@@ -5,12 +5,12 @@
 import type { Static } from 'typebox';
 import { type listActive, STRETCHES } from '../api/machines.js';
 import { LONGEST_WINDOW, WINDOWS } from '../api/windows.js';
-import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
-import { firstIndex } from '../math/first-index.js';
-import type { AuditRow } from '../record/row.js';
-import type { Frozen } from '../schema/json-schema.js';
-import type { Store } from '../store/store.js';
+import { firstIndex } from '../core/math/first-index.js';
+import type { AuditRow } from '../core/record/row.js';
+import type { Frozen } from '../core/schema/json-schema.js';
+import type { Host } from './host/host.js';
+import type { Machine } from './host/machine.js';
+import type { Store } from './store/store.js';
 
 type ActiveMachine = Frozen<Static<(typeof listActive.answers)[200]['schema']>>['machines'][number];
 

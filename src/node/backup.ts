@@ -5,16 +5,16 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
-import { signCheckpoint, signText, textHolds } from '../record/signing.js';
-import { Failure } from '../schema/failure.js';
-import { unreadableFailure } from '../schema/text-file.js';
-import { unwritableFailure } from '../schema/unwritable.js';
-import { HeadMark, type MissingRows } from '../store/head-mark.js';
-import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
-import { seal, unseal } from '../store/sqlite-seal.js';
-import { CYCLE_MS } from '../time/cycle.js';
+import { signCheckpoint, signText, textHolds } from '../core/record/signing.js';
+import { Failure } from '../core/schema/failure.js';
+import { unreadableFailure } from '../core/schema/text-file.js';
+import { unwritableFailure } from '../core/schema/unwritable.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './node-context.js';
+import { HeadMark, type MissingRows } from './store/head-mark.js';
+import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
+import { seal, unseal } from './store/sqlite-seal.js';
 import { verifierOf } from './verifications.js';
 
 export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;

@@ -19,8 +19,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { Server as Listener, type Socket } from 'node:net';
 import type { FastifyError } from 'fastify';
 import { interval, type Subscription } from 'rxjs';
-import { Rank } from '../time/rank.js';
-import { AgendaScheduler } from '../time/rx-scheduler.js';
+import { Rank } from '../core/time/rank.js';
+import { AgendaScheduler } from '../core/time/rx-scheduler.js';
 import type { NodeContext } from './node-context.js';
 import {
   answerUnrouted,

@@ -7,13 +7,14 @@
 //   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
 //
 // Counts are written in slices; an answer waits only for those of its own machine.
-import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
-import { Failure } from '../schema/failure.js';
-import type { Clock } from '../time/clock.js';
-import { Rank } from '../time/rank.js';
-import type { WallClock } from '../time/wall.js';
+
+import { Failure } from '../core/schema/failure.js';
+import type { Clock } from '../core/time/clock.js';
+import { Rank } from '../core/time/rank.js';
+import type { WallClock } from '../core/time/wall.js';
 import { SLICE_MS } from './caller-queue.js';
+import type { Host } from './host/host.js';
+import type { Machine } from './host/machine.js';
 import type { LatencyHistogram } from './latency-histogram.js';
 
 type Timed = Clock & Pick<WallClock, 'monotonicMs'>;

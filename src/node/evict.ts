@@ -1,5 +1,5 @@
 // Ends an owner, for the operator.
-import { Failure } from '../schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 import type { NodeContext } from './node-context.js';
 
 export interface Evicted {

@@ -1,6 +1,6 @@
 // The answer of a gate: the decision as a body, and the header fields for clients and gateways.
 import type { FastifyReply } from 'fastify';
-import { secondsIn, secondsUntil } from '../time/cycle.js';
+import { secondsIn, secondsUntil } from '../core/time/cycle.js';
 import type { TimedDecision } from './counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from './counting/decision.js';
 import { PROBLEM_TYPE } from './problem.js';

@@ -5,9 +5,9 @@
 //                    hops 3    hops 2       hops 1 ─ added by the gateway itself
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { type GatewayDefinition, LONGEST_KEY } from '../limiter/gateway-definition.js';
-import { Failure, unreachable } from '../schema/failure.js';
-import { networkOf } from '../traffic/network.js';
+import { type GatewayDefinition, LONGEST_KEY } from '../core/limiter/gateway-definition.js';
+import { networkOf } from '../core/schema/address-network.js';
+import { Failure, unreachable } from '../core/schema/failure.js';
 
 type KeySource = NonNullable<GatewayDefinition['key']>;
 

@@ -1,10 +1,10 @@
 // Periodic work. Each cycle: write counts, sign heads, notify readers. Each second: check the store. Each minute: purge expired keys, sessions.
 import { interval, Subscription } from 'rxjs';
-import type { HostEvent } from '../host/ledger.js';
-import { Failure } from '../schema/failure.js';
-import { type CycleTick, cycles } from '../time/cycles.js';
-import { Rank } from '../time/rank.js';
-import { AgendaScheduler } from '../time/rx-scheduler.js';
+import { Failure } from '../core/schema/failure.js';
+import { type CycleTick, cycles } from '../core/time/cycles.js';
+import { Rank } from '../core/time/rank.js';
+import { AgendaScheduler } from '../core/time/rx-scheduler.js';
+import type { HostEvent } from './host/ledger.js';
 import type { NodeContext } from './node-context.js';
 
 const PURGE_MS = 60_000;

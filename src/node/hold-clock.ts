@@ -1,9 +1,9 @@
 // If the clock was ahead in the last run, stored data is ahead of the clock now. The node then starts at the newest stored cycle, and cycles
 // follow the monotonic clock until the wall clock has caught up, as after a backward step at run time.
-import { Failure } from '../schema/failure.js';
-import type { Store } from '../store/store.js';
-import { startOf } from '../time/cycle.js';
-import type { WallClock } from '../time/wall.js';
+import { Failure } from '../core/schema/failure.js';
+import { startOf } from '../core/time/cycle.js';
+import type { WallClock } from '../core/time/wall.js';
+import type { Store } from './store/store.js';
 
 /** How far stored data may be ahead: more is not a glitch of the clock. */
 const MOST_AHEAD_MS = 24 * 3_600_000;

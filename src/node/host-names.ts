@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
-import { Failure } from '../schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 
 export type HostCheck = (host: string | undefined) => void;
 

@@ -5,13 +5,13 @@
 // The checksum is the SHA-256 of the canonical JSON of the other fields: a flipped bit would silently change the key, the cycle length or the
 // past. Key and successions share a file because a node cannot start with only one of them updated.
 import { join } from 'node:path';
-import { type Succession, SuccessionShape } from '../record/row.js';
-import { reader } from '../record/shape.js';
-import { newPrivateKeyPem, type Signer, signerFromPem, signSuccession } from '../record/signing.js';
-import { digestOf } from '../schema/canonical.js';
-import { Failure } from '../schema/failure.js';
-import { Type } from '../schema/json-schema.js';
-import { readPrivate, writePrivate } from '../store/private-file.js';
+import { readPrivate, writePrivate } from '../core/files/private-file.js';
+import { type Succession, SuccessionShape } from '../core/record/row.js';
+import { reader } from '../core/record/shape.js';
+import { newPrivateKeyPem, type Signer, signerFromPem, signSuccession } from '../core/record/signing.js';
+import { digestOf } from '../core/schema/canonical.js';
+import { Failure } from '../core/schema/failure.js';
+import { Type } from '../core/schema/json-schema.js';
 
 export interface Identity {
   readonly signer: Signer;

@@ -1,7 +1,7 @@
 // Parses a JSON body in one go. Refuses in advance what would take long to parse or to walk, and texts that would not be kept as sent.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Failure } from '../schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 
 /** @throws Failure `unsupported_media_type` for a compressed body, or one of another charset than UTF-8 */
 export function refuseEncoded(headers: IncomingHttpHeaders): void {

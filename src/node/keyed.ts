@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Static } from 'typebox';
 import { contractFields, type Keyed } from '../api/shapes.js';
-import type { Contract } from '../host/contract.js';
-import { LONGEST_KEY } from '../limiter/gateway-definition.js';
-import type { Plan } from '../limiter/plan.js';
-import { compileSchema } from '../schema/compile-schema.js';
-import { Failure } from '../schema/failure.js';
-import { Type } from '../schema/json-schema.js';
-import type { KeyedImage } from '../store/store.js';
+import { LONGEST_KEY } from '../core/limiter/gateway-definition.js';
+import type { Plan } from '../core/limiter/plan.js';
+import { compileSchema } from '../core/schema/compile-schema.js';
+import { Failure } from '../core/schema/failure.js';
+import { Type } from '../core/schema/json-schema.js';
+import type { Contract } from './host/contract.js';
 import { refusal } from './problem.js';
+import type { KeyedImage } from './store/store.js';
 
 export type KeyedFields = Static<typeof Keyed>;
 

@@ -1,6 +1,6 @@
 // Operator settings for the bounds of GET /api/limits, by the same names: `rows=20000000` per owner, `rows.on_node=200000000` for all.
-import { nearest } from '../schema/did-you-mean.js';
-import { Failure } from '../schema/failure.js';
+import { nearest } from '../core/schema/did-you-mean.js';
+import { Failure } from '../core/schema/failure.js';
 import { defaultLimits, type Limits, nameOfLimit, RATES, ROOMS } from './limits.js';
 
 const rooms = [...ROOMS, 'sockets' as const];

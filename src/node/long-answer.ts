@@ -1,6 +1,6 @@
 // Serializes answers whose lists grow with the number of contracts, in steps: at once, that of an event of 10,000 contracts takes 20 ms.
 // Paged lists are written at once: see `limitOf`.
-import type { Steps } from '../limiter/plan.js';
+import type { Steps } from '../core/limiter/plan.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 

@@ -5,7 +5,7 @@
 //                       └ refused if that much was left by the last full collection
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import { Failure } from '../schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 
 /** Shares of the heap: what the last full collection left, and what is used including garbage. */
 const MOST_KEPT = 0.7;

@@ -2,12 +2,12 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Metric, Registry } from 'prom-client';
 import type { RouteAddress } from '../api/endpoint.js';
-import type { Contract } from '../host/contract.js';
-import type { Host } from '../host/host.js';
-import type { Keys } from '../host/keys.js';
-import type { Machine } from '../host/machine.js';
-import type { WallClock } from '../time/wall.js';
+import type { WallClock } from '../core/time/wall.js';
 import type { Decision, Uncounted } from './counting/decision.js';
+import type { Contract } from './host/contract.js';
+import type { Host } from './host/host.js';
+import type { Keys } from './host/keys.js';
+import type { Machine } from './host/machine.js';
 import { type Labelled, LatencyHistogram } from './latency-histogram.js';
 import type { Sockets } from './sockets.js';
 

@@ -4,15 +4,16 @@
 //   asked ─► network of addresses full? ─► counted for the address ─ admitted ─► counted for its network
 //
 // So refused requests count only for their address, and a network takes no more than its share of the addresses tracked at a time.
-import type { Contract } from '../host/contract.js';
-import type { Host } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
-import type { Plan } from '../limiter/plan.js';
-import { rateLimiter, TEMPLATE_ID } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
-import { Failure } from '../schema/failure.js';
-import { networkOf } from '../traffic/network.js';
+
+import type { Plan } from '../core/limiter/plan.js';
+import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
+import { planContract } from '../core/limiter/validate.js';
+import { networkOf } from '../core/schema/address-network.js';
+import { Failure } from '../core/schema/failure.js';
 import type { Counting } from './counting/counting.js';
+import type { Contract } from './host/contract.js';
+import type { Host } from './host/host.js';
+import type { Machine } from './host/machine.js';
 import { keyedImage } from './keyed.js';
 import { type Limits, roomOfNetwork } from './limits.js';
 import { contractBy, type Registry } from './registry/registry.js';

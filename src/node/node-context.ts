@@ -1,15 +1,12 @@
 // Makes everything that serves the requests of a node, each with what it needs. Handlers of routes get all of it. Port, start and close are
 // in node.ts.
-import { Host } from '../host/host.js';
-import { KeyRing } from '../record/key-ring.js';
-import type { Succession } from '../record/row.js';
-import type { Signer } from '../record/signing.js';
-import { Failure } from '../schema/failure.js';
-import type { Credentials, Key } from '../store/credential-store.js';
-import { MemoryStore } from '../store/memory.js';
-import type { RecordReader, Store } from '../store/store.js';
-import type { WallClock } from '../time/wall.js';
-import { VERSION } from '../version.js';
+
+import { KeyRing } from '../core/record/key-ring.js';
+import type { Succession } from '../core/record/row.js';
+import type { Signer } from '../core/record/signing.js';
+import { Failure } from '../core/schema/failure.js';
+import type { WallClock } from '../core/time/wall.js';
+import { VERSION } from '../core/version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
 import { CallerQueue } from './caller-queue.js';
@@ -19,6 +16,7 @@ import { LocalCounting } from './counting/local/counting.js';
 import { Idempotency } from './counting/local/idempotency.js';
 import { Durability, type DurabilityMode } from './durability.js';
 import { holdClock } from './hold-clock.js';
+import { Host } from './host/host.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
 import { heapOfProcess, MemoryGuard } from './memory-guard.js';
@@ -35,6 +33,9 @@ import type { Registry } from './registry/registry.js';
 import { SharedRoom } from './shared-room.js';
 import { Sockets } from './sockets.js';
 import { SourceLimit } from './source-limit.js';
+import type { Credentials, Key } from './store/credential-store.js';
+import { MemoryStore } from './store/memory.js';
+import type { RecordReader, Store } from './store/store.js';
 import { Streams } from './stream.js';
 import { Usage } from './usage.js';
 import { Verifications } from './verifications.js';

@@ -1,17 +1,17 @@
 // Opens the store, clock and key of a node, in memory or in a data folder.
 import { join } from 'node:path';
-import { generateSigner } from '../record/signing.js';
-import type { MissingRows } from '../store/head-mark.js';
-import { MemoryStore } from '../store/memory.js';
-import { MemoryCredentials } from '../store/memory-credentials.js';
-import { makePrivate } from '../store/private-file.js';
-import { openSqliteStore, type SqliteStore } from '../store/sqlite.js';
-import { CYCLE_MS } from '../time/cycle.js';
-import { Rank } from '../time/rank.js';
-import { WallClock } from '../time/wall.js';
+import { makePrivate } from '../core/files/private-file.js';
+import { generateSigner } from '../core/record/signing.js';
+import { CYCLE_MS } from '../core/time/cycle.js';
+import { Rank } from '../core/time/rank.js';
+import { WallClock } from '../core/time/wall.js';
 import { holdClock, newestCycleOf } from './hold-clock.js';
 import { type Identity, identityIn, rotateKey as withNewKey } from './identity.js';
 import type { NodeOptions } from './node.js';
+import type { MissingRows } from './store/head-mark.js';
+import { MemoryStore } from './store/memory.js';
+import { MemoryCredentials } from './store/memory-credentials.js';
+import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
 
 interface StorageOptions {
   /** The data folder; undefined: in memory, lost when the node ends. */

@@ -6,17 +6,16 @@ import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { isLoopback } from '../api/loopback.js';
-import type { Host } from '../host/host.js';
-import { Failure } from '../schema/failure.js';
-import { needing } from '../schema/optional-package.js';
-import type { MissingRows } from '../store/head-mark.js';
-import { VERSION } from '../version.js';
+import { Failure } from '../core/schema/failure.js';
+import { needing } from '../core/schema/optional-package.js';
+import { VERSION } from '../core/version.js';
 import type { GateRequest } from './any-method.js';
 import { Connections } from './connections.js';
 import type { Counting } from './counting/counting.js';
 import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
+import type { Host } from './host/host.js';
 import { type HostCheck, hostCheck } from './host-names.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
@@ -25,6 +24,7 @@ import { documentOf } from './openapi.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
+import type { MissingRows } from './store/head-mark.js';
 
 /** The node owns the store, the credentials and the clock: it starts the clock and closes all three. */
 export interface NodeOptions extends NodeContextOptions {

@@ -2,12 +2,13 @@
 //
 //   operation   the name of its endpoint in src/api: countOne, getContract; otherwise by method and path: getHealthz
 //   schema      its name in `shapes`; otherwise by its first operation: CountManyAnswer, CountManyBody
+
+import * as endpoints from '../api/client/endpoints.js';
 import * as events from '../api/events.js';
 import * as views from '../api/views.js';
-import * as endpoints from '../client/endpoints.js';
-import { ContractDefinition } from '../limiter/definition.js';
-import { RowShape } from '../record/row.js';
-import { HeadShape } from '../record/verification.js';
+import { ContractDefinition } from '../core/limiter/definition.js';
+import { RowShape } from '../core/record/row.js';
+import { HeadShape } from '../core/record/verification.js';
 import type { Route } from './route.js';
 
 const { gateBelow, openStream } = events;

@@ -2,8 +2,8 @@
 import type { TObject, TSchema } from 'typebox';
 import type { DescribedAnswer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
-import { catalogue, type FailureCode } from '../schema/failure.js';
-import { VERSION } from '../version.js';
+import { catalogue, type FailureCode } from '../core/schema/failure.js';
+import { VERSION } from '../core/version.js';
 import { operationName, SchemaNames } from './openapi-names.js';
 import type { Auth } from './permission.js';
 import type { Route } from './route.js';

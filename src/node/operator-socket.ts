@@ -8,10 +8,10 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
-import { Failure } from '../schema/failure.js';
-import type { SqliteStore } from '../store/sqlite.js';
+import { Failure } from '../core/schema/failure.js';
 import { copyInFolder, type OnProgress, removeLeftCopies } from './backup.js';
 import type { Evicted } from './evict.js';
+import type { SqliteStore } from './store/sqlite.js';
 
 /** Longest path of a socket in bytes: 108 with its end on Linux, 104 on macOS. */
 const LONGEST_PATH = 103;

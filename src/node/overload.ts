@@ -11,9 +11,9 @@
 // each turn answers for as long as the one before refused. Connections on which anything but gates and events is refused are closed: a loop
 // accepts one connection a turn (libuv since 1.45), so clients that return at once wait in the system's queue, at no cost.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Failure } from '../schema/failure.js';
-import { LoopTurn } from '../time/loop-turn.js';
-import type { WallClock } from '../time/wall.js';
+import { Failure } from '../core/schema/failure.js';
+import { LoopTurn } from '../core/time/loop-turn.js';
+import type { WallClock } from '../core/time/wall.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';

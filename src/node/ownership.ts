@@ -1,12 +1,13 @@
 // Which machines belong to an owner, and which a caller may see.
-import type { Contract } from '../host/contract.js';
-import type { Host, HostChange } from '../host/host.js';
-import type { Machine } from '../host/machine.js';
-import { firstIndex } from '../math/first-index.js';
-import { Failure } from '../schema/failure.js';
-import type { Credentials } from '../store/credential-store.js';
+
+import { firstIndex } from '../core/math/first-index.js';
+import { Failure } from '../core/schema/failure.js';
+import type { Contract } from './host/contract.js';
+import type { Host, HostChange } from './host/host.js';
+import type { Machine } from './host/machine.js';
 import { beyondMachine, type Caller } from './permission.js';
 import { isMinted } from './secret.js';
+import type { Credentials } from './store/credential-store.js';
 
 const REVIEWED_AT_ONCE = 20;
 

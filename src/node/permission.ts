@@ -1,6 +1,6 @@
 // Who may use a route, and what a caller may do.
-import { Failure } from '../schema/failure.js';
-import type { Key, Scope } from '../store/credential-store.js';
+import { Failure } from '../core/schema/failure.js';
+import type { Key, Scope } from './store/credential-store.js';
 
 export type Auth =
   /** Anyone; credentials are ignored. */

@@ -5,7 +5,7 @@
 //                    turn         turn
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LoopTurn } from '../time/loop-turn.js';
+import type { LoopTurn } from '../core/time/loop-turn.js';
 
 const AT_ONCE = 8;
 

@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Problem } from '../api/views.js';
-import { nearest } from '../schema/did-you-mean.js';
-import { Failure, firstOf, MOST_FAULTS } from '../schema/failure.js';
-import { faultsOf } from '../schema/schema-faults.js';
-import { secondsUntil } from '../time/cycle.js';
-import type { WallClock } from '../time/wall.js';
+import { nearest } from '../core/schema/did-you-mean.js';
+import { Failure, firstOf, MOST_FAULTS } from '../core/schema/failure.js';
+import { faultsOf } from '../core/schema/schema-faults.js';
+import { secondsUntil } from '../core/time/cycle.js';
+import type { WallClock } from '../core/time/wall.js';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

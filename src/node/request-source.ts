@@ -2,7 +2,7 @@
 
 import { isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../traffic/network.js';
+import { networkOf } from '../core/schema/address-network.js';
 import type { Caller } from './permission.js';
 
 export function ofOwner(owner: string): string {

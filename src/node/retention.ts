@@ -5,16 +5,17 @@
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
 //
 // Readers lose the rows with the commit of the cut; the database frees their room later, in small steps, and after a restart too.
-import type { Machine } from '../host/machine.js';
-import type { AuditRow } from '../record/row.js';
-import { cutHolds, publicKeyFrom, signCheckpoint, signCut } from '../record/signing.js';
-import { Failure } from '../schema/failure.js';
-import type { Store } from '../store/store.js';
-import { instantText } from '../time/cycle.js';
+
+import type { AuditRow } from '../core/record/row.js';
+import { cutHolds, publicKeyFrom, signCheckpoint, signCut } from '../core/record/signing.js';
+import { Failure } from '../core/schema/failure.js';
+import { instantText } from '../core/time/cycle.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 import type { Durability } from './durability.js';
+import type { Machine } from './host/machine.js';
 import type { MachineWork } from './machine-work.js';
 import type { RegistryContext } from './registry/registry.js';
+import type { Store } from './store/store.js';
 
 /** Between two signatures, in cycles. Rows appended since are chained, but could be cut off unnoticed. */
 const SIGNED_EVERY = 4;

@@ -8,7 +8,7 @@ import type {
   RouteGenericInterface,
 } from 'fastify';
 import type { Endpoint, Shapes } from '../api/endpoint.js';
-import type { FailureCode } from '../schema/failure.js';
+import type { FailureCode } from '../core/schema/failure.js';
 import type { Limits } from './limits.js';
 import type { NodeContext } from './node-context.js';
 import type { Auth, Caller, Permission } from './permission.js';

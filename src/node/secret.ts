@@ -1,6 +1,6 @@
 // Random secrets of keys and sessions, and names of keys and owners. The node stores only hashes of the secrets.
 import { randomBytes } from 'node:crypto';
-import { sha256Hex } from '../schema/canonical.js';
+import { sha256Hex } from '../core/schema/canonical.js';
 
 export interface Secret {
   /** For the owner; never stored. */

@@ -12,7 +12,7 @@ import Fastify, {
 } from 'fastify';
 import type { Shapes } from '../api/endpoint.js';
 import { Nothing } from '../api/shapes.js';
-import { Bug, Failure } from '../schema/failure.js';
+import { Bug, Failure } from '../core/schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
 import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';

@@ -4,7 +4,7 @@
 //   accepted ─► room? counted until it closes
 //                 └ none: cut before a byte is read
 import { BlockList, isIPv6, type Socket } from 'node:net';
-import { networkOf } from '../traffic/network.js';
+import { networkOf } from '../core/schema/address-network.js';
 import type { Room } from './limits.js';
 import { addressNetworkOf } from './request-source.js';
 import { SharedRoom } from './shared-room.js';

@@ -1,11 +1,11 @@
 // Limits costly requests per owner, per address, per network of addresses and in total, in memory. Refused requests do not count.
-import { makeGate } from '../actor/create-limiter.js';
-import type { Gate } from '../limiter/gate.js';
-import { rateLimiter } from '../limiter/rate-limiter.js';
-import { planContract } from '../limiter/validate.js';
-import { Failure } from '../schema/failure.js';
-import type { Clock } from '../time/clock.js';
-import { secondsUntil } from '../time/cycle.js';
+import { makeGate } from '../core/actor/create-limiter.js';
+import type { Gate } from '../core/limiter/gate.js';
+import { rateLimiter } from '../core/limiter/rate-limiter.js';
+import { planContract } from '../core/limiter/validate.js';
+import { Failure } from '../core/schema/failure.js';
+import type { Clock } from '../core/time/clock.js';
+import { secondsUntil } from '../core/time/cycle.js';
 import { roomOfNetwork, type SharedRate } from './limits.js';
 import { RecentlyUsed } from './recently-used.js';
 import { addressNetworkOf, ofAddress, ofOwner } from './request-source.js';

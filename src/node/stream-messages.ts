@@ -1,6 +1,6 @@
 // Messages of event streams: server-sent events, each a CloudEvents 1.0 envelope.
-import type { AuditRow, Cut } from '../record/row.js';
-import { instantText, startOf } from '../time/cycle.js';
+import type { AuditRow, Cut } from '../core/record/row.js';
+import { instantText, startOf } from '../core/time/cycle.js';
 
 /** The transition of a row, then what it emitted; empty for other rows. */
 export function messagesOf(row: AuditRow): string {

@@ -8,21 +8,21 @@
 // The backlog of a slow reader is bounded, and it misses nothing but cycles. Readers behind take turns, one page each: see caller-queue.ts. The
 // server's idle timeout cuts a reader that takes nothing.
 import type { ServerResponse } from 'node:http';
-import type { Contract } from '../host/contract.js';
-import type { Machine } from '../host/machine.js';
-import type { AuditRow } from '../record/row.js';
-import { Failure } from '../schema/failure.js';
-import type { RecordReader } from '../store/store.js';
-import type { Clock } from '../time/clock.js';
-import type { CycleTick } from '../time/cycles.js';
+import type { AuditRow } from '../core/record/row.js';
+import { Failure } from '../core/schema/failure.js';
+import type { Clock } from '../core/time/clock.js';
+import type { CycleTick } from '../core/time/cycles.js';
 import type { CallerQueue } from './caller-queue.js';
 import type { ContractHistories, Watched } from './contract-histories.js';
+import type { Contract } from './host/contract.js';
+import type { Machine } from './host/machine.js';
 import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
 import { draining } from './problem.js';
 import { ofOwner } from './request-source.js';
 import { SharedRoom } from './shared-room.js';
+import type { RecordReader } from './store/store.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {

@@ -3,19 +3,20 @@
 //
 //   node     |others ■■■■■■■■■■|them ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
 //                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit
-import type { Contract } from '../host/contract.js';
-import type { Host, HostChange } from '../host/host.js';
-import { cellsOfKeys } from '../host/keys.js';
-import type { Machine } from '../host/machine.js';
-import { type Plan, windowCycles } from '../limiter/plan.js';
-import { type AuditRow, bytesOfRow } from '../record/row.js';
-import { Failure } from '../schema/failure.js';
-import type { Credentials } from '../store/credential-store.js';
-import type { QUOTAS } from '../store/redis/quota-functions.js';
-import type { Store } from '../store/store.js';
+
+import { type Plan, windowCycles } from '../core/limiter/plan.js';
+import { type AuditRow, bytesOfRow } from '../core/record/row.js';
+import { Failure } from '../core/schema/failure.js';
+import type { Contract } from './host/contract.js';
+import type { Host, HostChange } from './host/host.js';
+import { cellsOfKeys } from './host/keys.js';
+import type { Machine } from './host/machine.js';
 import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 import { SharedRoom } from './shared-room.js';
+import type { Credentials } from './store/credential-store.js';
+import type { QUOTAS } from './store/redis/quota-functions.js';
+import type { Store } from './store/store.js';
 
 /** Equal texts of definitions of an owner count once. */
 export type QuotaAmounts = Readonly<Record<(typeof QUOTAS)[number], number>>;

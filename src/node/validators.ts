@@ -1,8 +1,8 @@
 // Checks the body and the query of a request against the schemas of its route.
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import { compileSchema } from '../schema/compile-schema.js';
-import type { Failure } from '../schema/failure.js';
+import { compileSchema } from '../core/schema/compile-schema.js';
+import type { Failure } from '../core/schema/failure.js';
 import { refusal } from './problem.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };

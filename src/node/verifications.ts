@@ -1,13 +1,13 @@
 // Verifies records on request without delaying others: one at a time, in short pieces. Requests for the same record share a verification.
-import { EMPTY, type Head } from '../record/chain.js';
-import type { KeyRing } from '../record/key-ring.js';
-import type { AuditRow, Checkpoint } from '../record/row.js';
-import type { Verification } from '../record/verification.js';
-import { RecordVerifier } from '../record/verify-record.js';
-import { Failure } from '../schema/failure.js';
-import type { RecordReader } from '../store/store.js';
+import { EMPTY, type Head } from '../core/record/chain.js';
+import type { KeyRing } from '../core/record/key-ring.js';
+import type { AuditRow, Checkpoint } from '../core/record/row.js';
+import type { Verification } from '../core/record/verification.js';
+import { RecordVerifier } from '../core/record/verify-record.js';
+import { Failure } from '../core/schema/failure.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
 import { SharedRoom } from './shared-room.js';
+import type { RecordReader } from './store/store.js';
 
 const ROWS_PER_SLICE = 50;
 

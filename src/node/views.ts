@@ -1,11 +1,12 @@
 // Machines and contracts as answers show them.
-import type { CandidateComparison } from '../host/candidate-comparison.js';
-import type { Contract } from '../host/contract.js';
-import { candidateOf } from '../host/contract-values.js';
-import { type KeyState, keyedFields } from '../host/keys.js';
-import type { Machine } from '../host/machine.js';
-import { restoresInCycles } from '../limiter/forecast.js';
+
+import { restoresInCycles } from '../core/limiter/forecast.js';
 import { retryAfterOf } from './counting/decision.js';
+import type { CandidateComparison } from './host/candidate-comparison.js';
+import type { Contract } from './host/contract.js';
+import { candidateOf } from './host/contract-values.js';
+import { type KeyState, keyedFields } from './host/keys.js';
+import type { Machine } from './host/machine.js';
 import type { Caller } from './permission.js';
 
 export const CONTRACTS_SHOWN = 100;

@@ -7,7 +7,7 @@
 // Requests on one connection are read in the order sent: nothing here waits longer than for the last byte. Bodies that are collected have a
 // room: on a thousand connections one caller could otherwise keep a gigabyte of bodies without an end.
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '../schema/failure.js';
+import { Failure } from '../core/schema/failure.js';
 import { addressNetworkOfCaller, sourceOf } from './request-source.js';
 import type { SharedRoom } from './shared-room.js';
 

@@ -1,5 +1,5 @@
 // Blocks about a target's answers: statuses, errors, latency with its histogram, throughput, and the limit observed.
-import type { Outcome } from '../outcome/outcome-schema.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { type Block, right, sentence } from './block.js';
 import { counted, isFromSending, number, share } from './words.js';
 

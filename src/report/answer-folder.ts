@@ -1,7 +1,7 @@
 // The report folder of a recommended limit, a comparison of rules or a change of limits: page, JSON, Markdown, pictures.
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { makeFolder } from '../store/make-folder.js';
+import { makeFolder } from '../core/files/make-folder.js';
 import { chartsIn, type ReportDocument } from './block.js';
 import { place, safeName, writeCharts } from './folder.js';
 import { documentMarkdown } from './markdown.js';

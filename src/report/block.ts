@@ -1,7 +1,7 @@
 // A report as data. Every renderer shows every kind of block. Text in blocks is raw; each renderer escapes it for its medium.
 //
 //   outcome ──► document: title, verdict, blocks ──► terminal · Markdown · page · JUnit
-import type { ChartSpec } from '../web/chart/spec.js';
+import type { ChartSpec } from './chart-specs/spec.js';
 import { number, type VerdictMark } from './words.js';
 
 export interface ReportDocument {

@@ -1,8 +1,8 @@
 // Compares runs: the figures of each, and which are worse than the baseline beyond the tolerance; as document, CSV or JSON.
-import type { Outcome } from '../outcome/outcome-schema.js';
-import { csvField } from '../outcome/timeline-file.js';
-import type { ChartSpec } from '../web/chart/spec.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
+import { csvField } from '../harness/outcome/timeline-file.js';
 import { type Block, type CheckRow, type ReportDocument, right, type TableCell } from './block.js';
+import type { ChartSpec } from './chart-specs/spec.js';
 import { type Figure, type FigureUnit, figures, figureText } from './figures.js';
 import { shownName } from './terminal-text.js';
 import { counted, number, type VerdictMark, verdictView } from './words.js';

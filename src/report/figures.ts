@@ -1,5 +1,5 @@
 // The figures of an outcome: name, label, unit, and which direction is worse.
-import type { ClientFigures, Outcome, Quantiles } from '../outcome/outcome-schema.js';
+import type { ClientFigures, Outcome, Quantiles } from '../harness/outcome/outcome-schema.js';
 import { capital, latency, number, spanWords } from './words.js';
 
 export type FigureUnit = 'count' | 'cycles' | 'ms' | 'number';

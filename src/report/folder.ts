@@ -1,12 +1,12 @@
 // A report folder: created before the run, so that an invalid path fails early, and written after it.
 import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { csvLines, ndjsonLines } from '../outcome/timeline-file.js';
-import { writing } from '../schema/unwritable.js';
-import { makeFolder } from '../store/make-folder.js';
-import { type ChartSpec, chartIds } from '../web/chart/spec.js';
+import { makeFolder } from '../core/files/make-folder.js';
+import { writing } from '../core/schema/unwritable.js';
+import { csvLines, ndjsonLines } from '../harness/outcome/timeline-file.js';
 import { chartFile, chartsIn } from './block.js';
 import { drawingIfInstalled } from './chart/drawing.js';
+import { type ChartSpec, chartIds } from './chart-specs/spec.js';
 import { outcomeJson } from './formats.js';
 import { documentsJunit } from './junit.js';
 import { documentMarkdown } from './markdown.js';

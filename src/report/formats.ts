@@ -1,11 +1,12 @@
 // Output formats of runs, by the end of a file name: a single run as its report, several runs as their comparison.
-import type { Outcome } from '../outcome/outcome-schema.js';
-import { csvLines } from '../outcome/timeline-file.js';
-import { Failure } from '../schema/failure.js';
-import type { ChartSpec } from '../web/chart/spec.js';
+
+import { Failure } from '../core/schema/failure.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
+import { csvLines } from '../harness/outcome/timeline-file.js';
 import { chartsOf } from './chart/charts.js';
 import { drawing } from './chart/drawing.js';
 import { runsChart } from './chart/window-count.js';
+import type { ChartSpec } from './chart-specs/spec.js';
 import {
   comparedRuns,
   compareRuns,

@@ -3,14 +3,14 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
-import { RowBuilder } from '../outcome/cycle-row.js';
-import { Outcome } from '../outcome/outcome-schema.js';
-import { Series } from '../outcome/series.js';
-import { Timeline, type TimelineRow, TotalsTimeline } from '../outcome/timeline.js';
-import { compileSchema } from '../schema/compile-schema.js';
-import { Failure, type Fault } from '../schema/failure.js';
-import { faultsOf } from '../schema/schema-faults.js';
-import { readText, unreadableFailure } from '../schema/text-file.js';
+import { compileSchema } from '../core/schema/compile-schema.js';
+import { Failure, type Fault } from '../core/schema/failure.js';
+import { faultsOf } from '../core/schema/schema-faults.js';
+import { readText, unreadableFailure } from '../core/schema/text-file.js';
+import { RowBuilder } from '../harness/outcome/cycle-row.js';
+import { Outcome } from '../harness/outcome/outcome-schema.js';
+import { Series } from '../harness/outcome/series.js';
+import { Timeline, type TimelineRow, TotalsTimeline } from '../harness/outcome/timeline.js';
 import { limitingStates, type Reported } from './reported.js';
 
 /** @param path a report folder or its outcome.json @throws Failure `unreadable_file`, `invalid_json`, `invalid_input` */

@@ -2,7 +2,7 @@
 //
 //   5,221 of 194,619 (2.7 %) refused, all of 2 clients, 14:02-14:13 and 18:30-18:38.
 //   1 limit could not be judged: its key is a cookie, which this log has not. None of 40 requests refused by the other limits.
-import type { Outcome } from '../outcome/outcome-schema.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { limitingIntervals, limitingStates } from './reported.js';
 import { contractWord, counted, instantOf, number, share } from './words.js';
 

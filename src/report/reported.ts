@@ -1,7 +1,7 @@
 // The input of every report: a run with its outcome, timelines and series.
-import type { ContractOutcome, Outcome, TransitionSeen } from '../outcome/outcome-schema.js';
-import type { Timeline } from '../outcome/timeline.js';
-import type { Run } from '../simulate/simulate.js';
+import type { ContractOutcome, Outcome, TransitionSeen } from '../harness/outcome/outcome-schema.js';
+import type { Timeline } from '../harness/outcome/timeline.js';
+import type { Run } from '../harness/simulate/simulate.js';
 
 export interface Reported extends Run {
   readonly predicted?: Timeline;

@@ -1,7 +1,8 @@
 // Rules side by side, as a document.
-import type { ComparedRule, ComparedRules } from '../outcome/compared-rules.js';
-import type { ChangedKey, LogComparison } from '../sizing/compare-logs.js';
-import { VERSION } from '../version.js';
+
+import { VERSION } from '../core/version.js';
+import type { ComparedRule, ComparedRules } from '../harness/outcome/compared-rules.js';
+import type { ChangedKey, LogComparison } from '../harness/simulate/compare-logs.js';
 import { type Block, nameColumn, type ReportDocument, right, sentence } from './block.js';
 import { refusalsChart } from './chart/rules.js';
 import { counted, duration, percent } from './words.js';

@@ -1,5 +1,5 @@
 // A run as a document, and several runs as a table with a line for each.
-import type { Outcome } from '../outcome/outcome-schema.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { answerBlocks } from './answer-blocks.js';
 import {
   type Block,

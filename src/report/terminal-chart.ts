@@ -5,8 +5,8 @@
 //     0 ┤▁▂▃▄▄▄▄▄▄▄▄▄▄██████▄▄▄▄▄▃▂▁
 //         limiting    ▀▀▀▀▀▀
 //        0                   3.9 min (300 cycles)
-import { instantOn } from '../web/chart/axis-text.js';
-import type { ChartSpec, CycleAxis, Line } from '../web/chart/spec.js';
+import { instantOn } from './chart-specs/axis-text.js';
+import type { ChartSpec, CycleAxis, Line } from './chart-specs/spec.js';
 import { shownName, type Terminal } from './terminal-text.js';
 import { duration, number, spanWords } from './words.js';
 

@@ -1,6 +1,6 @@
 // Numbers, times and verdicts in words, equal in every medium.
-import type { Outcome, Verdict } from '../outcome/outcome-schema.js';
-import { instantOn } from '../web/chart/axis-text.js';
+import type { Outcome, Verdict } from '../harness/outcome/outcome-schema.js';
+import { instantOn } from './chart-specs/axis-text.js';
 
 /** Foreign text on one line: control characters and direction marks become a visible dot. */
 export function plain(text: string): string {

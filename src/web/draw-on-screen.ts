@@ -1,8 +1,8 @@
 // Draws the charts of a page, and redraws them when theme or width change: theme switch, system, narrower window, paper (always light).
 import type { Chart as ChartClass } from 'chart.js';
-import { paint } from './chart/paint.js';
-import type { Palette, Theme } from './chart/palette.js';
-import type { ChartSpec } from './chart/spec.js';
+import { paint } from '../report/chart-specs/paint.js';
+import type { Palette, Theme } from '../report/chart-specs/palette.js';
+import type { ChartSpec } from '../report/chart-specs/spec.js';
 import { element } from './page-element.js';
 
 declare const Chart: typeof ChartClass;

@@ -1,9 +1,9 @@
 // A moving chart, drawn by uPlot: counts against the threshold on the left axis, admitted and limited requests as bars on the right one,
 // limiting intervals, unknown cycles, transitions and states. Only visible charts are drawn, a few per frame, so that no frame is late.
 import uPlot from 'uplot';
-import { drawMarks, drawShades, drawStrip, hatch, type Surface } from './chart/overlay.js';
-import { type Palette, palettes } from './chart/palette.js';
-import type { StateStrip } from './chart/spec.js';
+import { drawMarks, drawShades, drawStrip, hatch, type Surface } from '../report/chart-specs/overlay.js';
+import { type Palette, palettes } from '../report/chart-specs/palette.js';
+import type { StateStrip } from '../report/chart-specs/spec.js';
 
 /** Cycles, both ends included. */
 type Stretch = readonly [from: number, to: number];

@@ -1,9 +1,9 @@
 // Script of a report: charts for the current theme and width, and the table of transitions. Runs in the browser after Chart.js and sets
 // only text content, never HTML.
-import { plainNumber, stopwatchText } from './chart/axis-text.js';
+import { plainNumber, stopwatchText } from '../report/chart-specs/axis-text.js';
+import type { ReportData, TransitionRow } from '../report/page/report-data.js';
 import { drawOnScreen } from './draw-on-screen.js';
 import { cell, element } from './page-element.js';
-import type { ReportData, TransitionRow } from './report-data.js';
 
 const data = JSON.parse(element('data').textContent) as ReportData;
 

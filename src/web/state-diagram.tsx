@@ -5,7 +5,7 @@
 //     2  └──────────┘  1
 //     └──┌──────────┐◄─┘
 //        │ limiting │
-import { stateTones } from './chart/palette.js';
+import { stateTones } from '../report/chart-specs/palette.js';
 
 export interface Arrow {
   readonly from: string;

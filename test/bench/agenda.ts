@@ -1,7 +1,7 @@
 // Owns the speed of the agenda, beside RxJS's VirtualTimeScheduler doing the same work. Leaves measuring to measure.ts.
 import { type SchedulerAction, VirtualTimeScheduler } from 'rxjs';
-import { Agenda } from '../../src/time/agenda.js';
-import { Rank } from '../../src/time/rank.js';
+import { Agenda } from '../../src/core/time/agenda.js';
+import { Rank } from '../../src/core/time/rank.js';
 import { type BenchRow, type Body, beside, sideBySide } from './measure.js';
 
 const PENDING = 1_000;

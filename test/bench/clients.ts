@@ -1,19 +1,20 @@
 // Owns the speed of simulated clients, all included: arrivals, agenda, host and gate, service, actors. Leaves measuring to measure.ts.
-import type { SentAttempt } from '../../src/actor/client/client.js';
-import { planClients } from '../../src/actor/client/client-plan.js';
-import { Population } from '../../src/actor/client/population.js';
-import { Host } from '../../src/host/host.js';
-import { retryAfterCycles } from '../../src/limiter/forecast.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { drawsOf, RandomStream } from '../../src/math/random.js';
-import { exponential } from '../../src/math/time-law.js';
-import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
-import { Service } from '../../src/simulate/service.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { CYCLE_MS, secondsUntil } from '../../src/time/cycle.js';
-import { Rank } from '../../src/time/rank.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { servicePlan } from '../simulate/service-plan.js';
+
+import { retryAfterCycles } from '../../src/core/limiter/forecast.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { drawsOf, RandomStream } from '../../src/core/math/random.js';
+import { exponential } from '../../src/core/math/time-law.js';
+import { CYCLE_MS, secondsUntil } from '../../src/core/time/cycle.js';
+import { Rank } from '../../src/core/time/rank.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import type { SentAttempt } from '../../src/harness/clients/client.js';
+import { planClients } from '../../src/harness/clients/client-plan.js';
+import { Population } from '../../src/harness/clients/population.js';
+import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
+import { Service } from '../../src/harness/simulate/service.js';
+import { Host } from '../../src/node/host/host.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
+import { servicePlan } from '../harness/simulate/service-plan.js';
 import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 
 /** What the task asks for: client actor events a second. */

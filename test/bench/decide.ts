@@ -1,12 +1,12 @@
 // Decide and record over 10,000 contracts by id: this host, the bare ring behind a Map, and limiters in memory that people use.
 import { MemoryStore as ExpressStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Host } from '../../src/host/host.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
-import { RandomStream } from '../../src/math/random.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { planContract } from '../../src/core/limiter/validate.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Host } from '../../src/node/host/host.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
 import { type BenchRow, type Body, beside, sideBySide } from './measure.js';
 

@@ -1,10 +1,10 @@
 // Fleets of 1,000 contracts with Poisson arrivals: a day of cycles against a bare loop over typed arrays with the same draws, and
 // contracts that follow GCRA against its bare arithmetic at the same instants.
 
-import { RandomStream } from '../../src/math/random.js';
-import { PoissonLaw } from '../../src/math/random-law.js';
-import { parseScenario } from '../../src/scenario/load-scenario.js';
-import { simulate } from '../../src/simulate/simulate.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { PoissonLaw } from '../../src/core/math/random-law.js';
+import { parseScenario } from '../../src/harness/scenario/load-scenario.js';
+import { simulate } from '../../src/harness/simulate/simulate.js';
 import { type BenchRow, beside, inTurn, secondsOf } from './measure.js';
 
 const CONTRACTS = 1_000;

@@ -5,11 +5,11 @@
 //   ring    the least that could count a window: a ring of counts and its sum behind a Map
 //   rlf     rate-limiter-flexible in memory
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Host } from '../../src/host/host.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { RandomStream } from '../../src/math/random.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Host } from '../../src/node/host/host.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 import { BareRing, THRESHOLD, WITHIN } from './bare-ring.js';
 import { memory } from './heap.js';
 

@@ -1,7 +1,7 @@
 // Owns the line that says on what, and of what, a bench was taken: figures without it are worth nothing.
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
-import { VERSION } from '../../src/version.js';
+import { VERSION } from '../../src/core/version.js';
 
 export function benchMachine(): string {
   const all = cpus();

@@ -1,6 +1,6 @@
 // Owns a node with very many contracts, in a process of its own, that tells how much memory each takes: everything is counted, from the
 // machine's list to the store's cache. Started with --expose-gc. Leaves asking to memory.ts.
-import { rateLimiter, TEMPLATE_ID } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter, TEMPLATE_ID } from '../../src/core/limiter/rate-limiter.js';
 import { memory } from './heap.js';
 import { startOwnNode } from './own-node.js';
 

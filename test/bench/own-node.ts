@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generateSigner } from '../../src/core/record/signing.js';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
+import { Rank } from '../../src/core/time/rank.js';
+import { WallClock } from '../../src/core/time/wall.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
-import { generateSigner } from '../../src/record/signing.js';
-import { openSqliteStore } from '../../src/store/sqlite.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import { Rank } from '../../src/time/rank.js';
-import { WallClock } from '../../src/time/wall.js';
+import { openSqliteStore } from '../../src/node/store/sqlite.js';
 
 export interface OwnNode {
   readonly node: RunningNode;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
-import { readLog } from '../../src/traffic/log/read.js';
-import { CycleTally } from '../../src/traffic/tally.js';
-import { synthesiseLog } from '../traffic/log/synthetic-log.js';
+import { readLog } from '../../src/harness/traffic/log/read.js';
+import { CycleTally } from '../../src/harness/traffic/tally.js';
+import { synthesiseLog } from '../harness/traffic/log/synthetic-log.js';
 import { type BenchRow, beside, sideBySide } from './measure.js';
 
 export const LINES = 1_000_000;

@@ -1,8 +1,8 @@
 // Decisions a second of every rule over 10,000 keys, beside libraries in memory that follow two of them.
 import { MemoryStore as ExpressStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { type RuleDefinition, ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream } from '../../src/math/random.js';
+import { type RuleDefinition, ruleOf } from '../../src/core/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/core/math/random.js';
 import { type BenchRow, type Body, beside, sideBySide } from './measure.js';
 
 const KEYS = 10_000;

@@ -2,12 +2,12 @@
 // HTTP server there is, in a thread of its own, so that it is the sender that is measured. Leaves measuring to measure.ts.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
-import { connectTo } from '../../src/live/connection.js';
-import { runLive } from '../../src/live/live-run.js';
-import { evenly, PacedSender } from '../../src/live/paced-sender.js';
-import { warmUpSender } from '../../src/live/warm-up.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { planContract } from '../../src/core/limiter/validate.js';
+import { connectTo } from '../../src/harness/live/connection.js';
+import { runLive } from '../../src/harness/live/live-run.js';
+import { evenly, PacedSender } from '../../src/harness/live/paced-sender.js';
+import { warmUpSender } from '../../src/harness/live/warm-up.js';
 import { atMost, type BenchRow, beside } from './measure.js';
 
 const CYCLE_MS = 777;

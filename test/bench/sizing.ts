@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
-import { replay } from '../../src/simulate/replay.js';
-import { adviceOfLogs } from '../../src/sizing/recommend.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { planContract } from '../../src/core/limiter/validate.js';
+import { replay } from '../../src/harness/simulate/replay.js';
+import { adviceOfLogs } from '../../src/tools/recommend/recommend.js';
 import { atMost, type BenchRow, inTurn, secondsOf } from './measure.js';
 import { LINES, writeLog } from './replay.js';
 

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { workers } from '../../src/live/workers.js';
-import { addTool } from '../../src/schema/optional-package.js';
-import { openRunPool } from '../../src/simulate/run-pool.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { addTool } from '../../src/core/schema/optional-package.js';
+import { openRunPool } from '../../src/harness/simulate/run-pool.js';
+import { workers } from '../../src/tools/workers/workers.js';
+import { hasRedis, RedisServer } from '../node/store/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { readArguments } from '../../src/cli/arguments.js';
 import { choice, decimal, flag, perhaps, several, text, value, whole } from '../../src/cli/command.js';
-import type { Failure } from '../../src/schema/failure.js';
+import type { Failure } from '../../src/core/schema/failure.js';
 
 const options = {
   file: several(text('files', { place: true, required: true })),

@@ -1,6 +1,6 @@
 // `weir client`: the libraries that a scenario takes by name, and what one does to a service that fails and to a limiter.
 import { expect, it } from 'vitest';
-import { clientLibraries } from '../../src/actor/client/libraries.js';
+import { clientLibraries } from '../../src/harness/clients/libraries.js';
 import { weir, weirHere } from './command-line.js';
 
 it('lists every library', async () => {

@@ -4,7 +4,7 @@ import { readArguments } from '../../src/cli/arguments.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
 import { candidates } from '../../src/cli/help.js';
-import { VERSION } from '../../src/version.js';
+import { VERSION } from '../../src/core/version.js';
 import { failureOf } from '../failures.js';
 import { refuses, weir, weirHere } from './command-line.js';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
-import { freePort, hasRedis, said, until } from '../store/redis/server.js';
+import { freePort, hasRedis, said, until } from '../node/store/redis/server.js';
 
 interface Service {
   readonly image: string;
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis || !hasNginx)('as processes (needs redis-server and ng
 
   /** The Redis and the nodes of `weir help network`, on free ports. @returns the URL of the second node */
   async function startLines(): Promise<string> {
-    const topic = readFileSync('src/topics/network.md', 'utf8');
+    const topic = readFileSync('src/cli/topics/network.md', 'utf8');
     const [redis, ...serves] = topic.match(/^(redis-server|weir serve) .*$/gm)!.slice(0, 3);
     const folder = join(dir, 'lines');
     mkdirSync(folder);

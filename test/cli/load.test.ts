@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { Outcome } from '../../src/outcome/outcome-schema.js';
-import { compileSchema } from '../../src/schema/compile-schema.js';
+import { compileSchema } from '../../src/core/schema/compile-schema.js';
+import { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { temporaryFiles } from '../left-behind.js';
 import { begin, type Serving, serve, weir } from './command-line.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { contractCreated, created, exported, first, recordOf } from '../core/record/sample-record.js';
 import { ask } from '../node/asking.js';
-import { contractCreated, created, exported, first, recordOf } from '../record/sample-record.js';
 import { personAt, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 describe('the key of a node', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { policyOf, servePage } from '../../src/cli/local-pages.js';
-import { bundled } from '../../src/web/bundled.js';
+import { bundled } from '../../src/core/files/bundled.js';
 import { begin, temporaryFolder, weirHere } from './command-line.js';
 
 it('serves the page with its policy, prints a link that holds the scenario, and ends with Ctrl-C', async () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/outcome/outcome-schema.js';
+import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { temporaryFiles } from '../left-behind.js';
 import { refuses, weir, weirHere } from './command-line.js';
 

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-import { families } from '../../src/limiter/products/families.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { Outcome } from '../../src/outcome/outcome-schema.js';
-import type { Series } from '../../src/outcome/series.js';
+import { families } from '../../src/core/limiter/products/families.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { Outcome } from '../../src/harness/outcome/outcome-schema.js';
+import type { Series } from '../../src/harness/outcome/series.js';
 import { temporaryFiles } from '../left-behind.js';
 import { begin, refuses, weir, weirHere } from './command-line.js';
 

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/simulate/run-queue.js';
-import { pause } from '../../src/time/wall.js';
-import { VERSION } from '../../src/version.js';
+import { pause } from '../../src/core/time/wall.js';
+import { VERSION } from '../../src/core/version.js';
+import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/tools/workers/run-queue.js';
 import { temporaryFiles } from '../left-behind.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/store/redis/server.js';
 import { begin, type Running, refuses, smallScenario, weir } from './command-line.js';
 
 const { folder, file } = temporaryFiles();

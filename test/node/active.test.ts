@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LONGEST_WINDOW } from '../../src/api/windows.js';
-import { Host } from '../../src/host/host.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
 import { ActiveMachines } from '../../src/node/active-machines.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { Host } from '../../src/node/host/host.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 import { type Running, startRunning } from './running.js';
 
 const CYCLE_MS = 100;

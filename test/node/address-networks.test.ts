@@ -1,11 +1,11 @@
 // What owners share by the network of the address that their keys were minted for: few addresses never take what others need.
 import { expect, it } from 'vitest';
+import { KeyRing } from '../../src/core/record/key-ring.js';
+import { Failure } from '../../src/core/schema/failure.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
 import { SourceLimit } from '../../src/node/source-limit.js';
 import { Verifications } from '../../src/node/verifications.js';
-import { KeyRing } from '../../src/record/key-ring.js';
-import { Failure } from '../../src/schema/failure.js';
-import { VirtualClock } from '../../src/time/virtual.js';
 import { Caller, inTurn } from './caller.js';
 import { startRunning } from './running.js';
 

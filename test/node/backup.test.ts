@@ -12,13 +12,13 @@ import {
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { openOperatorSocket } from '../../src/node/operator-socket.js';
-import type { Key } from '../../src/store/credential-store.js';
-import { sqlite } from '../../src/store/sqlite-library.js';
+import type { Key } from '../../src/node/store/credential-store.js';
+import { sqlite } from '../../src/node/store/sqlite-library.js';
 import { codeOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WallClock } from '../../src/core/time/wall.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
-import { WallClock } from '../../src/time/wall.js';
 
 let clock: WallClock;
 let queue: CallerQueue;

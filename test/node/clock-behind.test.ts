@@ -1,7 +1,7 @@
 // A node that starts again with a clock that is behind what it has stored.
 import { afterEach, expect, it } from 'vitest';
-import { generateSigner } from '../../src/record/signing.js';
-import { openSqliteStore } from '../../src/store/sqlite.js';
+import { generateSigner } from '../../src/core/record/signing.js';
+import { openSqliteStore } from '../../src/node/store/sqlite.js';
 import { temporaryFolder } from '../left-behind.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Running, startRunning } from './running.js';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { checkpointHolds, generateSigner, signSuccession } from '../../src/core/record/signing.js';
+import { WallClock } from '../../src/core/time/wall.js';
 import { startNode } from '../../src/node/node.js';
-import { checkpointHolds, generateSigner, signSuccession } from '../../src/record/signing.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { MemoryCredentials } from '../../src/store/memory-credentials.js';
-import { WallClock } from '../../src/time/wall.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
+import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
 import { statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
 import { startRunning } from './running.js';

@@ -1,14 +1,14 @@
 // Contracts and machines are deleted: a row says so, their room is free at once, the record is read for a time, and the slug is free after that.
 import { afterEach, describe, expect, it } from 'vitest';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
 import type { Limits } from '../../src/node/limits.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
-import { publicKeyFrom } from '../../src/record/signing.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { temporaryFolder } from '../left-behind.js';
-import { verifyExport } from '../record/verifying.js';
-import { until } from '../store/redis/server.js';
 import { seriesIn } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
+import { until } from './store/redis/server.js';
 
 const running: RunningNode[] = [];
 afterEach(async () => {

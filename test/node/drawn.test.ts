@@ -1,8 +1,8 @@
 // A machine in the form that XState's tools write, posted to a node in place of a definition.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { contractMachine } from '../../src/weir.js';
-import { probation } from '../limiter/defined.js';
+import { probation } from '../core/limiter/defined.js';
 import type { Caller } from './caller.js';
 import { type Running, startRunning } from './running.js';
 

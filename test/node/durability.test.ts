@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ContractState } from '../../src/store/store.js';
+import type { ContractState } from '../../src/node/store/store.js';
 import { type Caller, statusAndCode, type Told } from './caller.js';
 import { Listening } from './listening.js';
 import { type Running, type Start, startRunning } from './running.js';

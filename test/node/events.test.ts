@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { inTurn } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';

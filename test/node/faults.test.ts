@@ -2,10 +2,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { publicKeyFrom } from '../../src/record/signing.js';
-import { pause } from '../../src/time/wall.js';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
+import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder, weir } from '../cli/command-line.js';
-import { verifyExport } from '../record/verifying.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { canMount, fillUp, mount, unmount } from '../small-disk.js';
 import { type Caller, Holder, statusAndCode } from './caller.js';
 

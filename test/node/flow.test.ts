@@ -1,7 +1,7 @@
 // The way of a person with nothing but an HTTP client, from nothing to a record that anyone can verify.
 import { expect, it } from 'vitest';
-import { publicKeyFrom } from '../../src/record/signing.js';
-import { verifyExport } from '../record/verifying.js';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { Holder } from './caller.js';
 import { Listening } from './listening.js';
 import { nodeOfFile } from './node-of-file.js';

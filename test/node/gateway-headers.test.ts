@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GatewayDefinition } from '../../src/limiter/gateway-definition.js';
+import type { GatewayDefinition } from '../../src/core/limiter/gateway-definition.js';
+import { Failure } from '../../src/core/schema/failure.js';
 import { keyIn } from '../../src/node/gateway-headers.js';
-import { Failure } from '../../src/schema/failure.js';
 
 type Source = NonNullable<GatewayDefinition['key']>;
 

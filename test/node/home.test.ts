@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pause } from '../../src/time/wall.js';
+import { pause } from '../../src/core/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { type Caller, Holder, inTurn } from './caller.js';

@@ -1,7 +1,7 @@
 // A name in a path, a query or a body is taken as an ordinary name or refused in words; never with a status of 500 and above.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { nodeOfFile } from './node-of-file.js';
 
 const node = await nodeOfFile();

@@ -1,11 +1,11 @@
 // Events with idempotency keys on a node that is killed: all of them are sent again, answered or not, and each has counted once.
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newIdempotencyKey } from '../../src/client/http-transport.js';
-import { WeirClient } from '../../src/client/weir-client.js';
-import { pause } from '../../src/time/wall.js';
+import { newIdempotencyKey } from '../../src/api/client/http-transport.js';
+import { WeirClient } from '../../src/api/client/weir-client.js';
+import { pause } from '../../src/core/time/wall.js';
 import { serve, temporaryFolder } from '../cli/command-line.js';
-import { until } from '../store/redis/server.js';
+import { until } from './store/redis/server.js';
 
 const KILLS = 4;
 const SENDERS = 8;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
-import { verifyRows } from '../record/verifying.js';
+import { verifyRows } from '../core/record/verifying.js';
 import { Holder } from './caller.js';
 
 it('a node that is killed goes on with every key where it was', async () => {

@@ -1,6 +1,6 @@
 // Contracts with keys over real HTTP: deploy, event, events, gate, the keys that are there, and what is refused.
 import { describe, expect, it } from 'vitest';
-import { verifyRows } from '../record/verifying.js';
+import { verifyRows } from '../core/record/verifying.js';
 import { figureIn } from './asking.js';
 import { inTurn, statusAndCode } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';

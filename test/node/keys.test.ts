@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyRecord } from '../../src/record/verify-export.js';
+import { verifyRecord } from '../../src/core/record/verify-export.js';
 import { gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { Listening } from './listening.js';
 import { nodeOfFile } from './node-of-file.js';

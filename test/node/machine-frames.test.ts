@@ -2,7 +2,7 @@
 // WEIR_PAGE_MINUTES says how long it is watched: ten of them in `npm run marathon`. What was measured is written to the standard error.
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pause } from '../../src/time/wall.js';
+import { pause } from '../../src/core/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { Holder } from './caller.js';

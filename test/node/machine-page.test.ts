@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
-import { pause } from '../../src/time/wall.js';
+import { pause } from '../../src/core/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type Caller, Holder, inTurn } from './caller.js';

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
-import type { Machine } from '../../src/host/machine.js';
-import type { Steps } from '../../src/limiter/plan.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
+import type { Steps } from '../../src/core/limiter/plan.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/core/limiter/rule-limiter.js';
+import type { AuditRow } from '../../src/core/record/row.js';
+import { type TimeSource, WallClock } from '../../src/core/time/wall.js';
 import { CallerQueue, PAUSE } from '../../src/node/caller-queue.js';
 import { LocalCounting } from '../../src/node/counting/local/counting.js';
 import { countInSteps } from '../../src/node/counting/local/deciding.js';
 import { Durability } from '../../src/node/durability.js';
+import { Host } from '../../src/node/host/host.js';
+import type { Machine } from '../../src/node/host/machine.js';
 import { LatencyHistogram } from '../../src/node/latency-histogram.js';
 import { MachineWork } from '../../src/node/machine-work.js';
-import type { AuditRow } from '../../src/record/row.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import type { ContractState } from '../../src/store/store.js';
-import { type TimeSource, WallClock } from '../../src/time/wall.js';
-import { virtualHost } from '../host/virtual-host.js';
-import { verifyRows } from '../record/verifying.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
+import type { ContractState } from '../../src/node/store/store.js';
+import { verifyRows } from '../core/record/verifying.js';
+import { virtualHost } from './host/virtual-host.js';
 
 /** A row takes 0.3 ms. */
 class SlowStore extends MemoryStore {

@@ -2,11 +2,11 @@
 // in order, and the node keeps no more for the hundred than it may.
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pause } from '../../src/time/wall.js';
+import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { until } from '../store/redis/server.js';
 import { figureIn, mb, metricsOf } from './asking.js';
 import { type Caller, Holder, inTurn } from './caller.js';
+import { until } from './store/redis/server.js';
 
 const READERS = 1_000;
 const STALLED = 100;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Access } from '../../src/node/access.js';
 import { type Heap, keptBytes, MemoryGuard } from '../../src/node/memory-guard.js';
 import { newKey } from '../../src/node/secret.js';
-import { MemoryCredentials } from '../../src/store/memory-credentials.js';
+import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
 import { gateOf } from './caller.js';
 import { startRunning } from './running.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
 import type { DecisionRequest } from '../../src/node/counting/decision.js';
 import { decideNow } from '../../src/node/counting/local/deciding.js';
+import { Host } from '../../src/node/host/host.js';
 import { MINT_MACHINE, Mint } from '../../src/node/mint.js';
 import type { Registry } from '../../src/node/registry/registry.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 import { Caller, inTurn, statusAndCode } from './caller.js';
 import { startRunning } from './running.js';
 

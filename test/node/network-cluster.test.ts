@@ -1,7 +1,7 @@
-import { hasRedis, RedisCluster } from '../store/redis/server.js';
 import { describeCounting } from '../suite/counting.js';
 import { describeNetwork } from '../suite/network.js';
 import { startPair } from './network-nodes.js';
+import { hasRedis, RedisCluster } from './store/redis/server.js';
 
 describeNetwork('a cluster of three', () => RedisCluster.start());
 

@@ -1,11 +1,11 @@
 // What an owner may have holds over all nodes of a network: asked at once they admit exactly as much as one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
-import { DIRECTORY } from '../../src/store/redis/buckets.js';
-import { functionNamed } from '../../src/store/redis/library.js';
-import { hasRedis, RedisServer, until } from '../store/redis/server.js';
+import { DIRECTORY } from '../../src/node/store/redis/buckets.js';
+import { functionNamed } from '../../src/node/store/redis/library.js';
 import { Caller, gateOf, statusAndCode, type Told } from './caller.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
+import { hasRedis, RedisServer, until } from './store/redis/server.js';
 
 const CYCLE_MS = 200;
 const limits = {

@@ -3,7 +3,7 @@ import type { Limits } from '../../src/node/limits.js';
 import type { Directory } from '../../src/node/network/directory.js';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
-import type { RedisConnection } from '../../src/store/redis/connection.js';
+import type { RedisConnection } from '../../src/node/store/redis/connection.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];

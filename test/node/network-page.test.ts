@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
 import { hiddenPixels, openPage, picture, violations } from './node-page.js';
+import { hasRedis, RedisServer } from './store/redis/server.js';
 
 describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
   inChromium('in a browser', (browser) => {

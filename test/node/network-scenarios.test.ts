@@ -2,11 +2,11 @@
 // WEIR_SCENARIOS says how many; few by default, since each starts a process. WEIR_FIRST_SCENARIO is the number of the first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pause } from '../../src/time/wall.js';
-import { NaiveLimiter, type NaiveTransition } from '../limiter/naive-limiter.js';
-import { verifyExport } from '../record/verifying.js';
-import { hasRedis, RedisServer, said as saidBy, until } from '../store/redis/server.js';
+import { pause } from '../../src/core/time/wall.js';
+import { NaiveLimiter, type NaiveTransition } from '../core/limiter/naive-limiter.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { type Caller, gateOf, Holder, type Told } from './caller.js';
+import { hasRedis, RedisServer, said as saidBy, until } from './store/redis/server.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
 const FIRST = Number(process.env['WEIR_FIRST_SCENARIO'] ?? 0);

@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import * as endpoints from '../../src/client/endpoints.js';
+import * as endpoints from '../../src/api/client/endpoints.js';
+import { catalogue } from '../../src/core/schema/failure.js';
 import { errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/route-list.js';
-import { catalogue } from '../../src/schema/failure.js';
 import { nodeOfFile } from './node-of-file.js';
 
 interface Operation {

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { LoopTurn } from '../../src/core/time/loop-turn.js';
 import { Counts } from '../../src/node/metrics.js';
 import { Overload } from '../../src/node/overload.js';
 import { Pipelines } from '../../src/node/pipelines.js';
-import { LoopTurn } from '../../src/time/loop-turn.js';
 import { figureIn, metricsOf } from './asking.js';
 import { type Caller, gateOf } from './caller.js';
 import { type Running, startRunning } from './running.js';

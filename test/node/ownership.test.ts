@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Host } from '../../src/node/host/host.js';
 import { Ownership } from '../../src/node/ownership.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { VirtualClock } from '../../src/time/virtual.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 
 it('looking at a few machines at a time shows every public one once, by slug, those that came later too', () => {
   const machines = fc.uniqueArray(

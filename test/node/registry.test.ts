@@ -3,8 +3,8 @@ import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { createNodeContext } from '../../src/node/node-context.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
 import { describeRegistry, type RegistryUnderTest } from '../suite/registry.js';
+import { hasRedis, RedisServer } from './store/redis/server.js';
 
 /** Windows of 50 cycles last while a busy machine asks a dozen times. */
 const CYCLE_MS = 1_000;

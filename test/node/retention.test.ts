@@ -1,24 +1,24 @@
 // Old rows of records are removed where the operator wants so: a signed cut is what readers find in their place.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Host } from '../../src/host/host.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/core/record/signing.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { pause } from '../../src/core/time/wall.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
+import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { Ownership } from '../../src/node/ownership.js';
 import { Retention } from '../../src/node/retention.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
+import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
+import { openSqliteStore } from '../../src/node/store/sqlite.js';
 import { Usage } from '../../src/node/usage.js';
-import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/record/signing.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { MemoryCredentials } from '../../src/store/memory-credentials.js';
-import { openSqliteStore } from '../../src/store/sqlite.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { pause } from '../../src/time/wall.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { temporaryFolder } from '../left-behind.js';
-import { verifyExport } from '../record/verifying.js';
 import { Listening } from './listening.js';
 import { type Running, startRunning } from './running.js';
 

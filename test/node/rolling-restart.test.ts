@@ -6,15 +6,15 @@ import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
-import { type App, gateways, startApp } from '../live/gateway-servers.js';
-import { freePort, isInstalled } from '../live/real-servers.js';
-import { hasRedis, RedisServer } from '../store/redis/server.js';
+import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
+import { freePort, isInstalled } from '../harness/live/real-servers.js';
 import { Caller } from './caller.js';
+import { hasRedis, RedisServer } from './store/redis/server.js';
 
 const RESTARTS = Number(process.env['WEIR_RESTARTS'] ?? 4);
 const PER_SECOND = Number(process.env['WEIR_RATE'] ?? 500);
 const EVERY_MS = 10;
-const SHOWN = 'src/topics/operations.md';
+const SHOWN = 'src/cli/topics/operations.md';
 
 /** What the topic shows for a gateway, with the ports of the nodes. */
 function shown(language: string, ports: readonly number[]): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../cli/command-line.js';
-import { verifyRows } from '../record/verifying.js';
+import { verifyRows } from '../core/record/verifying.js';
 import { nodeOfFile } from './node-of-file.js';
 
 const START_MS = 1_699_999_200_000;

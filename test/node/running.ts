@@ -1,13 +1,13 @@
 // Owns a node for one test file: started on a free port with everything in memory, asked over real HTTP, closed at the end.
 
+import { generateSigner } from '../../src/core/record/signing.js';
+import { sha256Hex } from '../../src/core/schema/canonical.js';
+import { type TimeSource, WallClock } from '../../src/core/time/wall.js';
 import { type NodeOptions, type RunningNode, startNode } from '../../src/node/node.js';
 import { newKey } from '../../src/node/secret.js';
-import { generateSigner } from '../../src/record/signing.js';
-import { sha256Hex } from '../../src/schema/canonical.js';
-import type { Key } from '../../src/store/credential-store.js';
-import { MemoryStore } from '../../src/store/memory.js';
-import { MemoryCredentials } from '../../src/store/memory-credentials.js';
-import { type TimeSource, WallClock } from '../../src/time/wall.js';
+import type { Key } from '../../src/node/store/credential-store.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
+import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
 import { Caller, type Told, toldBy } from './caller.js';
 
 export interface Ask {

@@ -1,8 +1,8 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { nearestRank } from '../../src/math/nearest-rank.js';
-import { pause } from '../../src/time/wall.js';
+import { nearestRank } from '../../src/core/math/nearest-rank.js';
+import { pause } from '../../src/core/time/wall.js';
 import { figureIn, metricsOf } from './asking.js';
 import { nodeOfFile } from './node-of-file.js';
 

@@ -1,5 +1,5 @@
-import type { Failure } from '../../src/schema/failure.js';
-import { MemoryStore } from '../../src/store/memory.js';
+import type { Failure } from '../../src/core/schema/failure.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 
 /** A disk on which, while it is held, nothing becomes durable. */
 export class SlowStore extends MemoryStore {

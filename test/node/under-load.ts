@@ -1,7 +1,7 @@
 // Clients that keep what a node has told them, and hold it against what the next node on the same data knows.
-import { publicKeyFrom } from '../../src/record/signing.js';
+import { publicKeyFrom } from '../../src/core/record/signing.js';
 import type { Serving } from '../cli/command-line.js';
-import { verifyExport } from '../record/verifying.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { ask } from './asking.js';
 
 /** What the clients were told, and so must be there. */

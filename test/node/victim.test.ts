@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
-import { until } from '../store/redis/server.js';
 import { Asker, attacks, prepare } from './attacks.js';
+import { until } from './store/redis/server.js';
 
 const MOST_ROUNDS = 6;
 const LANES = 16;

@@ -2,9 +2,9 @@
 //
 //   |..  .   .. .    .   |     gap = -ln(1 - u) / rate
 
-import type { RandomStream } from '../../src/math/random.js';
-import type { Clock } from '../../src/time/clock.js';
-import { Rank } from '../../src/time/rank.js';
+import type { RandomStream } from '../../src/core/math/random.js';
+import type { Clock } from '../../src/core/time/clock.js';
+import { Rank } from '../../src/core/time/rank.js';
 
 export const UNIT_MS = 1_000;
 

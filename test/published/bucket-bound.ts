@@ -1,10 +1,10 @@
 // Network calculus. Behind a token bucket (r, b) the delay in a server (R, T) is at most T + b / R.
 //
 //   a flood ─► bucket r, b ─► server R        delay <= b / R + 1 / R, backlog <= b + 1, admitted in any t <= b + r t
-import { LIMITED } from '../../src/limiter/rule/rule.js';
-import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { constant } from '../../src/math/time-law.js';
-import { Rank } from '../../src/time/rank.js';
+import { LIMITED } from '../../src/core/limiter/rule/rule.js';
+import { ruleOf } from '../../src/core/limiter/rule/rule-definition.js';
+import { constant } from '../../src/core/math/time-law.js';
+import { Rank } from '../../src/core/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

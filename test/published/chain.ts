@@ -4,7 +4,7 @@
 //
 // Only sums, products and quotients of positive numbers: no digit is lost, however rare the transitions (W. Grassmann, M. Taksar, D. Heyman,
 // Operations Research 33, 1985). Numbering states near their successors keeps the work small.
-import { assert } from '../../src/schema/failure.js';
+import { assert } from '../../src/core/schema/failure.js';
 
 /** Calls `to` for each transition from `state` to another state; `rate` is above 0. */
 export type Rates = (state: number, to: (next: number, rate: number) => void) => void;

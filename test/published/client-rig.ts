@@ -1,18 +1,19 @@
 // Clients of one kind in virtual time, for published systems.
-import type { ServiceAnswer } from '../../src/actor/client/behaviour.js';
-import type { SentAttempt, Transport } from '../../src/actor/client/client.js';
-import { type CustomClientSpec, planClients } from '../../src/actor/client/client-plan.js';
-import type { ClientSpec } from '../../src/actor/client/client-schema.js';
-import { Population } from '../../src/actor/client/population.js';
-import { drawsOf, RandomStream } from '../../src/math/random.js';
-import type { TimeLaw } from '../../src/math/time-law.js';
-import type { ServicePlan } from '../../src/scenario/service-plan.js';
-import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
-import { Service, type ServiceWatch } from '../../src/simulate/service.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import { Rank } from '../../src/time/rank.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { servicePlan } from '../simulate/service-plan.js';
+
+import { drawsOf, RandomStream } from '../../src/core/math/random.js';
+import type { TimeLaw } from '../../src/core/math/time-law.js';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
+import { Rank } from '../../src/core/time/rank.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import type { ServiceAnswer } from '../../src/harness/clients/behaviour.js';
+import type { SentAttempt, Transport } from '../../src/harness/clients/client.js';
+import { type CustomClientSpec, planClients } from '../../src/harness/clients/client-plan.js';
+import type { ClientSpec } from '../../src/harness/clients/client-schema.js';
+import { Population } from '../../src/harness/clients/population.js';
+import type { ServicePlan } from '../../src/harness/scenario/service-plan.js';
+import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
+import { Service, type ServiceWatch } from '../../src/harness/simulate/service.js';
+import { servicePlan } from '../harness/simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 
 interface RigOptions {

@@ -2,8 +2,8 @@
 //
 //   sent K x accepted, refused (K - 1) x accepted:  accepted (1 + c (K - 1)) = 1       without a throttle  a + c (load - a) = 1
 
-import type { ClientSpec } from '../../src/actor/client/client-schema.js';
-import { constant } from '../../src/math/time-law.js';
+import { constant } from '../../src/core/math/time-law.js';
+import type { ClientSpec } from '../../src/harness/clients/client-schema.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

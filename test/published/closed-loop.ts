@@ -4,17 +4,18 @@
 //
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
-import type { SentAttempt } from '../../src/actor/client/client.js';
-import { behaviourOf } from '../../src/actor/client/client-chart.js';
-import { closed } from '../../src/actor/client/closed.js';
-import { Population } from '../../src/actor/client/population.js';
-import { drawsOf, RandomStream } from '../../src/math/random.js';
-import { exponential, type TimeLaw } from '../../src/math/time-law.js';
-import { ModelledTransport } from '../../src/simulate/modelled-transport.js';
-import { Service } from '../../src/simulate/service.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { servicePlan } from '../simulate/service-plan.js';
+
+import { drawsOf, RandomStream } from '../../src/core/math/random.js';
+import { exponential, type TimeLaw } from '../../src/core/math/time-law.js';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import type { SentAttempt } from '../../src/harness/clients/client.js';
+import { behaviourOf } from '../../src/harness/clients/client-chart.js';
+import { closed } from '../../src/harness/clients/closed.js';
+import { Population } from '../../src/harness/clients/population.js';
+import { ModelledTransport } from '../../src/harness/simulate/modelled-transport.js';
+import { Service } from '../../src/harness/simulate/service.js';
+import { servicePlan } from '../harness/simulate/service-plan.js';
 import { UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 

@@ -5,7 +5,7 @@
 //
 //   stuck: in the last nine seconds, fewer than half of the arrivals are served
 
-import { constant, exponential } from '../../src/math/time-law.js';
+import { constant, exponential } from '../../src/core/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

@@ -8,11 +8,12 @@
 //     not done: n = n + 1, pause according to n, read again
 //
 // The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
-import { type BackoffPlan, type Pauses, pauses } from '../../src/actor/client/backoff.js';
-import { RandomStream } from '../../src/math/random.js';
-import { normal } from '../../src/math/time-law.js';
-import { Agenda } from '../../src/time/agenda.js';
-import { Rank } from '../../src/time/rank.js';
+
+import { RandomStream } from '../../src/core/math/random.js';
+import { normal } from '../../src/core/math/time-law.js';
+import { Agenda } from '../../src/core/time/agenda.js';
+import { Rank } from '../../src/core/time/rank.js';
+import { type BackoffPlan, type Pauses, pauses } from '../../src/harness/clients/backoff.js';
 import type { PublishedCheck } from './published-check.js';
 
 const CLIENTS = 100;

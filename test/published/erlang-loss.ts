@@ -2,12 +2,12 @@
 //
 //   B(0) = 1,  B(n) = a B(n - 1) / (n + a B(n - 1))          a erlang offered to n servers (A. K. Erlang, 1917)
 
-import { RandomStream } from '../../src/math/random.js';
-import { constant, exponential, type TimeLaw } from '../../src/math/time-law.js';
-import { Service } from '../../src/simulate/service.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { servicePlan } from '../simulate/service-plan.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { constant, exponential, type TimeLaw } from '../../src/core/math/time-law.js';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Service } from '../../src/harness/simulate/service.js';
+import { servicePlan } from '../harness/simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 

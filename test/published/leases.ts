@@ -4,9 +4,9 @@
 //   window 1   |x x x x x x x ...          |      L more are leased, and all are spent
 //
 // This adversary reaches the bound; random ones stay below it.
-import { LIMITED } from '../../src/limiter/rule/rule.js';
-import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream } from '../../src/math/random.js';
+import { LIMITED } from '../../src/core/limiter/rule/rule.js';
+import { ruleOf } from '../../src/core/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/core/math/random.js';
 import { UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 

@@ -5,8 +5,8 @@
 //
 // The chain is solved, and also simulated: the mean queue of runs that begin with a full one must agree.
 
-import { log } from '../../src/math/elementary.js';
-import { RandomStream } from '../../src/math/random.js';
+import { log } from '../../src/core/math/elementary.js';
+import { RandomStream } from '../../src/core/math/random.js';
 import { meanTimes, type Rates, stationary } from './chain.js';
 import type { PublishedCheck } from './published-check.js';
 

@@ -3,7 +3,7 @@
 //   load < 150/s   stable: with one retry each, the load after the outage is below capacity
 //   150 .. 300     vulnerable: it never recovers on its own
 
-import { constant } from '../../src/math/time-law.js';
+import { constant } from '../../src/core/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Bug } from '../../src/schema/failure.js';
+import { Bug } from '../../src/core/schema/failure.js';
 import { contention } from './contention.js';
 import { missedRows, type PublishedCheck, type PublishedRow } from './published-check.js';
 

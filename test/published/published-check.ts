@@ -6,8 +6,8 @@
 //
 // With 3.3 standard errors a correct simulator fails one row in a thousand. With few replications, Student's distribution gives the
 // factor of the same probability, because the standard error is itself uncertain.
-import { meanOf, studentQuantile, variance } from '../../src/math/interval.js';
-import { assert, unreachable } from '../../src/schema/failure.js';
+import { meanOf, studentQuantile, variance } from '../../src/core/math/interval.js';
+import { assert, unreachable } from '../../src/core/schema/failure.js';
 
 export interface PublishedRow {
   readonly name: string;

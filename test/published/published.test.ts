@@ -77,7 +77,7 @@ it('every published result with a tolerance of its own gives the reason', () => 
 });
 
 it('weir help other-tools lists every published result with its source', () => {
-  const topic = readFileSync('src/topics/other-tools.md', 'utf8');
+  const topic = readFileSync('src/cli/topics/other-tools.md', 'utf8');
   const missing = checks.filter(({ title, source }) => !topic.includes(`| ${title} | ${source} |`));
   expect(missing.map(({ title }) => title)).toEqual([]);
 });

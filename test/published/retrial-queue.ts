@@ -3,7 +3,7 @@
 //   arrivals lambda ─► server mu, rho = lambda / mu         in orbit, on average:  rho (lambda + rho theta) / ((1 - rho) theta)
 //        ▲   └─ busy ─► orbit                               as theta grows without bound: the queue of M/M/1
 //        └── theta each ──┘
-import { exponential } from '../../src/math/time-law.js';
+import { exponential } from '../../src/core/math/time-law.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

@@ -3,9 +3,10 @@
 //   100 clients, 10/s each, 10 s         none; three more tries; a bucket of 5 tokens, 0.1 more per start, a retry costs 1
 //
 //   three more tries    success 1 - p^4    load 1 + p + p^2 + p^3
-import type { ClientSpec } from '../../src/actor/client/client-schema.js';
-import { constant } from '../../src/math/time-law.js';
-import { Rank } from '../../src/time/rank.js';
+
+import { constant } from '../../src/core/math/time-law.js';
+import { Rank } from '../../src/core/time/rank.js';
+import type { ClientSpec } from '../../src/harness/clients/client-schema.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 

@@ -7,8 +7,8 @@
 //
 // Two cures: no retries, or dropping abandoned attempts. As in the program that produced the published figures, an answer to an earlier
 // attempt is a success if the client is still trying.
-import { exponential } from '../../src/math/time-law.js';
-import { Rank } from '../../src/time/rank.js';
+import { exponential } from '../../src/core/math/time-law.js';
+import { Rank } from '../../src/core/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

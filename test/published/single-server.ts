@@ -3,13 +3,13 @@
 //   rho = arrival rate, service rate 1        L = rho / (1 - rho)    W = 1 / (1 - rho)    Wq = rho W
 //   P(response > t) = e^-(1 - rho) t          p95 = -ln(0.05) / (1 - rho),  p99 = -ln(0.01) / (1 - rho)
 
-import { log } from '../../src/math/elementary.js';
-import { RandomStream } from '../../src/math/random.js';
-import { exponential } from '../../src/math/time-law.js';
-import { Service } from '../../src/simulate/service.js';
-import { CYCLE_MS } from '../../src/time/cycle.js';
-import { VirtualClock } from '../../src/time/virtual.js';
-import { servicePlan } from '../simulate/service-plan.js';
+import { log } from '../../src/core/math/elementary.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { exponential } from '../../src/core/math/time-law.js';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Service } from '../../src/harness/simulate/service.js';
+import { servicePlan } from '../harness/simulate/service-plan.js';
 import { poissonArrivals, UNIT_MS } from './arrivals.js';
 import type { PublishedCheck } from './published-check.js';
 

@@ -5,9 +5,9 @@
 //
 // Stays down: when the speed is back, the queue exceeds the timeout, so all work is wasted and requested five times.
 
-import { RandomStream } from '../../src/math/random.js';
-import { constant } from '../../src/math/time-law.js';
-import { Rank } from '../../src/time/rank.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { constant } from '../../src/core/math/time-law.js';
+import { Rank } from '../../src/core/time/rank.js';
 import { UNIT_MS } from './arrivals.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';

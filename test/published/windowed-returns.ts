@@ -1,11 +1,11 @@
 // The time until a limiter has admitted all of a simultaneous crowd. Each refused client returns at a uniform time in [m, 2m).
 //
 //   clients   |||||||  over 20 s          a bucket of 50/s ──► admitted; refused: again after m (1 + u), m = 1 s, 2 s, 4 s, ..., 5 min
-import { LIMITED } from '../../src/limiter/rule/rule.js';
-import { ruleOf } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream } from '../../src/math/random.js';
-import { constant } from '../../src/math/time-law.js';
-import { Rank } from '../../src/time/rank.js';
+import { LIMITED } from '../../src/core/limiter/rule/rule.js';
+import { ruleOf } from '../../src/core/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { constant } from '../../src/core/math/time-law.js';
+import { Rank } from '../../src/core/time/rank.js';
 import { clientRig } from './client-rig.js';
 import type { PublishedCheck } from './published-check.js';
 

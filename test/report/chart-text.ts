@@ -2,7 +2,7 @@
 //
 //   count [window, stepped]
 //     0-39:5 40:12 41-60:none
-import type { ChartSpec, Line } from '../../src/web/chart/spec.js';
+import type { ChartSpec, Line } from '../../src/report/chart-specs/spec.js';
 
 export function chartText(charts: readonly ChartSpec[]): string {
   return charts.map((spec) => `${linesOf(spec).join('\n')}\n`).join('\n');

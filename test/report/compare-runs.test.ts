@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/outcome/outcome-schema.js';
+import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { compareRuns } from '../../src/report/compare-runs.js';
 import { sampleRun } from './sample.js';
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sealed } from '../../src/outcome/assemble.js';
+import { sealed } from '../../src/harness/outcome/assemble.js';
 import { openReportFolder, safeName } from '../../src/report/folder.js';
 import { readRun } from '../../src/report/read-report.js';
 import { temporaryFolder } from '../left-behind.js';

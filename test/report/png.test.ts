@@ -2,8 +2,8 @@ import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { chartPng, PNG_WIDTH } from '../../src/report/chart/png.js';
-import { palettes, type Theme } from '../../src/web/chart/palette.js';
-import type { ChartSpec } from '../../src/web/chart/spec.js';
+import { palettes, type Theme } from '../../src/report/chart-specs/palette.js';
+import type { ChartSpec } from '../../src/report/chart-specs/spec.js';
 import { emptyRun, fleetRun, liveRun, longRun, replicatedRun, sampleRun, shortRun } from './sample.js';
 
 interface Picture {

@@ -1,8 +1,8 @@
 // Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
-import { sealed } from '../../src/outcome/assemble.js';
-import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/outcome/outcome-schema.js';
-import type { Series } from '../../src/outcome/series.js';
-import { Timeline } from '../../src/outcome/timeline.js';
+import { sealed } from '../../src/harness/outcome/assemble.js';
+import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/harness/outcome/outcome-schema.js';
+import type { Series } from '../../src/harness/outcome/series.js';
+import { Timeline } from '../../src/harness/outcome/timeline.js';
 import { totalsOf } from '../../src/report/read-report.js';
 import { limitingIntervals, limitingStates, type Reported } from '../../src/report/reported.js';
 

@@ -1,8 +1,8 @@
 // The page of a recommended limit: small, alone, and used by keyboard.
 import { expect, it } from 'vitest';
-import { sizingPageHtml } from '../../src/report/page/sizing-page.js';
-import { linesToPaste } from '../../src/sizing/lines-to-paste.js';
-import { adviceOfLogs } from '../../src/sizing/recommend.js';
+import { linesToPaste } from '../../src/tools/recommend/lines-to-paste.js';
+import { adviceOfLogs } from '../../src/tools/recommend/recommend.js';
+import { sizingPageHtml } from '../../src/tools/recommend/sizing-page.js';
 import { inChromium } from '../chromium.js';
 import { temporaryFiles } from '../left-behind.js';
 import { violations } from '../node/node-page.js';

@@ -1,14 +1,14 @@
 // Definitions with other states than those of a rate limiter: every state is in the chart of the window, by name, and a move between two states
 // that both admit is neither an entry nor a restore.
 import { describe, expect, it } from 'vitest';
+import { parseScenario, type ScenarioObject } from '../../src/harness/scenario/load-scenario.js';
+import { simulate } from '../../src/harness/simulate/simulate.js';
 import { decisionsChart } from '../../src/report/chart/decisions.js';
 import { spreadChart } from '../../src/report/chart/replications.js';
 import { windowChart } from '../../src/report/chart/window-count.js';
 import type { Reported } from '../../src/report/reported.js';
 import { chartLines } from '../../src/report/terminal-chart.js';
-import { parseScenario, type ScenarioObject } from '../../src/scenario/load-scenario.js';
-import { simulate } from '../../src/simulate/simulate.js';
-import { defined, move } from '../limiter/defined.js';
+import { defined, move } from '../core/limiter/defined.js';
 import { replicatedRun } from './sample.js';
 
 const definition = defined('three', { free: { initial: true }, busy: { admits: true }, shut: {} }, [

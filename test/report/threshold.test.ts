@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { runsChart } from '../../src/report/chart/window-count.js';
+import type { ChartSpec } from '../../src/report/chart-specs/spec.js';
 import { reportText } from '../../src/report/run-document.js';
-import type { ChartSpec } from '../../src/web/chart/spec.js';
 import { emptyRun, sampleRun } from './sample.js';
 
 const labels = ({ lines }: ChartSpec) => lines.map(({ label }) => label);

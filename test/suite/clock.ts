@@ -1,8 +1,8 @@
 // Owns the promise of a clock, to be run over everyone who makes it. Leaves how time is made to pass to the maker.
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/time/clock.js';
-import { cycleOf } from '../../src/time/cycle.js';
-import { Rank } from '../../src/time/rank.js';
+import type { Clock } from '../../src/core/time/clock.js';
+import { cycleOf } from '../../src/core/time/cycle.js';
+import { Rank } from '../../src/core/time/rank.js';
 
 export interface ClockUnderTest {
   readonly clock: Clock;

@@ -2,11 +2,12 @@
 // are made over HTTP; what counts them is asked here without it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Contract } from '../../src/host/contract.js';
-import { planRule } from '../../src/limiter/planned-rule.js';
-import { copyOf, LIMITED, NEVER } from '../../src/limiter/rule/rule.js';
-import type { RuleDefinition } from '../../src/limiter/rule/rule-definition.js';
-import { RandomStream } from '../../src/math/random.js';
+import { planRule } from '../../src/core/limiter/planned-rule.js';
+import { copyOf, LIMITED, NEVER } from '../../src/core/limiter/rule/rule.js';
+import type { RuleDefinition } from '../../src/core/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../src/core/math/random.js';
+import { Failure } from '../../src/core/schema/failure.js';
+import { pause } from '../../src/core/time/wall.js';
 import type {
   Counting,
   DecisionResult,
@@ -16,9 +17,8 @@ import type {
 } from '../../src/node/counting/counting.js';
 import type { Decision, DecisionRequest } from '../../src/node/counting/decision.js';
 import { type OnceOnly, Replayed } from '../../src/node/counting/once-only.js';
+import type { Contract } from '../../src/node/host/contract.js';
 import type { RunningNode } from '../../src/node/node.js';
-import { Failure } from '../../src/schema/failure.js';
-import { pause } from '../../src/time/wall.js';
 import { type Caller, Holder, inTurn } from '../node/caller.js';
 
 /** The nodes of one store: each keeps the promises, and all together count as one. */

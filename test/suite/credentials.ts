@@ -1,7 +1,7 @@
-// Owns the promise of a keeper of credentials as one suite: test/store/credentials.test.ts runs it over every implementation.
+// Owns the promise of a keeper of credentials as one suite: test/node/store/credentials.test.ts runs it over every implementation.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Bug } from '../../src/schema/failure.js';
-import type { Credentials, Key, Session } from '../../src/store/credential-store.js';
+import { Bug } from '../../src/core/schema/failure.js';
+import type { Credentials, Key, Session } from '../../src/node/store/credential-store.js';
 
 /** @param open gives an empty keeper */
 export function describeCredentials(name: string, open: () => Credentials): void {

@@ -1,13 +1,13 @@
 // What nodes over one Redis promise, whatever kind of Redis it is: any of them answers any request, and all decide and record as one.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prefixOf } from '../../src/store/redis/buckets.js';
-import { pause } from '../../src/time/wall.js';
+import { pause } from '../../src/core/time/wall.js';
+import { prefixOf } from '../../src/node/store/redis/buckets.js';
+import { verifyExport } from '../core/record/verifying.js';
 import { type Caller, gateOf, Holder, inTurn, statusAndCode, type Told } from '../node/caller.js';
 import { Listening } from '../node/listening.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
-import { verifyExport } from '../record/verifying.js';
-import { hasRedis } from '../store/redis/server.js';
+import { hasRedis } from '../node/store/redis/server.js';
 
 const CYCLE_MS = 200;
 

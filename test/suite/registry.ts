@@ -1,23 +1,23 @@
 // What a registry promises, whatever it keeps things in: test/node/registry.test.ts runs it over memory, SQLite and Redis.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Contract } from '../../src/host/contract.js';
-import type { ContractChange } from '../../src/host/contract-change.js';
-import type { ContractOptions } from '../../src/host/host.js';
-import type { Machine } from '../../src/host/machine.js';
-import type { Plan } from '../../src/limiter/plan.js';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { ruleLimiter } from '../../src/limiter/rule-limiter.js';
-import { planContract } from '../../src/limiter/validate.js';
+import type { Plan } from '../../src/core/limiter/plan.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../src/core/limiter/rule-limiter.js';
+import { planContract } from '../../src/core/limiter/validate.js';
+import { Failure } from '../../src/core/schema/failure.js';
+import type { Contract } from '../../src/node/host/contract.js';
+import type { ContractChange } from '../../src/node/host/contract-change.js';
+import type { ContractOptions } from '../../src/node/host/host.js';
+import type { Machine } from '../../src/node/host/machine.js';
 import { keySlugOf } from '../../src/node/key-record.js';
 import { keyedImage } from '../../src/node/keyed.js';
 import type { Limits } from '../../src/node/limits.js';
 import { MINT_MACHINE } from '../../src/node/mint.js';
 import type { NodeContext } from '../../src/node/node-context.js';
 import { hashOfSecret } from '../../src/node/secret.js';
-import { Failure } from '../../src/schema/failure.js';
-import type { Key } from '../../src/store/credential-store.js';
+import type { Key } from '../../src/node/store/credential-store.js';
+import { verifyRows } from '../core/record/verifying.js';
 import { inTurn } from '../node/caller.js';
-import { verifyRows } from '../record/verifying.js';
 
 /** Of a limit of free keys, in cycles. */
 const WITHIN = 2_000;

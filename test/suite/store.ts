@@ -1,8 +1,8 @@
-// Owns the promise of a store as one suite. Every implementation runs it: test/store/memory.test.ts, test/store/sqlite.test.ts.
+// Owns the promise of a store as one suite. Every implementation runs it: test/node/store/memory.test.ts, test/node/store/sqlite.test.ts.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rateLimiter } from '../../src/limiter/rate-limiter.js';
-import { EMPTY, link } from '../../src/record/chain.js';
+import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { EMPTY, link } from '../../src/core/record/chain.js';
 import {
   type AuditEntry,
   type AuditRow,
@@ -10,11 +10,11 @@ import {
   type Cut,
   GENESIS,
   type RowKind,
-} from '../../src/record/row.js';
-import { Bug, type Failure } from '../../src/schema/failure.js';
-import type { ContractImage, ContractState, RowQuery, Store } from '../../src/store/store.js';
+} from '../../src/core/record/row.js';
+import { Bug, type Failure } from '../../src/core/schema/failure.js';
+import type { ContractImage, ContractState, RowQuery, Store } from '../../src/node/store/store.js';
 import { codeOf } from '../failures.js';
-import { appendAll, entryOf as entry, machineImage as machine } from '../store/sample-rows.js';
+import { appendAll, entryOf as entry, machineImage as machine } from '../node/store/sample-rows.js';
 
 /** An empty store, opened for one test. */
 export interface StoreUnderTest {

@@ -1,8 +1,8 @@
 // Owns the sliders of the playground as places in a text: what they show, and what they leave untouched.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { backingOff, comparing, controlsOf, policies, rules, slid } from '../../src/play/controls.js';
-import { parseScenario } from '../../src/scenario/load-scenario.js';
+import { parseScenario } from '../../src/harness/scenario/load-scenario.js';
+import { backingOff, comparing, controlsOf, policies, rules, slid } from '../../src/tools/play/controls.js';
 
 const shipped = readdirSync('scenarios')
   .filter((name) => name.endsWith('.yaml'))

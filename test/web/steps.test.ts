@@ -1,8 +1,8 @@
 // The story of the playground: what a step says of a cause is so in its run, and is not so in its control.
 import { describe, expect, it } from 'vitest';
-import { steps } from '../../src/play/steps.js';
-import { parseScenario } from '../../src/scenario/load-scenario.js';
-import { simulate } from '../../src/simulate/simulate.js';
+import { parseScenario } from '../../src/harness/scenario/load-scenario.js';
+import { simulate } from '../../src/harness/simulate/simulate.js';
+import { steps } from '../../src/tools/play/steps.js';
 
 const textOf = (name: string) => steps.find((step) => step.name === name)!.text;
 

@@ -4,13 +4,13 @@
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
 import type { Problem } from '../../api/views.js';
-import type { Contract } from '../../host/contract.js';
-import type { Move } from '../../host/contract-failures.js';
-import type { KeyState } from '../../host/keys.js';
-import type { Chain } from '../../host/ledger.js';
-import type { Machine } from '../../host/machine.js';
-import type { AuditRow } from '../../record/row.js';
-import type { Failure } from '../../schema/failure.js';
+import type { AuditRow } from '../../core/record/row.js';
+import type { Failure } from '../../core/schema/failure.js';
+import type { Contract } from '../host/contract.js';
+import type { Move } from '../host/contract-failures.js';
+import type { KeyState } from '../host/keys.js';
+import type { Chain } from '../host/ledger.js';
+import type { Machine } from '../host/machine.js';
 import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';

@@ -1,9 +1,10 @@
 // The content of a decision: state, count, what is left, and when to retry.
-import type { Contract } from '../../host/contract.js';
-import type { KeyState } from '../../host/keys.js';
-import type { Machine } from '../../host/machine.js';
-import { admissionMs, cyclesUntil } from '../../limiter/forecast.js';
-import type { Gate } from '../../limiter/gate.js';
+
+import { admissionMs, cyclesUntil } from '../../core/limiter/forecast.js';
+import type { Gate } from '../../core/limiter/gate.js';
+import type { Contract } from '../host/contract.js';
+import type { KeyState } from '../host/keys.js';
+import type { Machine } from '../host/machine.js';
 
 export interface DecisionRequest {
   readonly machine: Machine;

@@ -1,12 +1,12 @@
 // Which contracts count an event, under which key, and why an event cannot be counted.
 import type { Static } from 'typebox';
 import type { EventShape } from '../../api/events.js';
-import type { Contract } from '../../host/contract.js';
-import type { Host } from '../../host/host.js';
-import type { Machine } from '../../host/machine.js';
-import { limitsFlight } from '../../limiter/rule/rule-definition.js';
-import { nearest } from '../../schema/did-you-mean.js';
-import { Failure } from '../../schema/failure.js';
+import { limitsFlight } from '../../core/limiter/rule/rule-definition.js';
+import { nearest } from '../../core/schema/did-you-mean.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
 import { checkKey, keyNameOf, nameOf } from '../keyed.js';
 import { contractOf } from '../ownership.js';
 import type { DecisionRequest } from './decision.js';

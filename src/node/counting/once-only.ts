@@ -1,9 +1,9 @@
 // The idempotency key of a request (draft-ietf-httpapi-idempotency-key-header), and the replayed answer.
 import type { FastifyReply } from 'fastify';
-import type { Contract } from '../../host/contract.js';
-import { spanCycles } from '../../limiter/plan.js';
-import { canonicalJson, sha256Hex } from '../../schema/canonical.js';
-import { Failure } from '../../schema/failure.js';
+import { spanCycles } from '../../core/limiter/plan.js';
+import { canonicalJson, sha256Hex } from '../../core/schema/canonical.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Contract } from '../host/contract.js';
 import { JSON_TYPE } from '../long-answer.js';
 
 export interface OnceOnly {

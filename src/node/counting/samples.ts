@@ -1,6 +1,6 @@
 // The figures of a contract at the end of a cycle: the columns of its history.
 import { type Column, columns } from '../../api/contract-history.js';
-import type { Contract } from '../../host/contract.js';
+import type { Contract } from '../host/contract.js';
 
 export interface Sampled {
   readonly contract: Contract;

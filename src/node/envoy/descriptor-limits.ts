@@ -9,9 +9,9 @@
 //           rate_limit: { unit: minute, requests_per_unit: 5 }
 //
 // Each user of /pay has a count: entries without a value, or with a prefix, share the limit and not the count.
-import type { ContractDefinition } from '../../limiter/definition.js';
-import { ruleLimiter } from '../../limiter/rule-limiter.js';
-import { sha256Hex } from '../../schema/canonical.js';
+import type { ContractDefinition } from '../../core/limiter/definition.js';
+import { ruleLimiter } from '../../core/limiter/rule-limiter.js';
+import { sha256Hex } from '../../core/schema/canonical.js';
 
 /** Windows in ms, at multiples since 1970. A month has 30 days, a year 365. */
 const UNIT_MS = {

@@ -1,9 +1,10 @@
 // A domain of limits: its contracts on a machine, and what a request counts in them.
-import type { Machine } from '../../host/machine.js';
-import type { ContractDefinition } from '../../limiter/definition.js';
-import { planContract } from '../../limiter/validate.js';
-import { assert, Failure } from '../../schema/failure.js';
+
+import type { ContractDefinition } from '../../core/limiter/definition.js';
+import { planContract } from '../../core/limiter/validate.js';
+import { assert, Failure } from '../../core/schema/failure.js';
 import type { DecisionRequest } from '../counting/decision.js';
+import type { Machine } from '../host/machine.js';
 import { keyedImage } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { isReserved } from '../ownership.js';

@@ -1,11 +1,11 @@
 // Reads the limits of a domain from YAML, in the format of Envoy's rate limit service.
 import type { Static } from 'typebox';
-import { checkLimiter, limiterDefinition } from '../../limiter/products/limiter-spec.js';
-import { readDocument } from '../../scenario/document.js';
-import { Failure, type Fault } from '../../schema/failure.js';
-import { strict } from '../../schema/fields.js';
-import { Type } from '../../schema/json-schema.js';
-import { valueFaults } from '../../schema/value-faults.js';
+import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
+import { readDocument } from '../../core/schema/document.js';
+import { Failure, type Fault } from '../../core/schema/failure.js';
+import { strict } from '../../core/schema/fields.js';
+import { Type } from '../../core/schema/json-schema.js';
+import { valueFaults } from '../../core/schema/value-faults.js';
 import {
   type Branch,
   type DescriptorLevel,

@@ -10,8 +10,8 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { interval, type Subscription } from 'rxjs';
-import { Rank } from '../../time/rank.js';
-import { AgendaScheduler } from '../../time/rx-scheduler.js';
+import { Rank } from '../../core/time/rank.js';
+import { AgendaScheduler } from '../../core/time/rx-scheduler.js';
 import type { NodeContext } from '../node-context.js';
 
 type Call = Parameters<ServerInterceptor>[1];

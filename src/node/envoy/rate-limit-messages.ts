@@ -1,5 +1,5 @@
 // The messages of Envoy's rate limit service: validation of a request, and the response to its decisions.
-import { Failure } from '../../schema/failure.js';
+import { Failure } from '../../core/schema/failure.js';
 import type { Decision, Uncounted } from '../counting/decision.js';
 import { limitField, policyField } from '../gate-answer.js';
 import { type DescriptorLimit, type Entry, type Unit, units, untilReset } from './descriptor-limits.js';

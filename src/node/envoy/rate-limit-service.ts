@@ -17,10 +17,10 @@ import {
 } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import { isLoopback } from '../../api/loopback.js';
-import type { Machine } from '../../host/machine.js';
-import { assert, Failure } from '../../schema/failure.js';
+import { assert, Failure } from '../../core/schema/failure.js';
 import type { DecisionResults } from '../counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
+import type { Machine } from '../host/machine.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { Domain } from './domain.js';

@@ -4,8 +4,8 @@
 //                                GRPC_CLIENT_TLS_CACERT                          clients need a certificate of this authority
 import { createSecureContext } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
-import { Failure } from '../../schema/failure.js';
-import { readText } from '../../schema/text-file.js';
+import { Failure } from '../../core/schema/failure.js';
+import { readText } from '../../core/schema/text-file.js';
 
 const CERT = 'GRPC_SERVER_TLS_CERT';
 const KEY = 'GRPC_SERVER_TLS_KEY';

@@ -5,15 +5,16 @@
 //   name, shadow          as on a single node
 //
 // Refused: another rule or states of its own, which count differently, and a candidate, which would be a second question at every decision.
-import type { Contract } from '../../host/contract.js';
-import { type ContractChange, changedImage, refuseOtherEvents } from '../../host/contract-change.js';
-import { changesBetween } from '../../host/contract-values.js';
-import { carryOver } from '../../limiter/carry-over.js';
-import type { CompiledTransition, Plan } from '../../limiter/plan.js';
-import type { ValueChange } from '../../record/row.js';
-import { canonicalJson } from '../../schema/canonical.js';
-import { Failure } from '../../schema/failure.js';
-import type { ContractImage } from '../../store/store.js';
+
+import { carryOver } from '../../core/limiter/carry-over.js';
+import type { CompiledTransition, Plan } from '../../core/limiter/plan.js';
+import type { ValueChange } from '../../core/record/row.js';
+import { canonicalJson } from '../../core/schema/canonical.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Contract } from '../host/contract.js';
+import { type ContractChange, changedImage, refuseOtherEvents } from '../host/contract-change.js';
+import { changesBetween } from '../host/contract-values.js';
+import type { ContractImage } from '../store/store.js';
 import { plainPlan } from './plain-plan.js';
 
 /** Longer windows are not converted: Redis would block meanwhile. */

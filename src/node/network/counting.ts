@@ -2,14 +2,9 @@
 //
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
-import type { Contract } from '../../host/contract.js';
-import type { Move } from '../../host/contract-failures.js';
-import type { Host } from '../../host/host.js';
-import type { KeyState } from '../../host/keys.js';
-import type { Machine } from '../../host/machine.js';
-import type { AuditRow } from '../../record/row.js';
-import { Failure } from '../../schema/failure.js';
-import { prefixOf } from '../../store/redis/buckets.js';
+
+import type { AuditRow } from '../../core/record/row.js';
+import { Failure } from '../../core/schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';
 import type {
   Counting,
@@ -25,7 +20,13 @@ import { eventsAnswer, eventsIn, failureOfEvent } from '../counting/events.js';
 import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
+import type { Contract } from '../host/contract.js';
+import type { Move } from '../host/contract-failures.js';
+import type { Host } from '../host/host.js';
+import type { KeyState } from '../host/keys.js';
+import type { Machine } from '../host/machine.js';
 import { ofOwner } from '../request-source.js';
+import { prefixOf } from '../store/redis/buckets.js';
 import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';

@@ -3,17 +3,18 @@
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
 //   deleted there: dropped here. What is only missing there is kept: see heads.ts
 //   a request for something that node b does not know ─► b reads the log before it answers that there is no such thing
-import type { Contract } from '../../host/contract.js';
-import type { Host } from '../../host/host.js';
-import type { Machine } from '../../host/machine.js';
-import type { Plan } from '../../limiter/plan.js';
-import { planContract } from '../../limiter/validate.js';
-import type { AuditRow, Checkpoint } from '../../record/row.js';
-import { Failure } from '../../schema/failure.js';
-import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import type { ContractImage, MachineImage, RowQuery } from '../../store/store.js';
-import { instantText } from '../../time/cycle.js';
+
+import type { Plan } from '../../core/limiter/plan.js';
+import { planContract } from '../../core/limiter/validate.js';
+import type { AuditRow, Checkpoint } from '../../core/record/row.js';
+import { Failure } from '../../core/schema/failure.js';
+import { instantText } from '../../core/time/cycle.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
+import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
 import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credentials.js';
 
 /** Fields of a machine that change when something comes or goes. */

@@ -5,19 +5,20 @@
 //   row ─► answer  ◄─ seq of the entry ◄─ linked, if the head is still the one that was read ◄───────────────────────────┘
 //
 // The lease only avoids duplicate work. If two nodes link the same entries, the head refuses one, so a node that was paused does no harm.
-import type { Contract } from '../../host/contract.js';
-import { type Move, whyNoTransition } from '../../host/contract-failures.js';
-import type { AdminNote } from '../../host/ledger.js';
-import { link } from '../../record/chain.js';
-import { fireOperators } from '../../record/fire-operators.js';
-import type { AuditEntry, AuditRow } from '../../record/row.js';
-import { type Signer, signCheckpoint, signText } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
-import { prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import type { Clock } from '../../time/clock.js';
-import { cycleOf, instantIn, instantText } from '../../time/cycle.js';
-import { pause } from '../../time/wall.js';
+
+import { link } from '../../core/record/chain.js';
+import { fireOperators } from '../../core/record/fire-operators.js';
+import type { AuditEntry, AuditRow } from '../../core/record/row.js';
+import { type Signer, signCheckpoint, signText } from '../../core/record/signing.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Clock } from '../../core/time/clock.js';
+import { cycleOf, instantIn, instantText } from '../../core/time/cycle.js';
+import { pause } from '../../core/time/wall.js';
+import type { Contract } from '../host/contract.js';
+import { type Move, whyNoTransition } from '../host/contract-failures.js';
+import type { AdminNote } from '../host/ledger.js';
+import { prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
 import type { Directory } from './directory.js';
 import type { GateTransactions } from './gate-transactions.js';
 import type { Heads } from './heads.js';

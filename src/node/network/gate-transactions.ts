@@ -5,23 +5,24 @@
 //        └──────────────────────────────────────────────────────────────────────────────┘
 //
 // The rows of the gate become entries in the same step as the state is written, and are linked later.
-import { Contract } from '../../host/contract.js';
-import { tooManyKeys } from '../../host/contract-failures.js';
-import type { HostContext } from '../../host/host-context.js';
-import { Chain, Ledger } from '../../host/ledger.js';
-import { Wakes } from '../../host/wakes.js';
-import { adaptedImage } from '../../limiter/carry-over.js';
-import { spanCycles } from '../../limiter/plan.js';
-import { FifoQueue } from '../../math/fifo-queue.js';
-import type { AuditRow } from '../../record/row.js';
-import { Failure } from '../../schema/failure.js';
-import { prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import { GateBytes } from '../../store/redis/gate-bytes.js';
-import { stateFromText, stateToText } from '../../store/state-codec.js';
-import type { ContractState } from '../../store/store.js';
-import type { Clock } from '../../time/clock.js';
-import { cycleOf } from '../../time/cycle.js';
+
+import { adaptedImage } from '../../core/limiter/carry-over.js';
+import { spanCycles } from '../../core/limiter/plan.js';
+import { FifoQueue } from '../../core/math/fifo-queue.js';
+import type { AuditRow } from '../../core/record/row.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Clock } from '../../core/time/clock.js';
+import { cycleOf } from '../../core/time/cycle.js';
+import { Contract } from '../host/contract.js';
+import { tooManyKeys } from '../host/contract-failures.js';
+import type { HostContext } from '../host/host-context.js';
+import { Chain, Ledger } from '../host/ledger.js';
+import { Wakes } from '../host/wakes.js';
+import { prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
+import { GateBytes } from '../store/redis/gate-bytes.js';
+import { stateFromText, stateToText } from '../store/state-codec.js';
+import type { ContractState } from '../store/store.js';
 
 const MOST_TRIES = 40;
 

@@ -6,12 +6,13 @@
 //                                                         row 7, 9c…                               row 7 is missing: another one is in its place
 //
 // Some machines are compared in each cycle, and each one on access. What only nodes without a folder knew is gone once all of them have ended.
-import type { Host } from '../../host/host.js';
-import type { Machine } from '../../host/machine.js';
-import { Failure } from '../../schema/failure.js';
-import { type HeadMark, type MissingRows, missingText } from '../../store/head-mark.js';
-import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
+
+import { Failure } from '../../core/schema/failure.js';
+import type { Host } from '../host/host.js';
+import type { Machine } from '../host/machine.js';
+import { type HeadMark, type MissingRows, missingText } from '../store/head-mark.js';
+import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
 import { type Directory, wasRemoved } from './directory.js';
 
 const AT_ONCE = 100;

@@ -2,11 +2,12 @@
 //
 //   first     mark set where there is none ─► counted ─► answer kept in place of the mark
 //   repeated  answer there ─► the same answer        mark alone ─► 503: pending, or its node ended before it knew. Never counted twice
-import type { Machine } from '../../host/machine.js';
-import { Failure } from '../../schema/failure.js';
-import { prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
+
+import { Failure } from '../../core/schema/failure.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../counting/once-only.js';
+import type { Machine } from '../host/machine.js';
+import { prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
 
 /** An answer is kept for the longest window of the machine, within these bounds in ms. */
 const SHORTEST_MS = 60_000;

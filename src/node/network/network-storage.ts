@@ -1,15 +1,16 @@
 // Opens the storage of one of many nodes: Redis for everything, and a signing key, in a folder or new at each start.
-import { generateSigner } from '../../record/signing.js';
-import { HeadMark } from '../../store/head-mark.js';
-import { makeFolder } from '../../store/make-folder.js';
-import { MemoryStore } from '../../store/memory.js';
-import { DIRECTORY } from '../../store/redis/buckets.js';
-import { RedisConnection } from '../../store/redis/connection.js';
-import { asStartFailure } from '../../store/redis/store-away.js';
-import { CYCLE_MS } from '../../time/cycle.js';
-import { WallClock } from '../../time/wall.js';
+
+import { makeFolder } from '../../core/files/make-folder.js';
+import { generateSigner } from '../../core/record/signing.js';
+import { CYCLE_MS } from '../../core/time/cycle.js';
+import { WallClock } from '../../core/time/wall.js';
 import { identityIn } from '../identity.js';
 import type { NodeStorage } from '../node-storage.js';
+import { HeadMark } from '../store/head-mark.js';
+import { MemoryStore } from '../store/memory.js';
+import { DIRECTORY } from '../store/redis/buckets.js';
+import { RedisConnection } from '../store/redis/connection.js';
+import { asStartFailure } from '../store/redis/store-away.js';
 import { Directory } from './directory.js';
 import { checkMark } from './heads.js';
 

@@ -6,18 +6,18 @@
 //
 // The host of this process only knows what exists: nothing counts in it, and nothing wakes.
 import { Subject } from 'rxjs';
-import type { Contract } from '../../host/contract.js';
-import type { Host } from '../../host/host.js';
-import type { HostEvent } from '../../host/ledger.js';
-import type { Machine } from '../../host/machine.js';
-import { KeyRing } from '../../record/key-ring.js';
-import { publicKeyFrom, type Signer } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
-import type { HeadMark } from '../../store/head-mark.js';
-import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import type { WallClock } from '../../time/wall.js';
+import { KeyRing } from '../../core/record/key-ring.js';
+import { publicKeyFrom, type Signer } from '../../core/record/signing.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { WallClock } from '../../core/time/wall.js';
+import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
+import type { HostEvent } from '../host/ledger.js';
+import type { Machine } from '../host/machine.js';
 import type { Limits } from '../limits.js';
+import type { HeadMark } from '../store/head-mark.js';
+import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
 import { GateTransactions, gateName, unlessGone } from './gate-transactions.js';

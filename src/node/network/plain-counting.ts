@@ -1,14 +1,15 @@
 // Decisions of contracts that Redis counts by itself: results of a script as answers of the API.
-import type { Contract } from '../../host/contract.js';
-import { type Move, tooManyKeys, whyNoTransition } from '../../host/contract-failures.js';
-import type { Failure } from '../../schema/failure.js';
-import { CountBatch, type GateReply, gateReplyIn } from '../../store/redis/batch.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import { GateBytes } from '../../store/redis/gate-bytes.js';
-import { cycleOf } from '../../time/cycle.js';
+
+import type { Failure } from '../../core/schema/failure.js';
+import { cycleOf } from '../../core/time/cycle.js';
 import type { DecisionResult } from '../counting/counting.js';
 import type { Decision, DecisionRequest } from '../counting/decision.js';
 import { inFuture, tooOld } from '../counting/listeners.js';
+import type { Contract } from '../host/contract.js';
+import { type Move, tooManyKeys, whyNoTransition } from '../host/contract-failures.js';
+import { CountBatch, type GateReply, gateReplyIn } from '../store/redis/batch.js';
+import type { RedisConnection } from '../store/redis/connection.js';
+import { GateBytes } from '../store/redis/gate-bytes.js';
 import { gatePlace, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
 

@@ -1,7 +1,7 @@
 // Contracts that Redis counts by itself: one window, and two states that admit up to a threshold and limit above it. Others: a local gate.
-import type { IntegerSet } from '../../limiter/expression/integer-set.js';
-import type { CompiledTransition, Plan } from '../../limiter/plan.js';
-import { ko42 } from '../../operator/ko42.js';
+import type { IntegerSet } from '../../core/limiter/expression/integer-set.js';
+import type { CompiledTransition, Plan } from '../../core/limiter/plan.js';
+import { ko42 } from '../../core/operator/ko42.js';
 
 export interface PlainPlan {
   readonly threshold: number;

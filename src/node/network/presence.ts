@@ -2,11 +2,12 @@
 //
 //   ──x────x────x────x      killed: silent for 6 s, away from then on; dropped after a day
 //   ──x────x────| left      shut down
-import { DIRECTORY } from '../../store/redis/buckets.js';
-import type { RedisConnection } from '../../store/redis/connection.js';
-import { cycleOf } from '../../time/cycle.js';
-import { wallNowMs } from '../../time/wall.js';
-import { VERSION } from '../../version.js';
+
+import { cycleOf } from '../../core/time/cycle.js';
+import { wallNowMs } from '../../core/time/wall.js';
+import { VERSION } from '../../core/version.js';
+import { DIRECTORY } from '../store/redis/buckets.js';
+import type { RedisConnection } from '../store/redis/connection.js';
 import { fieldsIn } from './directory.js';
 
 const EVERY_MS = 2_000;

@@ -1,9 +1,9 @@
 // What one node does for all: it removes records after their retention, and machines of owners without valid keys. A lease selects the node.
 //
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
-import type { Machine } from '../../host/machine.js';
-import { DIRECTORY, prefixOf } from '../../store/redis/buckets.js';
+import type { Machine } from '../host/machine.js';
 import type { Registry, RegistryContext } from '../registry/registry.js';
+import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
 import type { Network } from './network.js';
 
 /** Duration of a lease that is not renewed, in ms. */

@@ -1,17 +1,17 @@
 // The registry of a single node: the host of this process, with the store behind it.
 import type { Observable } from 'rxjs';
-import type { Contract } from '../../host/contract.js';
-import { type Changed, type ContractChange, plansAfter } from '../../host/contract-change.js';
-import type { ContractOptions, NewMachine } from '../../host/host.js';
-import type { HostEvent } from '../../host/ledger.js';
-import { type Machine, slugTaken } from '../../host/machine.js';
-import type { Plan } from '../../limiter/plan.js';
-import type { AuditRow } from '../../record/row.js';
-import type { Session } from '../../store/credential-store.js';
-import type { MissingRows } from '../../store/head-mark.js';
+import type { Plan } from '../../core/limiter/plan.js';
+import type { AuditRow } from '../../core/record/row.js';
+import type { Contract } from '../host/contract.js';
+import { type Changed, type ContractChange, plansAfter } from '../host/contract-change.js';
+import type { ContractOptions, NewMachine } from '../host/host.js';
+import type { HostEvent } from '../host/ledger.js';
+import { type Machine, slugTaken } from '../host/machine.js';
 import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
+import type { Session } from '../store/credential-store.js';
+import type { MissingRows } from '../store/head-mark.js';
 import { ofMachine } from '../usage.js';
 import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from './registry.js';
 

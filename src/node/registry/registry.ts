@@ -3,20 +3,20 @@
 import type { Observable } from 'rxjs';
 import type { Static } from 'typebox';
 import type { listNodes } from '../../api/node.js';
-import type { Contract } from '../../host/contract.js';
-import type { Changed, ContractChange } from '../../host/contract-change.js';
-import type { ContractOptions, Host, NewMachine } from '../../host/host.js';
-import type { AdminNote, HostEvent } from '../../host/ledger.js';
-import type { Machine } from '../../host/machine.js';
-import type { Plan } from '../../limiter/plan.js';
-import type { AuditRow } from '../../record/row.js';
-import type { Signer } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
-import type { Credentials, Key, Session } from '../../store/credential-store.js';
-import type { MissingRows } from '../../store/head-mark.js';
-import type { Clock } from '../../time/clock.js';
+import type { Plan } from '../../core/limiter/plan.js';
+import type { AuditRow } from '../../core/record/row.js';
+import type { Signer } from '../../core/record/signing.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Contract } from '../host/contract.js';
+import type { Changed, ContractChange } from '../host/contract-change.js';
+import type { ContractOptions, Host, NewMachine } from '../host/host.js';
+import type { AdminNote, HostEvent } from '../host/ledger.js';
+import type { Machine } from '../host/machine.js';
 import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
+import type { Credentials, Key, Session } from '../store/credential-store.js';
+import type { MissingRows } from '../store/head-mark.js';
 import type { Freed, Usage, Used } from '../usage.js';
 
 export interface KeyChange {

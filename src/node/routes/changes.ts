@@ -1,16 +1,16 @@
 // Routes that change a contract in place, and those of its candidate.
 import type { Static } from 'typebox';
 import * as api from '../../api/changes.js';
-import type { Compared } from '../../host/candidate-comparison.js';
-import type { Contract } from '../../host/contract.js';
-import { type ContractChange, noCandidate } from '../../host/contract-change.js';
-import { candidateOf } from '../../host/contract-values.js';
-import type { ContractDefinition } from '../../limiter/definition.js';
-import type { Plan } from '../../limiter/plan.js';
-import { checkLimiter, followsRule, limiterDefinition } from '../../limiter/products/limiter-spec.js';
-import { limiterParameters, rateLimiter } from '../../limiter/rate-limiter.js';
-import { planInSteps } from '../../limiter/validate.js';
-import { Failure, type FailureCode } from '../../schema/failure.js';
+import type { ContractDefinition } from '../../core/limiter/definition.js';
+import type { Plan } from '../../core/limiter/plan.js';
+import { checkLimiter, followsRule, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
+import { limiterParameters, rateLimiter } from '../../core/limiter/rate-limiter.js';
+import { planInSteps } from '../../core/limiter/validate.js';
+import { Failure, type FailureCode } from '../../core/schema/failure.js';
+import type { Compared } from '../host/candidate-comparison.js';
+import type { Contract } from '../host/contract.js';
+import { type ContractChange, noCandidate } from '../host/contract-change.js';
+import { candidateOf } from '../host/contract-values.js';
 import { refuseContradiction } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';

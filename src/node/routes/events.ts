@@ -1,13 +1,13 @@
 // Routes of events: POST …/event, POST …/events, GET …/stream.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
-import type { Machine } from '../../host/machine.js';
-import { compileSchema } from '../../schema/compile-schema.js';
-import { Failure, type Fault } from '../../schema/failure.js';
-import { Type } from '../../schema/json-schema.js';
+import { compileSchema } from '../../core/schema/compile-schema.js';
+import { Failure, type Fault } from '../../core/schema/failure.js';
+import { Type } from '../../core/schema/json-schema.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
+import type { Machine } from '../host/machine.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';

@@ -2,14 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import * as api from '../../api/events.js';
-import type { Contract } from '../../host/contract.js';
-import type { Machine } from '../../host/machine.js';
-import { Failure } from '../../schema/failure.js';
+import { Failure } from '../../core/schema/failure.js';
 import type { DecisionResult } from '../counting/counting.js';
 import type { DecisionRequest as Requests } from '../counting/decision.js';
 import { askedOfGate } from '../counting/listeners.js';
 import { answer } from '../gate-answer.js';
 import { costIn, headerIn, keyIn } from '../gateway-headers.js';
+import type { Contract } from '../host/contract.js';
+import type { Machine } from '../host/machine.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { type Caller, refuseBeyondScope } from '../permission.js';

@@ -1,8 +1,8 @@
 // Routes of machines: creating, listing, looking at one, the most active ones.
 import * as api from '../../api/machines.js';
 import { MOST_SORTED } from '../../api/shapes.js';
-import type { Machine } from '../../host/machine.js';
-import { assert, Failure } from '../../schema/failure.js';
+import { assert, Failure } from '../../core/schema/failure.js';
+import type { Machine } from '../host/machine.js';
 import { isReserved } from '../ownership.js';
 import { sourceOf } from '../request-source.js';
 import { forAdmins, forComputation, forReaders, route } from '../route.js';

@@ -1,7 +1,7 @@
 // Routes about the node itself: its routes, its public key, its clock, its health, and figures for its operator and for owners.
 import * as api from '../../api/node.js';
-import { signText } from '../../record/signing.js';
-import { startOf } from '../../time/cycle.js';
+import { signText } from '../../core/record/signing.js';
+import { startOf } from '../../core/time/cycle.js';
 import { nameOfLimit, RATES, ROOMS } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';

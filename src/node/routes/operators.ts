@@ -1,13 +1,13 @@
 // Routes of operators: the registry, and projections over cycles.
 import type { Static } from 'typebox';
 import * as api from '../../api/operators.js';
-import { fire } from '../../operator/fire.js';
-import { SUBSTRATE } from '../../operator/ko42.js';
-import type { Operator } from '../../operator/operator.js';
-import { findOperator, standardOperators } from '../../operator/registry.js';
-import { nearest } from '../../schema/did-you-mean.js';
-import { Failure } from '../../schema/failure.js';
-import { CYCLE_MS } from '../../time/cycle.js';
+import { fire } from '../../core/operator/fire.js';
+import { SUBSTRATE } from '../../core/operator/ko42.js';
+import type { Operator } from '../../core/operator/operator.js';
+import { findOperator, standardOperators } from '../../core/operator/registry.js';
+import { nearest } from '../../core/schema/did-you-mean.js';
+import { Failure } from '../../core/schema/failure.js';
+import { CYCLE_MS } from '../../core/time/cycle.js';
 import { sourceOf } from '../request-source.js';
 import { forAnyone, route } from '../route.js';
 

@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import { get } from '../../api/endpoint.js';
 import { OfMachine } from '../../api/shapes.js';
-import { type BundledFile, bundled } from '../../web/bundled.js';
+import { type BundledFile, bundled } from '../../core/files/bundled.js';
 import { forAnyone, route } from '../route.js';
 
 /** Only what this node serves, and no inline script or style. */

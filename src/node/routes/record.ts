@@ -2,15 +2,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/record.js';
-import type { Machine } from '../../host/machine.js';
-import { closingOf, exportRecord } from '../../record/export.js';
-import type { AuditRow } from '../../record/row.js';
-import { signCheckpoint } from '../../record/signing.js';
-import { Failure } from '../../schema/failure.js';
-import type { RowQuery } from '../../store/store.js';
+import { closingOf, exportRecord } from '../../core/record/export.js';
+import type { AuditRow } from '../../core/record/row.js';
+import { signCheckpoint } from '../../core/record/signing.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { Machine } from '../host/machine.js';
 import type { NodeContext } from '../node-context.js';
 import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
+import type { RowQuery } from '../store/store.js';
 
 const NDJSON = 'application/x-ndjson';
 

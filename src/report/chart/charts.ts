@@ -1,5 +1,5 @@
 // The charts of a run, in report order.
-import type { ChartSpec } from '../../web/chart/spec.js';
+import type { ChartSpec } from '../chart-specs/spec.js';
 import type { Reported } from '../reported.js';
 import { decisionsChart } from './decisions.js';
 import { contractsChart, lanesChart } from './lanes.js';

@@ -1,7 +1,7 @@
 // The x axis shared by charts over cycles, and timeline rows as points.
-import type { Outcome } from '../../outcome/outcome-schema.js';
-import type { Timeline, TimelineRow } from '../../outcome/timeline.js';
-import type { CycleAxis, Line, Mark, StateStrip } from '../../web/chart/spec.js';
+import type { Outcome } from '../../harness/outcome/outcome-schema.js';
+import type { Timeline, TimelineRow } from '../../harness/outcome/timeline.js';
+import type { CycleAxis, Line, Mark, StateStrip } from '../chart-specs/spec.js';
 import { reduceIntervals, reduceMarks, reduceSteps, type StepLine } from '../reduce.js';
 import { limitingIntervals, limitingStates, stateIntervals } from '../reported.js';
 import { plain } from '../words.js';

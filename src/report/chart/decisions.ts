@@ -1,7 +1,7 @@
 // Decisions per cycle: stacked areas of admitted and limited requests, and a line of planned ones. Long runs show the mean of each bin,
 // with a dash at its busiest cycle unless that would flatten the means.
-import type { Timeline } from '../../outcome/timeline.js';
-import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../../web/chart/spec.js';
+import type { Timeline } from '../../harness/outcome/timeline.js';
+import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../chart-specs/spec.js';
 import { type Bins, binSums } from '../reduce.js';
 import { hasLimiter, type Reported } from '../reported.js';
 import { contractWord, counted, duration, number } from '../words.js';

@@ -1,6 +1,6 @@
 // Loads canvas and fonts on first use. Weir can be installed without the canvas.
-import { Failure } from '../../schema/failure.js';
-import { needing } from '../../schema/optional-package.js';
+import { Failure } from '../../core/schema/failure.js';
+import { needing } from '../../core/schema/optional-package.js';
 
 type Drawing = typeof import('./png.js');
 

@@ -4,12 +4,12 @@
 //            |    ___/
 //            | __/  ________ started             where a line is flat, nothing gets through; a slope after the burst is a queue
 //            |/____/
-import { definitionOf } from '../../limiter/products/products.js';
-import { play } from '../../limiter/products/profile.js';
-import { LIMITED } from '../../limiter/rule/rule.js';
-import { ruleOf } from '../../limiter/rule/rule-definition.js';
-import { CYCLE_MS } from '../../time/cycle.js';
-import { type ChartSpec, type Line, unmarked } from '../../web/chart/spec.js';
+import { definitionOf } from '../../core/limiter/products/products.js';
+import { play } from '../../core/limiter/products/profile.js';
+import { LIMITED } from '../../core/limiter/rule/rule.js';
+import { ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import { CYCLE_MS } from '../../core/time/cycle.js';
+import { type ChartSpec, type Line, unmarked } from '../chart-specs/spec.js';
 
 const limiters: readonly (readonly [title: string, limiter: object])[] = [
   ['nginx, no burst', { like: 'nginx', rate: '10r/s' }],

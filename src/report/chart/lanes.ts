@@ -1,6 +1,6 @@
 // Charts of many contracts: a lane for each, thick while it limits; and how many limit at once.
 
-import { type ChartSpec, unmarked } from '../../web/chart/spec.js';
+import { type ChartSpec, unmarked } from '../chart-specs/spec.js';
 import type { Reported } from '../reported.js';
 import { capital, contractWord, counted, number, plain } from '../words.js';
 import { countSteps, cycleAxis, shadesOf, statesOf, steppedLine } from './cycle-axis.js';

@@ -1,9 +1,9 @@
 // Charts as PNG. The font is bundled (Inter, SIL Open Font License 1.1): on a machine without fonts, text would be missing silently.
 import type { Chart } from 'chart.js';
-import { packageFile } from '../../package-file.js';
-import { paint } from '../../web/chart/paint.js';
-import { palettes, type Theme } from '../../web/chart/palette.js';
-import type { ChartSpec } from '../../web/chart/spec.js';
+import { packageFile } from '../../core/files/package-file.js';
+import { paint } from '../chart-specs/paint.js';
+import { palettes, type Theme } from '../chart-specs/palette.js';
+import type { ChartSpec } from '../chart-specs/spec.js';
 import { ChartJSNodeCanvas, createCanvas, GlobalFonts, loadImage } from './canvas.js';
 
 /** CSS px; a picture has twice as many pixels, for high-density screens. */

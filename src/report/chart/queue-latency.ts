@@ -1,8 +1,8 @@
 // Charts of the queue with retries, latency over time, and latency by percentile.
-import type { Outcome, Quantiles } from '../../outcome/outcome-schema.js';
-import type { Series } from '../../outcome/series.js';
-import { percentilePlaces } from '../../web/chart/axis-text.js';
-import { type ChartSpec, type CycleAxis, type Line, type Tone, unmarked } from '../../web/chart/spec.js';
+import type { Outcome, Quantiles } from '../../harness/outcome/outcome-schema.js';
+import type { Series } from '../../harness/outcome/series.js';
+import { percentilePlaces } from '../chart-specs/axis-text.js';
+import { type ChartSpec, type CycleAxis, type Line, type Tone, unmarked } from '../chart-specs/spec.js';
 import { reduceSteps } from '../reduce.js';
 import type { Reported } from '../reported.js';
 import { capital, counted, isFromSending, latency, number } from '../words.js';

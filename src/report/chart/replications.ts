@@ -1,5 +1,5 @@
 // Charts of replications: the window as a band over cycles, and the spread of every figure.
-import { type ChartSpec, type Line, unmarked } from '../../web/chart/spec.js';
+import { type ChartSpec, type Line, unmarked } from '../chart-specs/spec.js';
 import { figures } from '../figures.js';
 import type { Reported } from '../reported.js';
 import { counted, number } from '../words.js';

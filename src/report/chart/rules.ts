@@ -1,6 +1,6 @@
 // When each rule refuses, as a heat map with a row per rule.
-import type { ComparedRules } from '../../outcome/compared-rules.js';
-import { type ChartSpec, unmarked } from '../../web/chart/spec.js';
+import type { ComparedRules } from '../../harness/outcome/compared-rules.js';
+import { type ChartSpec, unmarked } from '../chart-specs/spec.js';
 import type { Reported } from '../reported.js';
 import { duration } from '../words.js';
 

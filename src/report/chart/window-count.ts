@@ -1,6 +1,6 @@
 // Charts of a window: count, threshold and transitions; predicted over observed; several runs overlaid.
-import type { TimelineRow } from '../../outcome/timeline.js';
-import { type ChartSpec, type CycleAxis, type Tone, unmarked } from '../../web/chart/spec.js';
+import type { TimelineRow } from '../../harness/outcome/timeline.js';
+import { type ChartSpec, type CycleAxis, type Tone, unmarked } from '../chart-specs/spec.js';
 import { reduceMarks } from '../reduce.js';
 import { type Reported, shownContract, stateIntervals } from '../reported.js';
 import { contractWord, counted, number, plain, spanWords, times } from '../words.js';

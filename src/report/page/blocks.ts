@@ -1,5 +1,5 @@
 // Blocks as HTML.
-import type { ChartSpec } from '../../web/chart/spec.js';
+
 import {
   type Block,
   type CheckList,
@@ -11,6 +11,7 @@ import {
   type Table,
   type TableColumn,
 } from '../block.js';
+import type { ChartSpec } from '../chart-specs/spec.js';
 import { number } from '../words.js';
 import { Html, type HtmlPart, html, unbroken } from './html.js';
 

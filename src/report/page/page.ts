@@ -1,15 +1,16 @@
 // The page of a document: one self-contained file that runs only its own scripts; that of a run has a table of its transitions, which
 // the script fills.
-import type { Outcome } from '../../outcome/outcome-schema.js';
-import { bundled } from '../../web/bundled.js';
-import { palettes } from '../../web/chart/palette.js';
-import type { TransitionRows } from '../../web/report-data.js';
+
+import { bundled } from '../../core/files/bundled.js';
+import type { Outcome } from '../../harness/outcome/outcome-schema.js';
 import { chartsIn, type ReportDocument } from '../block.js';
+import { palettes } from '../chart-specs/palette.js';
 import type { Reported } from '../reported.js';
 import { runDocument } from '../run-document.js';
 import { capital, contractWord, counted, number, plain } from '../words.js';
 import { blocksHtml, codeHtml, heightStyle } from './blocks.js';
 import { type Html, hashed, html, htmlDocument, scriptJson, unbroken } from './html.js';
+import type { TransitionRows } from './report-data.js';
 
 interface PageParts {
   readonly files?: readonly string[];

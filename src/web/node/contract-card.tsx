@@ -1,9 +1,9 @@
 // One contract of a machine: state, moving count against the threshold, decisions, diagram.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { HISTORY_CYCLES, type NumberColumn } from '../../api/contract-history.js';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
-import { stateTones } from '../chart/palette.js';
+import { stateTones } from '../../report/chart-specs/palette.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
 import { type Arrow, type DrawnState, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';

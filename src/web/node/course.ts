@@ -4,7 +4,7 @@
 //   course    7 8 9 = 3 4 5       10 = 6 (9 is known)    11 12 = unknown, 13 = 2
 
 import { HISTORY_CYCLES, type NumberColumn, numberColumns } from '../../api/contract-history.js';
-import type { StateStrip } from '../chart/spec.js';
+import type { StateStrip } from '../../report/chart-specs/spec.js';
 
 export type CourseNews = {
   readonly id: string;

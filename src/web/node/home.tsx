@@ -1,9 +1,9 @@
 // The page at /: the most active machines, the node's health, and the machines of the logged-in user.
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { WINDOWS } from '../../api/windows.js';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
 import { useAnswer, useClock, useEvery } from './clock.js';
 import { connecting, Frame, live, useSession } from './frame.js';
 import { ago, grouped, some, weir, wordsOf } from './node-client.js';

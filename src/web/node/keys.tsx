@@ -1,7 +1,7 @@
 // Keys of a contract that counts per key, for its owner: those that are limited, and those that match.
 import { useState } from 'preact/hooks';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { useAnswer } from './clock.js';
 import { cyclesInWords, grouped, type ShownContract, weir } from './node-client.js';
 import { FaultLine, InputField, ScrollingTable } from './parts.js';

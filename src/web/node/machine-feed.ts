@@ -1,6 +1,6 @@
 // A machine's event stream: rows, cycles, and counts of the visible contracts. It resumes after a disconnect.
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { Course, type CourseNews } from './course.js';
 import type { Status } from './frame.js';
 import { connecting, live } from './frame.js';

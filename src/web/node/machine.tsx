@@ -1,8 +1,8 @@
 // The page at /m/{slug}: a machine's contracts with their counts, and its record.
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { useClock } from './clock.js';
 import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';

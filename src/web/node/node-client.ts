@@ -1,7 +1,7 @@
 // A client of the node that served the page. The page's session, if any, is its credential.
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
-import { WeirClient, WeirError } from '../../client/weir-client.js';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
+import { WeirClient, WeirError } from '../../api/client/weir-client.js';
 
 export type ShownContract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
 

@@ -1,7 +1,7 @@
 // Health and capacity of the node, and the nodes of its network.
 import { useRef, useState } from 'preact/hooks';
-import type { AnswerOf } from '../../client/api-client.js';
-import type { Endpoints } from '../../client/route-table.js';
+import type { AnswerOf } from '../../api/client/api-client.js';
+import type { Endpoints } from '../../api/client/route-table.js';
 import { useAnswer, useEvery } from './clock.js';
 import { cyclesInWords, grouped, some, weir } from './node-client.js';
 import { FaultLine } from './parts.js';

@@ -3,7 +3,7 @@
 //
 // WebCrypto is asynchronous, the verifier is not: an unanswered signature check is noted and returns false. `answered` resolves all noted
 // checks; the verifier then runs again and finds their results.
-import { sha256Plain } from '../../schema/sha256.js';
+import { sha256Plain } from '../../core/schema/sha256.js';
 
 /** Without the static constructors, which Buffer defines differently. */
 const Bytes = Uint8Array as unknown as new (from: number | ArrayLike<number>) => Uint8Array<ArrayBuffer>;

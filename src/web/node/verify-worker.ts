@@ -1,7 +1,7 @@
 // Verifies a machine's record in a worker, line by line as it arrives: the code of `weir verify` with the browser's cryptography. It
 // trusts only what the pinned key signed.
-import { pinnedOnly, type Verification } from '../../record/verification.js';
-import { ExportVerifier, trustIn } from '../../record/verify-export.js';
+import { pinnedOnly, type Verification } from '../../core/record/verification.js';
+import { ExportVerifier, trustIn } from '../../core/record/verify-export.js';
 import { answered, Buffer } from './node-in-browser.js';
 
 export interface VerifyAsked {

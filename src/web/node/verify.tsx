@@ -1,6 +1,6 @@
 // Verifies a machine's record in the browser, against the node's key pinned on first use.
 import { useState } from 'preact/hooks';
-import type { Verification } from '../../record/verification.js';
+import type { Verification } from '../../core/record/verification.js';
 import { grouped, some, weir, wordsOf } from './node-client.js';
 import type { VerifyAsked, VerifySaid } from './verify-worker.js';
 

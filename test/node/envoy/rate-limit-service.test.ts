@@ -13,11 +13,11 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
 import { grpcCredentials } from '../../../src/node/envoy/server-credentials.js';
-import { openSqliteStore } from '../../../src/store/sqlite.js';
+import { openSqliteStore } from '../../../src/node/store/sqlite.js';
 import { temporaryFolder } from '../../left-behind.js';
-import { certified, hasOpenssl } from '../../store/redis/certificates.js';
 import { Caller, inTurn } from '../caller.js';
 import { type Running, type Start, startRunning } from '../running.js';
+import { certified, hasOpenssl } from '../store/redis/certificates.js';
 
 const limits = `
 domain: shop

@@ -1,15 +1,16 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
-import type { Contract } from '../../../host/contract.js';
-import type { Move } from '../../../host/contract-failures.js';
-import type { Host } from '../../../host/host.js';
-import type { KeyState } from '../../../host/keys.js';
-import type { Machine } from '../../../host/machine.js';
-import type { Steps } from '../../../limiter/plan.js';
-import type { AuditRow } from '../../../record/row.js';
-import type { Failure } from '../../../schema/failure.js';
-import type { Clock } from '../../../time/clock.js';
-import { cycleOf } from '../../../time/cycle.js';
+
+import type { Steps } from '../../../core/limiter/plan.js';
+import type { AuditRow } from '../../../core/record/row.js';
+import type { Failure } from '../../../core/schema/failure.js';
+import type { Clock } from '../../../core/time/clock.js';
+import { cycleOf } from '../../../core/time/cycle.js';
 import type { Durability } from '../../durability.js';
+import type { Contract } from '../../host/contract.js';
+import type { Move } from '../../host/contract-failures.js';
+import type { Host } from '../../host/host.js';
+import type { KeyState } from '../../host/keys.js';
+import type { Machine } from '../../host/machine.js';
 import type { MachineWork } from '../../machine-work.js';
 import type {
   Counting,

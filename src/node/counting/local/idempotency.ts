@@ -7,13 +7,14 @@
 //
 // After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
 // changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
-import type { Contract } from '../../../host/contract.js';
-import type { Host } from '../../../host/host.js';
-import type { Machine } from '../../../host/machine.js';
-import type { Steps } from '../../../limiter/plan.js';
-import { Failure } from '../../../schema/failure.js';
-import type { KeptAnswers } from '../../../store/kept-answers.js';
+
+import type { Steps } from '../../../core/limiter/plan.js';
+import { Failure } from '../../../core/schema/failure.js';
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
 import type { Limits } from '../../limits.js';
+import type { KeptAnswers } from '../../store/kept-answers.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 

@@ -1,11 +1,11 @@
 // Samples contracts of this process at the end of a cycle, before anything of the next: Rank.close in the machine's order of time.
 import { HISTORY_CYCLES } from '../../../api/contract-history.js';
-import type { Contract } from '../../../host/contract.js';
-import type { Host } from '../../../host/host.js';
-import type { Machine } from '../../../host/machine.js';
-import type { Sleeper } from '../../../host/wakes.js';
-import { cycleOf, startOf } from '../../../time/cycle.js';
-import { Rank } from '../../../time/rank.js';
+import { cycleOf, startOf } from '../../../core/time/cycle.js';
+import { Rank } from '../../../core/time/rank.js';
+import type { Contract } from '../../host/contract.js';
+import type { Host } from '../../host/host.js';
+import type { Machine } from '../../host/machine.js';
+import type { Sleeper } from '../../host/wakes.js';
 import { figuresOf, type Sampled, type Samples } from '../samples.js';
 
 export class LocalSamples implements Samples {

@@ -1,0 +1,146 @@
+// A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
+//
+//   chart ──► behaviourOf    a table of its edges: what runs
+//        └──► machineOf      an XState machine, drawn and inspected; stories and a property hold the two together
+import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
+import { relaying } from '../../core/actor/actor-system.js';
+import { assert } from '../../core/schema/failure.js';
+import {
+  type Behaviour,
+  type ClientEvent,
+  type ClientState,
+  type Effect,
+  type SetbackType,
+  stay,
+} from './behaviour.js';
+
+type Memory = object;
+
+type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
+
+type Guard = (memory: never, event: never) => boolean;
+type Action = (memory: never, event: never) => readonly [Memory, readonly object[]];
+
+interface Edge {
+  readonly guard?: string;
+  /** Absent: the state stays. */
+  readonly target?: string;
+  readonly actions?: readonly string[];
+}
+
+interface ChartState<Type extends string> {
+  readonly on?: { readonly [Name in Type]?: readonly Edge[] };
+  /** Taken after another edge, as long as a guard holds. */
+  readonly always?: readonly Edge[];
+}
+
+export interface ClientChart<Type extends string = ClientEvent['type']> {
+  readonly config: {
+    readonly id: string;
+    readonly initial: string;
+    readonly context: Memory;
+    readonly states: Readonly<Record<string, ChartState<Type>>>;
+  };
+  readonly guards: Readonly<Record<string, Guard>>;
+  readonly actions: Readonly<Record<string, Action>>;
+}
+
+export type SetbackEvent = EventOf<SetbackType>;
+
+export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readonly Edge[]> {
+  return { limited: edges, failed: edges, lost: edges, timeout: edges };
+}
+
+interface CompiledEdge {
+  readonly guard: ((memory: Memory, event: object) => boolean) | undefined;
+  readonly target: string;
+  readonly actions: readonly ((memory: Memory, event: object) => readonly [Memory, readonly unknown[]])[];
+}
+
+type Edges = readonly CompiledEdge[];
+
+export interface ChartedState extends ClientState {
+  readonly memory: Memory;
+}
+
+export function behaviourOf<Event extends { readonly type: string } = ClientEvent, Out = Effect>({
+  config,
+  guards,
+  actions,
+}: ClientChart<Event['type']>): Behaviour<ChartedState, Event, Out> {
+  const states = new Map<string, { readonly on: ReadonlyMap<string, Edges>; readonly always: Edges }>();
+  for (const [name, { on = {}, always = [] }] of Object.entries(config.states)) {
+    const compiled = (edges: readonly Edge[]): Edges =>
+      edges.map(({ guard, target = name, actions: names = [] }) => ({
+        guard: guard === undefined ? undefined : (named(guards, guard) as CompiledEdge['guard']),
+        target,
+        actions: names.map((action) => named(actions, action) as CompiledEdge['actions'][number]),
+      }));
+    const edges = Object.entries<readonly Edge[]>(on as Record<string, readonly Edge[]>);
+    states.set(name, { on: new Map(edges.map(([type, of]) => [type, compiled(of)])), always: compiled(always) });
+  }
+  return {
+    initial: { at: config.initial, memory: config.context },
+    on(state, event) {
+      let { at, memory } = state;
+      let edge = enabled(states.get(at)!.on.get(event.type), memory, event);
+      if (edge === undefined) return stay(state);
+      let effects: readonly Out[] = [];
+      for (; edge !== undefined; edge = enabled(states.get(at)!.always, memory, event)) {
+        for (const action of edge.actions) {
+          const [next, more] = action(memory, event);
+          memory = next;
+          effects = effects.length === 0 ? (more as readonly Out[]) : [...effects, ...(more as readonly Out[])];
+        }
+        at = edge.target;
+      }
+      return [{ at, memory }, effects];
+    },
+  };
+}
+
+function enabled(edges: Edges | undefined, memory: Memory, event: object): CompiledEdge | undefined {
+  if (edges === undefined) return undefined;
+  for (const edge of edges) if (edge.guard === undefined || edge.guard(memory, event)) return edge;
+  return undefined;
+}
+
+export function clientMachine<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
+  const drawn = setup({
+    types: { context: {} as Memory, events: {} as ClientEvent, emitted: {} as Effect },
+    guards: Object.fromEntries(
+      Object.entries(guards).map(([name, guard]) => [
+        name,
+        ({ context, event }: { context: Memory; event: ClientEvent }) => guard(context as never, event as never),
+      ]),
+    ),
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, action]) => [
+        name,
+        taking((memory, event) => action(memory as never, event as never)),
+      ]),
+    ) as object,
+  });
+  return drawn.createMachine({ ...config, on: relaying } as never) as unknown as AnyStateMachine;
+}
+
+/** For a behaviour without a chart: its state is the context of the machine. */
+export function customMachine({ initial, on }: Behaviour<ClientState>): AnyStateMachine {
+  const events = { '*': { actions: taking((state, event) => on(state as ClientState, event)) } };
+  return createMachine({ context: initial, on: { ...events, ...relaying } } as never);
+}
+
+function taking(step: (memory: Memory, event: ClientEvent) => readonly [Memory, readonly object[]]) {
+  return enqueueActions(({ context, event, enqueue }) => {
+    const [next, effects] = step(context as Memory, event as ClientEvent);
+    const gone = Object.fromEntries(Object.keys(context).map((field) => [field, undefined]));
+    enqueue(assign({ ...gone, ...next } as never));
+    for (const effect of effects) enqueue(emit(effect as never));
+  });
+}
+
+function named<T>(meanings: Readonly<Record<string, T>>, name: string): T {
+  const meaning = meanings[name];
+  assert(meaning !== undefined, `a statechart names "${name}", which means nothing`);
+  return meaning;
+}

@@ -1,0 +1,127 @@
+// The schema of the clients in a scenario. The faults of a client are those of its own kind only.
+import type { Static, TProperties } from 'typebox';
+import { TimeLawSpec } from '../../core/math/time-law.js';
+import { nearest } from '../../core/schema/did-you-mean.js';
+import type { Fault } from '../../core/schema/failure.js';
+import { real, strict, whole } from '../../core/schema/fields.js';
+import { Type } from '../../core/schema/json-schema.js';
+import { timeField } from '../../core/schema/quantity.js';
+import { valueFaults } from '../../core/schema/value-faults.js';
+import { clientLibraries, type LibraryName } from './libraries.js';
+import { libraryFields, maxAttempts, retryFields } from './retry-schema.js';
+
+/** Each is an actor of some kilobytes. */
+export const MOST_CLIENTS = 100_000;
+
+const Count = (description: string) => Type.Integer({ minimum: 1, maximum: MOST_CLIENTS, description });
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+const share = {
+  share: Type.Optional(real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.')),
+};
+
+const FlushSpec = Type.Object(
+  {
+    batch: Type.Optional(
+      whole(1, 1_000_000, 'Items sent together; the next batch waits for their answers. Default: all that are held.'),
+    ),
+    spread: Type.Optional(timeField('Time over which the batches are spread. Default: 0, at once.')),
+    jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
+  },
+  { ...strict, description: 'How held items are sent once the gate is restored.' },
+);
+
+const common = {
+  name: Type.Optional(
+    Type.String({
+      pattern: '^[a-z][a-z0-9_-]{0,31}$',
+      description: 'Names its figures and its actors. Default: the kind, numbered from the second of a kind on.',
+    }),
+  ),
+  timeout: Type.Optional(
+    timeField('How long it waits for an answer, at least 1 ms; then the attempt is abandoned. Default: forever.'),
+  ),
+};
+
+function Kind<const Name extends string, Fields extends TProperties>(kind: Name, description: string, fields: Fields) {
+  return Type.Object({ kind: Type.Literal(kind, { description }), ...common, ...fields }, { ...strict, description });
+}
+
+export const clientKinds = {
+  open: Kind('open', 'Fires and forgets: every request is sent once.', { ...share }),
+  obedient: Kind('obedient', 'Waits as long as Retry-After says, then sends again.', {
+    ...share,
+    ...maxAttempts(10),
+    jitter: Type.Optional(timeField('Waits up to so much longer, by chance. Default: 0.')),
+  }),
+  retrying: Kind('retrying', 'Tries again after setbacks, paced by a back-off policy.', { ...share, ...retryFields }),
+  holding: Kind('holding', 'A device: holds its items back while the gate is limiting, and flushes them in batches.', {
+    ...share,
+    count: Count('How many devices; they are dealt to the contracts in turn, at least one to each.'),
+    listens: Flag(
+      'Whether it hears rate_limited and rate_restored; else it goes by limited answers and their Retry-After. Default: true.',
+    ),
+    buffer: Type.Optional(
+      whole(1, 10_000_000, 'Items that it can hold; what comes when it is full is dropped. Default: 1000.'),
+    ),
+    flush: Type.Optional(FlushSpec),
+  }),
+  closed: Kind('closed', 'Thinks, asks, waits for the answer, and thinks again. Takes no arrivals.', {
+    count: Count('How many clients; they are dealt to the contracts in turn.'),
+    think: TimeLawSpec,
+  }),
+} as const;
+
+export type ClientKind = keyof typeof clientKinds;
+
+const Like = Type.Object(
+  {
+    like: Type.Enum(Object.keys(clientLibraries) as LibraryName[], {
+      description: 'A client library with its defaults; what else is given replaces them. `weir client` lists them.',
+    }),
+    ...common,
+    ...share,
+    ...libraryFields,
+  },
+  { ...strict, description: 'A client that retries as a library does: what is not given is as the library has it.' },
+);
+
+/** `clientFaults` gives better messages: it applies the schema of one kind. */
+export const ClientSpec = Type.Union([...Object.values(clientKinds), Like], {
+  description:
+    'The clients that send the requests and how they react: one of the kinds, named by `kind`, or a library, named by `like`.',
+});
+
+export const ClientsSpec = Type.Array(ClientSpec, {
+  minItems: 1,
+  maxItems: 32,
+  description: 'The kinds of clients. Default: open.',
+});
+
+export type LikeSpec = Static<typeof Like>;
+
+export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind] | LikeSpec;
+
+/** Paths are JSON pointers from `place`. */
+export function clientFaults(input: unknown, place = ''): Fault[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return [{ path: place, message: 'must be an object with a field kind or like' }];
+  }
+  if ('like' in input) return valueFaults(Like, input, place);
+  const kind = (input as { kind?: unknown }).kind;
+  if (!isKind(kind)) return [{ path: `${place}/kind`, message: unknownKind(kind) }];
+  return valueFaults(clientKinds[kind], input, place);
+}
+
+function isKind(kind: unknown): kind is ClientKind {
+  return typeof kind === 'string' && Object.hasOwn(clientKinds, kind);
+}
+
+function unknownKind(kind: unknown): string {
+  const names = Object.keys(clientKinds);
+  const among = `one of ${names.join(', ')}`;
+  if (kind === undefined) return `is required: ${among}`;
+  const guess = typeof kind === 'string' ? nearest(kind, names) : undefined;
+  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
+}

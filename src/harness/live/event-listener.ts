@@ -1,0 +1,111 @@
+// Collects what a node's event stream reports about the machine of a run, with the time of arrival.
+import type { ApiClient } from '../../api/client/api-client.js';
+import { follow, type StreamMessage } from '../../api/client/event-stream.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { WallClock } from '../../core/time/wall.js';
+
+export interface ReceivedEvent {
+  readonly event: string;
+  readonly cycle: number;
+  readonly contractId: string;
+  readonly key?: string | undefined;
+  readonly to: string;
+  readonly count: number | undefined;
+  readonly atMs: number;
+}
+
+export type EventSeen = Pick<ReceivedEvent, 'cycle' | 'event' | 'to' | 'count'>;
+
+interface EventListenerOptions {
+  readonly api: ApiClient;
+  readonly slug: string;
+  readonly clock: WallClock;
+  readonly onEvent: (event: ReceivedEvent) => void;
+  /** Called before the stream is reopened. Throws `key_unproved` */
+  readonly prove: () => Promise<void>;
+  /** Another program answers at the address now. The stream is lost. */
+  readonly onUnproved: (words: string) => void;
+}
+
+/** Reconnections without a message in between, and the wait before each. */
+const MOST_RETURNS = 5;
+const RETURN_AFTER_MS = 100;
+
+export class EventListener {
+  readonly #options: EventListenerOptions;
+  readonly #ended = new AbortController();
+  #wake: () => void = () => {};
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #returns = 0;
+  /** All events of earlier cycles have arrived. */
+  cycle = Number.NEGATIVE_INFINITY;
+  isLost = false;
+
+  constructor(options: EventListenerOptions) {
+    this.#options = options;
+  }
+
+  open(): Promise<void> {
+    return new Promise((resolve) => {
+      void this.#listen(resolve).finally(resolve);
+    });
+  }
+
+  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. Call once. */
+  async receivedUpTo(cycle: number, untilMs: number): Promise<void> {
+    if (this.cycle >= cycle || this.isLost) return;
+    const received = new AbortController();
+    this.#wakeAt = cycle;
+    this.#wake = () => received.abort();
+    await this.#options.clock.sleepUntil(untilMs, received.signal);
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+
+  async #listen(onOpen: () => void): Promise<void> {
+    const { api, slug, clock, prove, onUnproved } = this.#options;
+    const { signal } = this.#ended;
+    const sleep = async () => {
+      this.#returns += 1;
+      if (this.#returns > MOST_RETURNS) this.close();
+      else await clock.sleep(RETURN_AFTER_MS, signal);
+    };
+    try {
+      for await (const message of follow(api, slug, { signal, prove, sleep, onOpen })) this.#take(message);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'key_unproved') onUnproved(error.what);
+    }
+    this.isLost = true;
+    this.#wake();
+  }
+
+  #take({ event, envelope }: StreamMessage): void {
+    if (envelope === undefined) return;
+    this.#returns = 0;
+    const { cycle = Number.NaN, contract_id: contractId = '', key, to, state = '' } = envelope.data;
+    if (event === 'cycle') {
+      this.#cycleBegan(cycle);
+      return;
+    }
+    const count = envelope.data.count ?? countIn(envelope.data as Fired);
+    this.#options.onEvent({ event, cycle, contractId, key, to: to ?? state, count, atMs: this.#options.clock.now() });
+  }
+
+  #cycleBegan(cycle: number): void {
+    this.cycle = Math.max(this.cycle, cycle);
+    if (this.cycle >= this.#wakeAt) this.#wake();
+  }
+}
+
+interface Fired {
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly substrate?: Fired;
+}
+
+/** The count that fired a transition: input S of the substrate operator. */
+function countIn({ inputs, substrate }: Fired): number | undefined {
+  const count = substrate?.inputs?.['S'] ?? inputs?.['S'];
+  return typeof count === 'number' ? count : undefined;
+}

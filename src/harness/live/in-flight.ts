@@ -1,0 +1,150 @@
+// Requests in flight: each ends once, by an answer, a broken connection, or its time limit.
+
+import type { Ticket } from '../../core/time/agenda.js';
+import type { Clock } from '../../core/time/clock.js';
+import { Rank } from '../../core/time/rank.js';
+import type { AnswerTally } from './answer-tally.js';
+import type { HttpPool, PoolAnswer } from './http-pool.js';
+import type { RequestFault } from './request-log.js';
+import type { RequestObserver, SentRequest } from './request-observer.js';
+import type { DecidedAnswer, Target } from './target.js';
+
+export type End = DecidedAnswer | { readonly type: 'failed' } | { readonly type: 'timed_out' };
+
+interface InFlightOptions {
+  readonly clock: Clock;
+  readonly pool: HttpPool;
+  readonly target: Target;
+  readonly observer: RequestObserver;
+  /** Counted from the intended instant. */
+  readonly timeoutMs: number;
+  readonly answers?: AnswerTally | undefined;
+  readonly onGone: (words: string) => void;
+}
+
+export class RequestsInFlight {
+  readonly #options: InFlightOptions;
+  readonly #all: RequestInFlight[] = [];
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(options: InFlightOptions) {
+    this.#options = options;
+  }
+
+  /** @param intendedMs the scheduled instant; its cycle is the planned one */
+  launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
+    const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
+      this.#land(request);
+      onEnd?.(end);
+      if (this.#all.length === 0) this.#whenEmpty?.();
+    });
+    request.place = this.#all.push(request) - 1;
+    request.start();
+  }
+
+  landed(): Promise<void> {
+    return this.#all.length === 0 ? Promise.resolve() : new Promise((resolve) => (this.#whenEmpty = resolve));
+  }
+
+  giveUp(): void {
+    for (const request of [...this.#all]) request.giveUp();
+  }
+
+  // Not a Set: constant adding and deleting leaves tables behind that keep their former content alive until a full collection.
+  #land(request: RequestInFlight): void {
+    const last = this.#all.pop();
+    if (last === undefined || last === request) return;
+    this.#all[request.place] = last;
+    last.place = request.place;
+  }
+}
+
+class RequestInFlight implements SentRequest {
+  readonly #options: InFlightOptions;
+  readonly #onEnd: (end: End) => void;
+  place = -1;
+  sentMs = Number.NaN;
+  #timeout: Ticket | undefined;
+  #cancel: (() => void) | undefined;
+  #held: Ticket | undefined;
+
+  constructor(
+    options: InFlightOptions,
+    readonly contract: number,
+    readonly cost: number | undefined,
+    readonly intendedMs: number,
+    onEnd: (end: End) => void,
+  ) {
+    this.#options = options;
+    this.#onEnd = onEnd;
+  }
+
+  start(): void {
+    const { clock, pool, target, timeoutMs } = this.#options;
+    this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
+    this.#cancel = pool.fire(target.request(this.contract, this.cost), {
+      started: () => this.#started(clock.now()),
+      answered: (answer) => this.#answered(answer),
+      broke: ({ kind, words }) => {
+        if (kind === 'refused') this.#options.onGone(words);
+        this.#fault(kind, words);
+      },
+    });
+  }
+
+  #started(nowMs: number): void {
+    // The pool may resend a request if its connection breaks before an answer.
+    if (!Number.isNaN(this.sentMs)) return;
+    this.sentMs = nowMs;
+    this.#options.observer.sent(this);
+  }
+
+  #answered(answer: PoolAnswer): void {
+    const { target, observer, clock, answers } = this.#options;
+    const reading = target.read(answer);
+    const isLimited = reading.type === 'decided' && !reading.admitted;
+    answers?.answered(answer, isLimited, this.intendedMs, clock.now());
+    if (reading.type !== 'decided') {
+      this.#fault(reading.type, reading.words);
+      return;
+    }
+    const nowMs = clock.now();
+    if (Number.isNaN(this.sentMs)) this.sentMs = nowMs;
+    const { delayMs = 0 } = reading;
+    const end = () => {
+      observer.decided(this, nowMs + delayMs, reading);
+      this.#end(reading);
+    };
+    if (delayMs === 0) end();
+    else this.#held = clock.agenda.at(nowMs + delayMs, Rank.client, end);
+  }
+
+  giveUp(): void {
+    this.#cancel?.();
+    this.#fault('timed_out', 'The run ended before its answer came.');
+  }
+
+  readonly #timeOut = (): void => {
+    this.#timeout = undefined;
+    this.#cancel?.();
+    const what = Number.isNaN(this.sentMs) ? 'No connection was free' : 'No answer';
+    this.#fault('timed_out', `${what} within ${this.#options.timeoutMs / 1000} s.`);
+  };
+
+  #fault(kind: RequestFault['kind'], words: string): void {
+    const { observer, clock, answers } = this.#options;
+    const endedMs = clock.now();
+    if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
+    // Also counts as sent if it never got a connection.
+    this.#started(endedMs);
+    observer.broke(this, endedMs, kind, words);
+    this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
+  }
+
+  #end(end: End): void {
+    const { agenda } = this.#options.clock;
+    if (this.#timeout !== undefined) agenda.cancel(this.#timeout);
+    if (this.#held !== undefined) agenda.cancel(this.#held);
+    this.#onEnd(end);
+  }
+}

@@ -1,0 +1,101 @@
+// The clients of a live run: the actors of the simulation, driven by real time and real answers.
+
+import type { Draws } from '../../core/math/random.js';
+import { unreachable } from '../../core/schema/failure.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
+import { Rank } from '../../core/time/rank.js';
+import type { ServiceAnswer } from '../clients/behaviour.js';
+import type { SentAttempt, Transport } from '../clients/client.js';
+import { Population } from '../clients/population.js';
+import type { ClientFigures } from '../outcome/outcome-schema.js';
+import type { Series } from '../outcome/series.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { arriveByAgenda } from '../simulate/feed.js';
+import type { Traffic } from '../simulate/scenario-traffic.js';
+import { SeriesRecorder } from '../simulate/series-recorder.js';
+import type { End } from './in-flight.js';
+import type { Sending, Stage } from './sending.js';
+
+export class LiveClients implements Sending, Transport {
+  readonly isScheduled = false;
+  readonly #traffic: Traffic;
+  readonly #stage: Stage;
+  readonly #recorder: SeriesRecorder;
+  readonly #population: Population;
+  #stopped = false;
+
+  constructor({ clients: plans, drain, warmUp }: LoadedScenario, traffic: Traffic, draws: Draws, stage: Stage) {
+    this.#traffic = traffic;
+    this.#stage = stage;
+    const { clock, firstCycle } = stage;
+    const lastCycle = firstCycle + traffic.cycles + drain - 1;
+    this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
+    this.#population = new Population({
+      clock,
+      transport: this,
+      plans,
+      draws,
+      contracts: traffic.names.length,
+      watch: this.#recorder,
+      drawCost: traffic.drawCost,
+      fromMs: startOf(firstCycle + warmUp, clock.cycleMs),
+    });
+  }
+
+  start(): void {
+    const { clock, firstCycle } = this.#stage;
+    clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.client, () => this.#population.begin());
+    arriveByAgenda(this.#traffic, clock, firstCycle, (contract) => {
+      if (!this.#stopped) this.#population.arrive(contract);
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  send(attempt: SentAttempt): void {
+    if (this.#stopped) return;
+    const { clock, inFlight, observer } = this.#stage;
+    const nowMs = clock.now();
+    // Clients have no schedule: what they send counts as planned.
+    observer.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    const { contract, cost } = attempt.job;
+    inFlight.launch(contract, nowMs, cost, (end) => {
+      if (!this.#stopped) attempt.answer(answerOf(end));
+    });
+  }
+
+  /** Nothing to do: the request is in flight and the target counts it. */
+  abandon(): void {}
+
+  rateLimited(contract: number): void {
+    if (!this.#stopped) this.#population.rateLimited(contract);
+  }
+
+  rateRestored(contract: number): void {
+    if (!this.#stopped) this.#population.rateRestored(contract);
+  }
+
+  figures(): ClientFigures[] {
+    return this.#population.figures();
+  }
+
+  /** Open jobs and retries by cycle. Call once. */
+  series(lastCycle: number): Series {
+    return this.#recorder.finish(lastCycle);
+  }
+}
+
+function answerOf(end: End): ServiceAnswer {
+  switch (end.type) {
+    case 'decided':
+      return end.admitted ? { type: 'served' } : { type: 'limited', retryAfterMs: end.retryAfterMs };
+    case 'failed':
+      return { type: 'failed' };
+    case 'timed_out':
+      return { type: 'lost' };
+    default:
+      return unreachable(end);
+  }
+}

@@ -1,0 +1,257 @@
+// Sends the requests of a schedule at their instants: an open loop, in which a slow answer delays no request.
+//
+//   cycle     |head|<──────── window ────────>|        tail         |
+//   spaced    |    |  x    x    x    x    x   |                     |     (k + 1/2) / n of the window
+//   at once   |    |xxxxx                     |                     |
+//   arrival   |    | x xx      x     x        |                     |     as the model of arrivals has them, drawn together
+//   steady    |  x        x        x        x        x        x     |     (k + 1/2) / n of the cycle: for rates, not for counts
+//   instant   | x  xx           x          x        x               |     as the model of arrivals has them in the cycle, for rules
+//
+// The head covers the uncertainty of the target's clock, the tail delays: a late timer, garbage collection, a busy machine. If decisions
+// depend on cycles alone, the position within a cycle changes none.
+
+import { unreachable } from '../../core/schema/failure.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
+import { Rank } from '../../core/time/rank.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
+import type { Traffic } from '../simulate/scenario-traffic.js';
+import type { Sending, Stage } from './sending.js';
+
+/** A part of the requests, each at its instant in the whole schedule. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Requests sent within this time are assumed to be in flight together. */
+const ROUND_TRIP_MS = 3;
+
+const ALL: Share = { index: 0, of: 1 };
+
+/** Overdue sends are made in batches, so that answers are read in between. */
+const MOST_AT_A_TIME = 32;
+
+type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'observer' | 'uncertaintyMs' | 'warm'>;
+
+export class PacedSender implements Sending {
+  readonly isScheduled = true;
+  readonly #schedule: Schedule;
+  readonly #stage: SenderStage;
+  readonly #pacing: Pacing;
+  readonly #share: Share;
+  #dues = new Float64Array(64);
+  #contracts = new Uint32Array(64);
+  #costs: (number | undefined)[] = [];
+  #n = 0;
+  #place = 0;
+  #cycle = 0;
+  #scheduled = 0;
+  #stopped = false;
+
+  constructor(schedule: Schedule, stage: SenderStage, pacing: Pacing = 'arrival', share = ALL) {
+    this.#schedule = schedule;
+    this.#stage = stage;
+    this.#pacing = pacing;
+    this.#share = share;
+  }
+
+  start(): void {
+    this.#prepare();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Plans the next cycle while the previous one runs, and waits for its first request. */
+  #prepare(): void {
+    const { clock, firstCycle, warm } = this.#stage;
+    if (this.#stopped || this.#cycle >= this.#schedule.cycles) return;
+    const cycle = this.#cycle;
+    this.#cycle += 1;
+    this.#plan(cycle);
+    warm?.(this.#mostAtOnce());
+    const startMs = startOf(firstCycle + cycle, clock.cycleMs);
+    if (this.#n === 0) clock.agenda.at(startMs, Rank.cycle, () => this.#prepare());
+    else clock.agenda.at(this.#dues[0]!, Rank.arrival, this.#pump);
+  }
+
+  #plan(cycle: number): void {
+    const { clock, firstCycle, uncertaintyMs, observer } = this.#stage;
+    const [share, pacing] = [this.#share, this.#pacing];
+    const { n, fractions, contracts } = this.#schedule.at(cycle);
+    const startMs = startOf(firstCycle + cycle, clock.cycleMs);
+    const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
+    if (this.#dues.length < n) {
+      this.#dues = new Float64Array(2 * n);
+      this.#contracts = new Uint32Array(2 * n);
+    }
+    let kept = 0;
+    for (let k = 0; k < n; k += 1) {
+      const cost = this.#schedule.drawCost?.();
+      if ((this.#scheduled + k) % share.of !== share.index) continue;
+      this.#dues[kept] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
+      this.#contracts[kept] = contracts[k]!;
+      this.#costs[kept] = cost;
+      kept += 1;
+    }
+    this.#scheduled += n;
+    this.#n = kept;
+    this.#place = 0;
+    observer.plan(firstCycle + cycle, kept);
+  }
+
+  #mostAtOnce(): number {
+    let most = 0;
+    let from = 0;
+    for (let k = 0; k < this.#n; k += 1) {
+      while (this.#dues[k]! - this.#dues[from]! > ROUND_TRIP_MS) from += 1;
+      most = Math.max(most, k - from + 1);
+    }
+    return most;
+  }
+
+  readonly #pump = (): void => {
+    const { clock, inFlight } = this.#stage;
+    for (let sent = 0; sent < MOST_AT_A_TIME && !this.#stopped; sent += 1) {
+      inFlight.launch(this.#contracts[this.#place]!, this.#dues[this.#place]!, this.#costs[this.#place]);
+      this.#place += 1;
+      if (this.#place === this.#n) {
+        this.#prepare();
+        return;
+      }
+      if (this.#dues[this.#place]! > clock.now()) break;
+    }
+    if (!this.#stopped) clock.agenda.at(this.#dues[this.#place]!, Rank.arrival, this.#pump);
+  };
+}
+
+export const pacings = ['arrival', 'spaced', 'at once', 'steady', 'instant'] as const;
+
+export type Pacing = (typeof pacings)[number];
+
+interface SendWindow {
+  readonly fromMs: number;
+  readonly lengthMs: number;
+}
+
+/** Share of a cycle in which few requests are sent. */
+const SHARE = 0.5;
+/** Time per request when there are many: a generator easily sends ten thousand a second. */
+const MS_EACH = 0.1;
+/** Head beyond the uncertainty: a timer never fires early, so little is needed. */
+const HEAD_MS = 1;
+/** Minimum tail when there are many requests: the time for a delayed generator to catch up. */
+const TAIL_SHARE = 0.1;
+const LEAST_TAIL_MS = 20;
+
+export function sendWindow(pacing: Pacing, n: number, cycleMs: number, uncertaintyMs: number): SendWindow {
+  if (pacing === 'steady' || pacing === 'instant') return { fromMs: 0, lengthMs: cycleMs };
+  const fromMs = Math.min(HEAD_MS + uncertaintyMs, cycleMs / 4);
+  const tailMs = Math.min(Math.max(LEAST_TAIL_MS, TAIL_SHARE * cycleMs) + uncertaintyMs, cycleMs / 4);
+  const mostMs = cycleMs - fromMs - tailMs;
+  return { fromMs, lengthMs: Math.min(mostMs, Math.max(SHARE * cycleMs - fromMs, n * MS_EACH)) };
+}
+
+/** In ms from the beginning of the cycle. @param fraction position by the model of arrivals, in [0, 1) */
+export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, window: SendWindow): number {
+  switch (pacing) {
+    case 'arrival':
+    case 'instant':
+      return window.fromMs + fraction * window.lengthMs;
+    case 'spaced':
+    case 'steady':
+      return window.fromMs + ((k + 0.5) / n) * window.lengthMs;
+    case 'at once':
+      return window.fromMs;
+    default:
+      return unreachable(pacing);
+  }
+}
+
+// A closed loop: a fixed number of requests in flight; each answer triggers the next request.
+//
+//   connection 1   o────o──o─────o───o      as fast as the target answers: measures throughput, keeps no schedule
+//   connection 2   o──o────────o──o──o
+
+export const CLOSED_LOOP =
+  'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
+
+export function closedLoop(
+  { clock, firstCycle, inFlight, observer }: Stage,
+  connections: number,
+  cycles: number,
+): Sending {
+  const endMs = startOf(firstCycle + cycles, clock.cycleMs);
+  let isStopped = false;
+  const send = (): void => {
+    const nowMs = clock.now();
+    if (isStopped || nowMs >= endMs) return;
+    observer.plan(cycleOf(nowMs, clock.cycleMs), 1);
+    inFlight.launch(0, nowMs, undefined, send);
+  };
+  return {
+    isScheduled: false,
+    start: () =>
+      void clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.arrival, () => {
+        for (let n = 0; n < connections; n += 1) send();
+      }),
+    stop: () => {
+      isStopped = true;
+    },
+  };
+}
+
+// The requests of each cycle of a run without clients: the simulation's, from the same models and random streams.
+//
+//   arrivals   | x   x   x |      popularity     | A   C   A |
+//              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
+
+/** Cycles count from the start of the run and are requested once each, in order. Each call overwrites the result of the last. */
+export interface Schedule {
+  readonly cycles: number;
+  at(cycle: number): PlannedCycle;
+  /** For the next request in order; undefined if every request costs 1. */
+  readonly drawCost?: (() => number) | undefined;
+}
+
+export function evenly(contracts: Uint32Array): PlannedCycle {
+  const n = contracts.length;
+  return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
+}
+
+export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Schedule {
+  const { cycles, feed, drawCost } = traffic;
+  if (feed !== undefined) return feedSchedule(feed, cycles, startCycle);
+  const models = new RequestsOfModels(traffic);
+  return { cycles, at: (cycle) => models.at(cycle), drawCost };
+}
+
+export function upTo(requests: number | undefined, schedule: Schedule): Schedule {
+  if (requests === undefined) return schedule;
+  let left = requests;
+  return {
+    ...schedule,
+    at(cycle) {
+      const planned = schedule.at(cycle);
+      const n = Math.min(planned.n, left);
+      left -= n;
+      return { ...planned, n };
+    },
+  };
+}
+
+/** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
+export function feedSchedule(feed: Feed, cycles: number, firstCycle: number): Schedule {
+  return {
+    cycles,
+    at(cycle) {
+      const contracts: number[] = [];
+      feed.arrive(firstCycle + cycle, (contract, count) => {
+        for (let k = 0; k < count; k += 1) contracts.push(contract);
+      });
+      return evenly(Uint32Array.from(contracts));
+    },
+  };
+}

@@ -1,0 +1,96 @@
+// Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
+// first that did not.
+import type { Plan } from '../../core/limiter/plan.js';
+import type { Connection } from './connection.js';
+import { type LiveSeen, runLive } from './live-run.js';
+import { evenly, PacedSender, type Schedule } from './paced-sender.js';
+
+interface Trial {
+  readonly ratePerSecond: number;
+  readonly latencyMsP99: number;
+  readonly sendLagMsP99: number;
+  readonly outcome: 'held' | 'too slow' | 'generator saturated';
+}
+
+export interface RateSearch {
+  readonly p99Ms: number;
+  readonly ratePerSecond: number;
+  readonly boundBy: 'node' | 'generator' | 'nothing';
+  readonly trials: readonly Trial[];
+}
+
+interface RateSearchOptions {
+  readonly plan: Plan;
+  readonly key: string;
+  readonly p99Ms: number;
+  /** Upper bound of the search, in requests per second. */
+  readonly most: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onStep?: ((step: string) => void) | undefined;
+}
+
+const TRIALS = 7;
+const TRIAL_MS = 2_000;
+
+export async function searchRate(connection: Connection, options: RateSearchOptions): Promise<RateSearch> {
+  const { p99Ms, most, signal, onStep } = options;
+  const trials: Trial[] = [];
+  let held = 0;
+  let broke = most;
+  let boundBy: RateSearch['boundBy'] = 'nothing';
+  const isStopped = () => signal?.aborted === true;
+  for (let n = 0; n < TRIALS && !isStopped(); n += 1) {
+    const ratePerSecond = Math.max(1, Math.round((held + broke) / 2));
+    onStep?.(`trying ${ratePerSecond} requests a second`);
+    const trial = await tryRate(connection, options, ratePerSecond);
+    if (isStopped()) break;
+    trials.push(trial);
+    if (trial.outcome === 'held') {
+      held = ratePerSecond;
+    } else {
+      broke = ratePerSecond;
+      boundBy = trial.outcome === 'too slow' ? 'node' : 'generator';
+    }
+  }
+  return { p99Ms, ratePerSecond: held, boundBy, trials };
+}
+
+async function tryRate(
+  connection: Connection,
+  { plan, key, p99Ms, signal }: RateSearchOptions,
+  ratePerSecond: number,
+): Promise<Trial> {
+  const { cycleMs } = connection.time;
+  const schedule = steadySchedule((ratePerSecond * cycleMs) / 1000, Math.max(1, Math.ceil(TRIAL_MS / cycleMs)));
+  const seen = await runLive(connection, {
+    plan,
+    key,
+    names: ['all'],
+    cycles: schedule.cycles,
+    drain: 0,
+    signal,
+    sending: (stage) => new PacedSender(schedule, stage, 'steady'),
+  });
+  return judged(seen, ratePerSecond, p99Ms);
+}
+
+function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms: number): Trial {
+  const latencyMsP99 = latency.latency.quantileMs(0.99);
+  const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
+  const isWhole = requestLog.answered === requestLog.planned;
+  const isInTime = isWhole && latencyMsP99 <= p99Ms;
+  const outcome = isInTime ? 'held' : sendLagMsP99 > p99Ms / 2 ? 'generator saturated' : 'too slow';
+  return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
+}
+
+function steadySchedule(perCycle: number, cycles: number): Schedule {
+  let carried = 0;
+  return {
+    cycles,
+    at() {
+      const n = Math.floor(perCycle + carried);
+      carried += perCycle - n;
+      return evenly(new Uint32Array(n));
+    },
+  };
+}

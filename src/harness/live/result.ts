@@ -1,0 +1,157 @@
+// The two arms of a live run: the model on the actual arrivals and the target as observed, with their comparison.
+
+import { Failure } from '../../core/schema/failure.js';
+import { assembleOutcome, type ControlRun, type RunFacts } from '../outcome/assemble.js';
+import type { Comparison, LiveFigures } from '../outcome/outcome-schema.js';
+import type { Series } from '../outcome/series.js';
+import type { Run } from '../simulate/simulate.js';
+import { comparisonOf, isUnlimited, whenNotHeld } from './comparison-verdict.js';
+import { findingsByCycle } from './findings-by-cycle.js';
+import { findingsByOrder, windowRules } from './findings-by-order.js';
+import { unreachableFailure } from './http-pool.js';
+import { type LiveSeen, transitionsIn } from './live-run.js';
+import { arrivedIn, type Model, modelOf } from './model.js';
+import { observedFold, reactionsIn } from './observed.js';
+import type { CycleCell } from './request-log.js';
+import { ForeignTarget } from './target.js';
+
+export interface LoadResult {
+  /** The model on the actual arrivals, in the cycles of the target. */
+  readonly predicted: Run;
+  readonly observed: Run;
+  readonly series: Series;
+}
+
+/** @param control simulated, for expectations @throws Failure `node_unreachable`, `answer_unreadable` if no request was answered */
+export async function resultOf(seen: LiveSeen, control?: ControlRun): Promise<LoadResult> {
+  if (seen.bug !== undefined) throw seen.bug;
+  checkAnswered(seen);
+  const { firstCycle, lastCycle, requestLog, time, asked } = seen;
+  const { name = '', question, notes, seed = 0, skippedLines = 0, names, plan, top = 100, expectations = [] } = asked;
+  const [live, series] = [liveFigures(seen), seriesOf(seen)];
+  const cells = requestLog.cells();
+  const model = await modelOf(arrivedIn(cells), {
+    names,
+    plan,
+    costUnit: asked.costs?.unit,
+    cycleMs: time.cycleMs,
+    firstCycle,
+    lastCycle,
+    seen: plan.rule === undefined ? undefined : requestLog.seen,
+  });
+  const comparison = await compared(seen, cells, model);
+  const observation = { ...model.options, cells, transitions: seen.events?.map(transitionsIn) };
+  const seenFold = observedFold(observation);
+  const past = seenFold.past(firstCycle, lastCycle);
+  const reactions = reactionsIn(observation, past, model, seen.events);
+  const common = {
+    scenario: name,
+    ...(question === undefined ? {} : { question }),
+    ...(notes === undefined ? {} : { notes: [...notes] }),
+    seed,
+    ...(seen.isPartial && { partial: true }),
+    cycle_ms: time.cycleMs,
+    first_cycle: firstCycle,
+    last_cycle: lastCycle,
+    skipped_lines: skippedLines,
+  } as const satisfies Partial<RunFacts>;
+  const observedWith = (comparison: Comparison | undefined) =>
+    assembleOutcome(
+      { kind: 'load', arm: 'observed', ...common },
+      { ...seenFold.figures(lastCycle, top), reactions },
+      past,
+      { expectations, control },
+      { ...(seen.clients && { clients: seen.clients }), live, ...seenFold.costs(), ...(comparison && { comparison }) },
+    );
+  const judged = observedWith(comparison);
+  const observed =
+    judged.verdict === 'not held' && comparison !== undefined ? observedWith(whenNotHeld(comparison, seen)) : judged;
+  const { fold } = model;
+  const predicted = assembleOutcome(
+    { kind: 'load', arm: 'predicted', ...common },
+    fold.figures(lastCycle, top),
+    fold.past(firstCycle, lastCycle),
+    { expectations, control },
+    fold.costs(),
+  );
+  return {
+    predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
+    observed: { outcome: observed, timeline: seenFold.timeline, totals: seenFold.totals },
+    series,
+  };
+}
+
+function checkAnswered({ requestLog, target }: LiveSeen): void {
+  const [first] = requestLog.faults;
+  if (requestLog.answered > 0 || first === undefined || first.kind === 'overloaded' || first.kind === 'unexpected')
+    return;
+  const where = target.description;
+  if (first.kind === 'not_http')
+    throw new Failure('answer_unreadable', {
+      what: `${where} gave an answer that cannot be read.`,
+      why: first.words,
+      fix: 'Check that an HTTP service listens there.',
+    });
+  if (first.kind === 'refused' || first.kind === 'other') throw unreachableFailure(where, first.words);
+}
+
+async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Comparison | undefined> {
+  const { plan } = seen.asked;
+  const { rule } = plan;
+  const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(plan, seen.time.cycleMs);
+  const found = isUnlimited(plan)
+    ? { differences: [], tolerance: 'Nothing was predicted.', tooUncertain: undefined }
+    : rule !== undefined || seen.target instanceof ForeignTarget
+      ? findingsByOrder(seen, followed)
+      : await findingsByCycle(seen, cells, model);
+  const comparison = comparisonOf(seen, found);
+  return isUnlimited(plan) && comparison.verdict === 'agrees' ? undefined : comparison;
+}
+
+function liveFigures({ requestLog, latency, asked, target, connections, time, ...seen }: LiveSeen): LiveFigures {
+  const { planned, sent, answered, failed, timedOut, late } = requestLog;
+  const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
+  const { apartMs, sentBy } = seen;
+  const by = sentBy.length === 0 ? '' : `; sent by ${sentBy.join(', ')}`;
+  return {
+    target: `${target.description}; its clock is known to ${(time.uncertaintyMs + apartMs).toFixed(1)} ms${by}`,
+    planned,
+    sent,
+    answered,
+    failed,
+    timed_out: timedOut,
+    arrived,
+    late,
+    connections,
+    ...latency.figures(timedFrom(seen)),
+    ...(asked.answers && { answers: asked.answers.figures() }),
+    by_cycle: cyclesIn({ requestLog }).map((cycle) => {
+      const count = requestLog.of(cycle);
+      return { cycle, planned: count.planned, sent: count.sent, arrived: count.arrived };
+    }),
+  };
+}
+
+function timedFrom({ isScheduled }: Pick<LiveSeen, 'isScheduled'>): string {
+  return isScheduled ? 'from the intended instant' : 'from sending';
+}
+
+function seriesOf({ requestLog, latency, clientSeries, isScheduled }: LiveSeen): Series {
+  const cycle = clientSeries?.cycle ?? cyclesIn({ requestLog });
+  const { open_jobs, retries } = clientSeries ?? {};
+  return {
+    cycle,
+    planned: cycle.map((one) => requestLog.of(one).planned),
+    ...(open_jobs === undefined ? {} : { open_jobs }),
+    ...(retries === undefined ? {} : { retries }),
+    ...latency.series(cycle),
+    latency_taken: `${timedFrom({ isScheduled })} to the answer`,
+  };
+}
+
+function cyclesIn({ requestLog }: Pick<LiveSeen, 'requestLog'>): number[] {
+  return [...requestLog.byCycle]
+    .filter(([, { planned, sent, arrived }]) => planned + sent + arrived > 0)
+    .map(([cycle]) => cycle)
+    .sort((a, b) => a - b);
+}

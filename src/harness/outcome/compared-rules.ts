@@ -1,0 +1,54 @@
+// The schema of several rules compared on the same requests.
+import type { Static } from 'typebox';
+import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { real, strict } from '../../core/schema/fields.js';
+import { Type } from '../../core/schema/json-schema.js';
+import { Count, Measure, Text } from './read-schema.js';
+
+const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const Parts = (description: string) =>
+  Type.Array(Type.Array(Count('In this part.'), { description: 'By part.' }), { description });
+
+const ComparedRule = Type.Object(
+  {
+    name: Text('Name of the rule, or of the policy.'),
+    rule: RuleDefinition,
+    requests: Count('Requests decided. Clients that react send another number to each rule.'),
+    admitted: Count('Of them, those admitted.'),
+    limited: Count('Of them, those refused.'),
+    limited_share: Share('limited / requests; 0 of 0.'),
+    keys_limited: Count('Keys with a refused request.'),
+    worst_burst_1s: Count('The most requests of one key that started in any second.'),
+    fairness: Share(
+      "Jain's index of the admitted shares of the keys: 1 where all have the same, 1 / keys where one has everything.",
+    ),
+    wasted: Count('Refused requests of keys that were closed already: work of client and gateway for nothing.'),
+    longest_closure_ms: Measure(
+      'The longest time from a refused request of a key until one would be admitted, whether the key comes back by then or not.',
+    ),
+    retries: Type.Optional(Count('Attempts of clients after the first of a job.')),
+    goodput_per_second: Type.Optional(Measure('Jobs of clients served while still wanted, per second.')),
+    served_in_vain: Type.Optional(Count('Requests that the service served although abandoned.')),
+  },
+  strict,
+);
+
+export const ComparedRules = Type.Object(
+  {
+    keys: Count('Keys with requests; contracts of a scenario.'),
+    rules: Type.Array(ComparedRule, { description: 'In the order asked for.' }),
+    timeline: Type.Object(
+      {
+        startMs: real(-1e15, 1e15, 'Unix ms of the first part.'),
+        partMs: Measure('Length of a part.'),
+        requests: Parts('Requests by rule.'),
+        refused: Parts('Refused requests by rule.'),
+      },
+      { ...strict, description: 'Up to 48 parts of equal length.' },
+    ),
+  },
+  { ...strict, description: 'The same with other rules, fitted to the same rate.' },
+);
+
+export type ComparedRule = Static<typeof ComparedRule>;
+export type ComparedRules = Static<typeof ComparedRules>;

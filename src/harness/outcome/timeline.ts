@@ -1,0 +1,160 @@
+// A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
+import { lengthened } from '../../core/math/lengthened.js';
+import type { CycleRow } from './cycle-row.js';
+
+export interface TimelineRow {
+  readonly cycle: number;
+  readonly contract: string;
+  readonly requests: number;
+  readonly admitted: number;
+  readonly limited: number;
+  readonly count: number;
+  readonly state: string;
+}
+
+export const MOST_ROWS = 4_000_000;
+
+export class Timeline {
+  readonly #cycles = new Column();
+  readonly #contracts = new Column();
+  readonly #requests = new Column();
+  readonly #admitted = new Column();
+  readonly #counts = new Column();
+  readonly #states = new Column();
+  readonly #stateNames: string[] = [];
+
+  /** @param contracts names by index; may grow while rows are added */
+  constructor(readonly contracts: readonly string[]) {}
+
+  get length(): number {
+    return this.#cycles.length;
+  }
+
+  add(cycle: number, contract: number, requests: number, admitted: number, count: number, state: string): void {
+    this.#cycles.push(cycle);
+    this.#contracts.push(contract);
+    this.#requests.push(requests);
+    this.#admitted.push(admitted);
+    this.#counts.push(count);
+    this.#states.push(this.#stateIndex(state));
+  }
+
+  next({ cycle, run, contracts, requests, admitted, counts, states }: CycleRow): void {
+    for (let index = 0; index < contracts.length; index += 1) {
+      const state = run.states[states[index]!]!.name;
+      this.add(cycle, contracts[index]!, requests[index]!, admitted[index]!, counts[index]!, state);
+    }
+  }
+
+  row(index: number): TimelineRow {
+    const requests = this.#requests.at(index);
+    const admitted = this.#admitted.at(index);
+    return {
+      cycle: this.#cycles.at(index),
+      contract: this.contracts[this.#contracts.at(index)]!,
+      requests,
+      admitted,
+      limited: requests - admitted,
+      count: this.#counts.at(index),
+      state: this.#stateNames[this.#states.at(index)]!,
+    };
+  }
+
+  *rows(): Generator<TimelineRow> {
+    for (let index = 0; index < this.length; index += 1) yield this.row(index);
+  }
+
+  sorted(): Timeline {
+    if (this.#isSorted()) return this;
+    const order = Array.from({ length: this.length }, (_, index) => index);
+    order.sort((a, b) => this.#cycles.at(a) - this.#cycles.at(b) || this.#contracts.at(a) - this.#contracts.at(b));
+    const sorted = new Timeline(this.contracts);
+    for (const index of order) {
+      const { cycle, requests, admitted, count, state } = this.row(index);
+      sorted.add(cycle, this.#contracts.at(index), requests, admitted, count, state);
+    }
+    return sorted;
+  }
+
+  #isSorted(): boolean {
+    for (let index = 1; index < this.length; index += 1) {
+      const step = this.#cycles.at(index) - this.#cycles.at(index - 1);
+      if (step < 0 || (step === 0 && this.#contracts.at(index) < this.#contracts.at(index - 1))) return false;
+    }
+    return true;
+  }
+
+  #stateIndex(state: string): number {
+    const known = this.#stateNames.indexOf(state);
+    return known >= 0 ? known : this.#stateNames.push(state) - 1;
+  }
+}
+
+/**
+ * All contracts as one, named `all`. `count` is how many do not admit at the end of the cycle. Cycles in which requests only left their
+ * windows have no row.
+ */
+export class TotalsTimeline extends Timeline {
+  constructor() {
+    super(['all']);
+  }
+
+  override next({ cycle, transitions, totals }: CycleRow): void {
+    const { requests, admitted, limiting } = totals;
+    if (requests === 0 && transitions.length === 0) return;
+    this.add(cycle, 0, requests, admitted, limiting, limiting > 0 ? 'limiting' : 'allowing');
+  }
+}
+
+const CHUNK_BITS = 12;
+const CHUNK = 1 << CHUNK_BITS;
+/** A power of two, at most CHUNK. */
+const FIRST_ROWS = 64;
+
+type Values = Float64Array | Uint32Array | Uint16Array | Uint8Array;
+
+/** A full chunk minus its minimum: most columns then take a byte per row. */
+interface Chunk {
+  readonly least: number;
+  readonly values: Values;
+}
+
+/** Integers, in chunks that are never copied once they are full. The first one grows, so that a short run takes little memory. */
+class Column {
+  length = 0;
+  readonly #full: Chunk[] = [];
+  #open = new Float64Array(FIRST_ROWS);
+
+  push(value: number): void {
+    const place = this.length & (CHUNK - 1);
+    if (place === this.#open.length) this.#open = lengthened(this.#open, 2 * place);
+    this.#open[place] = value;
+    this.length += 1;
+    if (place === CHUNK - 1) this.#full.push(narrowed(this.#open));
+  }
+
+  at(index: number): number {
+    const chunk = this.#full[index >> CHUNK_BITS];
+    const place = index & (CHUNK - 1);
+    return chunk === undefined ? this.#open[place]! : chunk.least + chunk.values[place]!;
+  }
+}
+
+function narrowed(values: Float64Array): Chunk {
+  let [least, most] = [values[0]!, values[0]!];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  const span = most - least;
+  const narrow: Values =
+    span < 2 ** 8
+      ? new Uint8Array(CHUNK)
+      : span < 2 ** 16
+        ? new Uint16Array(CHUNK)
+        : span < 2 ** 32
+          ? new Uint32Array(CHUNK)
+          : new Float64Array(CHUNK);
+  for (let index = 0; index < CHUNK; index += 1) narrow[index] = values[index]! - least;
+  return { least, values: narrow };
+}

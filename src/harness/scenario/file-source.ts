@@ -1,0 +1,111 @@
+// Reads the file of a scenario, and the files that it names.
+import { statSync } from 'node:fs';
+import { basename, dirname, extname, resolve } from 'node:path';
+import { readDocument } from '../../core/schema/document.js';
+import { Failure } from '../../core/schema/failure.js';
+import { readText, refuseKind } from '../../core/schema/text-file.js';
+import type { LogSpec } from '../traffic/arrival/make.js';
+import { readLog } from '../traffic/log/read.js';
+import { limiterIn } from './limit-file.js';
+import type { RecordedLog, ScenarioSource } from './loaded-scenario.js';
+import { recordingOf } from './recording.js';
+import type { Scenario } from './scenario-schema.js';
+
+export class FileSource implements ScenarioSource {
+  constructor(readonly path: string) {}
+
+  get name(): string {
+    return nameOf(this.path);
+  }
+
+  definition(file: string): string {
+    const fix = 'Name a file in YAML or JSON, beside the scenario.';
+    return readText(resolve(dirname(this.path), file), { what: `The definition ${file}`, fix });
+  }
+
+  recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
+    return readRecording(spec, dirname(this.path), cycleMs);
+  }
+}
+
+function nameOf(path: string): string {
+  return basename(path, extname(path)).toLowerCase();
+}
+
+async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Promise<RecordedLog> {
+  const path = resolve(folder, spec.file);
+  refuseEndless(path, spec.file);
+  return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
+}
+
+/** @throws Failure `unreadable_file` for a device or pipe, which an untrusted scenario may name */
+function refuseEndless(path: string, file: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  try {
+    if (stat !== undefined && !stat.isDirectory()) refuseKind(stat, false);
+  } catch (error) {
+    throw new Failure('unreadable_file', {
+      what: `The log ${file} was not read.`,
+      why: `A scenario reads regular files, and ${(error as Error).message.replace(', and not a regular file', '')}.`,
+      fix: 'Name a log file. `weir replay` reads pipes.',
+    });
+  }
+}
+
+export class NoFiles implements ScenarioSource {
+  constructor(readonly path: string) {}
+
+  get name(): string {
+    return nameOf(this.path);
+  }
+
+  definition(file: string): string {
+    throw notRead(file);
+  }
+
+  recording({ file }: LogSpec): Promise<RecordedLog> {
+    return Promise.reject(notRead(file));
+  }
+}
+
+function notRead(file: string): Failure {
+  return new Failure('unreadable_file', {
+    what: `The file ${file} was not read.`,
+    why: 'The scenario names files, which a worker does not read.',
+    fix: 'Write what it holds into the scenario.',
+  });
+}
+
+/** @throws Failure `unreadable_file` */
+export async function readSource(path: string): Promise<string> {
+  const fix = 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.';
+  return readText(path, { what: `The scenario ${path}`, fix, isGiven: true });
+}
+
+/** Inlines the definition file. @throws Failure `wrong_usage` for a scenario with a log */
+export function withoutFiles({ path, scenario }: { readonly path: string; readonly scenario: unknown }): unknown {
+  const { limiter } = scenario as Scenario;
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  const source = new FileSource(path);
+  const read = (name: string) => readDocument(source.definition(name), name).value;
+  const whole =
+    typeof limiter === 'string'
+      ? limiterIn(limiter, (file) => source.definition(file))
+      : typeof definition === 'string'
+        ? { ...limiter, definition: read(definition) }
+        : limiter;
+  const value = whole === limiter ? scenario : { ...(scenario as object), limiter: whole };
+  if (namesFiles(value))
+    throw new Failure('wrong_usage', {
+      what: 'The scenario cannot be sent to workers.',
+      why: `${path} reads a log, which workers do not have.`,
+      fix: 'Leave --workers out.',
+    });
+  return value;
+}
+
+export function namesFiles(scenario: unknown): boolean {
+  const { arrivals, limiter } = (scenario ?? {}) as { readonly arrivals?: unknown; readonly limiter?: unknown };
+  const { definition } = (limiter ?? {}) as { readonly definition?: unknown };
+  return typeof definition === 'string' || (Array.isArray(arrivals) && arrivals.some((one) => one?.model === 'log'));
+}

@@ -1,0 +1,143 @@
+// Replays logs through several rules at once: in one pass, each rule decides every request separately.
+//
+//   requests   |||  | ||||   |
+//   rule a     ||.  | |||.   |
+//   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
+import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
+import { ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import type { ComparedRules } from '../outcome/compared-rules.js';
+import type { SourceHooks } from '../traffic/log/log-bytes.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
+import { readLogs } from '../traffic/log/read.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
+import type { Feed } from './feed.js';
+import { type Candidate, comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
+import { LogOrder, readInOrder } from './log-order.js';
+import { BunchedCount } from './spread-seconds.js';
+
+export interface LogComparison extends ComparedRules {
+  readonly changed: readonly ChangedKey[];
+  readonly readings: readonly LogReading[];
+  readonly warnings: readonly Warning[];
+}
+
+/** @throws Failure `invalid_definition`, `no_requests`, those of the log readers */
+export function compareLogs(
+  paths: readonly string[],
+  candidates: readonly Candidate[],
+  log: LogOptions,
+  hooks: SourceHooks,
+): Promise<LogComparison> {
+  return readInOrder(paths, async (mostRows) => {
+    const run = new SideBySide(candidates);
+    const take = (buffer: Feed) => {
+      for (let ms = buffer.next(); ms !== undefined; ms = buffer.next())
+        buffer.arrive(ms, (key, n, at) => run.add(key, n, at, order.readMs(at)));
+    };
+    // A rule that counts by cycles decides by the log's own times anyway.
+    const bunched = candidates.map(({ definition }) =>
+      definition.primitive === 'rolling_count' ? undefined : new BunchedCount({ rule: ruleOf(definition), holdMs: 0 }),
+    );
+    const order = new LogOrder({
+      cycleMs: 1,
+      mostRows,
+      isOne: log.keyColumn === undefined,
+      decidesByMs: bunched.some((one) => one !== undefined),
+      asRead: (key, n, ms) => bunched.forEach((one) => void one?.add(key, n, ms)),
+      run: take,
+    });
+    const readings = await readLogs(paths, log, order, hooks);
+    take(order.end());
+    const compared = run.compared();
+    const figures = compared.rules.flatMap(({ name, limited }, index) => {
+      const harshest = bunched[index]?.limited;
+      return harshest === undefined ? [] : [`${name} limits ${limited} so, and ${harshest}`];
+    });
+    const warnings = order.warnings(`${figures.join('; ')} if all of a second came at its beginning.`);
+    return { ...compared, changed: run.changed(order.names), readings, warnings };
+  });
+}
+
+export interface ChangedKey {
+  readonly key: string;
+  readonly requests: number;
+  readonly newly_refused: number;
+  readonly newly_admitted: number;
+}
+
+class Subject extends KeyEffects {
+  readonly #state: unknown;
+  readonly #rule: Rule;
+
+  constructor(rule: Rule, state: unknown) {
+    super();
+    this.#rule = rule;
+    this.#state = state;
+  }
+
+  decide(ms: number, n: number): number {
+    let admitted = 0;
+    for (let k = 0; k < n; k += 1) {
+      const delay = this.#rule.decide(this.#state, ms, 1, 0);
+      if (delay === LIMITED) continue;
+      admitted += 1;
+      this.started(ms + delay);
+    }
+    this.decided(ms, n, admitted, () => this.#rule.nextAdmission(this.#state, ms, 1));
+    return admitted;
+  }
+}
+
+export class SideBySide {
+  readonly #candidates: readonly Candidate[];
+  readonly #rules: readonly Rule[];
+  readonly #subjects: Subject[][] = [];
+  readonly #countsCycles: readonly boolean[];
+  readonly #timelines: readonly RefusalTimeline[];
+  /** By key: requests that only the second candidate refuses, or only it admits. */
+  readonly #changes = new Map<number, { refused: number; admitted: number }>();
+
+  constructor(candidates: readonly Candidate[]) {
+    this.#candidates = candidates;
+    this.#rules = candidates.map(({ definition }) => ruleOf(definition));
+    this.#countsCycles = candidates.map(({ definition }) => definition.primitive === 'rolling_count');
+    this.#timelines = candidates.map(() => new RefusalTimeline());
+  }
+
+  /** Times ascend. @param readMs the time in the log, for rules that count by cycles. Default: `ms` */
+  add(key: number, n: number, ms: number, readMs = ms): void {
+    this.#subjects[key] ??= this.#rules.map((rule) => new Subject(rule, rule.fresh(readMs)));
+    const admitted = this.#subjects[key].map((subject, index) =>
+      subject.decide(this.#countsCycles[index]! ? readMs : ms, n),
+    );
+    admitted.forEach((ofRule, index) => void this.#timelines[index]!.add(ms, n, ofRule));
+    const [before = 0, after = before] = admitted;
+    if (before === after) return;
+    const change = this.#changes.get(key) ?? { refused: 0, admitted: 0 };
+    change.refused += Math.max(0, before - after);
+    change.admitted += Math.max(0, after - before);
+    this.#changes.set(key, change);
+  }
+
+  compared(): ComparedRules {
+    return {
+      keys: this.#subjects.length,
+      rules: this.#candidates.map((candidate, index) => {
+        const subjects = this.#subjects.map((each) => each[index]!);
+        return comparedRule(candidate, subjects);
+      }),
+      timeline: RefusalTimeline.together(this.#timelines),
+    };
+  }
+
+  changed(names: readonly string[]): ChangedKey[] {
+    return [...this.#changes]
+      .sort(([a, x], [b, y]) => y.refused - x.refused || y.admitted - x.admitted || a - b)
+      .map(([key, { refused, admitted }]) => ({
+        key: names[key]!,
+        requests: this.#subjects[key]![0]!.requests,
+        newly_refused: refused,
+        newly_admitted: admitted,
+      }));
+  }
+}

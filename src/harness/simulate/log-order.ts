@@ -1,0 +1,165 @@
+// Puts the requests of logs in order of cycle while the logs are read.
+//
+//   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(buffer), whenever the older half is in order
+//
+// Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
+import { stat } from 'node:fs/promises';
+import { assert, Failure } from '../../core/schema/failure.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
+import type { RequestSink } from '../traffic/log/intake.js';
+import type { Warning } from '../traffic/log/log-options.js';
+import { WholeSeconds } from '../traffic/log/whole-seconds.js';
+import { spreadOverCycles } from '../traffic/spread.js';
+import { CycleBuffer } from './cycle-buffer.js';
+import type { Feed, Take } from './feed.js';
+import { SECOND_MS, SpreadSeconds, secondOf } from './spread-seconds.js';
+
+const BUFFER_ROWS = 1 << 18;
+
+const LATE = Symbol('late');
+
+/** @param read reads all logs from the start through a new `LogOrder` of `mostRows` */
+export async function readInOrder<T>(paths: readonly string[], read: (mostRows: number) => Promise<T>): Promise<T> {
+  try {
+    return await read((await canReadAgain(paths)) ? BUFFER_ROWS : Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (error !== LATE) throw error;
+    return await read(Number.POSITIVE_INFINITY);
+  }
+}
+
+async function canReadAgain(paths: readonly string[]): Promise<boolean> {
+  const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return files.every((file) => file?.isFile() === true);
+}
+
+interface LogOrderOptions {
+  /** In ms; 1 keeps the order of the ms. */
+  readonly cycleMs: number;
+  readonly mostRows: number;
+  /** All requests go through one contract, named `all`. */
+  readonly isOne: boolean;
+  /** Rows are instants in unix ms, for a rule; `cycleMs` is then 1. Default: false. */
+  readonly isTimed?: boolean | undefined;
+  readonly hasCosts?: boolean | undefined;
+  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them; `cycleMs` is then 1. Default: false. */
+  readonly decidesByMs?: boolean | undefined;
+  /** The row of a key, instead of one row per key; `names` stays empty. */
+  readonly rowOf?: ((key: string) => number) | undefined;
+  /** Requests of one cycle stay in the order of the log. Default: those of a row are summed. */
+  readonly keepsOrder?: boolean | undefined;
+  /** Rows of a group are spread together over a second. Default: each row is a group. */
+  readonly groupOf?: ((row: number) => number) | undefined;
+  /** If requests are spread: called with them as read, in order of time. */
+  readonly asRead?: Take | undefined;
+  readonly run: (released: Feed) => void;
+}
+
+export class LogOrder implements RequestSink {
+  readonly names: string[] = [];
+  lastCycle = Number.NEGATIVE_INFINITY;
+  latestMs = Number.NEGATIVE_INFINITY;
+  readonly #options: LogOrderOptions;
+  readonly #cycleMs: number;
+  readonly #buffer: CycleBuffer;
+  readonly #ids = new Map<string, number>();
+  #mostRows: number;
+  #released = Number.NEGATIVE_INFINITY;
+  #key: string | undefined;
+  #id = 0;
+  readonly #seconds: WholeSeconds | undefined;
+  #isSpread: boolean | undefined;
+  #cycle = 0;
+  #fromMs = 0;
+  #toMs = 0;
+
+  constructor(options: LogOrderOptions) {
+    const { cycleMs, mostRows, isTimed = false, hasCosts, keepsOrder, decidesByMs = false } = options;
+    assert(!decidesByMs || cycleMs === 1, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
+    this.#options = options;
+    this.#buffer = new CycleBuffer(isTimed, hasCosts, keepsOrder);
+    this.#cycleMs = cycleMs;
+    this.#mostRows = mostRows;
+    this.#seconds = decidesByMs ? new WholeSeconds() : undefined;
+  }
+
+  opened(timeUnit: string | undefined): void {
+    this.#seconds?.opened(timeUnit);
+  }
+
+  /** Whether the requests of whole seconds are spread. Final when all is read. */
+  get isSpread(): boolean {
+    return this.#isSpread === true;
+  }
+
+  warnings(figures: string): Warning[] {
+    if (!this.isSpread) return [];
+    const what = `The times are whole seconds, and the rule decides by the ms: the requests of a key in one second are taken as spread evenly over it. ${figures} A log with milliseconds gives the true figure.`;
+    return [{ code: 'whole_seconds', what }];
+  }
+
+  readMs(ms: number): number {
+    return this.isSpread ? secondOf(ms) : ms;
+  }
+
+  request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
+    this.#seconds?.see(unixMs, n);
+    const { rowOf } = this.#options;
+    if (rowOf !== undefined) this.#id = rowOf(key);
+    else if (key !== this.#key) this.#meet(key);
+    if (unixMs > this.latestMs) this.latestMs = unixMs;
+    if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n, cost);
+    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part, cost));
+    if (this.#buffer.size >= this.#mostRows) this.#runHalf();
+  }
+
+  end(): Feed {
+    if (this.latestMs === Number.NEGATIVE_INFINITY)
+      throw new Failure('no_requests', {
+        what: 'Nothing was read.',
+        why: 'The run was stopped before the first request.',
+      });
+    this.#buffer.release();
+    const feed = this.#feed();
+    if (this.isSpread) this.lastCycle += SECOND_MS - 1;
+    return feed;
+  }
+
+  #add(cycle: number, n: number, cost: number | undefined): void {
+    if (cycle < this.#released) throw LATE;
+    if (cycle > this.lastCycle) this.lastCycle = cycle;
+    this.#buffer.add(this.#id, cycle, n, cost);
+  }
+
+  /** Runs the older half, but nothing after the newest request: a spread count reaches into the future. */
+  #runHalf(): void {
+    const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
+    this.#buffer.release(end);
+    this.#options.run(this.#feed());
+    this.#released = Math.max(this.#released, end);
+    if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
+  }
+
+  #feed(): Feed {
+    this.#isSpread ??= this.#seconds?.holds === true;
+    const { asRead, groupOf, keepsOrder } = this.#options;
+    return this.#isSpread ? new SpreadSeconds(this.#buffer, asRead, groupOf, keepsOrder) : this.#buffer;
+  }
+
+  #meet(key: string): void {
+    this.#key = key;
+    const known = this.#ids.get(key);
+    this.#id = known ?? this.names.push(this.#options.isOne ? 'all' : key) - 1;
+    if (known === undefined) this.#ids.set(key, this.#id);
+  }
+
+  /** `cycleOf`, without its division while the cycle stays the same. */
+  #cycleAt(unixMs: number): number {
+    if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
+      this.#cycle = cycleOf(unixMs, this.#cycleMs);
+      this.#fromMs = startOf(this.#cycle, this.#cycleMs);
+      this.#toMs = this.#fromMs + this.#cycleMs;
+    }
+    return this.#cycle;
+  }
+}

@@ -1,0 +1,77 @@
+// Replays a log through a limiter: requests in order of cycle, through one contract or one per key.
+//
+//   log ──► LogRequests: counts by cycle ──► decide ──► rows ──► fold ──► outcome          the run starts while the log is read
+import { lastValueFrom, type OperatorFunction } from 'rxjs';
+import type { Plan } from '../../core/limiter/plan.js';
+import { assembleOutcome } from '../outcome/assemble.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
+import type { Expectation } from '../outcome/expectation.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { folded } from '../outcome/run-fold.js';
+import type { Warning } from '../traffic/log/log-options.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
+import { LogRequests, type LogRequestsOptions } from './log-requests.js';
+import type { Run } from './simulate.js';
+import { replay$ } from './stream.js';
+
+interface ReplayFacts {
+  readonly name: string;
+  readonly cycleMs: number;
+  readonly expectations?: readonly Expectation[] | undefined;
+  readonly notes?: readonly string[] | undefined;
+  readonly top?: number | undefined;
+}
+
+/** What was read for the rows of a replay, and what it found besides them. */
+export interface ReplaySource {
+  readonly readings: readonly LogReading[];
+  readonly isPartial: boolean;
+  warnings(limited: number): Warning[];
+  /** Of files of a gateway. */
+  limits?(): Outcome['limits'];
+}
+
+export interface ReplayOptions extends ReplayFacts, LogRequestsOptions {
+  readonly plan: Plan;
+}
+
+export interface Replay extends Run {
+  readonly readings: readonly LogReading[];
+  readonly warnings: readonly Warning[];
+}
+
+/** The outcome of the rows of `replay$`. @throws Failure of the log readers, `no_requests` */
+export function replay(paths: readonly string[], options: ReplayOptions): Promise<Replay> {
+  const requests = new LogRequests(paths, options);
+  return lastValueFrom(replay$(requests, options.plan, options).pipe(toReplay(requests, options)));
+}
+
+export function toReplay(
+  requests: ReplaySource,
+  { name, cycleMs, notes = [], expectations = [], top = 100 }: ReplayFacts,
+): OperatorFunction<CycleRow, Replay> {
+  return folded((fold, { cycle: firstCycle }, { cycle: lastCycle }) => {
+    const { readings } = requests;
+    const limits = requests.limits?.();
+    const outcome = assembleOutcome(
+      {
+        kind: 'replay',
+        arm: 'predicted',
+        scenario: name,
+        notes: [...notes],
+        seed: 0,
+        ...(requests.isPartial && { partial: true }),
+        cycle_ms: cycleMs,
+        first_cycle: firstCycle,
+        last_cycle: lastCycle,
+        skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
+      },
+      fold.figures(lastCycle, top),
+      fold.past(firstCycle, lastCycle),
+      { expectations },
+      { ...fold.delays(), ...fold.costs(), ...(limits && { limits }) },
+    );
+    const { timeline, totals } = fold;
+    return { outcome, timeline, totals, readings, warnings: requests.warnings(outcome.limited) };
+  });
+}

@@ -1,0 +1,134 @@
+// The requests of one run: arrival models and logs, with the random streams of the run.
+import { type Draws, drawsOf } from '../../core/math/random.js';
+import type { Seed } from '../../core/math/seed.js';
+import { startOf } from '../../core/time/cycle.js';
+import { costsIn } from '../scenario/cost-plan.js';
+import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
+import type { Recording } from '../traffic/arrival/arrival.js';
+import type { ArrivalPlan } from '../traffic/arrival/make.js';
+import { spreadOverSeconds } from '../traffic/arrival/recorded.js';
+import { sum } from '../traffic/arrival/sum.js';
+import { recordedFeed } from './cycle-buffer.js';
+import { type Feed, type ModelTraffic, RequestsOfModels } from './feed.js';
+import { decidesByMs, SECOND_MS } from './spread-seconds.js';
+
+export interface Traffic extends ModelTraffic {
+  /** All requests, if a log names the contract of each; there are no models then. */
+  readonly feed: Feed | undefined;
+  /** For the next request; undefined if every request costs 1. */
+  readonly drawCost: (() => number) | undefined;
+  readonly skippedLines: number;
+  readonly notes: readonly string[];
+}
+
+interface PlayedArrival {
+  readonly plan: ArrivalPlan;
+  readonly purpose: string;
+  readonly log: RecordedLog | undefined;
+  readonly isSpread: boolean;
+}
+
+/** @throws Failure of the log readers, or `invalid_input` for a function that returns no count */
+export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise<Traffic> {
+  const { arrivals, names, source, cycleMs, plan, startCycle } = scenario;
+  const spreads = decidesByMs(plan) && cycleMs <= SECOND_MS;
+  const played: PlayedArrival[] = [];
+  for (const [index, one] of arrivals.entries()) {
+    const purpose = `arrivals/${index}`;
+    const log = one.log && (await source.recording(one.log, cycleMs));
+    const isPlaced = one.log?.placement !== undefined || one.log?.spread !== undefined;
+    const isSpread = spreads && log?.isWholeSeconds === true && !isPlaced;
+    const phase = () => draws(`${purpose}/seconds`).uniform();
+    played.push({ plan: one, purpose, log: isSpread ? spread(log, cycleMs, phase()) : log, isSpread });
+  }
+  const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
+  const read = {
+    cycles,
+    drawCost: costsIn(draws, scenario.costs),
+    skippedLines: played.reduce((sum, { log }) => sum + (log?.skippedLines ?? 0), 0),
+    notes: played.flatMap(({ plan, isSpread }) => (isSpread ? [spreadNote(plan.log!.file)] : [])),
+  };
+  if (names === undefined) {
+    // `checkParts` makes sure that such a log is the only arrival.
+    const keyed = keyedFeed(played[0]!, startCycle, cycles, cycleMs);
+    return { ...read, ...keyed, arrivals: [], popularity: undefined };
+  }
+  const made = (prefix: string) =>
+    played.map(({ plan, purpose, log }) =>
+      plan.make({ draws, purpose: `${prefix}${purpose}`, cycles, log: log?.whole }),
+    );
+  if (scenario.independent)
+    return {
+      ...read,
+      names,
+      feed: undefined,
+      popularity: undefined,
+      arrivals: names.map((name) => sum(made(`contract/${name}/`))),
+    };
+  const popularity = scenario.popularity.make(draws('popularity'));
+  return { ...read, names, feed: undefined, popularity, arrivals: made('') };
+}
+
+function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
+  const spreadOne = (recording: Recording) => spreadOverSeconds(recording, cycleMs, phase);
+  const byKey = log.byKey?.map(({ key, recording }) => ({ key, recording: spreadOne(recording) }));
+  return { ...log, whole: byKey?.[0]?.recording ?? spreadOne(log.whole), byKey };
+}
+
+function spreadNote(file: string): string {
+  return `The times of ${file} are whole seconds, and the rule decides by the ms: the requests of one second are spread evenly over it, with a phase that the seed determines. If they came as a burst, more of them would be limited.`;
+}
+
+export function hasPlaces({ keyed }: Pick<LoadedScenario, 'keyed'>, names: readonly string[]): boolean {
+  return names.length <= (keyed?.max_keys ?? Number.POSITIVE_INFINITY);
+}
+
+/** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */
+function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
+  const byKey = log?.byKey ?? [];
+  const end = startCycle + Math.min(cycles, to);
+  const shifted = byKey.map(({ recording }) => {
+    const at = recording.cycles.map((cycle) => cycle - recording.origin + startCycle + from);
+    const inside = at.findLastIndex((cycle) => cycle < end) + 1;
+    return { cycles: at.subarray(0, inside), counts: recording.counts, instants: recording.instants };
+  });
+  return { names: byKey.map(({ key }) => key), feed: recordedFeed(shifted, cycleMs) };
+}
+
+function endOf({ plan: { from, to }, log }: PlayedArrival): number {
+  if (log === undefined) return to;
+  const recordings = log.byKey?.map(({ recording }) => recording) ?? [log.whole];
+  const lengths = recordings.map(({ cycles, origin }) => (cycles.at(-1) ?? origin) - origin + 1);
+  return Math.min(to, from + lengths.reduce((most, length) => Math.max(most, length), 0));
+}
+
+interface PlannedRequest {
+  readonly ms: number;
+  readonly contract: number;
+}
+
+/** In order of time; determined by scenario and seed. @throws Failure if a log of the scenario cannot be read */
+export async function* requestsOf(
+  scenario: LoadedScenario,
+  seed: Seed = scenario.seed,
+): AsyncGenerator<PlannedRequest, void, undefined> {
+  const traffic = await trafficOf(scenario, drawsOf(seed));
+  if (traffic.feed !== undefined) yield* recorded(scenario, traffic.feed);
+  const models = new RequestsOfModels(traffic);
+  for (let cycle = 0; traffic.feed === undefined && cycle < traffic.cycles; cycle += 1) {
+    const { n, fractions, contracts } = models.at(cycle);
+    for (let k = 0; k < n; k += 1)
+      yield { ms: startOf(cycle + fractions[k]!, scenario.cycleMs), contract: contracts[k]! };
+  }
+}
+
+/** A log with a contract per key has cycles only: each request arrives at the start of its cycle. */
+function* recorded({ cycleMs, startCycle }: LoadedScenario, feed: Feed): Generator<PlannedRequest> {
+  for (let cycle = feed.next(startCycle); cycle !== undefined; cycle = feed.next(cycle + 1)) {
+    const requests: PlannedRequest[] = [];
+    feed.arrive(cycle, (contract, n, at) => {
+      for (let k = 0; k < n; k += 1) requests.push({ ms: startOf(at - startCycle, cycleMs), contract });
+    });
+    yield* requests;
+  }
+}

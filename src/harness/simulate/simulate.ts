@@ -1,0 +1,200 @@
+// A scenario in virtual time, from its arrivals to its outcome.
+//
+//   no clients    arrivals ─► counts per cycle ─────────────► gates          a million cycles a second and more
+//   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
+import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs';
+import type { GateFigures as Counted } from '../../core/limiter/fast-path.js';
+import { drawsOf } from '../../core/math/random.js';
+import type { Seed } from '../../core/math/seed.js';
+import { lastInstantOf } from '../../core/time/cycle.js';
+import { assembleOutcome, type ControlRun, figureSource } from '../outcome/assemble.js';
+import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
+import type { FigureSource } from '../outcome/expectation.js';
+import type { Outcome } from '../outcome/outcome-schema.js';
+import { folded } from '../outcome/run-fold.js';
+import type { Series } from '../outcome/series.js';
+import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
+import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { type ActorState, actorStates } from './actor-states.js';
+import { ModelFeed, TimedFeed, withCosts } from './feed.js';
+import type { JourneyRecorder } from './journeys.js';
+import { type Drivable, type DriveOptions, rowsOf } from './run-world.js';
+import { hasPlaces, trafficOf } from './scenario-traffic.js';
+import { SimulatedClients } from './simulated-clients.js';
+import { World, type WorldInspect } from './world.js';
+
+export interface SimulateOptions extends DriveOptions {
+  readonly seed?: Seed | undefined;
+  /** The run ends with this cycle, counted from its start. */
+  readonly untilCycle?: number | undefined;
+  readonly inspect?: WorldInspect | undefined;
+  readonly withDecisions?: boolean | undefined;
+  readonly journeys?: JourneyRecorder | undefined;
+}
+
+export interface SimulatedRun extends RunShape {
+  readonly firstCycle: number;
+  readonly lastCycle: number;
+  /** False if there are too many rows by contract. */
+  readonly keepsTimeline: boolean;
+  readonly control: ControlRun | undefined;
+  readonly measured: () => Measured;
+  readonly actors: () => ActorState[];
+}
+
+interface Measured extends Pick<Outcome, 'clients' | 'service'> {
+  readonly without_place: Outcome['without_place'] | undefined;
+  readonly partial: boolean;
+  readonly skippedLines: number;
+  readonly notes: readonly string[];
+  readonly counted: readonly Counted[];
+  readonly series: Series | undefined;
+}
+
+export interface Run {
+  readonly outcome: Outcome;
+  readonly timeline: Timeline | undefined;
+  /** All contracts together: `count` is how many limit at the end of the cycle. */
+  readonly totals: Timeline;
+  readonly series?: Series;
+}
+
+type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
+  readonly top?: number | undefined;
+};
+
+/**
+ * One row for each cycle in which anything changed, in order, and one for the last. Each subscription is a run of its own,
+ * determined by scenario and seed. Unsubscribing ends it, and so does the signal, with the present cycle as the last.
+ * Errors: Failure if a log of the scenario cannot be read.
+ */
+export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {}): Observable<CycleRow<SimulatedRun>> {
+  return rowsOf((onRow) => prepare(scenario, options, true, onRow), options);
+}
+
+/** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
+export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  return lastValueFrom(rows.pipe(toRun(scenario, options)));
+}
+
+/** Folds the rows of `simulate$`. @param options the seed of the rows */
+export function toRun(
+  scenario: LoadedScenario,
+  options: OutcomeOptions = {},
+): OperatorFunction<CycleRow<SimulatedRun>, Run> {
+  const found = toRunAndSource(scenario, options);
+  return (rows) =>
+    rows.pipe(
+      found,
+      map(({ run }) => run),
+    );
+}
+
+function toRunAndSource(
+  scenario: LoadedScenario,
+  { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
+): OperatorFunction<CycleRow<SimulatedRun>, { readonly run: Run; readonly source: FigureSource }> {
+  return folded(
+    (fold, _first, { cycle: reached, run }) => {
+      const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
+      for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
+      const figures = fold.figures(reached, top);
+      const past = fold.past(run.firstCycle, reached);
+      const outcome = assembleOutcome(
+        {
+          kind: 'simulate',
+          arm: 'predicted',
+          scenario: scenario.name,
+          question: scenario.question,
+          notes: [...scenario.notes, ...notes],
+          seed,
+          ...(partial && { partial }),
+          cycle_ms: scenario.cycleMs,
+          first_cycle: run.firstCycle,
+          last_cycle: reached,
+          skipped_lines: skippedLines,
+        },
+        figures,
+        past,
+        { expectations: scenario.expectations, control: run.control },
+        { ...fold.delays(), ...fold.costs(), ...(without_place && { without_place }), ...measured },
+      );
+      const { timeline, totals } = fold;
+      return {
+        run: { outcome, timeline, totals, ...(series && { series }) },
+        source: figureSource({ ...outcome, ...figures }, past),
+      };
+    },
+    ({ keepsTimeline }) => keepsTimeline,
+  );
+}
+
+/** Runs a control with the seed of its run. */
+export async function controlRun(
+  { name, scenario }: NonNullable<LoadedScenario['control']>,
+  options: SimulateOptions,
+): Promise<ControlRun> {
+  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
+  return { name, outcome: run.outcome, source };
+}
+
+async function prepare(
+  scenario: LoadedScenario,
+  options: SimulateOptions,
+  needsColumns: boolean,
+  onRow: (row: CycleRow<SimulatedRun>) => void,
+): Promise<Drivable> {
+  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
+  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
+  const draws = drawsOf(seed);
+  const { signal } = options;
+  const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
+  const traffic = await trafficOf(scenario, draws);
+  const { names, cycles, drawCost } = traffic;
+  const wholeCycle = firstCycle + cycles - 1 + drain;
+  const lastCycle = Math.min(wholeCycle, firstCycle + untilCycle);
+  const keepsTimeline = names.length * (lastCycle - firstCycle + 1) <= MOST_ROWS;
+  const byContract = keepsTimeline || needsColumns;
+  const measured = (): Measured => ({
+    partial: world.clock.now() < lastInstantOf(wholeCycle, cycleMs),
+    skippedLines: traffic.skippedLines,
+    notes: traffic.notes,
+    counted: byContract ? [] : countsOf(world),
+    without_place: world.places?.figures,
+    ...clients?.figures(),
+    series: clients?.series(world.clock.cycle()),
+  });
+  const world: World<Omit<SimulatedRun, keyof RunShape>> = new World({
+    cycleMs,
+    firstCycle,
+    names,
+    plan,
+    byContract,
+    inspect,
+    keyed: hasPlaces(scenario, names) ? undefined : keyed,
+    costUnit: costs?.unit,
+    withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
+    onMove: (contract, admits) => clients?.moved(contract, admits),
+    onRow(row) {
+      if (senders.length === 0) journeys?.row(row, cycleMs);
+      onRow(row);
+    },
+    about: { firstCycle, lastCycle, keepsTimeline, control, measured, actors: () => actorStates(world, clients) },
+  });
+  const clients =
+    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });
+  if (clients !== undefined) return { world, lastCycle, feed: undefined };
+  const models =
+    plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);
+  const feed = traffic.feed ?? models;
+  return { world, lastCycle, feed: drawCost === undefined ? feed : withCosts(feed, drawCost) };
+}
+
+/** For rows without columns. Requests refused for lack of a place do not pass a gate. */
+function countsOf({ contracts, places }: World): Counted[] {
+  return contracts.map(({ gate: { figures } }, index) =>
+    index === places?.refusing ? { ...figures, ...places.figures } : figures,
+  );
+}

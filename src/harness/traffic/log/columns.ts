@@ -1,0 +1,398 @@
+// Chooses the time, count and client fields of a log by its format, usual names and sampled values; refuses if several may be the time.
+//
+//   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
+//   n, ts         1, 2, 3 beside dates          increments of one are row numbers: no count
+//   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
+import { nearest } from '../../../core/schema/did-you-mean.js';
+import { Failure } from '../../../core/schema/failure.js';
+import { addressOf, isDressedAddress, partsOfLine, pathOf } from './address.js';
+import {
+  countNames,
+  partNames,
+  plainWord,
+  requestLineNames,
+  requestNames,
+  roleNames,
+  routeNames,
+  sameWord,
+  singleNames,
+  timeNames,
+} from './column-names.js';
+import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
+import { printable } from './intake.js';
+import { type Layout, mostly, type Role, valuesOf } from './layout.js';
+import type { FieldOptions, Warning } from './log-options.js';
+import { areCounts, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
+import type { Condition } from './where.js';
+
+interface TimeChoice {
+  /** One field, or a date and a clock time. */
+  readonly names: readonly string[];
+  readonly style: TimeStyle;
+  readonly from: string;
+  readonly unit: TimeUnit | 'date';
+}
+
+export interface Wanted {
+  readonly name: string;
+  readonly extract?: ((text: string) => string) | undefined;
+  readonly from: string;
+}
+
+export interface Columns {
+  readonly time: TimeChoice;
+  readonly count: string | undefined;
+  readonly cost: readonly string[];
+  readonly key: Wanted | undefined;
+  readonly also: readonly (Wanted | undefined)[];
+  readonly where: readonly (Wanted & { readonly condition: Condition })[];
+  readonly warnings: readonly Warning[];
+}
+
+const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
+const BEGINNING = /start|begin/i;
+
+/**
+ * Named fields must exist; letter case may differ. By default a row is one request, unless a field with a usual name
+ * holds mostly whole numbers that are not row numbers; and there is no key.
+ * @throws Failure `invalid_input` if a named field, a time, or a count to spread is missing
+ */
+export function chooseColumns(layout: Layout, options: FieldOptions, path: string): Columns {
+  const warnings: Warning[] = layout.known?.warning === undefined ? [] : [layout.known.warning];
+  const time = chooseTime(layout, options, path, warnings);
+  if (options.where === undefined || options.where.length === 0) warnings.push(...otherLines(layout));
+  return {
+    time,
+    count: countColumn(layout, options, path, time.names, warnings),
+    cost: costColumns(layout, options, path, time.names),
+    key: options.keyColumn === undefined ? undefined : wanted(layout, options.keyColumn, path, '--key'),
+    also: (options.alsoColumns ?? []).map((one) => alsoWanted(layout, one)),
+    where: [
+      ...(layout.known?.where ?? []).map(([field, value]) => ({
+        name: field,
+        from: inWords(layout, field),
+        condition: { field, comparison: '=' as const, value },
+      })),
+      ...(options.where ?? []).map((condition) => ({ ...wanted(layout, condition.field, path, '--where'), condition })),
+    ],
+    warnings,
+  };
+}
+
+export function inWords({ noun }: Layout, name: string): string {
+  return `${noun} ${shown(name)}`;
+}
+
+/** Objects of an application beside those of its requests count, too. */
+function otherLines(layout: Layout): Warning[] {
+  if (!/^(?:ndjson|json|gcp|caddy|azure-.*|logfmt)$/.test(layout.format) || layout.known?.where !== undefined)
+    return [];
+  const status = layout.known?.fields?.status ?? textsOf(layout, roleNames.status);
+  const field = status ?? textsOf(layout, [...roleNames.method, ...roleNames.path]);
+  if (field === undefined) return [];
+  const found = valuesOf(layout, field).filter((value) => value !== '').length;
+  const left = layout.lines.length - found;
+  if (left === 0) return [];
+  return [
+    {
+      code: 'no_status',
+      what: `${left} of the first ${layout.lines.length} lines have no ${field}, and count as requests. To leave them out: --where '${field}${status === undefined ? '!=' : '>0'}'.`,
+    },
+  ];
+}
+
+/**
+ * The time of a log: the field that the user names, else the first of
+ *
+ * 1. a usual name whose values are dates, or numbers that are dates between 1991 and 2100
+ * 2. a date and a clock time in two fields
+ * 3. a usual name whose values are numbers that cannot be times: refused, before another field is taken
+ * 4. any name whose values are dates with a clock time; of several, the only beginning
+ * 5. a usual name whose values are numbers: a clock that starts at 0
+ * 6. dates without a clock time: all requests of a day arrive at its start, or are spread over it
+ */
+function chooseTime(layout: Layout, options: FieldOptions, path: string, warnings: Warning[]): TimeChoice {
+  const [names, ...others] = timesIn(layout, options.timeColumn);
+  if (names !== undefined && others.length === 0) return choiceOf(layout, names, options, path, warnings);
+  if (options.timeColumn !== undefined) throw missing(layout, options.timeColumn, path, '--time');
+  if (names !== undefined) {
+    throw new Failure('invalid_input', {
+      what: `It is not clear which ${layout.noun} of ${path} is the time of a request.`,
+      why: `The ${layout.noun}s ${[names, ...others].flat().map(shown).join(', ')} hold times.`,
+      fix: 'Name the one at which requests come with --time.',
+    });
+  }
+  throw new Failure('invalid_input', {
+    what: `No ${layout.noun} of ${path} is known to be the time.`,
+    why: `It has ${listed(layout)}.`,
+    fix: `Name it with --time${layout.noun === 'column' ? '; a table needs a first line with its names' : ''}.`,
+  });
+}
+
+/** Candidates, each one field or a date and a clock time; several if ambiguous. */
+export function timesIn(layout: Layout, named: string | undefined): readonly (readonly string[])[] {
+  if (named !== undefined) {
+    const whole = resolve(layout, named);
+    if (whole !== undefined) return [[whole]];
+    const parts = named.split('+').map((part) => resolve(layout, part));
+    return parts.length === 2 && !parts.includes(undefined) ? [parts as string[]] : [];
+  }
+  if (layout.known?.time !== undefined) return [[layout.known.time]];
+  const { names } = layout;
+  const seen = new Map<string, string[]>();
+  const of = (name: string): string[] => {
+    if (!seen.has(name)) seen.set(name, valuesOf(layout, name));
+    return seen.get(name)!;
+  };
+  const holds = (name: string, test: (value: string) => boolean) => of(name).length > 0 && mostly(of(name), test);
+  const called = (usual: readonly string[]) =>
+    usual.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
+  const isDated = (name: string) => holds(name, (value) => isFullDate(value, true));
+  const usual = called(timeNames);
+  const dated = usual.find(isDated);
+  if (dated !== undefined) return [[dated]];
+  const clock = names.find((name) => holds(name, (value) => CLOCK.test(value)));
+  const date = clock === undefined ? undefined : names.find((name) => holds(name, isDateAlone));
+  if (date !== undefined) return [[date, clock!]];
+  const part = called(partNames).find(isDated);
+  if (part !== undefined) return [[part]];
+  const unread = usual.find((name) => unitOf(of(name), name) === undefined);
+  if (unread !== undefined) return [[unread]];
+  const others = names.filter((name) => holds(name, (value) => isFullDate(value, TIMELY.test(name))));
+  const beginnings = others.filter((name) => BEGINNING.test(name));
+  if (others.length > 0) return (beginnings.length === 1 ? beginnings : others).map((name) => [name]);
+  const last =
+    usual.find((name) => holds(name, (value) => isDate(value) || !Number.isNaN(numberOf(value.trim())))) ??
+    called(partNames).find((name) => holds(name, isDateAlone)) ??
+    usual[0];
+  return last === undefined ? [] : [[last]];
+}
+
+const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
+
+function isDate(value: string): boolean {
+  if (!Number.isNaN(Number(value))) return false;
+  const text = value.replace(/^[\s[]+|[\s\]]+$/g, '');
+  const isRead = (dayFirst: boolean) => !Number.isNaN(readDate(text, { dayFirst, year: () => 2000 }));
+  return isRead(true) || isRead(false);
+}
+
+export function isFullDate(value: string, numbersToo: boolean): boolean {
+  if (value.includes(':') || /^\d{8}T\d{4}/.test(value)) return value.length <= MAX_DATE && isDate(value);
+  return numbersToo && unitOfDate(Number(value || Number.NaN)) !== undefined;
+}
+
+const MAX_DATE = 64;
+
+function isDateAlone(value: string): boolean {
+  return !value.includes(':') && value.length <= 16 && !/^\d{8,}$/.test(value) && isDate(value);
+}
+
+function choiceOf(
+  layout: Layout,
+  names: readonly string[],
+  options: FieldOptions,
+  path: string,
+  warnings: Warning[],
+): TimeChoice {
+  const [name = '', clock] = names;
+  const { nowMs, timeUnit } = options;
+  const values = valuesOf(layout, name).map((value) => value.trim());
+  const isDates = clock !== undefined || mostly(values, isDate);
+  const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
+  if (unit === undefined) throw noTimes(layout, name, values, path);
+  const dayFirst = dayFirstIn(values);
+  const mayMix =
+    timeUnit === undefined && mostly(values, (text) => unitOfDate(Number(text || Number.NaN)) !== undefined);
+  if (dayFirst === undefined && values.some(isNumbered)) {
+    warnings.push({
+      code: 'day_or_month_first',
+      what: `The dates of ${inWords(layout, name)} may have the month first, as they were read, or the day first.`,
+    });
+  }
+  if (clock === undefined && mostly(values, isDateAlone)) {
+    warnings.push({
+      code: 'date_alone',
+      what: 'The time is a date without a clock time: all requests of a day come at its start, unless --count /24h is given.',
+    });
+  }
+  const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : `unix ${unit}`})`;
+  return {
+    names,
+    style: { unit, mayMix, dayFirst: dayFirst ?? false, nowMs },
+    from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
+    unit: isDates ? 'date' : unit,
+  };
+}
+
+function noTimes(layout: Layout, name: string, values: readonly string[], path: string): Failure {
+  const numbers = values.filter((value) => !Number.isNaN(numberOf(value)));
+  const example = numbers.sort((a, b) => numberOf(b) - numberOf(a))[0] ?? '';
+  return new Failure('invalid_input', {
+    what: `The numbers of ${inWords(layout, name)} of ${path} cannot be times, as ${shown(example)}.`,
+    why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
+    fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${shown(name)}:s.`,
+  });
+}
+
+function wanted(layout: Layout, named: string, path: string, option: string): Wanted {
+  const found = wantedIn(layout, named);
+  if (found === undefined) throw missing(layout, named, path, option);
+  return found;
+}
+
+/** A field `host` that already serves as the client is not the server. */
+function alsoWanted(layout: Layout, named: string): Wanted | undefined {
+  const found = wantedIn(layout, named);
+  return named === 'host' && found?.name === wantedIn(layout, 'client')?.name ? undefined : found;
+}
+
+function wantedIn(layout: Layout, named: string): Wanted | undefined {
+  const [, word = named, hops = '1'] = /^(forwarded|client):(-?[1-9]\d*)$/i.exec(named) ?? [];
+  const { names, known } = layout;
+  const hop = Number(hops);
+  const role = Object.hasOwn(roleNames, word.toLowerCase()) ? (word.toLowerCase() as Role) : undefined;
+  const byFormat = role && known?.fields?.[role];
+  const own = role === 'client' && byFormat !== undefined ? undefined : resolve(layout, named);
+  // An object that is called `client` has the client within.
+  const literal = role !== undefined && own !== undefined && !hasTexts(layout, own) ? undefined : own;
+  const ofLine = role && partsOfLine[role];
+  const line = ofLine && textsOf(layout, requestLineNames);
+  const name =
+    literal ?? byFormat ?? (role && (textsOf(layout, roleNames[role]) ?? usualIn(names, roleNames[role]))) ?? routeOf();
+  if (name === undefined) {
+    const path = role === 'query' && line === undefined ? wantedIn(layout, 'path') : undefined;
+    if (path !== undefined) return { ...path, extract: ofLine };
+    if (line === undefined) return own === undefined ? undefined : { name: own, from: inWords(layout, own) };
+    return { name: line, extract: ofLine, from: `the ${role} in ${inWords(layout, line)}` };
+  }
+  const isClient = role === 'client' && name === byFormat;
+  const from = isClient && known?.clientFrom !== undefined ? known.clientFrom : inWords(layout, name);
+  const hasPort = isClient && known?.clientHasPort === true;
+  const values = valuesOf(layout, name);
+  if (role === 'method' && values.some(isUrl)) return { name, from, extract: ofLine };
+  if (role === 'path')
+    return { name, from, extract: values.some(isUrl) ? (text) => (isUrl(text) ? pathOf(text) : text) : undefined };
+  const isAddress = hasPort || hop !== 1 || values.some(isDressedAddress);
+  return {
+    name,
+    from: hop === 1 ? from : `address ${hop} in ${from}`,
+    extract: isAddress ? (text) => addressOf(text, hop, hasPort) : undefined,
+  };
+
+  function routeOf(): string | undefined {
+    return role === 'path' && line === undefined ? textsOf(layout, routeNames) : undefined;
+  }
+}
+
+/** Objects, arrays and fields that are always empty have no text. */
+function hasTexts(layout: Layout, name: string): boolean {
+  return valuesOf(layout, name).some((value) => value !== '');
+}
+
+function textsOf(layout: Layout, usual: readonly string[]): string | undefined {
+  for (const word of usual) {
+    const found = sameWord(layout.names, word);
+    if (found !== undefined && hasTexts(layout, found)) return found;
+  }
+  return undefined;
+}
+
+function isUrl(value: string): boolean {
+  return /^(\/|\w{2,7}:\/\/|[A-Z]+ \S)/.test(value);
+}
+
+function countColumn(
+  layout: Layout,
+  { countColumn: named, spreadMs = 0, cost }: FieldOptions,
+  path: string,
+  time: readonly string[],
+  warnings: Warning[],
+): string | undefined {
+  const { known, noun } = layout;
+  if (named === false) return undefined;
+  if (named !== undefined) {
+    const found = resolve(layout, named);
+    if (found === undefined) throw missing(layout, named, path, '--count');
+    return found;
+  }
+  if (known?.count !== undefined) return known.count;
+  const others = layout.names.filter((name) => !time.includes(name));
+  const find = (usual: readonly string[]): string | undefined =>
+    usual.map((word) => sameWord(others, word)).find((name) => name !== undefined && areCounts(valuesOf(layout, name)));
+  const sure = find(requestNames);
+  if (sure !== undefined) return sure;
+  const likely = find(countNames);
+  if (likely === undefined && spreadMs > 0) {
+    throw new Failure('invalid_input', {
+      what: `No ${noun} of ${path} is known to be the count that is to be spread.`,
+      why: `It has ${listed(layout)}.`,
+      fix: 'Name it with --count, as n/60s.',
+    });
+  }
+  const isSingle = spreadMs === 0 && usualIn(others, singleNames) !== undefined;
+  if (likely !== undefined && !isSingle) return likely;
+  const isFigure = (name: string) =>
+    usualIn([name], Object.values(roleNames).flat()) === undefined && areCounts(valuesOf(layout, name));
+  const ignored = likely ?? (noun === 'column' && cost === undefined && others.every(isFigure) ? others[0] : undefined);
+  if (ignored !== undefined) {
+    warnings.push({
+      code: 'count_ignored',
+      what: `Each row counts as one request: ${inWords(layout, ignored)} is not read as a number of requests. If it is one, name it with --count.`,
+    });
+  }
+  return undefined;
+}
+
+function costColumns(layout: Layout, { cost }: FieldOptions, path: string, time: readonly string[]): string[] {
+  if (cost === undefined) return [];
+  if (cost.columns !== undefined)
+    return cost.columns.map((named) => {
+      const found = resolve(layout, named);
+      if (found === undefined) throw missing(layout, named, path, '--count');
+      return found;
+    });
+  const word = plainWord(cost.unit).replace(/s$/, '');
+  const others = layout.names.filter((name) => !time.includes(name));
+  const ending = others.filter((name) => plainWord(name).replace(/s$/, '').endsWith(word));
+  const total = ending.filter((name) => plainWord(name.slice(name.lastIndexOf('.') + 1)).startsWith('total'));
+  const holding = others.filter((name) => plainWord(name).includes(word));
+  const found = total.length === 1 ? total : ending.length > 0 ? ending : holding;
+  if (found.length === 1 || (found === ending && found.length > 1)) return [...found];
+  const which = found.length === 0 ? 'No' : `${found.map(shown).join(', ')}: no one`;
+  throw new Failure('invalid_input', {
+    what: `${which} ${layout.noun} of ${path} is known to hold the ${cost.unit} of a request.`,
+    why: `It has ${listed(layout)}.`,
+    fix: `Name it, or several that are added up, as --count ${cost.unit}=a+b.`,
+  });
+}
+
+function resolve(layout: Layout, named: string): string | undefined {
+  if (layout.names.includes(named)) return named;
+  const other = layout.names.find((name) => name.toLowerCase() === named.toLowerCase());
+  return other ?? (valuesOf(layout, named).length > 0 ? named : undefined);
+}
+
+export function usualIn(names: readonly string[], usual: readonly string[]): string | undefined {
+  return usual.map((word) => sameWord(names, word)).find((name) => name !== undefined);
+}
+
+function missing(layout: Layout, named: string, path: string, option: string): Failure {
+  const guess = nearest(named, layout.names);
+  return new Failure('invalid_input', {
+    what: `${path} has no ${layout.noun} ${named}.`,
+    why: `It has ${listed(layout)}.`,
+    fix: guess === undefined ? `Name one of them with ${option}.` : `Did you mean ${option} ${shown(guess)}?`,
+  });
+}
+
+function listed({ names, noun }: Layout): string {
+  if (names.length === 0) return `no ${noun}s`;
+  const more = names.length - 20;
+  return `the ${noun}s ${names.slice(0, 20).map(shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function shown(name: string): string {
+  const bytes = Buffer.from(name);
+  return name === '' ? '(empty)' : printable(bytes, 0, bytes.length);
+}

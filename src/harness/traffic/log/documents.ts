@@ -1,0 +1,127 @@
+// JSON documents that contain many requests: HAR and arrays of objects. Those that are not read are in unread-documents.ts.
+//
+//   {"log":{"version":"1.2","entries":[{"startedDateTime":"2015-05-17T10:05:03.123Z",...}]}}
+//   [{"time":1431857103},{"time":1431857104}]        {"Records":[{"eventTime":"2015-05-17T10:05:03Z",...}]}
+//
+// Each becomes a list of JSON objects, which are read like the lines of NDJSON.
+import { Failure } from '../../../core/schema/failure.js';
+import { JsonWalk, locate, WantedField } from './json.js';
+import type { FormatFacts } from './layout.js';
+import { type LineReader, type LogReader, startsWithMark } from './lines.js';
+
+export interface DocumentKind extends FormatFacts {
+  readonly name: 'har' | 'json';
+  /** Whether a text begins like this kind; its first object may be truncated. */
+  readonly begins: (start: string) => boolean;
+  /** Where its requests are; undefined: in its first array of objects. */
+  readonly requestsAt: string | undefined;
+}
+
+export const documentKinds: readonly DocumentKind[] = [
+  {
+    name: 'har',
+    moment: 'start',
+    precision: 'ms',
+    writer: 'browsers, HTTP archives',
+    begins: (start) => /^\s*\{\s*"log"\s*:\s*\{\s*"(version|creator|browser|pages|entries|comment|_\w*)"/.test(start),
+    requestsAt: 'log.entries',
+  },
+  {
+    name: 'json',
+    moment: 'any',
+    precision: 'any',
+    writer: 'an array of JSON objects; AWS CloudTrail',
+    begins: (start) => /^\s*(\[\s*\{|\{\s*"[^"]*"\s*:|\{\s*$)/.test(start) && start.includes('['),
+    requestsAt: undefined,
+  },
+];
+
+const MAX_BYTES = 1 << 28;
+const SAMPLED = 200;
+
+export class DocumentReader implements LogReader {
+  lines = 0;
+  readonly #kind: DocumentKind;
+  readonly #path: string;
+  readonly #open: (records: readonly Buffer[]) => LineReader;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(kind: DocumentKind, path: string, open: (records: readonly Buffer[]) => LineReader) {
+    this.#kind = kind;
+    this.#path = path;
+    this.#open = open;
+  }
+
+  /** @throws Failure `unreadable_file` beyond MAX_BYTES */
+  push(chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length > MAX_BYTES) {
+      throw new Failure('unreadable_file', {
+        what: `${this.#path} cannot be read.`,
+        why: `A HAR file, or another JSON text, has to be held in memory as a whole, and it is larger than ${MAX_BYTES >> 20} MiB.`,
+        fix: "Make it one object a line with `jq -c '.log.entries[]'` or `jq -c '.[]'` and read that as ndjson.",
+      });
+    }
+    this.#chunks.push(Buffer.from(chunk));
+  }
+
+  /** @throws Failure `unknown_format` if it is broken or has no array of objects; as `chooseColumns` */
+  end(): void {
+    const text = Buffer.concat(this.#chunks);
+    this.#chunks.length = 0;
+    const records = this.#records(text.subarray(startsWithMark(text, 0, text.length) ? 3 : 0));
+    if (records.length === 0) return;
+    const reader = this.#open(records.slice(0, SAMPLED));
+    for (const record of records) reader.line(record, 0, record.length, ++this.lines);
+  }
+
+  /** Raw bytes, since times must keep their digits. */
+  #records(text: Buffer): readonly Buffer[] {
+    const walk = new JsonWalk();
+    const isObject = walk.enter(text, 0, text.length) && /^\s*\{/.test(text.toString('latin1', 0, 4096));
+    if (isObject && !locate(walk, text, 0, text.length, [])) throw this.#broken('It is not one whole JSON object.');
+    const at = isObject ? arrayIn(text, this.#kind.requestsAt) : 0;
+    if (at === undefined) throw this.#broken('It has no array at log.entries, and none of objects elsewhere.');
+    const found: Buffer[] = [];
+    walk.enter(text, at, text.length);
+    while (walk.next()) found.push(text.subarray(walk.valueFrom, walk.valueTo));
+    if (walk.end < 0) throw this.#broken(`Its entries cannot be read after the first ${found.length}.`);
+    return found;
+  }
+
+  #broken(why: string): Failure {
+    return new Failure('unknown_format', {
+      what: `${this.#path} cannot be read as HAR or as an array of JSON objects.`,
+      why,
+      fix: 'Export it again, or make it one object a line with `jq -c`.',
+    });
+  }
+}
+
+/** Start of the array at `path`, or of the first array of objects. */
+function arrayIn(text: Buffer, path: string | undefined): number | undefined {
+  const wanted = new WantedField(path ?? '');
+  if (path !== undefined) locate(new JsonWalk(), text, 0, text.length, [wanted]);
+  return wanted.from >= 0 && text[wanted.from] === OPEN_BRACKET ? wanted.from : firstArray(text, 0, text.length, 2);
+}
+
+function firstArray(text: Buffer, from: number, to: number, depth: number): number | undefined {
+  const walk = new JsonWalk();
+  walk.enter(text, from, to);
+  while (walk.next()) {
+    const first = text[walk.valueFrom];
+    if (first === OPEN_BRACKET) {
+      const inner = new JsonWalk();
+      inner.enter(text, walk.valueFrom, walk.valueTo);
+      if (inner.next() && text[inner.valueFrom] === OPEN_BRACE) return walk.valueFrom;
+    } else if (first === OPEN_BRACE && depth > 0) {
+      const found = firstArray(text, walk.valueFrom, walk.valueTo, depth - 1);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;

@@ -1,0 +1,134 @@
+// Which contract a request belongs to, if several share one stream of requests.
+//
+//   even       1 2 3 4 1 2 3 4 1 ..        in turn: no two contracts differ by more than one request
+//   uniform    3 1 1 4 2 3 1 4 4 ..        each with the same probability
+//   zipf       1 1 2 1 3 1 2 4 1 ..        contract k with a probability in proportion to k^-s:   |█▄▃▂▂▁▁▁
+//   weights    2 2 3 2 2 3 3 2 2 ..        contract k with a probability in proportion to its weight
+import type { Static, TProperties } from 'typebox';
+import { pow } from '../../core/math/elementary.js';
+import type { RandomStream } from '../../core/math/random.js';
+import { AliasTable } from '../../core/math/random-law.js';
+import { Failure } from '../../core/schema/failure.js';
+import { Type } from '../../core/schema/json-schema.js';
+
+const MOST_CONTRACTS = 1_000_000;
+
+function law<const Name extends string, Fields extends TProperties>(name: Name, description: string, fields: Fields) {
+  return Type.Object({ law: Type.Literal(name, { description }), ...fields }, { additionalProperties: false });
+}
+
+export const PopularitySpec = Type.Union(
+  [
+    law('even', 'Contracts take requests in turn.', {}),
+    law('uniform', 'Every contract is as likely as any other.', {}),
+    law('zipf', 'The k-th contract is k^exponent times less likely than the first.', {
+      exponent: Type.Number({ minimum: 0, maximum: 10, description: 'How uneven: 0 is uniform, 1 the classic law.' }),
+    }),
+    law('weights', 'Every contract is as likely as its weight says.', {
+      weights: Type.Array(Type.Number({ minimum: 0, maximum: 1e12, description: 'Weight of one contract.' }), {
+        minItems: 1,
+        maxItems: MOST_CONTRACTS,
+        description: 'One weight a contract, in their order; not all of them 0.',
+        examples: [[3, 1]],
+      }),
+    }),
+  ],
+  { description: 'How requests are shared among the contracts.' },
+);
+
+export type PopularitySpec = Static<typeof PopularitySpec>;
+
+export interface Popularity {
+  pick(): number;
+  /** Adds the next n picks to `out`, one entry per contract, not cleared before. Same draws as n calls of `pick`. */
+  split(n: number, out: Float64Array): void;
+}
+
+export interface PopularityPlan {
+  readonly law: PopularitySpec['law'];
+  make(stream: RandomStream): Popularity;
+}
+
+/** @throws Failure `invalid_input` unless each of 1 .. MOST_CONTRACTS contracts has one weight, not all 0 */
+export function planPopularity(spec: PopularitySpec, contracts: number): PopularityPlan {
+  if (spec.law === 'weights') checkWeights(spec.weights, contracts);
+  let table: AliasTable | undefined;
+  const make = (stream: RandomStream): Popularity => {
+    if (spec.law === 'even') return new InTurn(contracts);
+    table ??= new AliasTable(weightsOf(spec, contracts));
+    return new ByChance(table, stream);
+  };
+  return { law: spec.law, make };
+}
+
+function weightsOf(spec: Exclude<PopularitySpec, { law: 'even' }>, contracts: number): readonly number[] {
+  switch (spec.law) {
+    case 'uniform':
+      return Array<number>(contracts).fill(1);
+    case 'zipf':
+      return zipfWeights(contracts, spec.exponent);
+    case 'weights':
+      return spec.weights;
+  }
+}
+
+class InTurn implements Popularity {
+  readonly #contracts: number;
+  #next = 0;
+
+  constructor(contracts: number) {
+    this.#contracts = contracts;
+  }
+
+  pick(): number {
+    const contract = this.#next;
+    this.#next = contract + 1 === this.#contracts ? 0 : contract + 1;
+    return contract;
+  }
+
+  split(n: number, out: Float64Array): void {
+    const over = n % this.#contracts;
+    const rounds = (n - over) / this.#contracts;
+    if (rounds > 0) for (let contract = 0; contract < this.#contracts; contract += 1) out[contract]! += rounds;
+    for (let k = 0; k < over; k += 1) out[this.pick()]! += 1;
+  }
+}
+
+class ByChance implements Popularity {
+  readonly #table: AliasTable;
+  readonly #stream: RandomStream;
+
+  constructor(table: AliasTable, stream: RandomStream) {
+    this.#table = table;
+    this.#stream = stream;
+  }
+
+  pick(): number {
+    return this.#table.draw(this.#stream);
+  }
+
+  split(n: number, out: Float64Array): void {
+    for (let k = 0; k < n; k += 1) out[this.#table.draw(this.#stream)]! += 1;
+  }
+}
+
+/** `k^-exponent` for k = 1 .. contracts (G. K. Zipf, 1949). */
+function zipfWeights(contracts: number, exponent: number): number[] {
+  return Array.from({ length: contracts }, (_, index) => pow(index + 1, -exponent));
+}
+
+function checkWeights(weights: readonly number[], contracts: number): void {
+  const wrong =
+    weights.length !== contracts
+      ? `must be one a contract: there are ${weights.length} weights and ${contracts} contracts`
+      : weights.every((weight) => weight === 0)
+        ? 'must not all be 0'
+        : undefined;
+  if (wrong === undefined) return;
+  throw new Failure('invalid_input', {
+    what: 'Requests cannot be shared among the contracts.',
+    why: `weights ${wrong}.`,
+    fix: 'Give one weight a contract, for example [5, 1, 1].',
+    faults: [{ path: '/weights', message: wrong }],
+  });
+}

@@ -1,0 +1,123 @@
+// A candidate beside a contract: it decides the same events, for comparison only. Differences are counted in total and per key.
+import type { Gate } from '../../core/limiter/gate.js';
+import type { Plan } from '../../core/limiter/plan.js';
+import { Failure } from '../../core/schema/failure.js';
+import type { KeyState, Keys } from './keys.js';
+
+const MOST_KEYS = 10_000;
+
+export interface Compared {
+  both: number;
+  only_limiter: number;
+  only_candidate: number;
+}
+
+interface Decider {
+  readonly plan: Plan;
+  readonly gate: Gate;
+  readonly keys: Keys | undefined;
+  readonly failure: Failure | undefined;
+  decide(n: number, cycle: number, kind: number, name?: string, isOne?: boolean): number;
+  decideLate(n: number, happened: number, cycle: number, kind: number, name?: string): number;
+  stateOf(name: string | undefined, cycle: number): KeyState;
+  advance(cycle: number): void;
+  delete(): void;
+}
+
+export class CandidateComparison {
+  since = 0;
+  requests = 0;
+  compared = none();
+  readonly byKey = new Map<string, Compared>();
+  readonly candidate: Decider;
+  readonly #limiter: Decider;
+
+  constructor(limiter: Decider, candidate: Decider, cycle: number) {
+    this.#limiter = limiter;
+    this.candidate = candidate;
+    this.restart(cycle);
+  }
+
+  get plan(): Plan {
+    return this.candidate.plan;
+  }
+
+  get wouldLimit(): number {
+    return this.compared.both + this.compared.only_candidate;
+  }
+
+  advance(cycle: number): void {
+    if (this.candidate.failure === undefined) this.candidate.advance(cycle);
+  }
+
+  restart(cycle: number): void {
+    this.since = cycle;
+    this.requests = 0;
+    this.compared = none();
+    this.byKey.clear();
+  }
+
+  /** @param happened the cycle of events that arrive late @param isOne whether `n` is the cost of one request */
+  compare(
+    n: number,
+    admitted: number,
+    cycle: number,
+    kind: number,
+    name?: string,
+    happened?: number,
+    isOne = false,
+  ): void {
+    const limited = this.#limitedOf(n, admitted, cycle, name);
+    const would = this.#wouldLimit(n, cycle, kind, name, happened, isOne);
+    if (would === undefined) return;
+    this.requests += n;
+    add(this.compared, limited, would);
+    if (name !== undefined && (limited !== would || this.byKey.has(name))) this.#addToKey(name, limited, would);
+  }
+
+  // A shadow admits everything: what it would limit follows from its state.
+  #limitedOf(n: number, admitted: number, cycle: number, name?: string): number {
+    const { plan } = this.#limiter;
+    if (!plan.isShadow) return n - admitted;
+    return plan.states[this.#limiter.stateOf(name, cycle).stateIndex]!.admits ? 0 : n;
+  }
+
+  /** Undefined if the candidate cannot count the events: they are too old for its window, or it has stopped. */
+  #wouldLimit(
+    n: number,
+    cycle: number,
+    kind: number,
+    name: string | undefined,
+    happened: number | undefined,
+    isOne: boolean,
+  ): number | undefined {
+    try {
+      if (happened !== undefined) return n - this.candidate.decideLate(n, happened, cycle, kind, name);
+      return n - this.candidate.decide(n, cycle, kind, name, isOne);
+    } catch (error) {
+      if (error instanceof Failure) return undefined;
+      throw error;
+    }
+  }
+
+  #addToKey(name: string, limited: number, would: number): void {
+    let known = this.byKey.get(name);
+    if (known === undefined) {
+      if (this.byKey.size >= MOST_KEYS) return;
+      known = none();
+      this.byKey.set(name, known);
+    }
+    add(known, limited, would);
+  }
+}
+
+function none(): Compared {
+  return { both: 0, only_limiter: 0, only_candidate: 0 };
+}
+
+function add(to: Compared, limited: number, would: number): void {
+  const both = Math.min(limited, would);
+  to.both += both;
+  to.only_limiter += limited - both;
+  to.only_candidate += would - both;
+}

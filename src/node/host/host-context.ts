@@ -1,0 +1,23 @@
+// What the contracts of a machine share.
+import type { Plan } from '../../core/limiter/plan.js';
+import type { FifoQueue } from '../../core/math/fifo-queue.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Store } from '../store/store.js';
+import type { Ledger } from './ledger.js';
+import type { Wakes } from './wakes.js';
+
+export interface HostContext {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly wakes: Wakes;
+  readonly store: Pick<Store, 'putState' | 'deleteKey'>;
+  readonly claimMemory?: (() => void) | undefined;
+  /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
+  readonly changed: FifoQueue<{ readonly plan: Plan; save(): void }>;
+  /** The frozen time of the machine, in unix ms, while it counts one event in several tasks. */
+  busyMs?: number | undefined;
+}
+
+export function nowOf({ clock, busyMs }: Pick<HostContext, 'clock' | 'busyMs'>): number {
+  return busyMs ?? clock.now();
+}

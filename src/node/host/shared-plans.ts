@@ -1,0 +1,39 @@
+// The plans of a host: contracts with equal definitions share one, and with it one machine. A plan is collected with its last contract.
+import type { ContractDefinition } from '../../core/limiter/definition.js';
+import type { Plan } from '../../core/limiter/plan.js';
+import { planContract } from '../../core/limiter/validate.js';
+import { digestOf } from '../../core/schema/canonical.js';
+
+export class SharedPlans {
+  /** By the JSON text of the definition, because the order of states matters. */
+  readonly #byText = new Map<string, WeakRef<Plan>>();
+  readonly #collected = new FinalizationRegistry<string>((text) => {
+    if (this.#byText.get(text)?.deref() === undefined) this.#byText.delete(text);
+  });
+  readonly #digests = new WeakMap<Plan, string>();
+  /** Fast path: a store returns the same object for contracts with one definition. */
+  readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
+
+  of(plan: Plan): Plan {
+    const text = JSON.stringify(plan.definition);
+    const known = this.#byText.get(text)?.deref();
+    if (known !== undefined) return known;
+    this.#byText.set(text, new WeakRef(plan));
+    this.#collected.register(plan, text);
+    return plan;
+  }
+
+  ofStored(definition: ContractDefinition): Plan {
+    const known = this.#byDefinition.get(definition);
+    if (known !== undefined) return known;
+    const plan = this.of(planContract(definition));
+    this.#byDefinition.set(definition, plan);
+    return plan;
+  }
+
+  digestOf(plan: Plan): string {
+    const digest = this.#digests.get(plan) ?? digestOf(plan.definition);
+    this.#digests.set(plan, digest);
+    return digest;
+  }
+}

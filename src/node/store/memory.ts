@@ -1,0 +1,265 @@
+// The store of simulations and tests: everything in memory, lost when the process ends.
+
+import { EMPTY } from '../../core/record/chain.js';
+import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
+import { assert, Failure } from '../../core/schema/failure.js';
+import { MemoryAnswers } from './memory-answers.js';
+import { decodeState, encodeState, type StateColumns } from './state-codec.js';
+import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
+
+interface Contract {
+  image: ContractImage;
+  state: StateColumns;
+  keys: Map<string, StateColumns> | undefined;
+}
+
+interface Shelf {
+  machine: MachineImage;
+  readonly contracts: Contract[];
+  /** The first row follows the removed ones. */
+  readonly rows: AuditRow[];
+  bytes: number;
+  checkpoint: Checkpoint | undefined;
+  cut: Cut | undefined;
+}
+
+interface MemoryStoreOptions {
+  /** Called at every commit; true makes it fail, like a full disk. */
+  readonly failCommits?: () => boolean;
+  /** Whether states of contracts and keys are kept; pointless if the node ends with its memory. Default: true. */
+  readonly keepsStates?: boolean;
+}
+
+/** Stores images and rows without copying: the caller must not change them afterwards. */
+export class MemoryStore implements Store {
+  readonly answers = new MemoryAnswers();
+  readonly #failCommits: () => boolean;
+  readonly #keepsStates: boolean;
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #contracts = new Map<string, Contract>();
+  #failure: Failure | undefined;
+  #closed = false;
+
+  constructor({ failCommits = () => false, keepsStates = true }: MemoryStoreOptions = {}) {
+    this.#failCommits = failCommits;
+    this.#keepsStates = keepsStates;
+  }
+
+  machines(): Iterable<StoredMachine> {
+    this.#checkOpen();
+    const slugs = [...this.#shelves.keys()].sort();
+    return slugs.map((slug) => {
+      const { machine, contracts, rows } = this.#shelf(slug);
+      const last = rows.at(-1);
+      const { seq, hash } = last ?? EMPTY;
+      const stored = contracts.map(({ image, state }) => ({ image, state: decoded({ id: image.id }, state) }));
+      return { machine, contracts: stored, head: { seq, hash }, last };
+    });
+  }
+
+  keys(contractId: string): Iterable<ContractState> {
+    this.#checkOpen();
+    const keys = this.#contracts.get(contractId)?.keys ?? [];
+    return Array.from(keys, ([key, columns]) => decoded({ id: contractId, key }, columns));
+  }
+
+  putMachine(image: MachineImage): void {
+    this.#checkTaking();
+    const shelf = this.#shelves.get(image.slug);
+    if (shelf !== undefined) shelf.machine = image;
+    else
+      this.#shelves.set(image.slug, {
+        machine: image,
+        contracts: [],
+        rows: [],
+        bytes: 0,
+        checkpoint: undefined,
+        cut: undefined,
+      });
+  }
+
+  putContract(image: ContractImage, state: ContractState): void {
+    this.#checkTaking();
+    assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
+    assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
+    const contract = { image, state: encodeState(state), keys: undefined };
+    this.#shelf(image.machine).contracts.push(contract);
+    this.#contracts.set(image.id, contract);
+  }
+
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(image.id);
+    assert(contract !== undefined, `contract ${image.id} is not in the store`);
+    Object.assign(contract, { image, state: encodeState(state) });
+    if (!keepsKeys) contract.keys = undefined;
+  }
+
+  putState(state: ContractState): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(state.id);
+    assert(contract !== undefined, `contract ${state.id} is not in the store`);
+    if (!this.#keepsStates) return;
+    if (state.key === undefined) contract.state = encodeState(state);
+    else {
+      contract.keys ??= new Map();
+      contract.keys.set(state.key, encodeState(state));
+    }
+  }
+
+  removeContract(id: string): void {
+    this.#checkTaking();
+    const contract = this.#contracts.get(id);
+    assert(contract !== undefined, `contract ${id} is not in the store`);
+    this.#contracts.delete(id);
+    const { contracts } = this.#shelf(contract.image.machine);
+    contracts.splice(contracts.indexOf(contract), 1);
+  }
+
+  removeContracts(machine: string): void {
+    this.#checkTaking();
+    for (const { image } of this.#shelf(machine).contracts.splice(0)) this.#contracts.delete(image.id);
+  }
+
+  unswept(): readonly string[] {
+    return [];
+  }
+
+  removeMachine(slug: string, most: number): number {
+    this.#checkTaking();
+    const shelf = this.#shelf(slug);
+    assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
+    const removed = this.answers.remove(slug, most);
+    if (removed >= most) return removed;
+    const length = removeFirst(shelf, Math.min(most, shelf.rows.length - 1));
+    if (length < most) this.#shelves.delete(slug);
+    return length;
+  }
+
+  deleteKey(contractId: string, key: string): void {
+    this.#checkTaking();
+    this.#contracts.get(contractId)?.keys?.delete(key);
+  }
+
+  append(row: AuditRow): void {
+    this.#checkTaking();
+    const shelf = this.#shelf(row.machine);
+    const { rows } = shelf;
+    const last = rows.at(-1)?.seq ?? 0;
+    assert(row.seq === last + 1, `row ${row.seq} of ${row.machine} was appended after row ${last}`);
+    rows.push(row);
+    shelf.bytes += bytesOfRow(row);
+  }
+
+  putCheckpoint(checkpoint: Checkpoint): void {
+    this.#checkTaking();
+    const shelf = this.#shelf(checkpoint.machine);
+    if (shelf.checkpoint === undefined || shelf.checkpoint.seq <= checkpoint.seq) shelf.checkpoint = checkpoint;
+  }
+
+  commit(settled: (failure?: Failure) => void): void {
+    this.#checkOpen();
+    if (this.#failure === undefined && this.#failCommits()) this.#failure = commitFailure();
+    if (this.#failure === undefined) settled();
+    else settled(this.#failure);
+  }
+
+  rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
+    this.#checkOpen();
+    const {
+      afterSeq = 0,
+      toSeq = Infinity,
+      limit = 100,
+      kind,
+      contractId,
+      fromCycle = -Infinity,
+      toCycle = Infinity,
+    } = query;
+    const { rows = [], cut } = this.#shelves.get(machine) ?? {};
+    const found: AuditRow[] = [];
+    const removed = cut?.removed_to_seq ?? 0;
+    const end = Math.min(rows.length, toSeq - removed);
+    for (let index = Math.max(0, afterSeq - removed); index < end && found.length < limit; index++) {
+      const row = rows[index]!;
+      if (kind !== undefined && row.kind !== kind) continue;
+      if (contractId !== undefined && row.contract_id !== contractId) continue;
+      if (fromCycle <= row.cycle && row.cycle <= toCycle) found.push(row);
+    }
+    return found;
+  }
+
+  recordBytes(machine: string): number {
+    this.#checkOpen();
+    return this.#shelves.get(machine)?.bytes ?? 0;
+  }
+
+  checkpoint(machine: string): Checkpoint | undefined {
+    this.#checkOpen();
+    return this.#shelves.get(machine)?.checkpoint;
+  }
+
+  cut(machine: string): Cut | undefined {
+    this.#checkOpen();
+    return this.#shelves.get(machine)?.cut;
+  }
+
+  putCut(cut: Cut): void {
+    this.#checkTaking();
+    const shelf = this.#shelf(cut.machine);
+    const { removed_to_seq: seq } = cut;
+    const removed = shelf.cut?.removed_to_seq ?? 0;
+    assert(
+      removed <= seq && seq < removed + shelf.rows.length,
+      `rows of ${cut.machine} up to ${seq} cannot be removed`,
+    );
+    removeFirst(shelf, seq - removed);
+    shelf.cut = cut;
+  }
+
+  sweep(): number {
+    return 0;
+  }
+
+  recover(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #shelf(slug: string): Shelf {
+    const shelf = this.#shelves.get(slug);
+    assert(shelf !== undefined, `machine ${slug} is not in the store`);
+    return shelf;
+  }
+
+  #checkTaking(): void {
+    this.#checkOpen();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #checkOpen(): void {
+    assert(!this.#closed, 'the store is closed');
+  }
+}
+
+function removeFirst(shelf: Shelf, rows: number): number {
+  const removed = shelf.rows.splice(0, rows);
+  for (const row of removed) shelf.bytes -= bytesOfRow(row);
+  return removed.length;
+}
+
+function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns): ContractState {
+  const state = decodeState(owner, columns);
+  assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
+  return state;
+}
+
+function commitFailure(): Failure {
+  return new Failure('store_failed', {
+    what: 'The last writes could not be made durable.',
+    why: 'The store in memory is set to fail.',
+    fix: 'Open a new store.',
+  });
+}

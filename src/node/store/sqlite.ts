@@ -1,0 +1,323 @@
+// The store of a node in one SQLite file: machines, contracts and states on top of `SqliteRecords`; credentials and kept answers share its
+// transactions.
+import type { ContractDefinition } from '../../core/limiter/definition.js';
+import { sha256Hex } from '../../core/schema/canonical.js';
+import { assert } from '../../core/schema/failure.js';
+import { SqliteAnswers } from './sqlite-answers.js';
+import type { SqliteOptions } from './sqlite-connection.js';
+import { SqliteCredentials } from './sqlite-credentials.js';
+import { damaged } from './sqlite-failure.js';
+import { openSqliteFile } from './sqlite-file.js';
+import { SqliteRecords } from './sqlite-records.js';
+import { decodeState, encodeState, type StateColumns } from './state-codec.js';
+import type { ContractImage, ContractState, MachineImage, Store, StoredMachine } from './store.js';
+
+export interface SqliteStoreOptions extends SqliteOptions {
+  readonly dir: string;
+  /** Blocking wait for another process to release the folder, in ms. Default 500. */
+  readonly lockWaitMs?: number | undefined;
+  /** Whether to continue although acknowledged rows are missing. Default false. */
+  readonly acceptLoss?: boolean | undefined;
+}
+
+/** @throws Failure `unwritable_folder`, `store_locked`, `store_damaged`, `store_other_version`, `rows_missing` */
+export function openSqliteStore({
+  dir,
+  lockWaitMs = 500,
+  acceptLoss = false,
+  ...options
+}: SqliteStoreOptions): SqliteStore {
+  return new SqliteStore(openSqliteFile(dir, lockWaitMs, acceptLoss), options);
+}
+
+/** Batch size of reads, so that a slow reader does not keep the database busy. */
+const KEYS_AT_ONCE = 1_024;
+
+const MACHINE = '(SELECT id FROM machines WHERE slug = ?)';
+const CONTRACT = '(SELECT number FROM contracts WHERE id = ? AND is_removed = 0)';
+
+export class SqliteStore extends SqliteRecords implements Store {
+  readonly credentials = new SqliteCredentials(this);
+  readonly answers = new SqliteAnswers(this);
+  /** Text and SHA-256, cached because thousands of contracts share a plan. */
+  readonly #definitions = new WeakMap<ContractDefinition, { readonly text: string; readonly digest: string }>();
+
+  /** By contract id, once written: a lookup takes half as long as the update of a state. */
+  readonly #numbers = new Map<string, number>();
+
+  /** Holds one machine at a time. Contracts with the same definition share one object. */
+  *machines(): Generator<StoredMachine> {
+    const definitions = new Map<number, ContractDefinition>();
+    for (let after = ''; ; ) {
+      const columns = this.get<Omit<MachineImage, 'isPublic'> & { readonly isPublic: number }>(
+        `SELECT slug, owner, is_public AS isPublic, display_name AS displayName, created_cycle AS createdCycle
+         FROM machines WHERE slug > ? ORDER BY slug LIMIT 1`,
+        after,
+      );
+      if (columns === undefined) return;
+      const machine = { ...columns, isPublic: columns.isPublic === 1 };
+      after = machine.slug;
+      yield { machine, contracts: this.#contractsOf(machine.slug, definitions), ...this.endOf(machine.slug) };
+    }
+  }
+
+  *keys(contractId: string): Generator<ContractState> {
+    for (let after = ''; ; ) {
+      const page = this.all<StateColumns & { readonly key: string }>(
+        `SELECT key, state, held_until_cycle, refusals, windows FROM key_states
+         WHERE contract = ${CONTRACT} AND key > ? ORDER BY key LIMIT ?`,
+        ...[contractId, after, KEYS_AT_ONCE],
+      );
+      for (const columns of page) yield this.#stateOf({ id: contractId, ...columns });
+      if (page.length < KEYS_AT_ONCE) return;
+      after = page.at(-1)!.key;
+    }
+  }
+
+  putMachine({ slug, owner, isPublic, displayName, createdCycle }: MachineImage): void {
+    this.run(
+      `INSERT INTO machines (slug, owner, is_public, display_name, created_cycle) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (slug) DO UPDATE SET owner = excluded.owner, is_public = excluded.is_public,
+         display_name = excluded.display_name, created_cycle = excluded.created_cycle`,
+      ...[slug, owner, isPublic ? 1 : 0, displayName, createdCycle],
+    );
+  }
+
+  putContract(image: ContractImage, state: ContractState): void {
+    const { id, machine, definition, templateId, createdCycle, firstFireCycle, keyed } = image;
+    assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
+    const digest = this.#putDefinition(definition);
+    const changes = this.run(
+      `INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle, keyed)
+       SELECT ?, machines.id, definitions.id, ?, ?, ?, ? FROM machines, definitions WHERE slug = ? AND digest = ?`,
+      ...[id, templateId ?? null, createdCycle, firstFireCycle, textOf(keyed), machine, digest],
+    );
+    assert(changes === 1, `machine ${machine} is not in the store`);
+    const columns = encodeState(state);
+    this.run(
+      `INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (${CONTRACT}, ?, ?, ?, ?)`,
+      ...[id, columns.state, columns.held_until_cycle, columns.refusals, columns.windows],
+    );
+    this.#setBeside(image, digest);
+  }
+
+  changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
+    const { id, keyed, revision } = image;
+    const before = this.get<{ number: number; place: number; definition: number }>(
+      `SELECT number, coalesce(place, number) AS place, definition FROM contracts WHERE number = ${CONTRACT}`,
+      id,
+    );
+    assert(before !== undefined, `contract ${id} is not in the store`);
+    if (!keepsKeys && keyed !== undefined) {
+      this.#numbers.delete(id);
+      const formerId = `${id} until ${revision}`;
+      this.run('UPDATE contracts SET id = ?, is_removed = 1 WHERE number = ?', formerId, before.number);
+      this.putContract(image, state);
+      this.run(`UPDATE contracts SET place = ? WHERE number = ${CONTRACT}`, before.place, id);
+      return;
+    }
+    this.#setBeside(image, this.#putDefinition(image.definition));
+    this.putState(state);
+    this.#dropDefinition(before.definition);
+  }
+
+  putState(image: ContractState): void {
+    const { id, key } = image;
+    const { state, held_until_cycle, refusals, windows } = encodeState(image);
+    const number = this.#numberOf(id);
+    if (key === undefined)
+      this.run(
+        'UPDATE states SET state = ?, held_until_cycle = ?, refusals = ?, windows = ? WHERE contract = ?',
+        ...[state, held_until_cycle, refusals, windows, number],
+      );
+    else
+      this.run(
+        `INSERT INTO key_states (contract, key, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (contract, key) DO UPDATE SET state = excluded.state,
+           held_until_cycle = excluded.held_until_cycle, refusals = excluded.refusals, windows = excluded.windows`,
+        ...[number, key, state, held_until_cycle, refusals, windows],
+      );
+  }
+
+  removeContract(id: string): void {
+    this.#numbers.delete(id);
+    const changes = this.run(`UPDATE contracts SET is_removed = 1 WHERE number = ${CONTRACT}`, id);
+    assert(changes === 1, `contract ${id} is not in the store`);
+  }
+
+  removeContracts(machine: string): void {
+    this.#numbers.clear();
+    this.run(`UPDATE contracts SET is_removed = 1 WHERE machine = ${MACHINE} AND is_removed = 0`, machine);
+  }
+
+  unswept(): readonly string[] {
+    return this.all<{ slug: string }>(
+      'SELECT slug FROM machines WHERE id IN (SELECT machine FROM contracts WHERE is_removed = 1)',
+    ).map(({ slug }) => slug);
+  }
+
+  sweep(machine: string, most: number): number {
+    const freed = this.sweepRows(machine, most);
+    return freed + this.#sweepContracts(machine, most - freed);
+  }
+
+  removeMachine(slug: string, most: number): number {
+    const answers = this.answers.remove(slug, most);
+    if (answers >= most) return answers;
+    const freed = this.#sweepContracts(slug, most);
+    if (freed >= most) return freed;
+    const removed = this.removeRecord(slug, most);
+    if (removed < most) this.run('DELETE FROM machines WHERE slug = ?', slug);
+    return removed;
+  }
+
+  deleteKey(contractId: string, key: string): void {
+    this.run(`DELETE FROM key_states WHERE contract = ${CONTRACT} AND key = ?`, contractId, key);
+  }
+
+  override recover(): boolean {
+    // Some of these contracts may have been rolled back.
+    this.#numbers.clear();
+    return super.recover();
+  }
+
+  #numberOf(id: string): number {
+    let number = this.#numbers.get(id);
+    if (number !== undefined) return number;
+    number = this.get<{ number: number }>(`SELECT ${CONTRACT} AS number`, id)?.number;
+    assert(typeof number === 'number', `contract ${id} is not in the store`);
+    this.#numbers.set(id, number);
+    return number;
+  }
+
+  #setBeside({ id, name, candidate, revision = 0 }: ContractImage, digest: string): void {
+    if (name === undefined && candidate === undefined && revision === 0) return; // As it was inserted.
+    this.run(
+      `UPDATE contracts SET definition = (SELECT id FROM definitions WHERE digest = ?), name = ?, candidate = ?,
+         revision = ? WHERE number = ${CONTRACT}`,
+      ...[digest, name ?? null, textOf(candidate), revision, id],
+    );
+  }
+
+  #putDefinition(definition: ContractDefinition): string {
+    let known = this.#definitions.get(definition);
+    if (known === undefined) {
+      // Not canonical JSON, which would lose the order of states and parameters.
+      const text = JSON.stringify(definition);
+      known = { text, digest: sha256Hex(text) };
+      this.#definitions.set(definition, known);
+    }
+    this.run(
+      'INSERT INTO definitions (digest, text) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM definitions WHERE digest = ?)',
+      ...[known.digest, known.text, known.digest],
+    );
+    return known.digest;
+  }
+
+  #dropDefinition(id: number): void {
+    this.run(
+      'DELETE FROM definitions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM contracts WHERE definition = ?)',
+      ...[id, id],
+    );
+  }
+
+  /** Deletes up to `most` keys or contracts among those already removed. @returns how many */
+  #sweepContracts(machine: string, most: number): number {
+    let freed = 0;
+    while (freed < most) {
+      const contract = this.get<{ number: number; definition: number }>(
+        `SELECT number, definition FROM contracts WHERE machine = ${MACHINE} AND is_removed = 1 LIMIT 1`,
+        machine,
+      );
+      if (contract === undefined) return freed;
+      const { number, definition } = contract;
+      freed += this.run(
+        `DELETE FROM key_states WHERE contract = ? AND key IN (SELECT key FROM key_states WHERE contract = ? LIMIT ?)`,
+        ...[number, number, most - freed],
+      );
+      if (freed >= most) return freed;
+      this.run('DELETE FROM states WHERE contract = ?', number);
+      this.run('DELETE FROM contracts WHERE number = ?', number);
+      this.#dropDefinition(definition);
+      freed += 1;
+    }
+    return freed;
+  }
+
+  #contractsOf(machine: string, definitions: Map<number, ContractDefinition>): StoredMachine['contracts'] {
+    const all = this.all<ContractColumns>(
+      `SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision,
+         state, held_until_cycle, refusals, windows
+       FROM contracts JOIN states ON states.contract = contracts.number
+       WHERE machine = ${MACHINE} AND is_removed = 0 ORDER BY coalesce(place, contracts.number)`,
+      machine,
+    );
+    return all.map((columns) => {
+      const { id, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision } = columns;
+      let definition = definitions.get(columns.definition);
+      if (definition === undefined) {
+        definition = this.#readDefinition(columns.definition);
+        definitions.set(columns.definition, definition);
+      }
+      const stateOf = () => this.#stateOf(columns);
+      return {
+        image: {
+          id,
+          machine,
+          definition,
+          templateId: template_id ?? undefined,
+          createdCycle: created_cycle,
+          firstFireCycle: first_fire_cycle,
+          ...(keyed === null ? {} : { keyed: this.#read(id, 'keys', keyed) }),
+          ...(name === null ? {} : { name }),
+          ...(candidate === null ? {} : { candidate: this.#read(id, 'candidate', candidate) }),
+          ...(revision === 0 ? {} : { revision }),
+        },
+        // Decoded on demand: counts take fifty times the memory of their bytes, and a machine may have 100,000 contracts.
+        get state() {
+          return stateOf();
+        },
+      };
+    });
+  }
+
+  #stateOf(columns: StateColumns & Pick<ContractState, 'id' | 'key'>): ContractState {
+    const state = decodeState(columns, columns);
+    if (state !== undefined) return state;
+    const whose = columns.key === undefined ? `contract ${columns.id}` : `a key of contract ${columns.id}`;
+    throw damaged(this.dir, `The state and the windows of ${whose} do not fit their checksum.`);
+  }
+
+  #read(id: string, of: 'keys' | 'candidate', text: string) {
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw damaged(this.dir, `What contract ${id} says of its ${of} is not JSON.`, error);
+    }
+  }
+
+  /** The digest detects flipped bits. */
+  #readDefinition(id: number): ContractDefinition {
+    const found = this.get<{ digest: string; text: string }>('SELECT digest, text FROM definitions WHERE id = ?', id);
+    if (found === undefined) throw damaged(this.dir, `Definition ${id}, which a contract has, is missing.`);
+    if (sha256Hex(found.text) !== found.digest)
+      throw damaged(this.dir, `The text of definition ${id} does not fit its SHA-256.`);
+    return JSON.parse(found.text) as ContractDefinition;
+  }
+}
+
+interface ContractColumns extends StateColumns {
+  readonly id: string;
+  readonly definition: number;
+  readonly template_id: string | null;
+  readonly created_cycle: number;
+  readonly first_fire_cycle: number;
+  readonly keyed: string | null;
+  readonly name: string | null;
+  readonly candidate: string | null;
+  readonly revision: number;
+}
+
+function textOf(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

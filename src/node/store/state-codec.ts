@@ -1,0 +1,196 @@
+// The state of a contract or key as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
+//
+//   columns   state | held_until_cycle | refusals | windows
+//   text      ["limiting",2306790013,0,"…"], the bytes in base64
+//
+//   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
+//   window    cycle (8 bytes)  | number of runs    | run …
+//   run       gap | length | events × length
+//   rule      refused (1 byte; 2: a cost above 1, which follows) | time in ms (8 bytes) | state, serialized by V8: behind the windows
+//
+//   age       0 1 2 3 4 5 6 7          A run is a sequence of cycles that all have events; its gap is the number of empty cycles
+//   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
+//
+// Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
+// window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
+//
+// The checksum covers id, state, hold and key, then all bytes before it.
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
+import type { WindowImage } from '../../core/limiter/window.js';
+import { assert, Bug } from '../../core/schema/failure.js';
+import type { ContractState } from './store.js';
+
+const VERSION = 1;
+const CHECKSUM_BYTES = 4;
+const REFUSED_COST = 2;
+
+export interface StateColumns {
+  readonly state: string;
+  readonly held_until_cycle: number;
+  readonly refusals: number;
+  readonly windows: Uint8Array;
+}
+
+type Owner = Pick<ContractState, 'id' | 'key'>;
+
+/** Copies everything. @throws Bug unless events are integers above zero and ages are ascending integers from zero */
+export function encodeState(image: ContractState): StateColumns {
+  const { state, heldUntilCycle, refusals = 0, windows, rule } = image;
+  const bytes = [VERSION];
+  putVarint(bytes, windows.length);
+  for (const { cycle, counts } of windows) {
+    putDouble(bytes, cycle);
+    putRuns(bytes, counts);
+  }
+  if (rule !== undefined) {
+    const { refused, cost } = rule;
+    bytes.push(cost === undefined ? refused : REFUSED_COST);
+    if (cost !== undefined) putVarint(bytes, cost);
+    putDouble(bytes, rule.atMs);
+    for (const byte of serialize(rule.state)) bytes.push(byte);
+  }
+  const { length } = bytes;
+  bytes.push(0, 0, 0, 0);
+  const whole = Buffer.from(bytes);
+  whole.writeUInt32LE(crc32(whole.subarray(0, length), crc32(besideOf(image, state, heldUntilCycle))), length);
+  return { state, held_until_cycle: heldUntilCycle, refusals, windows: whole };
+}
+
+/** Undefined if the checksum does not match these columns and this owner, or for another version. */
+export function decodeState(owner: Owner, columns: StateColumns): ContractState | undefined {
+  const { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes } = columns;
+  const content = bytes.subarray(0, -CHECKSUM_BYTES);
+  if (content[0] !== VERSION) return undefined;
+  const beside = crc32(besideOf(owner, state, heldUntilCycle));
+  if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, beside)) return undefined;
+  const reader = new ByteReader(content.subarray(1));
+  const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: runsIn(reader) }));
+  return {
+    id: owner.id,
+    ...(owner.key === undefined ? {} : { key: owner.key }),
+    ...{ state, heldUntilCycle, windows },
+    ...(refusals === 0 ? {} : { refusals }),
+    ...(reader.isAtEnd ? {} : { rule: ruleIn(reader) }),
+  };
+}
+
+export function stateToText(image: ContractState): string {
+  const { state, held_until_cycle, refusals, windows } = encodeState(image);
+  return JSON.stringify([state, held_until_cycle, refusals, Buffer.from(windows).toString('base64')]);
+}
+
+export function stateFromText(owner: Owner, text: string): ContractState | undefined {
+  const [state, held_until_cycle, refusals, bytes] = JSON.parse(text) as [string, number, number, string];
+  return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
+}
+
+function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): string {
+  return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
+}
+
+function putRuns(bytes: number[], counts: WindowImage['counts']): void {
+  const starts: number[] = [];
+  let end = -1;
+  for (let at = 0; at < counts.length; at += 2) {
+    const age = counts[at]!;
+    if (!Number.isSafeInteger(age) || age < Math.max(0, end)) throw new Bug(`age ${age} in a window does not rise`);
+    if (age !== end) starts.push(at);
+    end = age + 1;
+  }
+  putVarint(bytes, starts.length);
+  end = 0;
+  for (const [run, start] of starts.entries()) {
+    const stop = starts[run + 1] ?? counts.length;
+    putVarint(bytes, counts[start]! - end);
+    putVarint(bytes, (stop - start) / 2);
+    for (let at = start; at < stop; at += 2) {
+      const events = counts[at + 1]!;
+      if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
+      putVarint(bytes, events);
+    }
+    end = counts[stop - 2]! + 1;
+  }
+}
+
+function runsIn(reader: ByteReader): WindowImage['counts'] {
+  const counts: number[] = [];
+  let age = 0;
+  for (let runs = reader.varint(); runs > 0; runs -= 1) {
+    age += reader.varint();
+    for (let length = reader.varint(); length > 0; length -= 1) {
+      counts.push(age, reader.varint());
+      age += 1;
+    }
+  }
+  return counts;
+}
+
+function ruleIn(reader: ByteReader): NonNullable<ContractState['rule']> {
+  const refused = reader.byte();
+  const cost = refused === REFUSED_COST ? { cost: reader.varint() } : {};
+  return { refused: refused === 0 ? 0 : 1, ...cost, atMs: reader.double(), state: deserialize(reader.rest()) };
+}
+
+const eight = Buffer.alloc(8);
+
+function putDouble(bytes: number[], value: number): void {
+  eight.writeDoubleLE(value);
+  for (const byte of eight) bytes.push(byte);
+}
+
+/** Division by a power of two is exact; shifts would cut numbers down to 32 bits. */
+function putVarint(bytes: number[], value: number): void {
+  let left = value;
+  while (left >= 128) {
+    const rest = Math.floor(left / 128);
+    bytes.push(left - rest * 128 + 128);
+    left = rest;
+  }
+  bytes.push(left);
+}
+
+/** The checksum was verified, so an early end is a bug of the writer, not damage. */
+class ByteReader {
+  #at = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#at);
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at++];
+    assert(value !== undefined, 'the bytes of a window end too early');
+    return value;
+  }
+
+  double(): number {
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.byte();
+      value += (byte % 128) * unit;
+      if (byte < 128) return value;
+    }
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,359 @@
+// The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
+
+import { VERSION } from '../../core/version.js';
+import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
+import { counted, duration, number, percent } from '../../report/words.js';
+import type { GatewayLimits } from './found.js';
+import type { LimitChange } from './limit-changes.js';
+import type { LimitDiff, NamedCounts } from './limit-diff.js';
+import type { LeftOut } from './limit-sides.js';
+import type { RetryCost } from './log-retries.js';
+import { conditionWords } from './request-condition.js';
+
+export interface LimitsDiff {
+  readonly names: { readonly old: string; readonly new: string };
+  readonly old: GatewayLimits;
+  readonly new: GatewayLimits;
+  readonly changes: readonly LimitChange[];
+  readonly traffic: LimitDiff | undefined;
+  readonly log: string | undefined;
+  /** Budget: less than this share of the requests may be newly refused. */
+  readonly below: number | undefined;
+  readonly top: number;
+  readonly command: string;
+}
+
+const BRIEF = 10;
+
+export function diffDocument(diff: LimitsDiff): ReportDocument {
+  const { names, changes, traffic, below, command } = diff;
+  return {
+    title: `Limits of ${names.new}`,
+    verdict: verdictOf(diff),
+    sentence: [
+      ...(traffic === undefined ? [] : unjudgedSentences(traffic)),
+      changesSentence(diff),
+      ...(traffic === undefined ? [] : [trafficSentence(traffic)]),
+    ].join(' '),
+    blocks: [
+      ...(below === undefined ? [] : [budgetBlock(diff)]),
+      ...changeBlocks(changes),
+      ...(traffic === undefined ? [] : trafficBlocks(traffic, diff)),
+      ...unreadBlocks(diff),
+    ],
+    again: { command },
+  };
+}
+
+const shareOf = ({ newly_refused, requests }: LimitDiff) => (requests === 0 ? 0 : newly_refused / requests);
+
+const hasLimits = ({ limiters }: GatewayLimits) => limiters.length > 0;
+
+/** Whether a budget cannot be said to hold: a limit that could not be judged, or what is not understood, changes. */
+export function isUnjudged({ traffic, below, ...sides }: LimitsDiff): boolean {
+  return traffic !== undefined && below !== undefined && (traffic.unjudged.length > 0 || !isUnreadTheSame(sides));
+}
+
+const unjudgedWords = ({ unjudged }: LimitDiff) => `${counted(unjudged.length, 'limit')} could not be judged`;
+
+function unjudgedSentences(traffic: LimitDiff): string[] {
+  const reasons = [...new Set(traffic.unjudged.map(({ why }) => why))].join('; ');
+  return traffic.unjudged.length === 0 ? [] : [`${unjudgedWords(traffic)}: ${reasons}.`];
+}
+
+function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDocument['verdict'] {
+  if (traffic !== undefined && traffic.unjudged.length > 0)
+    return { sign: '–', words: unjudgedWords(traffic), hue: 'open' };
+  if (traffic !== undefined && below !== undefined && !isUnreadTheSame(sides))
+    return { sign: '–', words: 'what is not understood changes', hue: 'open' };
+  if (!hasLimits(sides.old) && !hasLimits(sides.new)) return { sign: '–', words: 'no limit was found', hue: 'open' };
+  if (traffic !== undefined && below !== undefined)
+    return shareOf(traffic) < below
+      ? { sign: '✔', words: 'within the budget', hue: 'good' }
+      : { sign: '✘', words: 'over the budget', hue: 'bad' };
+  if (changes.length > 0) return { sign: '–', words: 'limits change', hue: 'open' };
+  return isUnreadTheSame(sides)
+    ? { sign: '✔', words: 'no limit changes', hue: 'good' }
+    : { sign: '–', words: 'no limit that is understood changes', hue: 'open' };
+}
+
+/** Whether what is not understood is the same in both; it may have moved. */
+function isUnreadTheSame({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
+  const [before, after] = [old, fresh].map(({ notUnderstood, unread }) =>
+    [...notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')), ...unread.map(({ text }) => text)].sort(),
+  );
+  return before!.join('\n') === after!.join('\n');
+}
+
+function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
+  if (!hasLimits(sides.old) && !hasLimits(sides.new))
+    return `No limit was found in ${names.old}, and none in ${names.new}: ${unreadWords(sides) ?? '`weir help ci` lists what is read.'}`;
+  const some = (kind: LimitChange['kind']) => changes.filter((one) => one.kind === kind).length;
+  const words = (['changed', 'added', 'removed'] as const).filter((kind) => some(kind) > 0);
+  if (words.length === 0)
+    return isUnreadTheSame(sides)
+      ? 'No limit differs.'
+      : 'No limit that is understood differs, but what is not understood does.';
+  const [first = 'changed', ...others] = words;
+  return `${[`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)].join(', ')}.`;
+}
+
+/** Undefined if there is no file in a format that is not read. */
+function unreadWords({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): string | undefined {
+  const names = [...new Set([...old.unread, ...fresh.unread].map(({ format }) => format.name))];
+  return names.length === 0 ? undefined : `files of ${names.join(', ')} are not read.`;
+}
+
+function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...traffic }: LimitDiff): string {
+  const of = (n: number, keys: number) => `${counted(n, 'request')} of ${counted(keys, 'client')}`;
+  const isWhole = traffic.unjudged.length === 0;
+  const refused =
+    newly_refused === 0
+      ? isWhole
+        ? 'nothing'
+        : 'none'
+      : `${of(newly_refused, traffic.clients_newly_refused)} (${percent(newly_refused / requests)})`;
+  const admitted =
+    newly_admitted === 0 ? '' : ` Newly admitted: ${of(newly_admitted, traffic.clients_newly_admitted)}.`;
+  return `${isWhole ? 'Newly refused' : 'Newly refused by the other limits'}: ${refused}.${admitted} In all ${of(requests, clients)}.`;
+}
+
+function budgetBlock(diff: LimitsDiff): Block {
+  const { traffic, below = 0 } = diff;
+  const share = traffic === undefined ? 0 : shareOf(traffic);
+  return {
+    kind: 'checks',
+    rows: [
+      {
+        name: 'newly refused',
+        condition: `below ${percent(below)}`,
+        found: percent(share),
+        result: isUnjudged(diff) ? 'error' : share < below ? 'passed' : 'failed',
+      },
+    ],
+  };
+}
+
+function changeBlocks(changes: readonly LimitChange[]): Block[] {
+  if (changes.length === 0) return [];
+  const burst = ({ burst: found }: LimitChange) =>
+    found === undefined ? '–' : `of ${number(found.sent)}: ${number(found.old)} → ${number(found.new)}`;
+  return [
+    {
+      kind: 'table',
+      title: 'Limits',
+      columns: ['limit', 'where', 'change', 'at once', 'line'],
+      rows: changes.map((one) => [one.name, one.where, changeWords(one), burst(one), `${one.file}:${one.line}`]),
+    },
+  ];
+}
+
+function changeWords({ kind, old, new: fresh, differs }: LimitChange): string {
+  return kind === 'added' ? `added: ${fresh}` : kind === 'removed' ? `removed: ${old}` : differs.join('; ');
+}
+
+function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsDiff): Block[] {
+  const { by_client, by_path, by_minute, by_limiter } = traffic;
+  const figures: Block = {
+    kind: 'figures',
+    title: 'Requests of the log',
+    rows: [
+      { label: 'requests', value: number(traffic.requests) },
+      ...(['refused_old', 'refused_new'] as const).map((name) => ({
+        label: name === 'refused_old' ? 'refused before' : 'refused after',
+        value: number(traffic[name]),
+        beside: percent(traffic.requests === 0 ? 0 : traffic[name] / traffic.requests),
+      })),
+    ],
+  };
+  const limits: Table = {
+    kind: 'table',
+    title: 'Newly refused by',
+    columns: ['limit', 'where', 'line', right('requests')],
+    rows: [...by_limiter]
+      .sort(([, a], [, b]) => b - a)
+      .map(([one, n]) => [one.name, one.where, `${one.file}:${one.line}`, n]),
+  };
+  const isLeftOut = changes.length > 0 && fresh.limiters.length > 0;
+  return [
+    figures,
+    ...retryBlocks(traffic.retries),
+    ...(limits.rows.length === 0 ? [] : [limits]),
+    ...countsTable('Clients', 'client', by_client, top),
+    ...countsTable('Paths', 'path', by_path, top),
+    ...countsTable('Minutes', 'minute', by_minute, top, true),
+    ...traffic.warnings.map(({ what }) => sentence(what)),
+    ...(isLeftOut ? leftOutBlocks(traffic.left_out) : []),
+  ];
+}
+
+function retryBlocks(cost: RetryCost | undefined): Block[] {
+  if (cost === undefined) return [];
+  const { like, refused, not_retried, retries, extra_load, served, given_up, wait_ms } = cost;
+  return [
+    {
+      kind: 'figures',
+      title: `If clients try again as ${like}`,
+      rows: [
+        { label: 'newly refused', value: number(refused) },
+        ...(not_retried === 0
+          ? []
+          : [{ label: 'not tried again', value: number(not_retried), beside: 'by their status' }]),
+        { label: 'retries', value: number(retries), beside: `${percent(extra_load)} more load` },
+        { label: 'served later', value: number(served) },
+        { label: 'given up', value: number(given_up) },
+        ...(wait_ms === null
+          ? []
+          : [
+              {
+                label: 'until served',
+                value: duration(wait_ms.p50),
+                beside: `p99 ${duration(wait_ms.p99)}, max ${duration(wait_ms.max)}`,
+              },
+            ]),
+      ],
+    },
+  ];
+}
+
+function countsTable(title: string, head: string, all: readonly NamedCounts[], top: number, folded = false): Block[] {
+  if (all.length === 0) return [];
+  const change = ({ requests, refused_old, refused_new }: NamedCounts) =>
+    `${percent(refused_old / requests)} → ${percent(refused_new / requests)}`;
+  return [
+    {
+      kind: 'table',
+      title,
+      folded,
+      columns: [nameColumn(head), ...['requests', 'newly refused', 'newly admitted', 'refused'].map(right)],
+      rows: all
+        .slice(0, top)
+        .map((one) => [one.name, one.requests, one.newly_refused, one.newly_admitted, change(one)]),
+      brief: BRIEF,
+      total: all.length,
+      more: title.toLowerCase(),
+    },
+  ];
+}
+
+function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {
+  const words = new Set(
+    [...old, ...fresh].map(
+      ({ limiter, why }) => `${limiter.name}${limiter.where === '' ? '' : `, ${limiter.where}`}: ${why}`,
+    ),
+  );
+  if (words.size === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: 'Not put through the log',
+      folded: true,
+      columns: ['limit'],
+      rows: [...words].map((one) => [one]),
+    },
+  ];
+}
+
+function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
+  const table = (title: string, rows: readonly { file: string; line: number; what: string }[]): Block[] =>
+    rows.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            title,
+            folded: true,
+            columns: ['line', 'what'],
+            rows: rows.map(({ file, line, what }) => [`${file}:${line}`, what]),
+            brief: BRIEF,
+            more: 'lines',
+          },
+        ];
+  const before = old.notUnderstood.filter(({ what }) => !fresh.notUnderstood.some((one) => one.what === what));
+  return [
+    ...table('Not understood', fresh.notUnderstood),
+    ...table('Not understood in the old files', before),
+    ...table('Defined and not applied', fresh.notApplied),
+  ];
+}
+
+export function diffAnswer(diff: LimitsDiff): object {
+  const { names, changes, traffic, below, log, top, ...sides } = diff;
+  const shown = (side: GatewayLimits) => ({
+    limiters: side.limiters.map(({ when, refuses, key: { text, parts }, ...one }) => ({
+      ...one,
+      key: { text, parts },
+      ...(when && { condition: conditionWords(when) }),
+      ...(refuses && { refused_if: conditionWords(refuses) }),
+    })),
+    not_understood: side.notUnderstood,
+    not_applied: side.notApplied,
+  });
+  const { readings: _, unjudged = [], ...counts } = traffic ?? {};
+  const leftOut = (some: readonly LeftOut[]) =>
+    some.map(({ limiter, why }) => ({ name: limiter.name, where: limiter.where, why }));
+  return {
+    weir: VERSION,
+    kind: 'diff',
+    names,
+    changes,
+    old: shown(sides.old),
+    new: shown(sides.new),
+    ...(traffic && {
+      traffic: {
+        log,
+        ...counts,
+        newly_refused_share: shareOf(traffic),
+        by_client: traffic.by_client.slice(0, top),
+        by_path: traffic.by_path.slice(0, top),
+        by_limiter: [...traffic.by_limiter].map(([{ name, where, file, line }, newly_refused]) => {
+          return { name, where, file, line, newly_refused };
+        }),
+        left_out: { old: leftOut(traffic.left_out.old), new: leftOut(traffic.left_out.new) },
+        unjudged: leftOut(unjudged),
+      },
+    }),
+    ...(below !== undefined &&
+      traffic !== undefined && {
+        budget: {
+          newly_refused_below: below,
+          held: isUnjudged(diff) ? null : shareOf(traffic) < below,
+        },
+      }),
+  };
+}
+
+/** GitHub workflow commands: an error for a limit over the budget, else notices. */
+export function annotations({ changes, traffic, below, old, new: fresh }: LimitsDiff): string[] {
+  const isOver = traffic !== undefined && below !== undefined && shareOf(traffic) >= below;
+  const changeOf = ({ name, where }: { name: string; where: string }) =>
+    changes.find((one) => one.name === name && one.where === where && one.kind !== 'removed');
+  const refusals = [...(traffic?.by_limiter ?? [])].map(([limiter, n]) => {
+    const { file, line } = changeOf(limiter) ?? limiter;
+    const { name, where } = limiter;
+    const words = `${name}${where === '' ? '' : `, ${where}`} newly refuses ${counted(n, 'request')}`;
+    return { at: `${file}:${line}`, command: annotation(isOver ? 'error' : 'warning', file, line, words) };
+  });
+  const said = new Set(refusals.map(({ at }) => at));
+  return [
+    ...refusals.map(({ command }) => command),
+    ...changes
+      .filter(({ file, line }) => !said.has(`${file}:${line}`))
+      .map((one) => annotation('notice', one.file, one.line, `${one.name}: ${changeWords(one)}`)),
+    ...fresh.notUnderstood
+      .filter(
+        ({ file, line, what }) =>
+          !old.notUnderstood.some((one) => one.file === file && one.what === what) ||
+          fresh.unread.some(
+            (one) => one.file === file && one.line === line && !old.unread.some(({ text }) => text === one.text),
+          ),
+      )
+      .map(({ file, line, what }) => annotation('notice', file, line, what)),
+  ];
+}
+
+function annotation(level: 'error' | 'warning' | 'notice', file: string, line: number, text: string): string {
+  const data = (given: string) => given.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = (given: string) => data(given).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${level} file=${property(file)},line=${line}::${data(text)}`;
+}

@@ -1,0 +1,178 @@
+// Runs the requests of logs through the limits of two versions of a gateway's files, in one pass: what each refuses.
+import type { LibraryName } from '../../harness/clients/libraries.js';
+import { readInOrder } from '../../harness/simulate/log-order.js';
+import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
+import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
+import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
+import { summaryOf } from '../../harness/traffic/log/read-summary.js';
+import type { FoundLimiter, GatewayLimits } from './found.js';
+import { wholeOf } from './limit-changes.js';
+import { announcedBy, decided, type LeftOut, LimitSide } from './limit-sides.js';
+import { LimitTraffic } from './limit-traffic.js';
+import { LogRetries, type RetryCost } from './log-retries.js';
+
+type RefusalCounts = Readonly<Omit<Counts, 'add'>>;
+
+export interface NamedCounts extends RefusalCounts {
+  readonly name: string;
+}
+
+export interface LimitDiff extends RefusalCounts {
+  readonly clients: number;
+  readonly clients_newly_refused: number;
+  readonly clients_newly_admitted: number;
+  readonly by_client: readonly NamedCounts[];
+  readonly by_path: readonly NamedCounts[];
+  /** By time, UTC; `by_limiter`: newly refused requests. */
+  readonly by_minute: readonly NamedCounts[];
+  readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
+  /** Undefined unless `clients` was given. */
+  readonly retries: RetryCost | undefined;
+  readonly left_out: { readonly old: readonly LeftOut[]; readonly new: readonly LeftOut[] };
+  /** Those left out in one version and not, for the same reason, in the other. A limit that is removed refuses nothing. */
+  readonly unjudged: readonly LeftOut[];
+  readonly readings: readonly LogReading[];
+  readonly warnings: readonly Warning[];
+}
+
+const MINUTE_MS = 60_000;
+
+/** @param options `keyColumn`: for keys a log lacks @throws Failure `invalid_input`, `no_requests`, of the readers */
+export function diffLimits(
+  paths: readonly string[],
+  { old, new: fresh }: { readonly old: GatewayLimits; readonly new: GatewayLimits },
+  { clients, ...options }: LogOptions & { readonly clients?: LibraryName | undefined },
+  hooks: SourceHooks,
+): Promise<LimitDiff> {
+  return readInOrder(paths, async (mostRows) => {
+    const hasKey = options.keyColumn !== undefined;
+    const sides = [new LimitSide(old, hasKey), new LimitSide(fresh, hasKey)] as const;
+    // Retries count against the new limits too, so that side keeps its own states.
+    const retried = clients === undefined ? [] : [new LimitSide(fresh, hasKey)];
+    const traffic = new LimitTraffic([...sides, ...retried], true);
+    const run = new Differences(traffic, clients);
+    const read = await traffic.read(paths, mostRows, { ...options, hooks }, (row, ms) => run.take(row, ms));
+    const left_out = { old: sides[0].leftOut, new: sides[1].leftOut };
+    const warnings = [...summaryOf(read.readings, undefined, options.nowMs).warnings, ...read.warnings];
+    return { ...run.found(), left_out, unjudged: unjudgedOf(left_out, fresh), readings: read.readings, warnings };
+  });
+}
+
+function unjudgedOf({ old, new: fresh }: LimitDiff['left_out'], { limiters }: GatewayLimits): LeftOut[] {
+  const [before, after] = [old, fresh].map((some) => some.filter(({ isJudged }) => !isJudged)) as [
+    LeftOut[],
+    LeftOut[],
+  ];
+  const nameOf = ({ limiter, why }: LeftOut) => `${why} ${wholeOf(limiter)}`;
+  const isIn = (some: readonly LeftOut[], one: LeftOut) => some.some((other) => nameOf(other) === nameOf(one));
+  const isOne = (a: FoundLimiter, b: FoundLimiter) => a.name === b.name && a.where === b.where;
+  const changed = after.filter((one) => !isIn(before, one));
+  const isLeft = ({ limiter }: LeftOut) =>
+    limiters.some((one) => isOne(one, limiter)) && !changed.some((one) => isOne(one.limiter, limiter));
+  return [...changed, ...before.filter((one) => !isIn(after, one) && isLeft(one))];
+}
+
+class Counts {
+  requests = 0;
+  refused_old = 0;
+  refused_new = 0;
+  newly_refused = 0;
+  newly_admitted = 0;
+
+  add(isRefusedOld: boolean, isRefused: boolean): void {
+    this.requests += 1;
+    if (isRefusedOld) this.refused_old += 1;
+    if (isRefused) this.refused_new += 1;
+    if (isRefused && !isRefusedOld) this.newly_refused += 1;
+    if (isRefusedOld && !isRefused) this.newly_admitted += 1;
+  }
+}
+
+class Differences {
+  readonly #traffic: LimitTraffic;
+  readonly #all = new Counts();
+  /** By client, and by target. */
+  readonly #clients: Counts[] = [];
+  readonly #targets: Counts[] = [];
+  readonly #byPath = new Map<string, Counts>();
+  readonly #byMinute = new Map<number, Counts>();
+  readonly #byLimiter = new Map<FoundLimiter, number>();
+  readonly #retries: LogRetries | undefined;
+  #minute = new Counts();
+  #minuteEndMs = Number.NaN;
+
+  constructor(traffic: LimitTraffic, clients: LibraryName | undefined) {
+    this.#traffic = traffic;
+    this.#retries = clients && new LogRetries(clients, (row, ms) => this.#refusedWithRetries(row, ms));
+  }
+
+  #refusedWithRetries(row: number, ms: number) {
+    const [who, { places }] = this.#traffic.requestAt(row);
+    const [, , retried] = places;
+    const { by } = decided(retried!, who, ms);
+    return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms) };
+  }
+
+  take(row: number, ms: number): void {
+    const [who, { id, path, places }] = this.#traffic.requestAt(row);
+    const [old, fresh] = places;
+    const isRefusedOld = decided(old!, who, ms).by !== undefined;
+    const { by } = decided(fresh!, who, ms);
+    const isRefused = by !== undefined;
+    if (this.#retries !== undefined) {
+      this.#retries.passTo(ms);
+      const refused = this.#refusedWithRetries(row, ms);
+      if (refused !== undefined && !isRefusedOld) this.#retries.refused(row, ms, refused);
+    }
+    this.#clients[who.client] ??= new Counts();
+    this.#targets[id] ??= countsAt(this.#byPath, path);
+    this.#all.add(isRefusedOld, isRefused);
+    this.#clients[who.client]!.add(isRefusedOld, isRefused);
+    this.#targets[id]!.add(isRefusedOld, isRefused);
+    if (!(ms < this.#minuteEndMs && ms >= this.#minuteEndMs - MINUTE_MS)) {
+      const minute = Math.floor(ms / MINUTE_MS);
+      this.#minuteEndMs = (minute + 1) * MINUTE_MS;
+      this.#minute = countsAt(this.#byMinute, minute);
+    }
+    this.#minute.add(isRefusedOld, isRefused);
+    if (isRefused && !isRefusedOld) this.#byLimiter.set(by, (this.#byLimiter.get(by) ?? 0) + 1);
+  }
+
+  found(): Omit<LimitDiff, 'left_out' | 'unjudged' | 'readings' | 'warnings'> {
+    const clients = this.#clients.map((counts, i) => ({ ...counts, name: this.#traffic.clients[i]! }));
+    const minutes = [...this.#byMinute].sort(([a], [b]) => a - b);
+    const byMinute = minutes.map(([minute, counts]) => ({ ...counts, name: minuteText(minute) }));
+    return {
+      ...this.#all,
+      clients: clients.length,
+      clients_newly_refused: clients.filter((one) => one.newly_refused > 0).length,
+      clients_newly_admitted: clients.filter((one) => one.newly_admitted > 0).length,
+      by_client: worstFirst(clients),
+      by_path: worstFirst([...this.#byPath].map(([name, counts]) => ({ ...counts, name }))),
+      by_minute: byMinute.filter(differs),
+      by_limiter: this.#byLimiter,
+      retries: this.#retries?.end(this.#all.requests),
+    };
+  }
+}
+
+const minuteText = (minute: number) => `${new Date(minute * MINUTE_MS).toISOString().slice(0, 16)}Z`;
+
+function countsAt<Key>(all: Map<Key, Counts>, key: Key): Counts {
+  let counts = all.get(key);
+  if (counts === undefined) {
+    counts = new Counts();
+    all.set(key, counts);
+  }
+  return counts;
+}
+
+const differs = ({ newly_refused, newly_admitted }: NamedCounts) => newly_refused > 0 || newly_admitted > 0;
+
+function worstFirst(all: readonly NamedCounts[]): NamedCounts[] {
+  return all
+    .filter(differs)
+    .sort(
+      (a, b) => b.newly_refused - a.newly_refused || b.newly_admitted - a.newly_admitted || (a.name < b.name ? -1 : 1),
+    );
+}

@@ -1,0 +1,248 @@
+// The limits of one version of a gateway's files, ready to decide the requests of a log.
+
+import { announcedWait } from '../../core/limiter/rule/announced.js';
+import { and } from '../../core/limiter/rule/combined.js';
+import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
+import { limitsFlight, ruleOf } from '../../core/limiter/rule/rule-definition.js';
+import type { FoundLimiter, GatewayLimits, LimitKey } from './found.js';
+import { ruleIn } from './limit-changes.js';
+import {
+  ALWAYS,
+  holds,
+  isAlways,
+  type LoggedRequest,
+  lackOf,
+  needsOf,
+  type RequestField,
+  requestText,
+} from './request-condition.js';
+
+export interface Requester {
+  readonly client: number;
+  /** The column that the user named for keys that the log lacks. */
+  readonly key: string;
+  readonly request: LoggedRequest;
+  /** Texts of keys that were made of the request; a cache. */
+  readonly keys: Map<LimitKey, string>;
+}
+
+interface States {
+  readonly byClient: unknown[];
+  readonly byText: Map<string, unknown>;
+  /** Whether all limits that share these states count by client. */
+  isByClient: boolean;
+}
+
+interface Limit {
+  readonly index: number;
+  readonly limiter: FoundLimiter;
+  readonly rule: Rule;
+  readonly hasOwnKey: boolean;
+  readonly states: States;
+}
+
+interface MetLimit extends Limit {
+  /** It counts the request, and does not refuse it. */
+  readonly isOnlyCounted: boolean;
+}
+
+export interface LimitPlace {
+  readonly id: number;
+  readonly limits: readonly Limit[];
+  readonly counted: readonly Limit[];
+  readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
+}
+
+const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], all: undefined };
+
+/** Products that charge only if all limits of a place admit; others charge each limit in turn. */
+const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
+
+export interface LeftOut {
+  readonly limiter: FoundLimiter;
+  readonly why: string;
+  /** A dry run is judged: it refuses nothing. */
+  readonly isJudged: boolean;
+}
+
+export class LimitSide {
+  /** What keys are made of. */
+  readonly keyFields: ReadonlySet<RequestField>;
+  /** What decides which limits a request meets. */
+  readonly placeFields: ReadonlySet<RequestField>;
+  readonly hasHosts: boolean;
+  readonly #limits: ReadonlyMap<FoundLimiter, Limit>;
+  readonly #leftOut = new Map<FoundLimiter, LeftOut>();
+  readonly #places = new Map<string, LimitPlace>();
+  readonly #route: GatewayLimits['appliesTo'];
+
+  /** @param hasKey whether the user named a column for keys that the log does not contain */
+  constructor(gateway: GatewayLimits, hasKey: boolean) {
+    const limits = new Map<FoundLimiter, Limit>();
+    const counters = new Map<string, States>();
+    for (const limiter of gateway.limiters) {
+      const { limit, isDryRun, key } = limiter;
+      if (limit === undefined) continue;
+      const why = isDryRun ? 'it refuses nothing: a dry run' : whyLeftOut(limiter);
+      if (why !== undefined) this.#leftOut.set(limiter, { limiter, why, isJudged: isDryRun });
+      else if (key.parts === undefined && !hasKey)
+        this.#leftOut.set(limiter, {
+          limiter,
+          why: `its key is ${nounOf(key)}, which this log has not`,
+          isJudged: false,
+        });
+      else {
+        const isByClient = key.value === undefined && key.parts?.join() === 'client';
+        const states = counters.get(limiter.counter) ?? { byClient: [], byText: new Map(), isByClient };
+        states.isByClient &&= isByClient;
+        counters.set(limiter.counter, states);
+        limits.set(limiter, {
+          index: limits.size,
+          limiter,
+          rule: ruleOf(ruleIn(limiter)),
+          hasOwnKey: key.parts !== undefined,
+          states,
+        });
+      }
+    }
+    this.#limits = limits;
+    this.#route = gateway.appliesTo;
+    const keys = [...limits.keys()].map(({ key }) => key);
+    const ofValues = needsOf(keys.flatMap(({ value }) => value ?? [])).fields;
+    const parts = keys.flatMap((key) => key.parts ?? []);
+    this.keyFields = new Set([...ofValues, ...parts]);
+    const ofConditions = needsOf(gateway.conditions).fields;
+    this.placeFields = new Set([...ofConditions, ...ofValues, ...parts.filter((part) => part !== 'client')]);
+    this.hasHosts = [...limits.keys()].some(({ hosts }) => hosts.length > 0);
+  }
+
+  get leftOut(): readonly LeftOut[] {
+    return [...this.#leftOut.values()];
+  }
+
+  placeOf(request: LoggedRequest): LimitPlace {
+    const unsure = (limiter: FoundLimiter, lacks: string) => {
+      const why = `it depends on ${lacks}, which this log has not`;
+      if (this.#limits.has(limiter) && !this.#leftOut.has(limiter))
+        this.#leftOut.set(limiter, { limiter, why, isJudged: false });
+    };
+    const all = this.#route(request, unsure).flatMap((limiter): MetLimit[] => {
+      const limit = this.#limits.get(limiter);
+      const { key, refuses = ALWAYS } = limiter;
+      const text = limit === undefined || !limit.hasOwnKey ? undefined : keyText(key, request);
+      if (limit === undefined || (text === '' && !isEveryone(key))) return [];
+      if (limit.hasOwnKey && text === undefined) {
+        unsure(limiter, lackOf([...(key.value === undefined ? [] : [key.value])], request));
+        return [];
+      }
+      const isRefused = isAlways(refuses) || holds(refuses, request);
+      if (isRefused === undefined) unsure(limiter, lackOf([refuses], request));
+      return [{ ...limit, isOnlyCounted: isRefused !== true }];
+    });
+    const met = countedOnce(all);
+    if (met.length === 0) return NOWHERE;
+    const name = met.map(({ index, isOnlyCounted }) => `${index} ${isOnlyCounted}`).join();
+    const known = this.#places.get(name);
+    if (known !== undefined) return known;
+    const limits = met.filter(({ isOnlyCounted }) => !isOnlyCounted);
+    const isTogether = limits.every(({ limiter }) => CHARGES_TOGETHER.has(limiter.limit!.like));
+    const rules = limits.map(({ rule }) => rule);
+    const counted = met.filter(({ isOnlyCounted }) => isOnlyCounted);
+    const combined = limits.length < 2 ? undefined : and(rules, !isTogether);
+    const place = { id: this.#places.size + 1, limits, counted, all: combined };
+    this.#places.set(name, place);
+    return place;
+  }
+}
+
+/** Of limits with one count, the strictest that may refuse, else one that counts. */
+function countedOnce(all: readonly MetLimit[]): readonly MetLimit[] {
+  const figure = ({ limiter }: MetLimit) => Number(limiter.limit?.['limit'] ?? 0);
+  return all.filter((one, i) => {
+    const same = all.filter(({ states }) => states === one.states);
+    const refusing = same.filter(({ isOnlyCounted }) => !isOnlyCounted);
+    const [strictest] = (refusing.length > 0 ? refusing : same).toSorted((a, b) => figure(a) - figure(b));
+    return all.indexOf(strictest!) === i;
+  });
+}
+
+const nounOf = ({ text, lacks }: LimitKey) => lacks ?? text;
+
+const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
+
+/** Undefined if the log lacks a part. */
+function keyText({ parts = [], value }: LimitKey, request: LoggedRequest): string | undefined {
+  if (value !== undefined) return requestText(value, request);
+  const texts = parts.map((part) => request[part]);
+  if (texts.includes(undefined)) return undefined;
+  return texts.every((text) => text === '') ? '' : texts.join('\n');
+}
+
+function whyLeftOut(limiter: FoundLimiter): string | undefined {
+  const { key, reach, counts } = limiter;
+  if (counts === 'concurrency' || limitsFlight(ruleIn(limiter)))
+    return 'it limits requests in flight, and a log does not say how long each took';
+  if (counts !== 'requests') return `it counts ${counts}`;
+  return reach === 'unknown' ? `the files do not say which requests meet it, by ${key.text}` : undefined;
+}
+
+export interface Decided {
+  /** The limit that refuses; undefined if all admit. */
+  readonly by: FoundLimiter | undefined;
+  /** How long an admitted request is held. */
+  readonly delayMs: number;
+}
+
+const AT_ONCE: Decided = { by: undefined, delayMs: 0 };
+
+/** Decides and charges a request. */
+export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number): Decided {
+  for (const one of counted) one.rule.decide(stateOf(one, who, ms), ms, 1, 0);
+  const [first] = limits;
+  if (first === undefined) return AT_ONCE;
+  if (all === undefined) {
+    const delayMs = first.rule.decide(stateOf(first, who, ms), ms, 1, 0);
+    return delayMs === 0
+      ? AT_ONCE
+      : delayMs === LIMITED
+        ? { by: first.limiter, delayMs: 0 }
+        : { by: undefined, delayMs };
+  }
+  const members = limits.map((one) => stateOf(one, who, ms));
+  const delayMs = all.decide({ members, refusedMs: 0 }, ms, 1, 0);
+  if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
+  const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
+  return { by: (refusing ?? first).limiter, delayMs: 0 };
+}
+
+/** When a request of the place would be admitted, after `ms`; Infinity: never. */
+export function nextAdmissionAt({ limits }: LimitPlace, who: Requester, ms: number): number {
+  return Math.max(...limits.map((one) => one.rule.nextAdmission(stateOf(one, who, ms), ms, 1)));
+}
+
+/** The wait that the refusing limit announces, in ms from `ms`; undefined if it announces none. */
+export function announcedBy({ limits }: LimitPlace, by: FoundLimiter, who: Requester, ms: number): number | undefined {
+  const limit = limits.find(({ limiter }) => limiter === by)!;
+  const wait = announcedWait(limit.rule, ruleIn(by).announces, stateOf(limit, who, ms), ms, 1);
+  return wait === Infinity ? undefined : wait;
+}
+
+function stateOf({ limiter: { key }, rule, hasOwnKey, states }: Limit, who: Requester, ms: number): unknown {
+  if (states.isByClient) {
+    states.byClient[who.client] ??= rule.fresh(ms);
+    return states.byClient[who.client];
+  }
+  let text = hasOwnKey ? who.keys.get(key) : who.key;
+  if (text === undefined) {
+    text = keyText(key, who.request) ?? '';
+    who.keys.set(key, text);
+  }
+  // An empty key is not counted.
+  if (text === '' && !isEveryone(key)) return rule.fresh(ms);
+  let state = states.byText.get(text);
+  if (state === undefined) {
+    state = rule.fresh(ms);
+    states.byText.set(text, state);
+  }
+  return state;
+}

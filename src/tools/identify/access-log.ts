@@ -1,0 +1,233 @@
+// The requests of one client in an access log as evidence, from one stretch of it, each with bounds for the instant of its decision.
+//
+//   logged at the end     T - took |-------------| T + 1 s        with times in whole seconds: written within that second
+//   logged at the start          T |-------------| T + took + 1 s
+//   without a duration           T |-------------| T + 1 s        assumed to be decided at once
+//
+// Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
+
+import { Failure } from '../../core/schema/failure.js';
+import type { LogOptions } from '../../harness/traffic/log/log-options.js';
+import { readLog } from '../../harness/traffic/log/read.js';
+import { counted } from '../../report/words.js';
+import type { Seen } from './evidence.js';
+
+/** How its lines are read, and which of them. */
+type LogReading = Pick<LogOptions, 'format' | 'timeColumn' | 'timeUnit' | 'where'>;
+
+export interface AccessLogOptions {
+  readonly log?: LogReading | undefined;
+  /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
+  readonly key?: string | undefined;
+  readonly client?: string | undefined;
+  readonly limitedStatus?: readonly number[] | undefined;
+}
+
+export interface AccessLog {
+  readonly seen: readonly Seen[];
+  readonly hasDurations: boolean;
+  /** Observed silence of the client before the first request. */
+  readonly silenceMs: number;
+  /** Whether the stretch starts with the client's first request in the log. */
+  readonly isStart: boolean;
+  readonly remarks: readonly string[];
+}
+
+const LIMITED = [429, 503];
+const MOST_LINES = 2_000_000;
+const MOST_REQUESTS = 500;
+const MOST_SILENCES = 10;
+const DAY_MS = 86_400_000;
+
+/** @throws Failure `unreadable_file`, `unknown_format`, `no_requests`, `invalid_input` */
+export async function readAccessLog(path: string, options: AccessLogOptions): Promise<AccessLog> {
+  if (path === '-') {
+    throw new Failure('invalid_input', {
+      what: 'An access log is not read from standard input here.',
+      why: 'It is read once for each field.',
+      fix: 'Save it to a file, and give its path.',
+    });
+  }
+  const { log = {}, limitedStatus = LIMITED } = options;
+  const { times, values: statuses } = await statusesOf(path, log);
+  const { keys, name, client } = await clientOf(path, options, statuses, limitedStatus);
+  const durations = await durationsOf(path, log);
+  const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
+  const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
+  const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
+  const roughMs = [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
+  const order = durations.ms === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
+  const chosen = stretchOf(
+    own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
+    times,
+    isLimited,
+  );
+  // A whole number of days keeps the edges of clocks in place.
+  const originMs = Math.floor(times[chosen.own[0]!]! / DAY_MS) * DAY_MS;
+  const seen = chosen.own.map((k): Seen => {
+    const tookMs = durations.ms?.[k] ?? 0;
+    const atMs = times[k]! - originMs;
+    const sentMs = order === 'start' ? atMs : atMs - tookMs - durations.roughMs;
+    const answeredMs = order === 'end' ? atMs + roughMs : atMs + tookMs + durations.roughMs + roughMs;
+    const uncertaintyMs = roughMs + (order === 'unknown' ? 2 : 1) * durations.roughMs;
+    const decision = isLimited(k) ? 'limited' : 'admitted';
+    return { key: client, sentMs, answeredMs, decision, status: Number(statuses[k]), uncertaintyMs };
+  });
+  const fifth = chosen.own.filter((k) => Number(statuses[k]) >= 500 && !isLimited(k)).length;
+  const unread = own.filter((k) => !isKnown(k)).length;
+  const firstMs = times.reduce((least, ms) => Math.min(least, ms), Infinity);
+  const silenceMs = chosen.afterMs === undefined ? times[chosen.own[0]!]! - firstMs : chosen.afterMs;
+  return {
+    seen,
+    hasDurations: durations.ms !== undefined,
+    silenceMs,
+    isStart: chosen.afterMs === undefined,
+    remarks: [
+      `Read ${chosen.own.length} of ${times.length} lines: ${name}${own.length > chosen.own.length ? `, from ${new Date(times[chosen.own[0]!]!).toISOString()} on` : ''}. Refused is what was answered with ${limitedStatus.join(' or ')}, admitted all else.`,
+      ...(fifth === 0
+        ? []
+        : [
+            `${counted(fifth, 'answer')} of 5xx ${fifth === 1 ? 'is' : 'are'} taken to be of what stands behind the limiter.`,
+          ]),
+      ...(unread === 0 ? [] : [`${counted(unread, 'line')} without a status ${unread === 1 ? 'is' : 'are'} left out.`]),
+      `Times are known to ${roughMs} ms. ${durationsInWords(durations, order)}`,
+    ],
+  };
+}
+
+interface FieldValues {
+  readonly times: readonly number[];
+  readonly values: readonly string[];
+  readonly field: string;
+}
+
+async function readField(path: string, field: string | undefined, log: LogReading): Promise<FieldValues> {
+  const times: number[] = [];
+  const values: string[] = [];
+  const sink = {
+    request: (unixMs: number, _: number, key: string) => {
+      if (times.length === MOST_LINES) {
+        throw new Failure('invalid_input', {
+          what: `${path} has more than ${MOST_LINES} lines.`,
+          why: 'Some hundred requests of one client are looked at.',
+          fix: 'Cut out the hour with most refusals, for example with grep, and give that.',
+        });
+      }
+      times.push(unixMs);
+      values.push(key);
+    },
+  };
+  const { columns } = await readLog(path, { ...log, keyColumn: field, countColumn: false }, sink);
+  return { times, values, field: columns['key'] ?? '' };
+}
+
+async function maybeField(path: string, field: string, log: LogReading): Promise<FieldValues | undefined> {
+  try {
+    return await readField(path, field, log);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'invalid_input') return undefined;
+    throw error;
+  }
+}
+
+/** @throws Failure of a log that cannot be read, rather than of the missing status */
+async function statusesOf(path: string, log: LogReading): Promise<FieldValues> {
+  const found = await maybeField(path, 'status', log);
+  if (found !== undefined) return found;
+  await readField(path, undefined, log);
+  throw new Failure('invalid_input', {
+    what: `${path} has no status.`,
+    why: 'Which requests were refused is known by the status of the answer.',
+    fix: 'Give a log that has it, as the access log of the server.',
+  });
+}
+
+interface Client {
+  readonly keys: readonly string[] | undefined;
+  readonly client: string;
+  readonly name: string;
+}
+
+async function clientOf(
+  path: string,
+  { log = {}, key, client }: AccessLogOptions,
+  statuses: readonly string[],
+  limitedStatus: readonly number[],
+): Promise<Client> {
+  const all = { keys: undefined, client: 'all', name: 'all, as one client' };
+  if (key === 'none') return all;
+  const found = key === undefined ? await maybeField(path, 'client', log) : await readField(path, key, log);
+  if (found === undefined) return { ...all, name: 'all, as one client, since no field says whose they are' };
+  const { values: keys, field } = found;
+  const refused = new Map<string, number>();
+  keys.forEach((one, k) => {
+    refused.set(one, (refused.get(one) ?? 0) + (limitedStatus.includes(Number(statuses[k])) ? 1 : 0));
+  });
+  if (client !== undefined) {
+    if (refused.has(client)) return { keys, client, name: `those of ${client}` };
+    throw new Failure('invalid_input', {
+      what: `${path} has no request of ${client}.`,
+      why: `Requests were grouped by ${field}.`,
+      fix: 'Name another --log-client, or the field that says whose a request is with --key.',
+    });
+  }
+  const [most, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
+  return { keys, client: most, name: `those of ${most}, who had most refusals (${times})` };
+}
+
+interface Durations {
+  readonly ms: readonly number[] | undefined;
+  readonly roughMs: number;
+  readonly field: string | undefined;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
+/** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
+const knownUnits: Readonly<Record<string, string>> = { request_time: 's', responseTime: 'ms' };
+
+async function durationsOf(path: string, log: LogReading): Promise<Durations> {
+  const found = await maybeField(path, 'duration', log);
+  if (found === undefined) return { ms: undefined, roughMs: 0, field: undefined };
+  const { field, values } = found;
+  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
+  const ms = values.map((value) => Number(value) * (unitsMs[unit ?? ''] ?? Number.NaN));
+  if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
+  const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
+  return { ms, roughMs: Math.max(1e-3, unitsMs[unit!]! / 10 ** decimals), field };
+}
+
+function durationsInWords({ ms, field }: Durations, order: Order): string {
+  if (ms !== undefined) {
+    const is = { end: 'an end', start: 'a beginning', unknown: 'a beginning or an end, which of them is not known' };
+    return `A time is that of ${is[order]}; what a request took is read from ${field}.`;
+  }
+  const none = 'each request is taken to be decided when its line says';
+  return field === undefined
+    ? `The log has no durations: ${none}.`
+    : `What ${field} counts is not known, and it is not used: ${none}.`;
+}
+
+type Order = 'end' | 'start' | 'unknown';
+
+/** Whether times are those of ends or of starts: lines are in order of ends. */
+function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
+  const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
+  const isNoEnd = goesBack((k) => times[k]!, 0);
+  const isNoStart = goesBack((k) => times[k]! + tookMs[k]!, 2 * roughMs);
+  if (isNoEnd === isNoStart) return 'unknown';
+  return isNoEnd ? 'start' : 'end';
+}
+
+/** The most informative stretch: where decisions change most often, from the beginning or from a long silence on. */
+function stretchOf(own: readonly number[], times: readonly number[], isLimited: (k: number) => boolean) {
+  const silences = own
+    .map((k, place) => ({ place, ms: place === 0 ? Infinity : times[k]! - times[own[place - 1]!]! }))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, MOST_SILENCES);
+  const stretches = silences.map(({ place, ms }) => {
+    const lines = own.slice(place, place + MOST_REQUESTS);
+    const changes = lines.filter((k, at) => at > 0 && isLimited(k) !== isLimited(lines[at - 1]!)).length;
+    return { own: lines, changes, afterMs: place === 0 ? undefined : ms };
+  });
+  return stretches.reduce((best, one) => (one.changes > best.changes ? one : best));
+}

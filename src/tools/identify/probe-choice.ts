@@ -1,0 +1,224 @@
+// Chooses the next probe. Pure.
+
+import { log } from '../../core/math/elementary.js';
+import { meanOf } from '../../core/math/interval.js';
+import { distinguishingProbe } from './distinguishing-probe.js';
+import type { Evidence } from './evidence.js';
+import type { Fitted } from './fit.js';
+import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted } from './probe.js';
+import { blurOf, continuing, gapOf, openIn, probesFor } from './probes.js';
+import { TOLERANCE_MS, violationOf } from './violation.js';
+
+export interface Choice {
+  readonly probe: Probe;
+  readonly restMs: number;
+  readonly isFresh: boolean;
+}
+
+export interface InvestigationState {
+  readonly alive: readonly Fitted[];
+  readonly evidence: Evidence;
+  readonly left: { readonly requests: number; readonly timeMs: number };
+  readonly nowMs: number;
+  readonly key: string;
+  /** A fresh series has confirmed what is left. */
+  readonly isConfirmed?: boolean;
+}
+
+export interface InvestigationOptions {
+  readonly budget: number;
+  readonly timeMs: number;
+  readonly hasKeys: boolean;
+  readonly resolution: number;
+}
+
+/** Structures and samples to consider: fewer samples of each if there are many. */
+const MOST_STRUCTURES = 8;
+const MOST_SAMPLES = 48;
+/** Cost of a probe beside its requests and its time, as a share of all. */
+const LEAST_COST = 0.01;
+/** Worth of a bit about the structure, in bits about its parameters. */
+const WORTH = 3;
+/** A probe with a lower expected gain says nothing, in bits. */
+const LEAST_BITS = 0.05;
+
+/** Number of probes in a row that may change nothing, until one is chosen that is certain to distinguish. */
+const PATIENCE = 1;
+/** The same until none is chosen, if one family remains. */
+const MOST_FRUITLESS = { open: 4, confirmed: 2 };
+/** How far a span may be open, as a share, for a fresh series to narrow it. */
+const NARROW = 0.1;
+/** Ranges that shrink by less than this factor are unchanged. */
+const NARROWER = 0.9;
+const MOST_DISTINGUISHED = 4;
+const DISTINGUISHING = 'what distinguishes them';
+
+export class Choices {
+  readonly #options: InvestigationOptions;
+  /** Number of probes of each kind that changed nothing. */
+  readonly #inVain = new Map<string, number>();
+  #asked: string | undefined;
+  #fruitless = 0;
+  #patience = PATIENCE;
+  #last = { ids: '', width: Infinity };
+  #spans: ReadonlyMap<string, number> = new Map();
+  #distinguished = 0;
+
+  constructor(options: InvestigationOptions) {
+    this.#options = options;
+  }
+
+  /** The probe that says most for its cost; the resource that prevents one; undefined if no probe says anything. */
+  next(state: InvestigationState): Choice | 'budget' | 'time' | undefined {
+    this.#learn(state);
+    const families = new Set(state.alive.map(({ best }) => best.structure.family)).size;
+    const most = state.isConfirmed ? MOST_FRUITLESS.confirmed : MOST_FRUITLESS.open;
+    if (families === 1 && this.#fruitless >= most) return undefined;
+    // A fresh series says more about the times of one rule than probes for them, and has to be sent anyway.
+    const [only] = state.alive;
+    const isNarrow = only !== undefined && only.ranges.spanMs.most < (1 + NARROW) * only.ranges.spanMs.least;
+    if (state.alive.length === 1 && isNarrow && state.isConfirmed === false) return undefined;
+    const sure = this.#patience < 0 ? this.distinguishing(state) : undefined;
+    if (sure !== undefined) return sure;
+    const chosen = nextProbe(state, this.#options, this.#inVain);
+    if (typeof chosen === 'object') this.#asked = chosen.probe.words;
+    return chosen;
+  }
+
+  /** Notes whether the last probe changed the structures that remain, or narrowed or moved their ranges. */
+  #learn({ alive, evidence }: InvestigationState): void {
+    const ids = alive
+      .map(({ best }) => best.structure.id)
+      .sort()
+      .join();
+    const width = alive.reduce(
+      (sum, fitted) =>
+        openIn(fitted, this.#options.resolution, blurOf(evidence)).reduce((all, name) => {
+          const { least, most } = fitted.ranges[name];
+          return all + (most - least) / fitted.best.parameters[name];
+        }, sum),
+      0,
+    );
+    // A refuted best fit may leave a range elsewhere that is as wide as the last.
+    const isMoved = alive.some(({ best, ranges }) => {
+      const spanMs = this.#spans.get(best.structure.id);
+      return spanMs !== undefined && (spanMs < ranges.spanMs.least || spanMs > ranges.spanMs.most);
+    });
+    this.#spans = new Map(alive.map(({ best }) => [best.structure.id, best.parameters.spanMs]));
+    if (isMoved || ids !== this.#last.ids || width < NARROWER * this.#last.width) {
+      this.#last = { ids, width };
+      this.#fruitless = 0;
+      this.#patience = PATIENCE;
+      this.#inVain.clear();
+    } else if (this.#asked !== undefined) {
+      this.#fruitless += 1;
+      this.#patience -= 1;
+      this.#inVain.set(this.#asked, (this.#inVain.get(this.#asked) ?? 0) + 1);
+    }
+    this.#asked = undefined;
+  }
+
+  /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
+  distinguishing({ alive, evidence, left, nowMs }: InvestigationState): Choice | undefined {
+    this.#patience = PATIENCE;
+    const next = { nowMs, left };
+    const found = this.#distinguished < MOST_DISTINGUISHED ? distinguishingProbe(alive, evidence, next) : undefined;
+    if (found === undefined) return undefined;
+    this.#distinguished += 1;
+    this.#asked = DISTINGUISHING;
+    const { restMs, volleys } = found;
+    return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: evidence.keys.length > 1 };
+  }
+}
+
+function nextProbe(
+  { alive, evidence, left, nowMs, key }: InvestigationState,
+  { budget, timeMs: mostMs, hasKeys, resolution }: InvestigationOptions,
+  inVain: ReadonlyMap<string, number>,
+): Choice | 'budget' | 'time' | undefined {
+  const considered = alive.slice(0, MOST_STRUCTURES);
+  const each = Math.ceil(MOST_SAMPLES / (considered.length + 2));
+  const samples = considered.map((fitted) =>
+    fitted.samples.slice(0, each).map((one) => sampleOf(one, violationOf(one, evidence).states.get(key))),
+  );
+  const fresh = samples.map((all) => all.map((one) => ({ ...one, state: undefined })));
+  const open = considered.map((fitted) => openIn(fitted, resolution, blurOf(evidence)).length > 0);
+  const gapMs = gapOf(evidence);
+  const nexts = samples.flat().map((one) => nextAt(one, nowMs + gapMs, evidence));
+  const rooms = nexts.map(({ room }) => room).filter(Number.isFinite);
+  const planned = [
+    ...[...continuing(nexts, gapMs)].map((one) => ({ ...one, isFresh: false })),
+    ...[...probesFor(considered, evidence, resolution, hasKeys, rooms)].map((one) => ({ ...one, isFresh: hasKeys })),
+  ].map((one) => {
+    const requests = probeRequests(one.probe);
+    const timeMs = one.restMs + lengthOf(one.probe);
+    const isTooMany = requests > left.requests;
+    const isTooLong = !isTooMany && timeMs > left.timeMs;
+    const share = Math.min(1, Math.max(requests / left.requests, timeMs / left.timeMs));
+    const cost = LEAST_COST + requests / budget + timeMs / mostMs;
+    return { ...one, isTooMany, isTooLong, weight: (1 - share) / cost / (1 + (inVain.get(one.probe.words) ?? 0)) };
+  });
+  const mostBits = bitsOf(
+    samples.map((all, k) => all.map((_, j) => [`${k}/${j}`])),
+    open,
+  );
+  let best: { readonly score: number; readonly choice: Choice } | undefined;
+  let [isBudget, isTime] = [false, false];
+  for (const { probe, restMs, isFresh, weight, isTooMany, isTooLong } of planned.sort((a, b) => b.weight - a.weight)) {
+    if (best !== undefined && mostBits * weight <= best.score) break;
+    const variants = variantsOf(probe, evidence);
+    const bits = bitsOf(
+      (isFresh ? fresh : samples).map((all) =>
+        all.map((one) => variants.map((late) => outcomeOf(predicted(one, nowMs + restMs, late, evidence)))),
+      ),
+      open,
+    );
+    if (bits < LEAST_BITS) continue;
+    isBudget ||= isTooMany;
+    isTime ||= isTooLong;
+    if (!isTooMany && !isTooLong && bits * weight > (best?.score ?? 0))
+      best = { score: bits * weight, choice: { probe, restMs, isFresh } };
+  }
+  return best?.choice ?? (isBudget ? 'budget' : isTime ? 'time' : undefined);
+}
+
+const outcomeOf = (volleys: ReturnType<typeof predicted>) =>
+  volleys.map(({ admitted, held }) => `${admitted}/${held}`).join();
+
+/** The probe as it may be counted: each volley as early, as late and as usual as instants are known. */
+function variantsOf(probe: Probe, { usualWidthMs }: Evidence): readonly Probe[] {
+  if (usualWidthMs <= TOLERANCE_MS) return [probe];
+  return [0, 1, 2].map((first) => shifted(probe, (place) => (((first + place) % 3) - 1) * (usualWidthMs / 2)));
+}
+
+/**
+ * Expected information about the structure, and about open parameters, in bits.
+ * @param outcomes per structure, sample and variant of the probe
+ */
+function bitsOf(outcomes: readonly (readonly (readonly string[])[])[], open: readonly boolean[]): number {
+  const structures = outcomes.map((own) => {
+    const samples = own.map((variants) => mixed(variants.map((one) => new Map([[one, 1]]))));
+    return { mixture: mixed(samples), noise: meanOf(samples.map(entropyOf)) };
+  });
+  const within = structures.map(({ mixture }) => entropyOf(mixture));
+  const about = entropyOf(mixed(structures.map(({ mixture }) => mixture))) - meanOf(within);
+  return WORTH * about + meanOf(structures.map(({ noise }, k) => (open[k] ? within[k]! - noise : 0)));
+}
+
+type Shares = ReadonlyMap<string, number>;
+
+function mixed(all: readonly Shares[]): Shares {
+  if (all.length === 1) return all[0]!;
+  const mixture = new Map<string, number>();
+  for (const one of all)
+    for (const [outcome, share] of one) mixture.set(outcome, (mixture.get(outcome) ?? 0) + share / all.length);
+  return mixture;
+}
+
+const BIT = log(2);
+
+function entropyOf(shares: Shares): number {
+  let bits = 0;
+  for (const share of shares.values()) bits -= (share * log(share)) / BIT;
+  return bits;
+}

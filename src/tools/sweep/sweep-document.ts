@@ -1,0 +1,334 @@
+// A sweep or a map: table of cells, answer of a search, summary of a map, and an interactive page.
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { makeFolder } from '../../core/files/make-folder.js';
+import type { Seed } from '../../core/math/seed.js';
+import { nearest } from '../../core/schema/did-you-mean.js';
+import { Failure } from '../../core/schema/failure.js';
+import { type Axis, type Json, valueName } from '../../harness/scenario/grid.js';
+import { type Block, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
+import { drawingIfInstalled } from '../../report/chart/drawing.js';
+import { figureTitle, figures as known } from '../../report/figures.js';
+import { documentMarkdown } from '../../report/markdown.js';
+import { html } from '../../report/page/html.js';
+import { documentPage } from '../../report/page/page.js';
+import { counted, number } from '../../report/words.js';
+import type { CollapseMap } from './collapse-map.js';
+import type { Found } from './find.js';
+import { type SweepPlan, setWords } from './plan-sweep.js';
+import type { SweepRow, SweptFigure } from './sweep.js';
+import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from './sweep-charts.js';
+import { valueText } from './sweep-files.js';
+
+/** Table rows on a page, and in a terminal; the files hold all. */
+const MOST_ROWS = 1_000;
+const MOST_BRIEF = 60;
+const MOST_FIGURES = 4;
+
+const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
+
+/** Default: the first figures that vary between cells. @throws Failure `wrong_usage` for a figure that no cell has */
+export function shownFigures(rows: readonly SweepRow[], asked: readonly string[] | undefined): readonly string[] {
+  const present = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
+  const missing = asked?.find((name) => !present.has(name));
+  if (missing !== undefined) {
+    const guess = nearest(missing, present);
+    throw new Failure('wrong_usage', {
+      what: `No cell has a figure ${missing}.`,
+      fix: guess === undefined ? `There are ${[...present].join(', ')}.` : `Did you mean ${guess}?`,
+    });
+  }
+  if (asked !== undefined) return asked;
+  const ordered = known.map(({ name }) => name).filter((name) => present.has(name));
+  const varying = ordered.filter((name) => new Set(rows.map(({ figures }) => figures[name]?.mean)).size > 1);
+  const isAnswer = (name: string) => !SAID_BY_OTHERS.has(name);
+  const first = [...varying.filter(isAnswer), ...varying, ...ordered];
+  return [...new Set(first)].slice(0, MOST_FIGURES);
+}
+
+function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Table {
+  const asks = rows.some(({ held }) => held !== null);
+  const titles = shortNames(axes.map(({ path }) => path));
+  return {
+    kind: 'table',
+    columns: [
+      ...axes.map(({ path }, index) =>
+        rows.every(({ set }) => typeof set[path] === 'number') ? right(titles[index]!) : titles[index]!,
+      ),
+      ...(asks ? [right('held')] : []),
+      ...figures.map(right),
+    ],
+    rows: rows
+      .slice(0, MOST_ROWS)
+      .map(({ set, n, held, figures: found }) => [
+        ...axes.map((axis) => String(valueName(axis, set))),
+        ...(asks ? [n === 1 ? (held === 1 ? 'yes' : 'no') : `${held} of ${n}`] : []),
+        ...figures.map((name) => figureWords(found[name])),
+      ]),
+    brief: MOST_BRIEF,
+    total: rows.length,
+    more: 'cells; sweep.csv has all',
+  };
+}
+
+/** The shortest suffix of each path that no other path shares. */
+function shortNames(paths: readonly string[]): string[] {
+  return paths.map((path) => {
+    const steps = path.split('.');
+    const suffixes = steps.map((_, from) => steps.slice(from).join('.')).reverse();
+    const isClear = (suffix: string) =>
+      /^\D/.test(suffix) && paths.every((other) => other === path || !`.${other}`.endsWith(`.${suffix}`));
+    return suffixes.find(isClear) ?? path;
+  });
+}
+
+function figureWords(figure: SweptFigure | undefined): string {
+  if (figure === undefined) return '–';
+  const { mean, low, high } = figure;
+  return low === null || high === null
+    ? number(mean)
+    : `${number(mean)} [${number(Math.max(0, low))}, ${number(high)}]`;
+}
+
+export function foundBlocks(found: Found, condition: string): Block[] {
+  const { set, over, tried } = found;
+  const where = Object.keys(set).length === 0 ? '' : `${setWords(set)}: `;
+  const names = Object.keys(tried[0]?.figures ?? {});
+  const rows = tried.map(({ value, holds, figures }) => [
+    String(valueText(value)),
+    holds ? 'holds' : '–',
+    ...names.map((name) => figureWords(figures[name])),
+  ]);
+  const title = `${where}${answerWords(found, condition)}`;
+  return [{ kind: 'table', title, columns: [right(over), 'condition', ...names.map(right)], rows }];
+}
+
+function answerWords({ answer, value, over, tried, next, resolution }: Found, condition: string): string {
+  const ends = `${valueText(tried[0]?.value)} and at ${valueText(tried.at(-1)?.value)}`;
+  switch (answer) {
+    case 'smallest':
+    case 'largest':
+      return resolution === undefined
+        ? `${over} = ${valueText(value)} is the ${answer} of the values asked for at which ${condition}; at ${valueText(next)}, the one ${answer === 'smallest' ? 'before' : 'after'}, it does not hold`
+        : `${over} = ${valueText(value)} is the ${answer} value at which ${condition}, with a resolution of ${valueText(resolution)}: at ${valueText(next)} it does not hold`;
+    case 'all':
+      return `${condition} at ${ends}, and at every value tried between`;
+    case 'none':
+      return `${condition} neither at ${valueText(tried[0]?.value)} nor at ${valueText(tried.at(-1)?.value)}, nor at any value tried between`;
+    case 'not monotone':
+      return `no answer: along ${over} it changes more than once whether ${condition}`;
+  }
+}
+
+/** Median and extremes of each limiter over all clients, and of each client over all limiters. */
+export function matrixBlocks(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Block[] {
+  const sides = axes.filter(({ path }) => path === 'limiter' || path === 'clients');
+  const others = axes.filter((axis) => !sides.includes(axis));
+  const keyOf = (of: readonly Axis[], { set }: SweepRow) => of.map((axis) => valueName(axis, set)).join(', ');
+  return grouped(rows, (row) => keyOf(others, row)).flatMap(([trigger, within]) =>
+    sides.map((side): Table => {
+      const over = side.path === 'limiter' ? 'clients' : 'limiters';
+      return {
+        kind: 'table',
+        title: [...(trigger === '' ? [] : [trigger]), `by ${side.path}: median over ${over} [least, most]`].join(', '),
+        columns: [side.path, ...figures.map(right)],
+        rows: grouped(within, (row) => keyOf([side], row)).map(([name, own]) => [
+          name,
+          ...figures.map((figure) => spreadWords(own.map((row) => row.figures[figure]?.mean))),
+        ]),
+      };
+    }),
+  );
+}
+
+function grouped(rows: readonly SweepRow[], keyOf: (row: SweepRow) => string): [string, SweepRow[]][] {
+  const groups = new Map<string, SweepRow[]>();
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  return [...groups];
+}
+
+function spreadWords(means: readonly (number | undefined)[]): string {
+  const sorted = means.filter((one) => one !== undefined).sort((a, b) => a - b);
+  const without = means.length - sorted.length;
+  const missing = without === 0 ? '' : `${without} without`;
+  if (sorted.length === 0) return missing;
+  const spread = `${number(sorted[sorted.length >> 1]!)} [${number(sorted[0]!)}, ${number(sorted.at(-1)!)}]`;
+  return missing === '' ? spread : `${spread}, ${missing}`;
+}
+
+function inSeconds({ mean, low, high }: SweptFigure): string {
+  const s = (ms: number) => Number((ms / 1000).toPrecision(3));
+  return figureWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
+}
+
+/** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
+export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
+  const up = axes.at(-2)!.path;
+  const titles = shortNames(axes.map(({ path }) => path));
+  const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
+  const zones: Table = {
+    kind: 'table',
+    title: 'Zones',
+    columns: [...shown.map(({ title }) => title), 'zone', right(`stuck from ${up}`), right('time to recover, s')],
+    rows: columns.map(({ set, zone, stuckFrom, recovers }) => [
+      ...shown.map(({ path }) => String(valueText(set[path]))),
+      zone,
+      stuckFrom === undefined ? '–' : String(valueText(stuckFrom)),
+      recovers === undefined ? '–' : `${inSeconds(recovers.ms)} from ${valueText(recovers.from)}`,
+    ]),
+  };
+  const tooShort = columns.flatMap(({ set, drainsUpTo, prolonged }) =>
+    drainsUpTo === undefined
+      ? []
+      : [
+          sentence(
+            `${setWords(set)}: the runs are too short. With ${up}=${valueText(drainsUpTo)} the service is not back at their end, but is in runs ${prolonged} times as long.`,
+          ),
+        ],
+  );
+  const cured: Table = {
+    kind: 'table',
+    title: 'What cures it, the cheapest first',
+    columns: ['set', right('stuck'), right('goodput in quiet times')],
+    rows: cures.map(({ set, stuck, n, goodput }) => [
+      setWords(set),
+      `${stuck} of ${counted(n, 'run')}`,
+      Number.isFinite(goodput) ? `${number(100 * goodput)} %` : '–',
+    ]),
+  };
+  return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
+}
+
+interface Swept {
+  readonly plan: SweepPlan;
+  readonly rows: readonly SweepRow[];
+  readonly figures: readonly string[];
+  readonly border?: number | undefined;
+  readonly says?: readonly Block[] | undefined;
+  readonly isMatrix?: boolean | undefined;
+}
+
+interface SweepReport extends Swept {
+  readonly document: ReportDocument;
+  readonly files: readonly string[];
+}
+
+/** Keeps the page under 5 MB; the files hold all. */
+const MOST_NUMBERS = 240_000;
+const MOST_PICTURES = 12;
+
+export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
+  const charts = join(folder, 'charts');
+  makeFolder(charts);
+  for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
+  const data = sweepData(report);
+  const canvas = await drawingIfInstalled();
+  const pictures = canvas === undefined ? 0 : Math.min(report.figures.length, MOST_PICTURES);
+  for (let figure = 0; figure < pictures; figure += 1) {
+    const name = report.figures[figure]!;
+    const { charts: panels } = sweepCharts(data, firstView(data, figure));
+    writeFileSync(
+      join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`),
+      await canvas!.panelsPng(figureTitle(name), panels, 'light'),
+    );
+  }
+  const page = join(folder, 'index.html');
+  const { document, files } = report;
+  writeFileSync(page, documentPage(document, { files, before: choice, data: { sweep: data }, script: 'sweep.js' }));
+  writeFileSync(join(folder, 'summary.md'), documentMarkdown(document));
+  return resolve(page);
+}
+
+function sweepData({ plan, rows, figures, border }: Swept): SweepData {
+  const { axes, name, replications, cells: planned } = plan;
+  const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
+  const axisNames = shortNames(axes.map(({ path }) => path));
+  const shown = axes.map((axis, index) => sweepAxis(axisNames[index]!, axis));
+  const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
+  const further = known.map((figure) => figure.name).filter((one) => present.has(one) && !figures.includes(one));
+  const room = Math.max(figures.length, Math.floor(MOST_NUMBERS / (3 * rows.length)));
+  const names = [...figures, ...further].slice(0, room);
+  const cells = rows.map(({ set, figures: found }): SweepCell => {
+    const values = names.map((one) => {
+      const figure = found[one];
+      return figure === undefined ? null : ([short(figure.mean), short(figure.low), short(figure.high)] as const);
+    });
+    return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
+  });
+  const titles = names.map(figureTitle);
+  return { name, axes: shown, figures: names, titles, cells, drawn, runs: replications, border };
+}
+
+function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
+  if (names !== undefined) return { name, values: names, isNumeric: false };
+  const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
+  const [unit] = units;
+  if (units.size > 1 || (values.length > 0 && unit === undefined))
+    return { name, values: values.map((one) => String(valueText(one))), isNumeric: false };
+  const title = unit === undefined || unit === '' ? name : `${name}, ${unit.trim()}`;
+  return { name: title, values: values.map((one) => Number.parseFloat(String(one))), isNumeric: true };
+}
+
+function placeOf({ values = [] }: Axis, value: Json): number {
+  const text = JSON.stringify(value);
+  const index = values.findIndex((one) => JSON.stringify(one) === text);
+  return index >= 0 ? index : Number.parseFloat(String(value));
+}
+
+/** Figures are never negative, so interval ends are not either. */
+function short<T extends number | null>(value: T): T {
+  return (value === null ? null : Number(Math.max(0, value).toPrecision(6))) as T;
+}
+
+function followers(seed: Seed, replications: number): string {
+  return replications === 2 ? `${seed}/1` : `${seed}/1 to ${seed}/${replications - 1}`;
+}
+
+export function sweepDocument(
+  { plan, rows, figures, border, says = [], isMatrix = false }: Swept,
+  again: ReportDocument['again'],
+): ReportDocument {
+  const { name, axes, cells, replications, seed, notes } = plan;
+  const isMap = border !== undefined;
+  const seeds = replications === 1 ? '' : ` and ${followers(seed, replications)}, the same for every cell`;
+  const meaning = isMap
+    ? 'Shares of runs with their 95 % intervals; cells with 0 runs have the value of their neighbours.'
+    : replications === 1
+      ? 'The figures of one run each.'
+      : 'Means with their 95 % intervals.';
+  return {
+    title: isMatrix ? 'Every limiter by every client' : `${isMap ? 'Map' : 'Sweep'} of ${name}`,
+    sentence: `${counted(cells.length, 'cell')}, ${isMap ? 'up to ' : ''}${counted(replications, 'run')} of each`,
+    facts: `${axes.map(({ path }) => path).join(', ')}; seed ${seed}${seeds}`,
+    blocks: [
+      ...(isMatrix ? [] : notes.map((note) => sentence(note))),
+      ...says,
+      sentence(meaning, { where: 'documents' }),
+      {
+        ...cellTable(axes, rows, figures),
+        title: 'Cells',
+        folded: isMatrix,
+        ...(isMap || isMatrix ? { where: 'documents' as const } : {}),
+      },
+      ...(isMatrix ? matrixCode(plan) : []),
+    ],
+    again,
+  };
+}
+
+function matrixCode({ scenario, notes }: SweepPlan): Block[] {
+  const texts = { 'The scenario': stringify(scenario), 'The limiters': notes.join('\n') };
+  return Object.entries(texts).map(([title, text]) => ({
+    kind: 'code',
+    title,
+    text,
+    folded: true,
+    where: 'documents',
+  }));
+}
+
+const choice = html`<h2>Charts</h2>
+<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<p id="said" role="status" class="quiet"></p>
+<div id="panels"></div>`;

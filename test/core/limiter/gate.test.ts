@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { restoresInCycles, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
+import { planContract } from '../../../src/core/limiter/validate.js';
+import { defined, move } from './defined.js';
+import { NaiveLimiter } from './naive-limiter.js';
+import { limiterPlan, plannedGate } from './planned-gate.js';
+
+describe('the worked example of the rules: threshold 2, within 10', () => {
+  it('goes limiting at the third request of the window and restores when the first has left', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
+    const line = (cycle: number, admitted: number) =>
+      `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
+    const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
+    gate.advance(11);
+    seen.push(line(11, 0));
+    gate.advance(19);
+    seen.push(line(19, 0));
+    expect(seen).toEqual([
+      '0: count 1 allowing 1',
+      '1: count 2 allowing 1',
+      '9: count 3 limiting 0',
+      '10: count 3 limiting 0',
+      '11: count 2 allowing 0',
+      '19: count 1 allowing 0',
+    ]);
+    expect(transitions).toEqual([
+      { cycle: 9, to: 'limiting', count: 3 },
+      { cycle: 10, to: 'allowing', count: 2 },
+      { cycle: 10, to: 'limiting', count: 3 },
+      { cycle: 11, to: 'allowing', count: 2 },
+    ]);
+  });
+});
+
+/**
+ * Sequences out of public test suites. `3:+` a request in cycle 3 is admitted, `3:-` it is limited; `3:yes` and `3:no` whether one would be,
+ * without a request; `3:100+` a hundred requests, all admitted. `waits`: how long it takes from a cycle on until a request is admitted.
+ */
+const published: readonly [source: string, threshold: number, within: number, steps: string, waits: object][] = [
+  ['rolling-rate-limiter, prevents more than the most in an interval', 2, 10, '0:+ 1:yes 1:+ 9:no 10:yes 10:+', {}],
+  ['rolling-rate-limiter, blocked actions count', 3, 10, '0:+ 0:+ 0:+ 9:- 9:- 10:+ 10:-', {}],
+  ['rolling-rate-limiter, allows exactly the limit', 3, 1000, '0:+ 100:+ 200:+ 300:-', { 300: 800 }],
+  ['the defaults of this program', 100, 60, '0:100+ 0:no 59:no 60:yes', {}],
+];
+
+it.each(published)('%s', (_, threshold, within, steps, waits) => {
+  const { gate } = plannedGate(limiterPlan(threshold, within), 0);
+  const told: Record<string, number | undefined> = {};
+  const answers = steps.split(' ').map((step) => {
+    const [, cycle = '', n = '', answer = ''] = /^(\d+):(\d*)(.+)$/.exec(step)!;
+    gate.advance(Number(cycle));
+    const asks = answer === 'yes' || answer === 'no';
+    const admitted = asks
+      ? retryAfterCycles(gate) === 0
+      : gate.decide(Number(n || 1), Number(cycle)) === Number(n || 1);
+    told[cycle] = retryAfterCycles(gate);
+    return `${cycle}:${n}${asks ? (admitted ? 'yes' : 'no') : admitted ? '+' : '-'}`;
+  });
+  expect(answers.join(' ')).toBe(steps);
+  expect(told).toMatchObject(waits);
+});
+
+/** Steps of a run: go on some cycles (gaps up to beyond the window), then n events at once, some of them late. */
+const runs = fc.record({
+  threshold: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(100)),
+  within: fc.constantFrom(1, 2, 3, 10, 59, 60, 61, 10_000),
+  start: fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000),
+  steps: fc.array(
+    fc.record({
+      gap: fc.oneof(
+        { weight: 6, arbitrary: fc.integer({ min: 0, max: 8 }) },
+        fc.integer({ min: 55, max: 65 }),
+        fc.constant(20_000),
+      ),
+      n: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer({ min: 90, max: 120 })),
+      late: fc.option(fc.integer({ min: 0, max: 70 }), { freq: 3 }),
+    }),
+    { maxLength: 30 },
+  ),
+});
+
+describe('against a list of every event', () => {
+  it('decides, counts and moves alike: over gaps, batches, late events, thresholds and windows', () => {
+    fc.assert(
+      fc.property(runs, ({ threshold, within, start, steps }) => {
+        const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
+        const naive = new NaiveLimiter(threshold, within, start);
+        let cycle = start;
+        for (const { gap, n, late } of steps) {
+          // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
+          cycle += Math.min(gap, within + 200);
+          const happened = cycle - (late ?? 0);
+          if (late === null || happened < start) {
+            const admitted = gate.decide(n, cycle);
+            expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
+          } else {
+            gate.advance(cycle);
+            naive.advance(cycle);
+            const admitted = gate.decideLate(n, happened);
+            if (late >= within) expect(admitted).toBe(-1);
+            else expect({ admitted, limited: n - admitted }).toEqual(naive.decideAt(n, happened));
+          }
+          expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+        }
+        expect(transitions).toEqual(naive.transitions);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('goes on from its image as if it had never stopped', () => {
+    fc.assert(
+      fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
+        const plan = limiterPlan(threshold, within);
+        const whole = plannedGate(plan, start);
+        let { gate } = plannedGate(plan, start);
+        let cycle = start;
+        steps.forEach(({ gap, n }, index) => {
+          cycle += gap;
+          if (index === cut) {
+            const image = JSON.parse(JSON.stringify(gate.image()));
+            gate = plannedGate(plan, image.windows[0].cycle, image).gate;
+          }
+          expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
+        });
+        expect(gate.image()).toEqual(whole.gate.image());
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('what follows from the rules', () => {
+  it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+    for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
+    gate.advance(2000);
+    expect(transitions).toEqual([
+      { cycle: 50, to: 'limiting', count: 101 },
+      { cycle: 1009, to: 'allowing', count: 100 },
+    ]);
+  });
+
+  it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
+    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+    gate.decide(150, 7);
+    gate.decide(1, 7 + 50_000_000);
+    expect(transitions).toEqual([
+      { cycle: 7, to: 'limiting', count: 101 },
+      { cycle: 67, to: 'allowing', count: 0 },
+    ]);
+    expect(gate.count).toBe(1);
+  });
+
+  it('counts beyond 2^32 in one cycle are exact', () => {
+    const { gate } = plannedGate(limiterPlan(1_000_000_000, 60), 0);
+    expect(gate.decide(2 ** 40, 3)).toBe(1_000_000_000);
+    expect(gate.count).toBe(2 ** 40);
+  });
+});
+
+/** A gate of 5 requests in 10 cycles that was moved by hand. */
+const moved = (state: string, heldUntilCycle: number) =>
+  plannedGate(limiterPlan(5, 10), 0, { state, heldUntilCycle, windows: [] });
+
+describe('forecasts', () => {
+  /** Whether a request that comes k cycles from now, alone, is admitted: asked of the slow model. */
+  const admittedAfter = (naive: NaiveLimiter, k: number) => naive.copy().decide(1, naive.cycle + k).admitted === 1;
+
+  it('retry_after_cycles is exact: waiting that long admits, one cycle less does not', () => {
+    const small = fc.record({
+      threshold: fc.integer({ min: 1, max: 8 }),
+      within: fc.constantFrom(1, 2, 5, 30),
+      steps: fc.array(fc.record({ gap: fc.integer({ min: 0, max: 6 }), n: fc.integer({ min: 0, max: 7 }) }), {
+        maxLength: 20,
+      }),
+      hold: fc.option(
+        fc.record({
+          state: fc.constantFrom('allowing' as const, 'limiting' as const),
+          cycles: fc.integer({ min: 1, max: 12 }),
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(small, ({ threshold, within, steps, hold }) => {
+        const plan = limiterPlan(threshold, within);
+        let { gate } = plannedGate(plan, 0);
+        const naive = new NaiveLimiter(threshold, within, 0);
+        let cycle = 0;
+        for (const { gap, n } of steps) {
+          cycle += gap;
+          gate.decide(n, cycle);
+          naive.decide(n, cycle);
+        }
+        if (hold !== null) {
+          const image = { ...gate.image(), state: hold.state, heldUntilCycle: cycle + hold.cycles };
+          ({ gate } = plannedGate(plan, cycle, image));
+          naive.hold(hold.state, hold.cycles);
+        }
+        const now = naive.copy().decideAt(1, cycle).admitted === 1;
+        const retry = retryAfterCycles(gate)!;
+        expect(retry === 0).toBe(now);
+        if (retry > 0) {
+          expect(admittedAfter(naive, retry)).toBe(true);
+          if (retry > 1) expect(admittedAfter(naive, retry - 1)).toBe(false);
+        }
+        const restores = restoresInCycles(gate);
+        expect(restores === undefined).toBe(gate.admits);
+        if (restores !== undefined) {
+          const later = naive.copy();
+          later.advance(cycle + restores - 1);
+          expect(later.state).toBe('limiting');
+          later.advance(cycle + restores);
+          expect(later.state).toBe('allowing');
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a state that nothing leaves is never forecast to admit', () => {
+    const fuse = defined('fuse', { whole: { initial: true }, blown: {} }, [move('whole', 'blown', 'count > 2')]);
+    const { gate } = plannedGate(planContract(fuse), 0);
+    expect(gate.decide(10, 0)).toBe(2);
+    expect([retryAfterCycles(gate), restoresInCycles(gate)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a manual move', () => {
+  it('without a hold lasts until the next evaluation', () => {
+    const { gate } = moved('limiting', 0);
+    expect(gate.decide(1, 0)).toBe(1);
+    expect(gate.admits).toBe(true);
+  });
+
+  it('with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
+    const { gate, transitions } = moved('allowing', 4);
+    expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
+    gate.advance(4);
+    expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
+  });
+});

@@ -1,0 +1,127 @@
+// The cycles as a stream, in virtual and in real time.
+import { map, take, timer, toArray } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Bug } from '../../../src/core/schema/failure.js';
+import { type CycleTick, cycles } from '../../../src/core/time/cycles.js';
+import { Rank } from '../../../src/core/time/rank.js';
+import { VirtualClock } from '../../../src/core/time/virtual.js';
+import { machine } from './machine.js';
+
+/** Cycles of today, above 2^31. */
+const NOW = 2_300_000_000;
+
+describe('in virtual time', () => {
+  // biome-ignore format: one case a line
+  it.each<[rule: string, startsMsIntoCycle: number, from: number | undefined, ticks: string]>([
+    ['the first tick is the next beginning', 400, undefined, '377: 1, 1154: 2, 1931: 3'],
+    ['at a beginning too, the first tick is the next', 0, undefined, '777: 1, 1554: 2, 2331: 3'],
+    ['the cycle in progress can be had, at once', 400, 0, '0: 0, 377: 1, 1154: 2, 1931: 3'],
+    ['of cycles in the past, the one in progress is ticked and the others are missed', 400, -7, '0: 0 missed 7, 377: 1, 1154: 2, 1931: 3'],
+    ['a beginning in the future is waited for', 400, 3, '1931: 3'],
+  ])('%s', (_rule, startsMsIntoCycle, from, ticks) => {
+    const startMs = NOW * 777 + startsMsIntoCycle;
+    const clock = new VirtualClock(startMs, 777);
+    const seen: string[] = [];
+    cycles(clock, { from: from === undefined ? undefined : NOW + from }).subscribe(({ cycle, missed }) =>
+      seen.push(`${clock.now() - startMs}: ${cycle - NOW}${missed ? ` missed ${missed}` : ''}`),
+    );
+    clock.run({ untilMs: startMs + 2_400 });
+    expect(seen.join(', ')).toBe(ticks);
+  });
+
+  it.each<[rule: string, from: number | undefined, drawing: string]>([
+    ['one marble as each cycle begins', undefined, '---1--2--(3|)'],
+    ['and one at once for the cycle in progress', 0, '0--1--(2|)'],
+  ])('%s, in cycles of 3 ms', (_rule, from, drawing) => {
+    const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+    scheduler.run(({ expectObservable, flush }) => {
+      const clock = new VirtualClock(0, 3);
+      const ticks = cycles(clock, { from }).pipe(
+        map(({ cycle, missed }) => (missed === 0 ? `${cycle}` : 'missed')),
+        take(3),
+      );
+      expectObservable(ticks).toBe(drawing);
+      timer(0, 1)
+        .pipe(take(12))
+        .subscribe((untilMs) => clock.run({ untilMs }));
+      flush();
+    });
+  });
+
+  it('a tick comes after the advances into its cycle and before its arrivals', () => {
+    const clock = new VirtualClock(0, 10);
+    const order: string[] = [];
+    cycles(clock).subscribe(({ cycle }) => order.push(`tick ${cycle}`));
+    for (const rank of ['report', 'client', 'arrival', 'advance'] as const)
+      clock.agenda.at(10, Rank[rank], () => order.push(rank));
+    clock.run({ untilMs: 10 });
+    expect(order).toEqual(['advance', 'tick 1', 'arrival', 'client', 'report']);
+  });
+
+  it('an unsubscribed observer leaves nothing in the agenda, also from within a tick', () => {
+    const clock = new VirtualClock(0, 10);
+    const seen: unknown[] = [];
+    cycles(clock)
+      .pipe(take(2), toArray())
+      .subscribe((ticks) => seen.push(ticks));
+    cycles(clock).subscribe().unsubscribe();
+    expect([clock.run(), clock.now(), seen]).toEqual([
+      'drained',
+      20,
+      [
+        [
+          { cycle: 1, missed: 0 },
+          { cycle: 2, missed: 0 },
+        ],
+      ],
+    ]);
+  });
+
+  it.each([1.5, Number.NaN, Infinity])('from is a cycle number, %d is a bug', (from) => {
+    expect(() => cycles(new VirtualClock(0, 10), { from })).toThrow(Bug);
+  });
+});
+
+describe('in real time', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  function started() {
+    const made = machine({ cycleMs: 777, startMs: NOW * 777 });
+    made.clock.start();
+    return made;
+  }
+
+  const text = (ticks: readonly CycleTick[]) =>
+    ticks.map(({ cycle, missed }) => `${cycle - NOW}${missed ? ` missed ${missed}` : ''}`).join(', ');
+
+  it('numbers come from the clock: a halt and a step forward are one tick each, a step back is none', () => {
+    const { clock, pass, halt, stepWall } = started();
+    const ticks: CycleTick[] = [];
+    cycles(clock).subscribe((tick) => ticks.push(tick));
+    pass(2 * 777);
+    halt(10 * 777);
+    pass(777);
+    stepWall(100 * 777);
+    pass(777);
+    stepWall(-50 * 777);
+    pass(2 * 777);
+    expect(text(ticks)).toBe('1, 2, 13 missed 10, 114 missed 100, 115, 116');
+  });
+
+  it('what an operator throws ends its stream with that error, and its neighbours notice nothing', () => {
+    const { clock, errors, pass } = started();
+    const ticks: CycleTick[] = [];
+    const mistake = new Error('of the operator');
+    const met: unknown[] = [];
+    const failing = cycles(clock).pipe(
+      map(() => {
+        throw mistake;
+      }),
+    );
+    failing.subscribe({ error: (error) => met.push(error) });
+    cycles(clock).subscribe((tick) => ticks.push(tick));
+    pass(2 * 777);
+    expect({ met, errors, ticks: text(ticks) }).toEqual({ met: [mistake], errors: [], ticks: '1, 2' });
+  });
+});

@@ -1,0 +1,127 @@
+// Requests without an answer were counted or not: a right node is never blamed for them, and one that is wrong in each world is.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import { planContract } from '../../../src/core/limiter/validate.js';
+import type { EventSeen } from '../../../src/harness/live/event-listener.js';
+import { compare, explainLost } from '../../../src/harness/live/findings-by-cycle.js';
+import { type Arrived, type Model, modelOf } from '../../../src/harness/live/model.js';
+import type { CycleCell, SeenAnswer } from '../../../src/harness/live/request-log.js';
+import type { Difference, TransitionSeen } from '../../../src/harness/outcome/outcome-schema.js';
+
+const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
+const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
+const known = { plan, unknownFrom: Number.POSITIVE_INFINITY };
+
+/** What a right target reports of each transition. */
+const reportOf = ({ cycle, to, count }: TransitionSeen): EventSeen[] => [
+  { event: 'transition', cycle, to, count },
+  { event: to === 'limiting' ? 'rate_limited' : 'rate_restored', cycle, to, count: undefined },
+];
+
+const cellOf = (cycle: number, answers: SeenAnswer[]): CycleCell => ({
+  cycle,
+  contract: 0,
+  answers,
+  trip: undefined,
+  firstLimitedMs: undefined,
+  firstAdmittedMs: undefined,
+});
+
+function differencesOf(
+  cells: readonly CycleCell[],
+  lost: readonly number[],
+  transitions?: Model['transitions'],
+): Promise<readonly Difference[] | undefined> {
+  return explainLost({ cells, lost }, options, (model) =>
+    compare(['a'], { cells, events: transitions?.map((own) => own.flatMap(reportOf)) }, { ...known, model }),
+  );
+}
+
+const answers = (counts: readonly number[]): SeenAnswer[] =>
+  counts.map((count) => ({ count, admitted: count <= 2, state: count <= 2 ? 'allowing' : 'limiting' }));
+
+//  cycle      0  1  2  3  4  5  6  7      threshold 2 within 4; one was sent in cycle 1 that has no answer
+describe.each<[string, Record<number, number[]>, number | undefined]>([
+  ['was not counted', { 0: [1], 1: [2, 3], 3: [4] }, undefined],
+  ['was counted first', { 0: [1], 1: [3, 4], 3: [5] }, undefined],
+  ['was counted in between', { 0: [1], 1: [2, 4], 3: [5] }, undefined],
+  ['was counted last', { 0: [1], 1: [2, 3], 3: [5] }, undefined],
+  ['was counted two cycles later', { 0: [1], 1: [2, 3], 2: [4], 3: [6], 6: [3] }, undefined],
+  ['was counted twice', { 0: [1], 1: [2, 5], 3: [5] }, 1],
+  ['was counted, and forgotten a cycle too early', { 0: [1], 1: [3, 4], 3: [5], 4: [4] }, 4],
+  ['was counted, and forgotten a cycle too late', { 0: [1], 1: [3, 4], 5: [4] }, 5],
+  ['was counted before it was sent', { 0: [2], 1: [3, 4] }, 0],
+])('a request without an answer that %s', (_, counts, first) => {
+  it(first === undefined ? 'is no difference' : `is a difference in cycle ${first}`, async () => {
+    const cells = Object.entries(counts).map(([cycle, own]) => cellOf(Number(cycle), answers(own)));
+    const found = await differencesOf(cells, [1]);
+    expect(found?.reduce((least, { cycle }) => Math.min(least, cycle), 99)).toBe(first ?? 99);
+  });
+});
+
+it('a limiter that limits nothing is found behind lost answers', async () => {
+  const cells = Array.from({ length: 12 }, (_, cycle) =>
+    cellOf(cycle, [{ count: cycle + 1, admitted: true, state: 'allowing' }]),
+  );
+  expect((await differencesOf(cells, [2, 5]))?.length).toBeGreaterThan(0);
+});
+
+it('nothing is concluded where the worlds are too many', async () => {
+  const right = await modelOf(
+    Array.from({ length: 12 }, (_, cycle) => ({ cycle, contract: 0, n: 1 })),
+    options,
+  );
+  // Nothing was told but whether requests were admitted, and the last answer is wrong.
+  const cells = Array.from({ length: 12 }, (_, cycle) =>
+    cellOf(
+      cycle,
+      right.answers(cycle, 0).map(({ admitted }) => ({
+        admitted: cycle === 11 ? true : admitted,
+        count: undefined,
+        state: undefined,
+      })),
+    ),
+  );
+  expect(await differencesOf(cells, [0, 0, 0, 0, 1, 1, 1, 1])).toBeUndefined();
+});
+
+/** Requests of some cycles; each is answered, or its answer is lost and it was counted in this cycle or a later one, or never. */
+const requests = fc.array(
+  fc.record({
+    cycle: fc.nat(9),
+    loses: fc.option(fc.constantFrom(0, 0, 1, 3, undefined), { freq: 5, nil: null }),
+  }),
+  { minLength: 1, maxLength: 14 },
+);
+
+it('a right node is never blamed', async () => {
+  await fc.assert(
+    fc.asyncProperty(requests, fc.nat(), async (all, turn) => {
+      const counted = new Map<number, boolean[]>();
+      const lost: number[] = [];
+      const count = (cycle: number, isAnswered: boolean) =>
+        counted.set(cycle, [...(counted.get(cycle) ?? []), isAnswered]);
+      for (const { cycle, loses } of all) {
+        if (loses === null) {
+          count(cycle, true);
+          continue;
+        }
+        lost.push(cycle);
+        if (loses !== undefined) count(cycle + loses, false);
+      }
+      const arrived = [...counted].map(([cycle, own]): Arrived => ({ cycle, contract: 0, n: own.length }));
+      const right = await modelOf(arrived, options);
+      const cells = [...counted].flatMap(([cycle, own]) => {
+        const at = turn % own.length;
+        const order = [...own.slice(at), ...own.slice(0, at)];
+        const told = [...right.answers(cycle, 0)].filter((_, k) => order[k]);
+        return told.length === 0 ? [] : [cellOf(cycle, told)];
+      });
+      lost.sort((a, b) => a - b);
+      const found = await differencesOf(cells, lost, right.transitions);
+      expect(found ?? []).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});

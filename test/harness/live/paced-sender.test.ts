@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { drawsOf } from '../../../src/core/math/random.js';
+import { VirtualClock } from '../../../src/core/time/virtual.js';
+import {
+  PacedSender,
+  pacings,
+  type Share,
+  scheduleOf,
+  sendAt,
+  sendWindow,
+} from '../../../src/harness/live/paced-sender.js';
+import type { Stage } from '../../../src/harness/live/sending.js';
+import { ModelFeed } from '../../../src/harness/simulate/feed.js';
+import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import { scenario } from './asking.js';
+
+describe('where in its cycle a request is sent', () => {
+  it('is inside the cycle, ascending, and away from its edges where counts matter', () => {
+    const cycles = fc.integer({ min: 10, max: 2_000 });
+    fc.assert(
+      fc.property(fc.constantFrom(...pacings), fc.integer({ min: 1, max: 500 }), cycles, (pacing, n, cycleMs) => {
+        const uncertaintyMs = cycleMs / 50;
+        const window = sendWindow(pacing, n, cycleMs, uncertaintyMs);
+        const at = Array.from({ length: n }, (_, k) => sendAt(pacing, k, n, k / n, window));
+        expect(at).toEqual([...at].sort((a, b) => a - b));
+        const marginMs = pacing === 'steady' || pacing === 'instant' ? 0 : Math.min(uncertaintyMs, cycleMs / 4);
+        expect(at[0]).toBeGreaterThanOrEqual(marginMs);
+        expect(at[n - 1]).toBeLessThan(cycleMs - marginMs);
+      }),
+    );
+  });
+
+  it('leaves half of the cycle free while requests are few', () => {
+    expect(sendWindow('arrival', 10, 50, 1)).toEqual({ fromMs: 2, lengthMs: 23 });
+    expect(sendWindow('arrival', 10_000, 777, 1)).toEqual({ fromMs: 2, lengthMs: 777 - 2 - 77.7 - 1 });
+  });
+});
+
+describe('a schedule', () => {
+  const texts = [
+    'arrivals: [{ model: poisson, rate: 5 }, { model: constant, rate: 3 per 2 cycles }]',
+    'contracts: { count: 4, popularity: { law: zipf, exponent: 1 } }\narrivals: [{ model: poisson, rate: 9 }]',
+    'contracts: { count: 3, independent: true }\narrivals: [{ model: poisson, rate: 2 }]',
+  ];
+
+  it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
+    const one = scenario(`duration: 40\nseed: 11\n${text}`);
+    const traffic = await trafficOf(one, drawsOf(11));
+    const again = await trafficOf(one, drawsOf(11));
+    const feed = new ModelFeed(again, 0);
+    const schedule = scheduleOf(traffic, one);
+    for (let cycle = 0; cycle < 40; cycle += 1) {
+      const counts = Array<number>(one.contracts).fill(0);
+      feed.arrive(cycle, (contract, n) => {
+        counts[contract]! += n;
+      });
+      const { n, contracts, fractions } = schedule.at(cycle);
+      const planned = Array<number>(one.contracts).fill(0);
+      for (const contract of contracts.subarray(0, n)) planned[contract]! += 1;
+      const places = [...fractions.subarray(0, n)];
+      expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
+    }
+  });
+});
+
+describe('shares', () => {
+  const one = scenario(
+    'duration: 30\nstart_cycle: 0\ncosts: { each: { law: uniform, from: 1, to: 99 } }\nseed: 3\narrivals: [{ model: poisson, rate: 7 }]\ncontracts: { count: 3 }',
+  );
+
+  /** What is sent, and what was planned. */
+  async function sentBy(
+    share: Share | undefined,
+  ): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
+    const clock = new VirtualClock(0, 100);
+    const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
+    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), one);
+    const stage = {
+      clock,
+      firstCycle: 2,
+      uncertaintyMs: 1,
+      observer: { plan: (_: number, n: number) => (all.planned += n) },
+      inFlight: { launch: (...request: [contract: number, atMs: number, cost?: number]) => all.sent.push(request) },
+    } as unknown as Stage;
+    new PacedSender(schedule, stage, 'spaced', share).start();
+    clock.run({ untilMs: 5_000 });
+    return all;
+  }
+
+  it.each([1, 2, 3, 7])(
+    'of %i generators are together what one sends, at the same instants, and differ by one request at most',
+    async (of) => {
+      const whole = await sentBy(undefined);
+      const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
+      expect(shares.flatMap(({ sent }) => sent).sort((a, b) => a[1] - b[1])).toEqual(whole.sent);
+      expect(shares.map(({ planned }) => planned)).toEqual(shares.map(({ sent }) => sent.length));
+      const counts = shares.map(({ planned }) => planned);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(2);
+    },
+  );
+});

@@ -1,0 +1,221 @@
+// Real limiters behind real servers, on free loopback ports: nginx, HAProxy and Redis of Debian, and middleware of Node.js.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, createServer as createPort } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastifyRateLimit from '@fastify/rate-limit';
+import express from 'express';
+import { rateLimit } from 'express-rate-limit';
+import fastify from 'fastify';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { type Loopback, loopback } from '../../loopback.js';
+
+export type Running = Loopback;
+
+export function isInstalled(program: string): boolean {
+  return (
+    spawnSync('which', [program], { env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` } }).status === 0
+  );
+}
+
+export async function freePort(): Promise<number> {
+  const { url, close } = await loopback(createPort());
+  await close();
+  return Number(new URL(url).port);
+}
+
+/** Starts a program in a folder of its own, and waits until it listens. */
+export async function started(program: string, args: (folder: string) => string[], port: number): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-real-'));
+  const env = { ...process.env, HOME: folder, PATH: `${process.env['PATH']}:/usr/sbin` };
+  const child = spawn(program, args(folder), { env, cwd: folder, stdio: 'ignore' });
+  await listening(child, program, port);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        const end = () => {
+          rmSync(folder, { recursive: true, force: true });
+          resolve();
+        };
+        if (child.exitCode !== null) return end();
+        child.once('exit', end);
+        child.kill();
+      }),
+  };
+}
+
+async function listening(child: ChildProcess, program: string, port: number): Promise<void> {
+  for (let tried = 0; tried < 200; tried += 1) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`);
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${program} does not listen`);
+}
+
+/** A file that runs in a folder, on a port. */
+export type FileAt = (port: number, folder: string) => string;
+
+/** What passes is answered by the location `@done`. */
+export const nginxFile =
+  (http: string, server: string): FileAt =>
+  (port, folder) =>
+    `daemon off;
+worker_processes 1;
+pid ${folder}/pid;
+error_log /dev/null;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
+  uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e;
+  keepalive_requests 100000;
+  ${http}
+  server {
+    listen 127.0.0.1:${port};
+    root ${folder};
+    ${server}
+    location @done { return 200 done; }
+  }
+}
+`;
+
+export const haproxyFile =
+  (rules: string, tables: string) =>
+  (port: number): string =>
+    `global
+  nbthread 1
+defaults
+  mode http
+  timeout client 10s
+  timeout server 10s
+  timeout connect 1s
+frontend front
+  bind 127.0.0.1:${port}
+  ${rules}
+  http-request return status 200 content-type text/plain string done
+${tables}
+`;
+
+/** @param locations paths and what stands in each, with `key` as the one key of all requests @param server further lines of it */
+export async function startNginx(
+  zones: readonly string[],
+  locations: Readonly<Record<string, string>>,
+  server = '',
+): Promise<Running> {
+  const port = await freePort();
+  return started(
+    'nginx',
+    (folder) => {
+      const blocks = Object.entries(locations).map(
+        ([path, body]) => `location = ${path} { ${body} try_files /none @done; }`,
+      );
+      writeFileSync(
+        join(folder, 'nginx.conf'),
+        nginxFile(zones.join('\n  '), [server, ...blocks].join('\n    '))(port, folder),
+      );
+      return ['-c', join(folder, 'nginx.conf'), '-p', folder];
+    },
+    port,
+  );
+}
+
+/** @param rules of the frontend; requests are tracked in the table of the backend `table` by their path */
+export async function startHaproxy(tables: readonly string[], rules: readonly string[]): Promise<Running> {
+  const port = await freePort();
+  return started(
+    'haproxy',
+    (folder) => {
+      writeFileSync(join(folder, 'haproxy.cfg'), haproxyFile(rules.join('\n  '), tables.join('\n'))(port));
+      return ['-f', join(folder, 'haproxy.cfg'), '-db'];
+    },
+    port,
+  );
+}
+
+export async function startRedis(): Promise<{ readonly port: number } & Running> {
+  const port = await freePort();
+  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  return { ...(await started('redis-server', () => args, port)), port };
+}
+
+const served = (listener: RequestListener): Promise<Running> => loopback(createServer(listener));
+
+export function startExpress(windowMs: number, limit: number): Promise<Running> {
+  const app = express();
+  app.use(rateLimit({ windowMs, limit, standardHeaders: 'draft-8', legacyHeaders: true, validate: false }));
+  app.get('/', (_request, response) => void response.send('done'));
+  return served(app);
+}
+
+export async function startFastify(timeWindow: number, max: number): Promise<Running> {
+  const app = fastify({ forceCloseConnections: true });
+  await app.register(fastifyRateLimit, { max, timeWindow });
+  app.get('/', async () => 'done');
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { url, close: async () => void (await app.close()) };
+}
+
+export function startFlexible(points: number, duration: number, redisPort?: number): Promise<Running> {
+  const limiter =
+    redisPort === undefined
+      ? new RateLimiterMemory({ points, duration })
+      : new RateLimiterRedis({ storeClient: redisClient(redisPort), points, duration });
+  return served((_request, response) => {
+    limiter.consume('key').then(
+      () => response.end('done'),
+      ({ msBeforeNext }: { msBeforeNext: number }) => {
+        response.writeHead(429, { 'retry-after': String(Math.ceil(msBeforeNext / 1000)) }).end();
+      },
+    );
+  });
+}
+
+export async function startFlexibleOnRedis(): Promise<Running> {
+  const redis = await startRedis();
+  const { url, close } = await startFlexible(10, 1, redis.port);
+  return { url, close: async () => void (await Promise.all([close(), redis.close()])) };
+}
+
+/** Of the client of Redis the one call that the limiter makes: its script, with numbers as the answer. */
+function redisClient(port: number): object {
+  const socket = connect(port, '127.0.0.1');
+  socket.unref();
+  const waiting: ((numbers: number[]) => void)[] = [];
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+    for (
+      let found = /^\*2\r\n:(-?\d+)\r\n:(-?\d+)\r\n/.exec(text);
+      found;
+      found = /^\*2\r\n:(-?\d+)\r\n:(-?\d+)\r\n/.exec(text)
+    ) {
+      text = text.slice(found[0].length);
+      waiting.shift()!([Number(found[1]), Number(found[2])]);
+    }
+  });
+  const client: Record<string, unknown> = {
+    status: 'ready',
+    defineCommand(name: string, { lua }: { lua: string }) {
+      client[name] = (args: string[]) =>
+        new Promise<number[]>((resolve) => {
+          waiting.push(resolve);
+          const words = ['EVAL', lua, '1', ...args];
+          socket.write(
+            `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
+          );
+        });
+    },
+  };
+  return client;
+}

@@ -1,0 +1,95 @@
+// A `weir load` that is stopped for 150 ms and goes on: the limiter of a real node is judged by the requests that arrived. One that limits
+// too little is found, and a right one is never accused.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Comparison, Outcome } from '../../../src/harness/outcome/outcome-schema.js';
+import { begin, type Serving, serve, temporaryFolder } from '../../cli/command-line.js';
+
+const CYCLE_MS = 100;
+const STOPPED_MS = 150;
+/** Runs until one is valid: a busy machine may send too late for a verdict, and the pause alone is too late for cycles of 100 ms. */
+const ATTEMPTS = 2;
+
+/** Each lets about a third of the requests pass; with ten times as much, nearly all. */
+const limiters = {
+  'a bucket in ms': (times: number) => ({ like: 'nginx', rate: `${20 * times}r/s`, burst: 5 * times, nodelay: true }),
+  'a fixed window': (times: number) => ({ like: 'express-rate-limit', windowMs: 1000, limit: 20 * times }),
+  'a window of cycles': (times: number) => ({ threshold: 20 * times, within: 10 }),
+} as const;
+
+const folder = temporaryFolder();
+let node: Serving;
+let key: string;
+let made = 0;
+
+beforeAll(async () => {
+  node = await serve(['--store', 'memory', '--cycle-ms', `${CYCLE_MS}`]);
+  const minted = await (await fetch(`${node.url}/api/demo-key/mint`, { method: 'POST' })).json();
+  ({ key } = minted as { key: string });
+});
+afterAll(() => node.stop());
+
+async function post(path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${node.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  expect(answer.status, await answer.clone().text()).toBeLessThan(300);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+/** The path of the gate of a new contract. */
+async function gateOf(limiter: object): Promise<string> {
+  made += 1;
+  const slug = `stopped-${made}`;
+  await post('/api/chain/state-machines', { slug, display_name: slug });
+  const given = 'like' in limiter ? { rule: limiter } : limiter;
+  const { contract } = await post('/api/contracts/templates/rate-limiter/deploy', { slug, ...given });
+  return `/api/chain/${slug}/contracts/${(contract as { id: string }).id}/gate`;
+}
+
+/** The verdict on a new contract of the limiter, by a load that is stopped for a moment once the first requests were counted. */
+async function verdictOn(limiter: object, expected: object): Promise<Comparison> {
+  const path = await gateOf(limiter);
+  const target = { method: 'POST', path, headers: { authorization: `Bearer ${key}` } };
+  const arrivals = [{ model: 'constant', rate: 6 }];
+  const scenario = join(folder, `${made}.yaml`);
+  // JSON is YAML.
+  writeFileSync(
+    scenario,
+    JSON.stringify({ question: 'Q?', duration: 40, cycle_ms: CYCLE_MS, limiter: expected, target, arrivals }),
+  );
+  const load = begin(['load', scenario, '--url', node.url, '--out', 'none', '--json']);
+  const before = await decided();
+  while ((await decided()) < before + 20) await sleep(20);
+  load.child.kill('SIGSTOP');
+  await sleep(STOPPED_MS);
+  load.child.kill('SIGCONT');
+  await load.ended;
+  const told = JSON.parse(load.lines.join('\n')) as Outcome | readonly Outcome[];
+  return [told].flat()[0]!.comparison!;
+}
+
+/** How many requests the node has decided. */
+async function decided(): Promise<number> {
+  const metrics = await (await fetch(`${node.url}/metrics`)).text();
+  const counts = metrics.matchAll(/^weir_decisions_total\{[^}]*\} (\d+)/gm);
+  return [...counts].reduce((sum, [, n]) => sum + Number(n), 0);
+}
+
+describe.each(Object.entries(limiters))('%s', (_, limiter) => {
+  it('that lets ten times as much pass is found', async () => {
+    const { verdict, reason } = await verdictOn(limiter(10), limiter(1));
+    expect(verdict, reason).toBe('node differs');
+  });
+
+  it('that is right is not accused', async () => {
+    let found: string | undefined;
+    for (let n = 0; n < ATTEMPTS && found !== 'agrees'; n += 1) {
+      const { verdict, reason, differences } = await verdictOn(limiter(1), limiter(1));
+      expect([verdict, differences], reason).toEqual([expect.not.stringContaining('differs'), []]);
+      if (verdict === 'run invalid') expect(reason).toMatch(/later cycle|saturated|too many|no decision/);
+      found = verdict;
+    }
+  });
+});

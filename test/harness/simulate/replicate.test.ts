@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/harness/outcome/outcome-schema.js';
+import { figureIntervals, summarise, withReplications } from '../../../src/harness/simulate/replicate.js';
+import type { FigureList } from '../../../src/harness/simulate/replication.js';
+import { replicationSeed } from '../../../src/harness/simulate/replication.js';
+
+it('seeds of replications differ, and the first is that of the scenario', () => {
+  expect([0, 1, 2].map((index) => replicationSeed(7, index))).toEqual([7, '7/1', '7/2']);
+});
+
+it.each([
+  [20, 20, undefined, true],
+  [20, 19, undefined, false],
+  [20, 19, 0.95, true],
+  [20, 18, 0.95, false],
+  // 0.55 * 20 is more than 11 in binary.
+  [20, 11, 0.55, true],
+  [100, 7, 0.07, true],
+  [100, 6, 0.07, false],
+])('of %i runs an expectation held in %i, share %s: %s', (n, held, share, isEnough) => {
+  const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true, ...(share && { share }) };
+  const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
+  const replications = { n, held, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} };
+  const found = withReplications(outcome, { replications, heldIn: [held] }, n);
+  expect([found.expectations[0]!.held, found.verdict]).toEqual([isEnough, isEnough ? 'held' : 'not held']);
+});
+
+it.each([
+  ['before the second run ended', undefined],
+  ['after 30 of 60', 30],
+])('replications that were stopped %s are partial, and nothing is said to hold', (_, n) => {
+  const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true };
+  const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
+  const found = n !== undefined && {
+    replications: { n, held: n, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} },
+  };
+  const judged = withReplications(outcome, found === false ? undefined : { ...found, heldIn: [n!] }, 60);
+  expect([judged.partial, judged.verdict]).toEqual([true, 'invalid']);
+});
+
+describe('an interval is of what can be', () => {
+  const run = (seed: number, figures: FigureList, contracts = 1) => ({
+    ...{ seed, held: [true], contracts, span: { first: 0, last: 359 } },
+    figures: { requests: 900 + seed, 'clients.attempts': 90_000, ...figures },
+  });
+  const of = (name: string, values: readonly number[], contracts = 1) =>
+    figureIntervals(values.map((value, seed) => run(seed, { [name]: value }, contracts)))[name]!;
+
+  it('has no width where all runs are alike: nothing is left to chance', () => {
+    const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
+    expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
+  });
+
+  it('does not grow with the requests of a run for a count that is 0 in every run', () => {
+    expect(of('limited', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
+    expect(of('clients.dropped', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
+  });
+
+  it.each<[name: string, values: number[], contracts: number, most: number]>([
+    ['contracts_limited', [0, 1, 1, 0, 1], 1, 1],
+    ['contracts_limited', [1, 1, 1, 0, 1], 1, 1],
+    ['contracts_limited', [0, 0, 0], 4, 4],
+    ['limiting_cycles', [0, 0, 0], 1, 360],
+    ['limiting_cycles', [0, 340, 360], 1, 360],
+    ['entries', [0, 0, 1], 1, 360],
+    ['service.utilisation', [0.99, 0.9, 1], 1, 1],
+    ['latency_ms', [0.1, 3, 0.2], 1, Number.POSITIVE_INFINITY],
+    ['peak_count', [1, 9, 2], 1, 902],
+  ])('%s of %j in %i contracts lies from 0 to %d', (name, values, contracts, most) => {
+    const { low, mean, high } = of(name, values, contracts);
+    expect([low >= 0, low <= mean, mean <= high, high <= most]).toEqual([true, true, true, true]);
+  });
+});
+
+it('a summary of replications covers only figures that every run has', () => {
+  const run = (seed: number, figures: FigureList) => ({
+    seed,
+    held: [true],
+    figures: { requests: 9, ...figures },
+    contracts: 1,
+    span: { first: 0, last: 9 },
+  });
+  const { n, figures } = summarise([
+    run(1, { limited: 1, 'service.utilisation': 0.5, recovery_cycles: 3, 'clients.mean': Number.NaN }),
+    run(2, { limited: 3, 'service.utilisation': 0.7, 'clients.mean': 1, later: 4 }),
+  ]);
+  expect([n, Object.keys(figures)]).toEqual([2, ['requests', 'limited', 'service.utilisation']]);
+  expect(figures['limited']).toMatchObject({ mean: 2, min: 1, max: 3 });
+});

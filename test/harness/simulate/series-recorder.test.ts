@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import { describe, expect, it } from 'vitest';
+import { Rank } from '../../../src/core/time/rank.js';
+import { VirtualClock } from '../../../src/core/time/virtual.js';
+import { Series } from '../../../src/harness/outcome/series.js';
+import { SeriesRecorder } from '../../../src/harness/simulate/series-recorder.js';
+import { run } from './running.js';
+
+const CYCLE_MS = 100;
+type Happening = readonly [ms: number, tell: (recorder: SeriesRecorder) => void];
+
+/** What a recorder makes of happenings at their instants. */
+function recorded(happenings: readonly Happening[], lastCycle: number, hasService = true): Series {
+  const clock = new VirtualClock(0, CYCLE_MS);
+  const recorder = new SeriesRecorder({ clock, firstCycle: 0, lastCycle, hasService });
+  for (const [ms, tell] of happenings) clock.agenda.at(ms, Rank.client, () => tell(recorder));
+  clock.run();
+  return recorder.finish(lastCycle);
+}
+
+const queued = (ms: number, waiting: number): Happening => [ms, (recorder) => recorder.queued(waiting)];
+const born = (ms: number): Happening => [ms, (recorder) => recorder.born()];
+const served = (ms: number, tookMs: number): Happening => [ms, (recorder) => recorder.ended('succeeded', tookMs)];
+
+describe('the queue is the most that waited in the cycle', () => {
+  it.each<[what: string, happenings: Happening[], queue: number[]]>([
+    ['nobody', [], [0, 0, 0, 0]],
+    ['up and down within a cycle', [queued(110, 3), queued(120, 1), queued(130, 0)], [0, 3, 0, 0]],
+    ['one that stays', [queued(110, 2)], [0, 2, 2, 2]],
+    ['one that goes within a later cycle', [queued(110, 2), queued(250, 1)], [0, 2, 2, 1]],
+    ['what ends with a cycle is no part of the next', [queued(110, 2), queued(200, 0)], [0, 2, 0, 0]],
+    ['what comes for no time at all', [queued(150, 4), queued(150, 0)], [0, 4, 0, 0]],
+  ])('%s', (_, happenings, queue) => expect(recorded(happenings, 3).queue).toEqual(queue));
+});
+
+it('every column of a run, cycle by cycle', () => {
+  const retry: Happening = [170, (recorder) => recorder.retried()];
+  const response: Happening = [180, (recorder) => recorder.responded(12.3456)];
+  const lost: Happening = [250, (recorder) => recorder.ended('given_up', 90)];
+  const happenings = [born(0), born(10), born(20), retry, served(180, 4), served(190, 8), response, lost];
+  expect(recorded(happenings, 2)).toEqual({
+    cycle: [0, 1, 2],
+    open_jobs: [3, 1, 0],
+    retries: [0, 1, 0],
+    latency_ms_p50: [null, 4, null],
+    latency_ms_p99: [null, 8, null],
+    latency_taken: 'from the first attempt until served, plotted at the cycle of completion',
+    queue: [0, 0, 0],
+    response_ms_p50: [null, 12.346, null],
+    response_ms_p99: [null, 12.346, null],
+  });
+});
+
+it('without a service there are no columns of one', () => {
+  const { queue, response_ms_p50, response_ms_p99 } = recorded([born(0)], 1, false);
+  expect([queue, response_ms_p50, response_ms_p99]).toEqual([undefined, undefined, undefined]);
+});
+
+const storm = (more = '') => `question: Q?
+duration: 40
+limiter: { threshold: 60, within: 20 }
+arrivals: [{ model: poisson, rate: 8/s }]
+clients: [{ kind: retrying, timeout: 500ms, max_attempts: 4, backoff: { policy: none } }]
+service: { servers: 1, time: { law: exponential, mean: 150ms } }
+drain: 40
+${more}`;
+
+describe('the series of a simulated run', () => {
+  it('agrees with the figures of the outcome, and with its own schema', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 1_000 }), async (seed) => {
+        const { outcome, series } = await run(storm(), { seed });
+        const { clients, service } = outcome;
+        const all = clients![0]!;
+        const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+        expect({
+          cycles: series!.cycle.length,
+          queue: Math.max(...series!.queue!),
+          retries: sum(series!.retries!),
+          open: series!.open_jobs!.at(-1),
+          faults: Compile(Series).Errors(JSON.parse(JSON.stringify(series))),
+        }).toEqual({
+          cycles: outcome.last_cycle! - outcome.first_cycle! + 1,
+          queue: service!.queue_max,
+          retries: all.retries,
+          open: all.jobs - all.succeeded - all.given_up - all.dropped,
+          faults: [],
+        });
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('is the same for the same seed, ends where a run was stopped, and shows the warm-up too', async () => {
+    const [one, again, stopped, warm] = await Promise.all([
+      run(storm()),
+      run(storm()),
+      run(storm(), { untilCycle: 30 }),
+      run(storm('warm_up: 20\n')),
+    ]);
+    expect(again!.series).toEqual(one!.series);
+    expect(stopped!.series!.retries).toEqual(one!.series!.retries!.slice(0, 31));
+    expect(warm!.series).toEqual(one!.series);
+  });
+
+  it('is none where nobody reacts and nothing waits', async () => {
+    expect((await run('question: Q?\nduration: 5\narrivals: [{ model: constant, rate: 1 }]\n')).series).toBeUndefined();
+  });
+
+  it('stays small however long the run is', async () => {
+    const text = `question: Q?
+duration: 30000
+arrivals: [{ model: poisson, rate: 0.5 }]
+clients: [{ kind: obedient }]
+service: { servers: 1, time: { law: exponential, mean: 900ms } }
+`;
+    const { outcome, series } = await run(text);
+    expect(series!.cycle.length).toBeLessThanOrEqual(16_000);
+    expect(Math.max(...series!.queue!)).toBe(outcome.service!.queue_max);
+  });
+});

@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { lastValueFrom, tap } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { RandomStream } from '../../../src/core/math/random.js';
+import { simulate$, toRun } from '../../../src/harness/simulate/simulate.js';
+import { type PopularitySpec, planPopularity } from '../../../src/harness/traffic/popularity.js';
+import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
+import { read } from '../scenario/reading.js';
+import { drawn, everyCycle, run, type Told } from './running.js';
+
+const counted = (counts: readonly number[], more = '') =>
+  `question: Q?\nduration: ${counts.length}\narrivals: [{ model: counts, counts: [${counts.join(', ')}] }]\n${more}`;
+
+describe('requests in, decisions out: requests:admitted of each cycle, in brackets while limiting', () => {
+  // biome-ignore format: one case a line
+  it.each<[what: string, limiter: string, counts: number[], line: string]>([
+    ['the worked example',
+      '{ threshold: 2, within: 10 }', [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], '1:1 1:1 . . . . . . . [1:0] [1:0] . . . . . . . . . .'],
+    ['the threshold itself is served', '{ threshold: 3, within: 2 }', [3, 0, 3], '3:3 . 3:3 . .'],
+    ['one more trips the gate', '{ threshold: 3, within: 2 }', [4, 0, 3], '[4:3] [.] 3:3 . .'],
+    ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
+    ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
+    ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
+  ])('%s', async (_, limiter, counts, line) => {
+    const { outcome, timeline } = await run(counted(counts, `limiter: ${limiter}\n`));
+    const told = drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!));
+    // The worked example restores and trips again within cycle 10: two transitions, one state at its end.
+    expect(told).toBe(line);
+  });
+
+  it('the transitions of the worked example', async () => {
+    const { outcome } = await run(
+      counted([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], 'limiter: { threshold: 2, within: 10 }\n'),
+    );
+    expect(outcome.by_contract[0]!.transitions).toEqual([
+      { cycle: 9, to: 'limiting', count: 3 },
+      { cycle: 10, to: 'allowing', count: 2 },
+      { cycle: 10, to: 'limiting', count: 3 },
+      { cycle: 11, to: 'allowing', count: 2 },
+    ]);
+    expect(outcome.reactions).toEqual([
+      { contract: 'all', entry_cycle: 9, reaction_cycles: 0, restore_cycle: 10, recovery_cycles: 1 },
+      { contract: 'all', entry_cycle: 10, reaction_cycles: 0, restore_cycle: 11, recovery_cycles: 1 },
+    ]);
+  });
+});
+
+/** The whole run by the naive limiter, each request dealt by itself. */
+function naively(
+  counts: readonly number[],
+  spec: { threshold: number; within: number; first: number; law: PopularitySpec; contracts: number; seed: number },
+) {
+  const { threshold, within, first, law, contracts, seed } = spec;
+  const popularity = planPopularity(law, contracts).make(new RandomStream(seed, 'popularity'));
+  const limiters = Array.from({ length: contracts }, () => new NaiveLimiter(threshold, within, first - 1));
+  const told = limiters.map((): Told[] => []);
+  const peaks = limiters.map(() => ({ peak_count: 0, peak_cycle: null as number | null }));
+  const lastCycle = first + counts.length - 1 + within;
+  for (let cycle = first; cycle <= lastCycle; cycle += 1) {
+    const dealt = limiters.map(() => 0);
+    for (let k = counts[cycle - first] ?? 0; k > 0; k -= 1) dealt[popularity.pick()]! += 1;
+    limiters.forEach((limiter, contract) => {
+      const { admitted } = limiter.decide(dealt[contract]!, cycle);
+      told[contract]!.push({ requests: dealt[contract]!, admitted, count: limiter.count, state: limiter.state });
+      if (limiter.count > peaks[contract]!.peak_count)
+        peaks[contract] = { peak_count: limiter.count, peak_cycle: cycle };
+    });
+  }
+  const by_contract = limiters.map(({ transitions }, contract) => {
+    const requests = told[contract]!.reduce((sum, one) => sum + one.requests, 0);
+    const admitted = told[contract]!.reduce((sum, one) => sum + one.admitted, 0);
+    const entries = transitions.filter(({ to }) => to === 'limiting');
+    const restores = transitions.filter(({ to }) => to === 'allowing');
+    return {
+      id: contracts === 1 ? 'all' : String(contract + 1),
+      threshold,
+      within,
+      requests,
+      admitted,
+      limited: requests - admitted,
+      entries: entries.length,
+      restores: restores.length,
+      limiting_cycles: restores.reduce((sum, { cycle }, index) => sum + cycle - entries[index]!.cycle, 0),
+      ...peaks[contract]!,
+      transitions: [...transitions],
+    };
+  });
+  return { told, lastCycle, by_contract };
+}
+
+const laws = fc.oneof(
+  fc.constant<PopularitySpec>({ law: 'even' }),
+  fc.constant<PopularitySpec>({ law: 'uniform' }),
+  fc.constant<PopularitySpec>({ law: 'zipf', exponent: 1.5 }),
+);
+
+describe('any counts give what the naive limiter gives', () => {
+  const cases = fc.record({
+    counts: fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 })), {
+      minLength: 1,
+      maxLength: 40,
+    }),
+    threshold: fc.integer({ min: 1, max: 12 }),
+    within: fc.integer({ min: 1, max: 15 }),
+    first: fc.constantFrom(0, 7, 2_305_120_007, 100_000_000_000),
+    contracts: fc.integer({ min: 1, max: 4 }),
+    law: laws,
+    seed: fc.integer({ min: 0, max: 99 }),
+  });
+  type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
+  const textOf = ({ counts, threshold, within, first, contracts, law, seed }: Case, more = '') =>
+    counted(
+      counts,
+      `start_cycle: ${first}\nseed: ${seed}\nlimiter: { threshold: ${threshold}, within: ${within} }\ncontracts: { count: ${contracts}, popularity: ${JSON.stringify(law)} }\n${more}`,
+    );
+
+  it.each([
+    ['counted cycle by cycle', ''],
+    ['sent one by one by clients that do not react', 'clients: [{ kind: open }]\n'],
+    ['sent one by one at random instants', 'clients: [{ kind: open }]\n#random'],
+  ])('%s', async (_, more) => {
+    await fc.assert(
+      fc.asyncProperty(cases, async (given) => {
+        const text = textOf(given, more);
+        const { outcome, timeline, totals } = await run(
+          more.includes('#random') ? text.replace('model: counts,', 'model: counts, placement: random,') : text,
+        );
+        const { told, lastCycle, by_contract } = naively(given.counts, given);
+        const sorted = by_contract.toSorted((a, b) => b.limited - a.limited || (a.id < b.id ? -1 : 1));
+        const sum = (name: 'requests' | 'admitted' | 'limited' | 'entries' | 'restores' | 'limiting_cycles') =>
+          by_contract.reduce((total, one) => total + one[name], 0);
+        expect(outcome).toMatchObject({
+          first_cycle: given.first,
+          last_cycle: lastCycle,
+          requests: sum('requests'),
+          admitted: sum('admitted'),
+          limited: sum('limited'),
+          entries: sum('entries'),
+          restores: sum('restores'),
+          limiting_cycles: sum('limiting_cycles'),
+          contracts_limited: by_contract.filter((one) => one.limited > 0).length,
+          peak_count: Math.max(...by_contract.map((one) => one.peak_count)),
+        });
+        expect(outcome.by_contract).toEqual(sorted);
+        by_contract.forEach(({ id }, contract) => {
+          expect(everyCycle(timeline!, id, given.first, lastCycle)).toEqual(told[contract]);
+        });
+        const perCycle = everyCycle(totals, 'all', given.first, lastCycle);
+        expect(perCycle).toEqual(
+          perCycle.map((_, at) => {
+            const limiting = told.filter((one) => one[at]!.state === 'limiting').length;
+            return {
+              requests: told.reduce((n, one) => n + one[at]!.requests, 0),
+              admitted: told.reduce((n, one) => n + one[at]!.admitted, 0),
+              count: limiting,
+              state: limiting > 0 ? 'limiting' : 'allowing',
+            };
+          }),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('length', () => {
+  const overload = counted([5, 5, 5, 5], 'limiter: { threshold: 2, within: 3 }\n');
+
+  it.each<[what: string, more: string, last: number]>([
+    ['the drain is a window', '', 6],
+    ['or what the scenario says', 'drain: 1\n', 4],
+    ['or nothing', 'drain: 0\n', 3],
+  ])('%s', async (_, more, last) => {
+    const { outcome } = await run(overload + more);
+    const [{ transitions }] = outcome.by_contract as [(typeof outcome.by_contract)[0]];
+    expect([outcome.last_cycle, outcome.limiting_cycles, outcome.entries, transitions.length, outcome.partial]).toEqual(
+      [last, last, 1, last === 6 ? 2 : 1, undefined],
+    );
+  });
+
+  it.each([
+    [0, 0, true],
+    [2, 2, true],
+    [5, 5, true],
+    [6, 6, undefined],
+    [1000, 6, undefined],
+  ])('until cycle %i: the run stands at %i, partial %s', async (untilCycle, last, partial) => {
+    const { outcome } = await run(overload, { untilCycle });
+    expect([outcome.last_cycle, outcome.partial, outcome.requests]).toEqual([
+      last,
+      partial,
+      Math.min(20, 5 * (last + 1)),
+    ]);
+  });
+
+  it('clients are told of from the end of the warm-up on', async () => {
+    const { outcome } = await run(`${overload}clients: [{ kind: open }]\nwarm_up: 2\n`);
+    expect([outcome.requests, outcome.clients![0]!.jobs]).toEqual([20, 10]);
+  });
+});
+
+describe('a run that is stopped', () => {
+  it.each([
+    ['counted', ''],
+    ['with clients', 'clients: [{ kind: obedient, max_attempts: 2 }]\n'],
+    ['a fleet', 'contracts: { count: 50, independent: true }\n'],
+  ])('%s: leaves what it has done, and judges that', async (_, more) => {
+    const text = `question: Q?\nduration: 4000\narrivals: [{ model: poisson, rate: 5 }]\n${more}expect: [requests > 0, { that: requests == 0, from: 3999 }]\n`;
+    const whole = await run(text);
+    const controller = new AbortController();
+    const scenario = read(text);
+    const rows = simulate$(scenario, { signal: controller.signal }).pipe(
+      tap(({ cycle }) => {
+        if (cycle >= 1000) controller.abort();
+      }),
+    );
+    const { outcome, timeline, totals } = await lastValueFrom(rows.pipe(toRun(scenario)));
+    const last = outcome.last_cycle!;
+    expect(outcome.partial).toBe(true);
+    expect(last).toBeGreaterThanOrEqual(1000);
+    expect(last).toBeLessThan(1100);
+    expect(outcome.expectations.map(({ held, actual }) => [held, actual])).toEqual([
+      [true, outcome.requests],
+      [false, null],
+    ]);
+    const upTo = (rows: Iterable<{ cycle: number }>) => [...rows].filter(({ cycle }) => cycle < last);
+    expect(upTo(totals.rows())).toEqual(upTo(whole.totals.rows()));
+    expect(upTo(timeline!.rows())).toEqual(upTo(whole.timeline!.rows()));
+  });
+
+  it('before it began: nothing was done, and the outcome says so', async () => {
+    const { outcome } = await run(counted([1, 2, 3]), { signal: AbortSignal.abort() });
+    expect([outcome.partial, outcome.requests, outcome.first_cycle, outcome.last_cycle]).toEqual([true, 0, 0, 0]);
+  });
+});
+
+describe('the same digest', () => {
+  const text =
+    'question: Q?\nduration: 500\nlimiter: { threshold: 20, within: 30 }\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: retrying, backoff: { policy: full_jitter } }]\nservice: { time: { law: exponential, mean: 300ms } }\n';
+  it('for the same seed, watched or not; another one for another seed', async () => {
+    const digestOf = async (options = {}) => (await run(text, options)).outcome.digest;
+    const first = await digestOf();
+    expect(await digestOf()).toBe(first);
+    expect(await digestOf({ signal: new AbortController().signal })).toBe(first);
+    expect(await digestOf({ inspect: () => undefined })).toBe(first);
+    expect(await digestOf({ seed: 1 })).toBe(first);
+    expect(await digestOf({ seed: 2 })).not.toBe(first);
+  });
+});
+
+describe('contracts of their own', () => {
+  it('each has all the arrivals to itself', async () => {
+    const { outcome } = await run(
+      'question: Q?\nduration: 50\ncontracts: { count: 3, independent: true }\narrivals: [{ model: constant, rate: 1 }, { model: spikes, requests: 70, at: 9 }]\n',
+    );
+    expect(outcome.by_contract.map(({ id, requests, limited }) => [id, requests, limited])).toEqual([
+      ['1', 120, 20],
+      ['2', 120, 20],
+      ['3', 120, 20],
+    ]);
+  });
+
+  it('chance is drawn apart for each, and the same whatever their number', async () => {
+    const requestsOf = async (count: number) =>
+      (
+        await run(
+          `question: Q?\nduration: 50\ncontracts: { count: ${count}, independent: true }\narrivals: [{ model: poisson, rate: 3 }]\n`,
+        )
+      ).outcome.by_contract
+        .toSorted((a, b) => Number(a.id) - Number(b.id))
+        .map(({ requests }) => requests);
+    const [two, five] = [await requestsOf(2), await requestsOf(5)];
+    expect(five.slice(0, 2)).toEqual(two);
+    expect(new Set(five).size).toBeGreaterThan(1);
+  });
+});
+
+describe('faults', () => {
+  it('a pause: what comes meanwhile is decided, in order, when the node goes on', async () => {
+    const { outcome, timeline } = await run(
+      counted(
+        [1, 1, 1, 1, 1, 1, 1, 1],
+        'limiter: { threshold: 3, within: 4 }\nfaults: [{ kind: pause, from: 2, to: 5 }]\n',
+      ),
+    );
+    expect(drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!))).toBe(
+      '1:1 1:1 . . . [4:3] [1:0] [1:0] [.] . . .',
+    );
+  });
+
+  it('lost answers: every request is counted, and no client hears of it', async () => {
+    const { outcome } = await run(
+      counted([4, 4], 'clients: [{ kind: retrying, max_attempts: 3 }]\nfaults: [{ kind: lost_answers, share: 1 }]\n'),
+    );
+    const { jobs, attempts, succeeded, given_up } = outcome.clients![0]!;
+    expect({ requests: outcome.requests, jobs, attempts, succeeded, given_up }).toEqual({
+      requests: 24,
+      jobs: 8,
+      attempts: 24,
+      succeeded: 0,
+      given_up: 8,
+    });
+  });
+
+  it('lost answers from a cycle to another', async () => {
+    const { outcome } = await run(
+      counted(
+        [1, 1, 1, 1],
+        'clients: [{ kind: retrying, max_attempts: 1 }]\nfaults: [{ kind: lost_answers, share: 1, from: 1, to: 3 }]\n',
+      ),
+    );
+    expect(outcome.clients![0]!.given_up).toBe(2);
+  });
+});
+
+it('a definition of its own: states that admit are not counted as limiting', async () => {
+  const trigger = (condition: string) =>
+    `{ kind: on_aggregate, event: request, aggregate: count, within: 3, condition: '${condition}' }`;
+  const move = (from: string, to: string, condition: string) =>
+    `      - { from: ${from}, to: ${to}, operator: KO42, trigger: ${trigger(condition)} }\n`;
+  const { outcome, totals } = await run(
+    `${counted([1, 3, 3, 0, 0, 0])}limiter:\n  definition:\n    name: warned\n    version: "1.0"\n    states: { calm: { initial: true, role: initial }, warned: { role: initial }, limiting: { role: intermediate } }\n    transitions:\n${move('calm', 'warned', 'count > 2 && count <= 4')}${move('warned', 'calm', 'count <= 2')}${move('warned', 'limiting', 'count > 4')}${move('limiting', 'warned', 'count <= 4')}`,
+  );
+  expect(outcome.by_contract[0]!.transitions.map(({ cycle, to }) => `${cycle} ${to}`)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/warned$/)]),
+  );
+  expect([...totals.rows()].every(({ count }) => count === 0 || count === 1)).toBe(true);
+});
+
+it('expectations know every entry, however many an outcome lists', async () => {
+  const { outcome } = await run(
+    'question: Q?\nduration: 4000\nlimiter: { threshold: 1, within: 1 }\narrivals: [{ model: spikes, requests: 2, every: 3 }]\nexpect: [last_restore == 4000, entries == 1334]\n',
+  );
+  expect([outcome.reactions!.length, outcome.verdict]).toEqual([1000, 'held']);
+});

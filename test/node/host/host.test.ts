@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest';
+import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
+import { standardOperators } from '../../../src/core/operator/registry.js';
+import { Rank } from '../../../src/core/time/rank.js';
+import { whyNotAt } from '../../../src/node/counting/listeners.js';
+import type { HostEvent } from '../../../src/node/host/ledger.js';
+import { MemoryStore } from '../../../src/node/store/memory.js';
+import { defined, move } from '../../core/limiter/defined.js';
+import { verifyRows } from '../../core/record/verifying.js';
+import { codeOf, failureOf } from '../../failures.js';
+import { decideAt } from './decide-at.js';
+import { CYCLE_MS, virtualHost } from './virtual-host.js';
+
+const kindsOf = (seen: readonly HostEvent[]) =>
+  seen.flatMap((one) => {
+    if (one.kind !== 'row') return [one.kind];
+    const { seq, kind, to, cycle, emitted, inputs } = one.row;
+    return [
+      `${seq} ${kind} ${to ?? ''}@${cycle}`,
+      ...emitted.map((event) => `${seq} ${event}@${cycle} count ${inputs?.S}`),
+    ];
+  });
+
+describe('the main path: events in, decisions out, transitions recorded and verified', () => {
+  it('a burst trips the gate; the agenda restores it in the cycle in which the burst leaves the window', () => {
+    const start = 2_306_790_000;
+    const { clock, host, store, seen } = virtualHost(start);
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }), 'rate-limiter');
+    clock.agenda.at(clock.now() + 3 * CYCLE_MS, Rank.arrival, () => contract.decide(8, clock.cycle()));
+    clock.run();
+    expect(kindsOf(seen)).toEqual([
+      `1 machine_created @${start}`,
+      `2 contract_created allowing@${start}`,
+      `3 transition limiting@${start + 3}`,
+      `3 rate_limited@${start + 3} count 6`,
+      `4 transition allowing@${start + 13}`,
+      `4 rate_restored@${start + 13} count 0`,
+    ]);
+    expect([contract.tally.requests, contract.tally.limited, contract.tally.restores]).toEqual([8, 3, 1]);
+    const rows = store.rows('m');
+    expect(verifyRows(rows)).toMatchObject({ valid: true, rows: 4 });
+    expect(rows[2]).toMatchObject({
+      from: 'allowing',
+      operator: 'KO42',
+      inputs: { S: 6, cycle: start + 3 },
+      cause: 'trigger',
+      emitted: ['rate_limited'],
+      at: new Date((start + 3) * CYCLE_MS).toISOString(),
+    });
+    expect(rows[2]!.master_equation_block).toContain('R(t)');
+    expect(rows[2]!.proof_digest).toBeUndefined();
+  });
+
+  it('a refused request that brings the next admission forward wakes the contract at that time, not at the one before', () => {
+    const { host, seen, runTo } = virtualHost();
+    const of = [
+      { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * CYCLE_MS } },
+      {
+        primitive: 'fixed_window',
+        params: { limit: 4, window_ms: 100 * CYCLE_MS, count_refused: true, block_ms: 777 },
+      },
+    ];
+    const { id } = host.createContract('m', ruleLimiter({ primitive: 'and_all_charged', params: { of } }));
+    // The fourth fills the second window, the fifth begins its block.
+    expect([host.contract(id).decide(4, 0), host.contract(id).decide(1, 0)]).toEqual([3, 0]);
+    runTo(5);
+    const moves = kindsOf(seen).filter((line) => line.includes('transition'));
+    expect(moves).toEqual(['3 transition limiting@0', '4 transition allowing@2']);
+  });
+
+  it('the same events give the same record, hash by hash', () => {
+    const heads = [1, 2].map(() => {
+      const { clock, host, machine } = virtualHost();
+      const { id } = host.createContract('m', rateLimiter({ threshold: 3, within: 4 }));
+      for (let cycle = 1; cycle < 60; cycle += 1)
+        clock.agenda.at(cycle * CYCLE_MS, Rank.arrival, () => host.contract(id).decide(cycle % 8 < 2 ? 4 : 0, cycle));
+      clock.run();
+      return machine.head;
+    });
+    expect(heads[0]).toEqual(heads[1]);
+    expect(heads[0]!.seq).toBeGreaterThan(10);
+  });
+
+  it('idle contracts are never woken; a limiting one wakes when its window can let it go', () => {
+    const { clock, host } = virtualHost();
+    const [idle, busy] = [0, 1].map(() => host.createContract('m', rateLimiter({ threshold: 2, within: 10 })));
+    expect(clock.agenda.size).toBe(0);
+    host.contract(busy!.id).decide(5, 0);
+    expect(clock.agenda.size).toBe(1);
+    expect(clock.agenda.nextDue()).toBe(10 * CYCLE_MS);
+    clock.run();
+    expect([idle!.state, busy!.state, clock.cycle()]).toEqual(['allowing', 'allowing', 10]);
+  });
+
+  it('contracts of equal definitions share one plan, also after a restart', () => {
+    const { host, store } = virtualHost();
+    const made = [5, 5, 6].map((threshold) => host.createContract('m', rateLimiter({ threshold })));
+    const revived = [...virtualHost(0, store).host.contracts.values()];
+    for (const contracts of [made, revived])
+      expect(contracts.map(({ plan }) => plan === contracts[0]!.plan)).toEqual([true, true, false]);
+  });
+
+  it('a definition that fires on silence is first evaluated in the cycle after its creation', () => {
+    const { clock, host, seen } = virtualHost(7);
+    const says = (emit: string) => ({ event: 'beat', within: 3, post_actions: [{ emit }] });
+    const beat = [
+      move('alive', 'silent', 'count < 1', says('lost')),
+      move('silent', 'alive', 'count >= 1', says('found')),
+    ];
+    const contract = host.createContract('m', defined('heartbeat', { alive: { initial: true }, silent: {} }, beat));
+    expect(contract.image.firstFireCycle).toBe(8);
+    clock.agenda.at(10 * CYCLE_MS, Rank.arrival, () => contract.decide(1, 10, contract.listensTo('beat')));
+    clock.run();
+    expect(kindsOf(seen).filter((line) => line.includes('lost') || line.includes('found'))).toEqual([
+      '3 lost@8 count 0',
+      '4 found@10 count 1',
+      '5 lost@13 count 0',
+    ]);
+  });
+});
+
+describe('events with a cycle of their own', () => {
+  it.each([
+    [20, 20, 'admitted 2, 0 left at 30'],
+    [15, 20, 'admitted 2, 0 left at 25'],
+    [11, 20, 'admitted 2, 0 left at 21'],
+    [10, 20, 'event_too_old'],
+    [21, 20, 'event_in_future'],
+  ])('happened in %i, now %i: %s', (happened, now, expected) => {
+    const { host, runTo } = virtualHost();
+    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+    runTo(now);
+    const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
+    if (refused !== undefined) return expect(refused.code).toBe(expected);
+    const admitted = decideAt(host, contract, 2, happened);
+    contract.advance(happened + 10);
+    expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
+  });
+});
+
+describe('manual transitions', () => {
+  const made = () => {
+    const parts = virtualHost(100);
+    return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
+  };
+
+  it('without a hold the next advance applies the rules again', () => {
+    const { clock, host, contract } = made();
+    const moved = { from: 'allowing', to: 'limiting', cause: 'manual', emitted: ['rate_limited'] };
+    expect(host.transition(contract, { to: 'limiting' })).toMatchObject({ seq: 3, cycle: 100, ...moved });
+    clock.run();
+    expect([contract.state, contract.gate.cycle]).toEqual(['allowing', 101]);
+  });
+
+  it('a hold keeps the state for its cycles; then the rules apply', () => {
+    const { clock, host, contract, seen } = made();
+    host.transition(contract, { to: 'limiting', holdCycles: 20 });
+    expect(contract.decide(1, 110)).toBe(0);
+    clock.run();
+    expect(kindsOf(seen).slice(-2)).toEqual(['4 transition allowing@120', '4 rate_restored@120 count 0']);
+  });
+
+  it.each([
+    ['allowing', 'no_transition', 'There is no transition from "allowing" to "allowing".'],
+    ['limitng', 'no_transition', 'Did you mean "limiting"?'],
+  ])('to %s is refused: %s', (to, code, words) => {
+    const { host, contract, store } = made();
+    const refused = failureOf(() => host.transition(contract, { to }));
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(words) });
+    expect(store.rows('m')).toHaveLength(2);
+  });
+});
+
+describe('physics operators', () => {
+  const newton = [...standardOperators().values()].find(
+    ({ name, kind }) => kind === 'physics' && /newton/i.test(name),
+  )!;
+  const [mass, acceleration] = Object.keys(newton.inputs) as [string, string];
+  const definition = {
+    name: 'press',
+    version: '1.0',
+    states: { idle: { initial: true }, pressing: {} },
+    transitions: [
+      {
+        ...{ from: 'idle', to: 'pressing', operator: newton.id, proof_required: true },
+        ...{ fires_when: 'input.level >= 3', inputs: { [mass]: 2 } },
+      },
+      { from: 'pressing', to: 'idle', operator: 'KO42' },
+    ],
+  };
+  const made = () => {
+    const parts = virtualHost();
+    return { ...parts, contract: parts.host.createContract('m', definition) };
+  };
+
+  it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
+    'are those that are given, and not %s, which every object has',
+    (name) => {
+      const { host } = virtualHost();
+      const [first, ...others] = definition.transitions;
+      const asks = (condition: string) => {
+        const move = { ...first, operator: 'KO42', inputs: {}, proof_required: false, fires_when: condition };
+        const contract = host.createContract('m', { ...definition, transitions: [move, ...others] });
+        return codeOf(() => host.transition(contract, { to: 'pressing' }));
+      };
+      const conditions = [`input.${name} != 5`, `input.${name} + 1 != 5`, `input.${name} == input.${name}`];
+      expect(conditions.map(asks)).toEqual(conditions.map(() => 'condition_failed'));
+    },
+  );
+
+  it('are computed, proved and verified at each fire; the proof digest is on the row, the substrate beside it', () => {
+    const { host, contract, store } = made();
+    const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
+    expect(row).toMatchObject({
+      operator: newton.id,
+      result: 8,
+      substrate: { operator: 'KO42', inputs: { S: 1, cycle: 0 } },
+    });
+    expect(row.proof_digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+  });
+});
+
+describe('when something breaks', () => {
+  it('an actor that throws is reported with its contract, and the others go on', () => {
+    const { host, seen } = virtualHost();
+    const [broken, whole] = [10, 11].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
+    Object.defineProperty(broken!.plan.states[0]!.transitions[0]!.trigger!, 'counts', {
+      get: () => {
+        throw new Error('broken guard');
+      },
+    });
+    for (const cycle of [0, 1])
+      expect(codeOf(() => host.contract(broken!.id).decide(5, cycle))).toBe('contract_failed');
+    expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', failure: { cause: { message: 'broken guard' } } });
+    expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
+  });
+
+  it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
+    let isFull = false;
+    const store = new MemoryStore({ failCommits: () => isFull });
+    const { host, seen } = virtualHost(0, store);
+    const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
+    const published = seen.length;
+    isFull = true;
+    contract.decide(5, 0);
+    expect(seen).toHaveLength(published);
+    expect(codeOf(() => host.createMachine({ slug: 'n' }))).toBe('store_failed');
+  });
+});
+
+describe('after a restart', () => {
+  it('contracts continue with window and state; cycles that passed are advanced one by one in effect', () => {
+    const { host, store, runTo } = virtualHost();
+    const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+    runTo(3);
+    host.contract(id).decide(8, 3);
+    host.saveWindows();
+    host.commit();
+
+    const soon = virtualHost(7, store);
+    expect([soon.host.contract(id).state, soon.host.contract(id).gate.count]).toEqual(['limiting', 8]);
+    const later = virtualHost(500, store);
+    expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
+    expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+  });
+});
+
+describe('a record never goes back in time', () => {
+  it('however many contracts were asleep, and whoever is asked first', () => {
+    const { host, store } = virtualHost();
+    const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
+    for (const { id } of contracts) host.contract(id).decide(3, 0);
+    host.saveWindows();
+    host.commit();
+
+    // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
+    host.contract(contracts[0]!.id).decide(1, 100);
+    const last = store.rows('m').slice(-3);
+    expect(last.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
+
+    const revived = virtualHost(100, store);
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+    expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
+  });
+
+  it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
+    const { host, store } = virtualHost();
+    for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
+    host.saveWindows();
+    host.commit();
+    virtualHost(500, store);
+    const last = store.rows('m').slice(-3);
+    expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
+    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+  });
+});

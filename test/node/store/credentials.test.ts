@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { Failure } from '../../../src/core/schema/failure.js';
+import type { Key } from '../../../src/node/store/credential-store.js';
+import { MemoryCredentials } from '../../../src/node/store/memory-credentials.js';
+import { temporaryFolder } from '../../left-behind.js';
+import { describeCredentials } from '../../suite/credentials.js';
+import { storesOfFile } from './opened.js';
+
+const KEY: Key = {
+  id: 'k',
+  hash: 'ab'.repeat(32),
+  owner: 'o',
+  scopes: ['read', 'gate'],
+  machine: 'edge',
+  createdAtMs: 1,
+  expiresAtMs: 2,
+  isRevoked: false,
+};
+const SESSION = { hash: 'cd'.repeat(32), keyId: 'k', expiresAtMs: 3 };
+
+const openStore = storesOfFile();
+
+describeCredentials('credentials in memory', () => new MemoryCredentials());
+describeCredentials('credentials on disk', () => openStore().credentials);
+
+it('credentials on disk outlive the process, once the store has committed', () => {
+  const dir = temporaryFolder();
+  const store = openStore({ dir });
+  store.credentials.putKey(KEY);
+  store.credentials.putSession(SESSION);
+  store.close();
+  const { credentials } = openStore({ dir });
+  expect([credentials.keyByHash(KEY.hash), credentials.sessionByHash(SESSION.hash)]).toEqual([
+    KEY,
+    { session: SESSION, key: KEY },
+  ]);
+});
+
+it('credentials are durable with the other writes of a commit, or not at all', () => {
+  const store = openStore({ failCommits: () => true });
+  const told: (Failure | undefined)[] = [];
+  store.credentials.putKey(KEY);
+  store.commit((failure) => told.push(failure));
+  expect([told[0]?.code, store.credentials.keyByHash(KEY.hash)]).toEqual(['store_failed', undefined]);
+  expect(() => store.credentials.putKey(KEY)).toThrow(Failure);
+});

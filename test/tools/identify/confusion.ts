@@ -1,0 +1,93 @@
+// How many limiters drawn at random are named rightly, in virtual time.
+
+import type { Range } from '../../../src/core/math/range.js';
+import { type Answer, answerOf } from '../../../src/tools/identify/answer.js';
+import type { Investigated } from '../../../src/tools/identify/explanations.js';
+import { investigate } from '../../../src/tools/identify/investigation.js';
+import { type RandomLimiter, randomLimiter } from './random-limiter.js';
+import { limiterOf, played } from './virtual.js';
+
+export interface Case {
+  readonly seed: number;
+  readonly truth: RandomLimiter;
+  readonly found: Investigated;
+  readonly answer: Answer;
+  /** The one family of the answer, or its verdict. */
+  readonly named: string;
+  /** Limit and span of the first rule of the right family are those of the limiter. */
+  readonly isExact: boolean;
+  /** One rule is named, and it is of another family. */
+  readonly isWrong: boolean;
+  /** No interval of a span of the right family holds the span of the limiter. */
+  readonly isOutside: boolean;
+  readonly cpuMs: number;
+}
+
+const options = { budget: 1_000, timeMs: 3_600_000, hasKeys: false, resolution: 0.01 };
+
+export function identified(seed: number): Case {
+  const truth = randomLimiter(seed);
+  const { definition, network } = truth;
+  const from = process.cpuUsage();
+  const found = played(investigate(options), limiterOf(definition, 0, network.serviceMs), network, seed);
+  const answer = answerOf(found, options.resolution);
+  const { user, system } = process.cpuUsage(from);
+  const families = [...new Set(answer.rules.map(({ family }) => family))];
+  return {
+    seed,
+    truth,
+    found,
+    answer,
+    named: families.length === 0 ? answer.verdict : families.length === 1 ? families[0]! : `one of ${families.length}`,
+    isExact: isExact(truth, answer),
+    isWrong: families.length > 0 && !families.includes(truth.family),
+    isOutside: isOutside(truth, answer),
+    cpuMs: (user + system) / 1000,
+  };
+}
+
+function isOutside({ family, spanMs }: RandomLimiter, { rules }: Answer): boolean {
+  const spans = rules
+    .filter((one) => one.family === family)
+    .map(({ parameters }) => parameters['window_ms'] ?? parameters['token_ms']);
+  const isIn = ({ least, most }: Range) => least <= spanMs && spanMs <= most;
+  return family !== 'concurrency' && spans.length > 0 && !spans.some((span) => (span!.pieces ?? [span!]).some(isIn));
+}
+
+/** Counts exactly; the span of a rate within 2 %, that of a window within the resolution, or what its network lets be seen of it. */
+function isExact({ family, limit, spanMs, network }: RandomLimiter, { rules }: Answer): boolean {
+  const rule = rules.find((one) => one.family === family);
+  if (rule === undefined || rule.parameters['limit']!.value !== limit) return false;
+  const span = rule.parameters['window_ms'] ?? rule.parameters['token_ms'];
+  const share = rule.parameters['token_ms'] === undefined ? options.resolution : 0.02;
+  return (
+    family === 'concurrency' || Math.abs(span!.value - spanMs) <= Math.max(share * spanMs, 2 * network.jitterMs, 1)
+  );
+}
+
+/** Rows: what they are. Columns: what they were named. */
+export function confusionTable(cases: readonly Case[]): string {
+  const rights = cases.filter(({ named, truth }) => named === truth.family);
+  const wrong = cases.filter(({ isWrong }) => isWrong);
+  const middle = (of: (one: Case) => number) => [...cases].map(of).sort((a, b) => a - b)[cases.length >> 1]!;
+  const columns = [...new Set(cases.map(({ named }) => named))].sort();
+  const rows = [...new Set(cases.map(({ truth }) => truth.family))].sort().map((family) => {
+    const own = cases.filter(({ truth }) => truth.family === family);
+    const counts = columns.map((name) =>
+      String(own.filter(({ named }) => named === name).length || '.').padStart(name.length),
+    );
+    return `${family.padEnd(18)}${counts.join('  ')}`;
+  });
+  return [
+    `${' '.repeat(18)}${columns.join('  ')}`,
+    ...rows,
+    `right ${rights.length} of ${cases.length}, exact ${rights.filter(({ isExact }) => isExact).length}; wrong name ${wrong.length}: seeds ${wrong.map(({ seed }) => seed).join(' ')}`,
+    `outside their interval: seeds ${
+      cases
+        .filter(({ isOutside }) => isOutside)
+        .map(({ seed }) => seed)
+        .join(' ') || 'none'
+    }`,
+    `medians: ${middle(({ answer }) => answer.requests)} requests, ${middle(({ answer }) => answer.seconds)} s, ${Math.round(middle(({ cpuMs }) => cpuMs))} ms of processor time`,
+  ].join('\n');
+}

@@ -1,0 +1,32 @@
+// The search for parameters must not lose those of the rule that gave the answers, when it starts from none.
+import { expect, it } from 'vitest';
+import { bucketsWithin } from '../../../src/tools/identify/bucket-limits.js';
+import { evidenceOf } from '../../../src/tools/identify/evidence.js';
+import { fitted } from '../../../src/tools/identify/fit.js';
+import { isByToken } from '../../../src/tools/identify/structure.js';
+import { TOLERANCE_MS } from '../../../src/tools/identify/violation.js';
+import { askedAtRandom } from './asked-at-random.js';
+import { randomLimiter } from './random-limiter.js';
+
+const cases = Array.from({ length: 40 }, (_, k) => {
+  const limiter = randomLimiter(k + 1);
+  return { seed: k + 1, ...limiter.hypothesis, evidence: evidenceOf(askedAtRandom(limiter, k + 1)) };
+});
+
+it('finds parameters with which a rule gives its answers, except for estimates', () => {
+  const others = cases.filter(({ structure }) => structure.family !== 'sliding counter');
+  const missed = others.filter(({ structure, evidence }) => fitted(structure, evidence).violationMs > TOLERANCE_MS);
+  expect(missed.map(({ seed }) => seed)).toEqual([]);
+  expect(others.length).toBeGreaterThan(30);
+});
+
+it('finds the limit and the time of a token of each bucket', () => {
+  const buckets = cases.filter(({ structure }) => isByToken(structure) && structure.period === undefined);
+  const missed = buckets.filter(({ structure, parameters: { limit, spanMs }, evidence }) => {
+    if (structure.id === 'bucket-whole') return false;
+    const near = bucketsWithin(evidence, spanMs / 10, spanMs * 10);
+    return !near.some((one) => one.limit === limit && Math.abs(one.tokenMs / spanMs - 1) < 0.05);
+  });
+  expect(missed.map(({ seed }) => seed)).toEqual([]);
+  expect(buckets.length).toBeGreaterThan(6);
+});

@@ -1,0 +1,207 @@
+// Limiters in virtual time, behind latency and jitter: each is recognised with its numbers, and one that is none of them gets no name.
+import { describe, expect, it } from 'vitest';
+import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
+import { RandomStream } from '../../../src/core/math/random.js';
+import { answerOf } from '../../../src/tools/identify/answer.js';
+import { investigate } from '../../../src/tools/identify/investigation.js';
+import { investigateKeyed } from '../../../src/tools/identify/key-check.js';
+import { type Decide, limiterOf, type Network, played } from './virtual.js';
+
+const options = { budget: 500, timeMs: 300_000, hasKeys: false, resolution: 0.01 };
+const near: Network = { latencyMs: 2, jitterMs: 1 };
+
+function answered(decide: Decide, network = near, seed = 1, more = {}) {
+  return answerOf(played(investigate({ ...options, ...more }), decide, network, seed), options.resolution);
+}
+
+const window1s = { limit: 10, window_ms: 1000 };
+const haproxy: RuleDefinition = {
+  primitive: 'sliding_counter',
+  params: { ...window1s, count_refused: true, even_ms: true },
+  clock_resolution_ms: 1,
+};
+/** Structure, limit and span that have to be found, and the rule. */
+// biome-ignore format: one case a line
+const known: readonly [name: string, structure: string, limit: number, spanMs: number, rule: RuleDefinition][] = [
+  ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: { ...window1s, count_refused: true } }],
+  ['a fixed window on a grid', 'fixed-grid', 10, 1000, { primitive: 'fixed_window', params: { ...window1s, align: 'epoch' } }],
+  ['a sliding log', 'log', 10, 1000, { primitive: 'sliding_log', params: window1s }],
+  ['a token bucket', 'bucket', 10, 100, { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 10 } }],
+  ['HAProxy http_req_rate', 'counter-refused', 10, 1000, haproxy],
+  ['a sliding counter on a grid', 'counter-grid-floor', 10, 1000,
+    { primitive: 'sliding_counter', params: { ...window1s, align: 'epoch', floor_prev: true }, clock_resolution_ms: 1 }],
+];
+
+describe('what is recognised', () => {
+  it.each([
+    ['37 tokens, of which a request takes three', 37 / 3, 300],
+    ['three requests and a half', 3.5, 200],
+  ])('a bucket of no whole number of requests: %s', (_, capacity, spanMs) => {
+    const { rules } = answered(
+      limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: spanMs, capacity } }, 0),
+      {
+        latencyMs: 0.3,
+        jitterMs: 0.2,
+      },
+    );
+    expect(rules.map(({ structure }) => structure)).toEqual(['bucket-part']);
+    const { limit, token_ms: token } = rules[0]!.parameters;
+    expect(Math.abs(limit!.value - capacity)).toBeLessThan(0.1);
+    expect([token!.least < spanMs, token!.most > spanMs]).toEqual([true, true]);
+  });
+
+  it.each(known)('%s', (_, structure, limit, spanMs, rule) => {
+    const { verdict, rules } = answered(limiterOf(rule, 0));
+    const [found] = rules;
+    const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    expect(Math.abs(span!.value - spanMs) / spanMs).toBeLessThan(0.02);
+  });
+
+  // Probes of one or two requests: forty of them, on instants known to within 5 ms or sent up to 40 ms too late, do not decide.
+  it.each<[string, Network]>([
+    ['jitter', { latencyMs: 0.1, jitterMs: 5 }],
+    ['a busy machine', { latencyMs: 0.1, jitterMs: 0.3, lateMs: 40 }],
+  ])('nginx with 10 requests a second and no burst, over %s', (_, network) => {
+    const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
+    for (const seed of [1, 4]) {
+      const { verdict, rules } = answered(limiterOf({ ...nginx, clock_resolution_ms: 1 }, 0), network, seed);
+      expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
+    }
+  });
+
+  // One window of 8 or 10 segments came so near over these that it was named too.
+  it.each([23, 25, 29])('nginx with 10 requests a second and no burst, over network %i', (seed) => {
+    const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
+    const network = { latencyMs: 0.3, jitterMs: 0.4 };
+    const { verdict, rules } = answered(limiterOf(nginx, 0), network, seed, { timeMs: 120_000 });
+    expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
+  });
+});
+
+it('plans each probe from the end of the search on, so the last one meets the limit, as planned', () => {
+  const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 150, capacity: 8 } }, 0);
+  const last: string[][] = [];
+  const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
+    if (probe.words === 'what is expected, in a fresh series') last.push(seen.map(({ decision }) => decision));
+  });
+  const { verdict, rules } = answerOf(found, options.resolution);
+  expect([verdict, rules[0]?.structure]).toEqual(['identified', 'bucket']);
+  expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
+});
+
+describe('a limiter that was in use just before', () => {
+  const used = (rule: RuleDefinition): Decide => {
+    const limiter = limiterOf(rule, 0);
+    let isUsed = false;
+    return (tMs, key) => {
+      if (!isUsed) for (let k = 0; k < 25; k += 1) limiter(tMs - 900 + 35 * k, key);
+      isUsed = true;
+      return limiter(tMs, key);
+    };
+  };
+
+  // biome-ignore format: one case a line
+  it.each<[string, string, number, number, RuleDefinition, number]>([
+    ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
+    ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
+    ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
+    // Its first answers looked like those of a counter that blocks.
+    ['nginx', 'bucket', 6, 100, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
+    // After a rest several periods of its grid explain the answers: one that explains the first ones, too, is looked for.
+    ['a fixed window on a grid', 'fixed-grid', 10, 2000, { primitive: 'fixed_window', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+    ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
+    // What it had counted can lie in too many ways: all of it at one instant.
+    ['HAProxy http_req_rate', 'counter-refused', 10, 2000, { ...haproxy, params: { limit: 10, window_ms: 2000, count_refused: true, even_ms: true } }, 1],
+    ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
+  ])('%s is named, and what it had admitted before is said', (_, structure, limit, spanMs, rule, seed) => {
+    const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
+    const [found] = rules;
+    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+    const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
+    expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
+    expect(remarks[0]).toMatch(/^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/);
+    // A fresh series tests the first explanation, and one the second.
+    expect(requests).toBeLessThan(250);
+  });
+});
+
+describe('keys', () => {
+  const window: RuleDefinition = {
+    primitive: 'fixed_window',
+    params: { limit: 10, window_ms: 1000, count_refused: true },
+  };
+  const { hasKeys: _, ...limits } = options;
+  const each = limiterOf(window, 0);
+  const all = limiterOf(window, 0);
+
+  it.each<[string, Decide, string]>([
+    ['each on its own', each, 'fixed'],
+    ['one count for all', (tMs) => all(tMs, 'all'), 'fixed'],
+  ])('are counted: %s', (keys, decide, structure) => {
+    const asked: string[] = [];
+    const found = played(investigateKeyed(limits), decide, near, 1, ({ key, probe }) => {
+      if (probe.words.startsWith('a new key')) asked.push(key);
+    });
+    const { verdict, rules } = answerOf(found, options.resolution);
+    expect([found.keys, verdict, rules[0]?.structure]).toEqual([keys, 'identified', structure]);
+    const own = ['weir-0-other-0', 'weir-0', 'weir-0-other-1', 'weir-0', 'weir-0', 'weir-0'];
+    expect(asked).toEqual(keys === 'each on its own' ? own : own.slice(0, 1));
+    expect(found.evidence.keys.length > 1).toBe(keys === 'each on its own');
+  });
+
+  it('are never said to be counted apart where one bucket is for all, however quickly it fills', () => {
+    const told = Array.from({ length: 20 }, (_, k) => {
+      const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1 + 1.5 * k, capacity: 1 } }, 0);
+      const found = played(investigateKeyed({ ...limits, budget: 14 }), (tMs) => decide(tMs, 'all'), near, k);
+      return found.keys ?? 'not asked';
+    });
+    expect([...new Set(told)].sort()).toEqual(['not known', 'one count for all']);
+  });
+});
+
+describe('what gets no name', () => {
+  it('refuses at random', () => {
+    const random = new RandomStream(5, 'refusals');
+    const { verdict, rules } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0));
+    expect(['none', 'undecided']).toContain(verdict);
+    expect(rules).toEqual([]);
+  });
+
+  it.each([1, 2, 3])('refuses one in six at random: %i', (seed) => {
+    const random = new RandomStream(seed, 'refusals');
+    expect(answered(() => (random.uniform() < 0.17 ? LIMITED : 0), near, seed).rules).toEqual([]);
+  });
+
+  it.each([1, 2])('has a second limit, for longer: %i', (seed) => {
+    const limits = [
+      { limit: 5, window_ms: 1_000 },
+      { limit: 20, window_ms: 10_000 },
+    ].map((params) => ruleOf({ primitive: 'sliding_log', params }));
+    const states = limits.map((rule) => rule.fresh(0));
+    const decide: Decide = (tMs) => {
+      if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
+      return Math.max(...limits.map((rule, k) => rule.decide(states[k], tMs, 1, 0)));
+    };
+    expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, seed).rules).toEqual([]);
+  });
+
+  it('changes its limit half-way', () => {
+    const limits = [10, 6].map((limit) =>
+      limiterOf({ primitive: 'fixed_window', params: { limit, window_ms: 1000 } }, 0),
+    );
+    let fromMs: number | undefined;
+    const decide: Decide = (tMs, key) => {
+      fromMs ??= tMs;
+      return limits[tMs < fromMs + 6_000 ? 0 : 1]!(tMs, key);
+    };
+    const { verdict, rules, remarks } = answered(decide);
+    expect([verdict, rules]).toEqual(['none', []]);
+    expect(remarks.join(' ')).toMatch(/the first that none explains is request \d+/);
+  });
+
+  it('never refuses', () => {
+    expect(answered(() => 0)).toMatchObject({ verdict: 'never limited', rules: [] });
+  });
+});

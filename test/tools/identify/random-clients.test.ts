@@ -1,0 +1,37 @@
+// Retry policies that seeds draw, against scripts in virtual time: none gets a wrong name, and intervals hold what is true.
+import { expect, it } from 'vitest';
+import { drawsOf } from '../../../src/core/math/random.js';
+import { clientAnswer } from '../../../src/tools/identify/client/client-answer.js';
+import { investigateClient } from '../../../src/tools/identify/client/client-investigation.js';
+import { randomClient } from './random-client.js';
+import { investigated, machine } from './simulated-client.js';
+
+const sameOfFixed = new Set(['additive', 'subtractive', 'proportional']);
+
+// 70032: of the gaps that are looked at first, none is before a second retry. 70064: a gap is shorter than answers are late.
+it.each([40, 41, 42, 43, 44, 70_032, 70_064])('seed %s', (seed) => {
+  const truth = randomClient(seed);
+  const draw = drawsOf(seed);
+  const investigation = investigateClient(draw('identify client'));
+  const found = investigated(investigation, truth.client, machine(draw('late')), draw('client'));
+  const { waits, verdict } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+  expect(verdict).not.toBe('none');
+  const [named] = waits;
+  // What remains open is listed.
+  if (verdict === 'ambiguous') return;
+  // A fixed wait that is longer or shorter by a share has the law of one that is longer by so many ms.
+  if (truth.growth === 'fixed' && named!.jitter !== truth.jitter && sameOfFixed.has(truth.jitter)) {
+    expect(sameOfFixed).toContain(named!.jitter);
+    return;
+  }
+  expect(named!.jitter).toBe(truth.jitter);
+  if (truth.jitter !== 'decorrelated') expect(named!.growth).toBe(truth.growth);
+  for (const [name, value] of Object.entries(truth.parameters)) {
+    const [least, most] = named!.intervals[name] ?? [value, value];
+    const isClose = Math.abs((named!.parameters[name] ?? value) / value - 1) < 0.05;
+    expect({ name, isHeld: isClose || (least <= value && (most ?? Infinity) >= value) }).toEqual({
+      name,
+      isHeld: true,
+    });
+  }
+});
