@@ -21,6 +21,7 @@ import type { FastifyError } from 'fastify';
 import { interval, type Subscription } from 'rxjs';
 import { Rank } from '../core/time/rank.js';
 import { AgendaScheduler } from '../core/time/rx-scheduler.js';
+import { WallClock } from '../core/time/wall.js';
 import type { NodeContext } from './node-context.js';
 import {
   answerUnrouted,
@@ -55,9 +56,12 @@ export class Connections {
   readonly #servers: Server[] = [];
   #admitted = 0;
   #drain: Subscription | undefined;
+  /** That of the node may be moved by hand. */
+  readonly #closingClock: WallClock;
 
   constructor(context: ConnectionContext) {
     this.#context = context;
+    this.#closingClock = new WallClock(context.clock.cycleMs);
   }
 
   server(answer: RequestListener): Server {
@@ -113,14 +117,16 @@ export class Connections {
 
   /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */
   drain(): void {
-    this.#drain ??= interval(DRAIN_CHECK_MS, new AgendaScheduler(this.#context.clock, Rank.report)).subscribe(() =>
-      this.#hangUpSilent(),
-    );
+    this.#closingClock.start();
+    const checks = interval(DRAIN_CHECK_MS, new AgendaScheduler(this.#closingClock, Rank.report));
+    this.#drain ??= checks.subscribe(() => this.#hangUpSilent());
   }
 
   /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */
   async close(): Promise<void> {
-    const { clock, limits } = this.#context;
+    const { limits } = this.#context;
+    const clock = this.#closingClock;
+    clock.start();
     // The system resets connections that it has made and that were not taken. One is taken in each turn of the loop.
     const until = clock.monotonicMs() + ACCEPT_MS;
     for (let before = -1; before !== this.#admitted && clock.monotonicMs() < until; ) {
@@ -139,6 +145,7 @@ export class Connections {
     await Promise.all(ended);
     finished.abort();
     this.#drain?.unsubscribe();
+    clock.stop();
   }
 
   /** Of the requests that came in one piece, the last alone says that its answer closes the connection. */
@@ -154,7 +161,8 @@ export class Connections {
   }
 
   #hangUpSilent(): void {
-    const { clock, limits } = this.#context;
+    const { limits } = this.#context;
+    const clock = this.#closingClock;
     const nowMs = clock.monotonicMs();
     for (const socket of this.#open) {
       const { answering, bytesRead, bytesAtBegin = 0 } = socket;

@@ -41,7 +41,7 @@ it('no other file of the command writes words', () => {
   // Files for programs: bytes as they are. The screen of a run draws by control characters.
   const own = ['say.ts', 'node-record.ts', 'report.ts', 'completion.ts'];
   const folder = new URL('../../src/cli/', import.meta.url);
-  const others = readdirSync(folder).filter((name) => !own.includes(name));
+  const others = readdirSync(folder).filter((name) => name.endsWith('.ts') && !own.includes(name));
   expect(
     others.filter((name) => /process\.std(out|err)\.write\(/.test(readFileSync(new URL(name, folder), 'utf8'))),
   ).toEqual([]);
