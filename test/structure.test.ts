@@ -67,7 +67,7 @@ const most = {
     'weir.ts': 161,
   } as Readonly<Record<string, number>>,
   src: 101_488,
-  test: 59_983,
+  test: 59_987,
   longLines: 105,
   commands: 15,
   options: 93,
