@@ -54,7 +54,11 @@ it('a node with a small heap refuses further keys before it is full', async () =
   });
   try {
     const owner = await Holder.minted(node.url);
-    const contract_id = await owner.contractOn('m', { threshold: 1, within: 1, keyed: { max_keys: 1_000_000 } });
+    const contract_id = await owner.contractOn('m', {
+      threshold: 1,
+      within: 1,
+      keyed: { max_keys: 1_000_000, store_keys: 'plain' },
+    });
     const nameOfLength = (n: number) => `${n}`.padStart(256, 'k');
     let last: unknown;
     let from = 0;
