@@ -55,7 +55,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_611,
-  test: 60_040,
+  test: 60_044,
   longLines: 105,
   commands: 15,
   options: 93,
