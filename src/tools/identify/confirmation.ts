@@ -42,12 +42,10 @@ export class Confirmation {
       .map((one) => sampleOf(one, isFresh ? undefined : violationOf(one, evidence).states.get(key)));
     const restMs = gapOf(evidence);
     const { probe, bits, lacks } = freshSeries(untested, samples, evidence, nowMs + restMs, left);
-    const isWeak = bits < LEAST_BITS;
-    this.lacks = isWeak ? lacks : undefined;
-    if (this.lacks !== undefined) return undefined;
+    this.lacks = bits < LEAST_BITS ? lacks : undefined;
+    if (bits < LEAST_BITS) return undefined;
     this.#series += 1;
-    // The answers to a weak one confirm nothing, and make the next one stronger.
-    this.#expected = isWeak ? [] : state.alive;
+    this.#expected = state.alive;
     return { probe, restMs, isFresh };
   }
 

@@ -13,9 +13,8 @@ import { windowMsOf } from './structure.js';
 
 const FRESH = 'what is expected, in a fresh series';
 
-/** Chance alone answers a series as predicted once in 2^12 times; in 2^8, where a longer one is no stronger or exceeds what is left. */
-const WANTED_BITS = 12;
-export const LEAST_BITS = 8;
+/** Chance alone must not answer a series as predicted more often than once in 2^12 times. */
+export const LEAST_BITS = 12;
 /** Admissions that a series asks for: as multiples of the limit, fewer if that is many. */
 const MOST_WINDOWS = 5;
 const LEAST_WINDOWS = 1.5;
@@ -23,8 +22,6 @@ const MANY = 30;
 /** There are many rare rules, and one of them may come near to what is none: they are tested for longer. */
 const RARE = 2;
 const MOST_VOLLEYS = 60;
-/** Bits that a further volley adds at least. */
-const LEAST_GAIN = 0.5;
 /** Instants tried for the next volley, as parts of the longest time that a rule remembers. */
 const INSTANTS = 24;
 const MOST_MEMORIES = 2.5;
@@ -61,7 +58,7 @@ export function freshSeries(
     (structure.isFine ? RARE : 1) * Math.max(LEAST_WINDOWS * limit, Math.min(MOST_WINDOWS * limit, MANY));
   const volleys: Volley[] = [];
   const counts: Count[] = [];
-  let [atMs, admitted, bits] = [0, 0, 0];
+  let [atMs, admitted] = [0, 0];
   let lacks: FreshSeries['lacks'];
   const probe = (): Probe => ({ words: FRESH, volleys });
   const roomsAt = (ms: number) => followed.map((one) => one.roomAt(startMs + ms));
@@ -78,18 +75,15 @@ export function freshSeries(
     lacks = probeRequests(probe()) + n > left.requests ? 'budget' : atMs > left.timeMs ? 'time' : undefined;
     if (lacks !== undefined) break;
     send(n);
-    const before = bits;
-    bits = bitsOf(counts);
-    // Where what is predicted is wide, further volleys say no more: the answers to these narrow it.
-    if (admitted >= wantedAll && (bits >= WANTED_BITS || bits - before < LEAST_GAIN)) break;
+    if (admitted >= wantedAll && bitsOf(counts) >= LEAST_BITS) break;
     const wanted = Math.ceil(limit * (0.3 + 0.7 * placeOf(k)));
     const places = Array.from({ length: INSTANTS * MOST_MEMORIES }, (_, place) => ((place + 1) / INSTANTS) * memoryMs);
     const later = places.filter((ms) => ms >= gapMs).map((ms) => atMs + ms);
     let back = later.findIndex((ms) => least(ms) >= wanted);
     if (back < 0) back = later.length - 1;
-    const empty = later.slice(0, back).filter((ms) => most(ms) === 0);
+    const before = later.slice(0, back).filter((ms) => most(ms) === 0);
     // A refused request that puts off what comes back is sent soon.
-    const single = structure.isPutOff ? empty[0] : empty[Math.floor((0.5 + 0.5 * placeOf(k, 2)) * empty.length)];
+    const single = structure.isPutOff ? before[0] : before[Math.floor((0.5 + 0.5 * placeOf(k, 2)) * before.length)];
     if (single !== undefined) {
       atMs = single;
       send(structure.isPutOff ? 2 : 1);
@@ -98,7 +92,7 @@ export function freshSeries(
     }
     atMs = later[back]! + placeOf(k, 3) * (memoryMs / INSTANTS);
   }
-  return { probe: probe(), bits, lacks };
+  return { probe: probe(), bits: bitsOf(counts), lacks };
 }
 
 /** Of a volley of `n`, how many are admitted. */
