@@ -12,8 +12,6 @@ export interface Investigated {
   readonly evidence: Evidence;
   readonly alive: readonly Fitted[];
   readonly nearest: Fitted | undefined;
-  /** What explains the answers, but no fresh series of probes confirmed. */
-  readonly untested?: readonly Fitted[] | undefined;
   readonly elapsedMs: number;
   /** The limiter was in use: the first answers, not in `evidence`, are explained if it had admitted `admitted` requests before. */
   readonly usedBefore?: { readonly answers: number; readonly admitted: number } | undefined;

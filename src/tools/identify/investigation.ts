@@ -5,7 +5,6 @@
 //                                                                         └──────────────────────────────────────────────────────┘
 
 import { roundest } from '../../core/math/roundest.js';
-import { Confirmation } from './confirmation.js';
 import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsByRun, explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import { type Fitted, fittedFrom, spreadOut } from './fit.js';
@@ -47,8 +46,6 @@ const SOONER = 0.2;
 const LATER = 4;
 const LEAST_REST_MS = 10_000;
 const MOST_SEARCHES = 3;
-/** Time kept for the search after the last probe, as a multiple of the longest before. */
-const RESERVED = 2;
 
 /** The roundest period of a grid is looked for so near: after a rest several periods explain the answers, each with a phase of its own. */
 const NEAR = 0.03;
@@ -84,14 +81,11 @@ class Investigation {
   #fromMs: number | undefined;
   #keys = 0;
   #first = 0;
-  /** The longest search between two probes. */
-  #searchMs = 0;
   isOver = false;
   readonly #searched = new Map<string, Fitted>();
   /** Former explanations that are now near misses: another order of counting may explain the answers. */
   readonly #nearMisses = new Map<string, Fitted>();
   readonly #choices: Choices;
-  #confirmation = new Confirmation();
   /** Numbers of answers at which `explanationsByRun` searched all structures. */
   readonly #runSearchesAt: number[] = [];
   /** Number of answers at which `#repeat` rested. */
@@ -156,7 +150,6 @@ class Investigation {
       if (!isComplete) this.#refit(among);
       yield* this.#lookAtClock();
       if (this.isOver) return this.result('stopped');
-      if (this.#left().timeMs <= 0) return this.result('time');
       const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#state);
       if (typeof next === 'object') {
         isComplete = false;
@@ -168,8 +161,7 @@ class Investigation {
         isComplete = (!isComplete && this.#revive()) || this.#hasFoundMore();
         if (isComplete) continue;
         yield* this.#lookAtClock();
-        const last =
-          this.#choices.distinguishing(this.#state) ?? this.#confirmation.next(this.#state, this.#options.hasKeys);
+        const last = this.#choices.distinguishing(this.#state) ?? this.#choices.confirming(this.#state);
         searches = Math.min(searches, MOST_SEARCHES - 1);
         if (last !== undefined) yield* this.#ask(last.probe, last.restMs, last.isFresh);
         else if (this.#isOdd() && this.#repeatedAt === undefined) yield* this.#repeat();
@@ -210,7 +202,6 @@ class Investigation {
     this.#leftOut = this.#seen.splice(0, this.#repeatedAt);
     this.#nearestToAll = this.#fitted[0];
     this.#evidence = evidenceOf([]);
-    this.#confirmation = new Confirmation();
     this.#nearMisses.clear();
     this.#runSearchesAt.length = 0;
     return true;
@@ -245,18 +236,9 @@ class Investigation {
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    const explaining = preferred([...this.#alive, ...this.#revived()], evidence);
-    const alive = this.#confirmation.confirmed({ alive: explaining, evidence });
+    const alive = preferred([...this.#alive, ...this.#revived()], evidence);
     const elapsedMs = this.#nowMs - (this.#fromMs ?? this.#nowMs);
-    const untested = alive.length < explaining.length ? explaining : undefined;
-    const found = {
-      evidence,
-      alive,
-      nearest: this.#fitted[0],
-      elapsedMs,
-      ended: untested === undefined ? ended : (this.#confirmation.lacks ?? ended),
-      untested,
-    };
+    const found = { evidence, alive, nearest: this.#fitted[0], elapsedMs, ended };
     if (this.#leftOut.length === 0) return found;
     const whole = evidenceOf([...this.#leftOut, ...this.#seen]);
     const among = alive.map(({ best }) => best.structure);
@@ -283,7 +265,7 @@ class Investigation {
     const { budget, timeMs } = this.#options;
     return {
       requests: budget - this.#leftOut.length - this.#seen.length,
-      timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)) - RESERVED * this.#searchMs,
+      timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)),
     };
   }
 
@@ -298,9 +280,7 @@ class Investigation {
 
   /** A search takes seconds on a busy machine: the next probe is planned from its end on. */
   *#lookAtClock(): Generator<Ask, void, Answered> {
-    const fromMs = this.#nowMs;
     yield* this.#ask({ words: 'the time', volleys: [] }, 0);
-    this.#searchMs = Math.max(this.#searchMs, this.#nowMs - fromMs);
   }
 
   /** Refits the former explanations; all structures if none of them explains the answers now. */
@@ -335,7 +315,6 @@ class Investigation {
 
   get #state(): InvestigationState {
     const [alive, evidence, left, nowMs, key] = [this.#alive, this.#evidence, this.#left(), this.#nowMs, this.#key];
-    const isConfirmed = this.#confirmation.isDone({ alive, evidence });
-    return { alive, evidence, left, nowMs, key, isConfirmed };
+    return { alive, evidence, left, nowMs, key };
   }
 }

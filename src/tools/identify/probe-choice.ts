@@ -5,8 +5,8 @@ import { meanOf } from '../../core/math/interval.js';
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted } from './probe.js';
-import { blurOf, continuing, gapOf, openIn, probesFor } from './probes.js';
+import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted, type Volley } from './probe.js';
+import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Choice {
@@ -21,8 +21,6 @@ export interface InvestigationState {
   readonly left: { readonly requests: number; readonly timeMs: number };
   readonly nowMs: number;
   readonly key: string;
-  /** A fresh series has confirmed what is left. */
-  readonly isConfirmed?: boolean;
 }
 
 export interface InvestigationOptions {
@@ -45,13 +43,13 @@ const LEAST_BITS = 0.05;
 /** Number of probes in a row that may change nothing, until one is chosen that is certain to distinguish. */
 const PATIENCE = 1;
 /** The same until none is chosen, if one family remains. */
-const MOST_FRUITLESS = { open: 4, confirmed: 2 };
-/** How far a span may be open, as a share, for a fresh series to narrow it. */
-const NARROW = 0.1;
+const MOST_FRUITLESS = 4;
 /** Ranges that shrink by less than this factor are unchanged. */
 const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
 const DISTINGUISHING = 'what distinguishes them';
+/** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named. */
+const FEW_ANSWERS = 100;
 
 export class Choices {
   readonly #options: InvestigationOptions;
@@ -63,6 +61,8 @@ export class Choices {
   #last = { ids: '', width: Infinity };
   #spans: ReadonlyMap<string, number> = new Map();
   #distinguished = 0;
+  #isConfirmed = false;
+  #hasPredicted = false;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
@@ -72,12 +72,7 @@ export class Choices {
   next(state: InvestigationState): Choice | 'budget' | 'time' | undefined {
     this.#learn(state);
     const families = new Set(state.alive.map(({ best }) => best.structure.family)).size;
-    const most = state.isConfirmed ? MOST_FRUITLESS.confirmed : MOST_FRUITLESS.open;
-    if (families === 1 && this.#fruitless >= most) return undefined;
-    // A fresh series says more about the times of one rule than probes for them, and has to be sent anyway.
-    const [only] = state.alive;
-    const isNarrow = only !== undefined && only.ranges.spanMs.most < (1 + NARROW) * only.ranges.spanMs.least;
-    if (state.alive.length === 1 && isNarrow && state.isConfirmed === false) return undefined;
+    if (this.#fruitless >= MOST_FRUITLESS && families === 1) return undefined;
     const sure = this.#patience < 0 ? this.distinguishing(state) : undefined;
     if (sure !== undefined) return sure;
     const chosen = nextProbe(state, this.#options, this.#inVain);
@@ -105,6 +100,8 @@ export class Choices {
       return spanMs !== undefined && (spanMs < ranges.spanMs.least || spanMs > ranges.spanMs.most);
     });
     this.#spans = new Map(alive.map(({ best }) => [best.structure.id, best.parameters.spanMs]));
+    if (ids !== this.#last.ids) this.#isConfirmed = false;
+    this.#hasPredicted = ids === this.#last.ids && (this.#hasPredicted || this.#asked !== undefined);
     if (isMoved || ids !== this.#last.ids || width < NARROWER * this.#last.width) {
       this.#last = { ids, width };
       this.#fruitless = 0;
@@ -118,6 +115,19 @@ export class Choices {
     this.#asked = undefined;
   }
 
+  /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
+  confirming(state: InvestigationState): Choice | undefined {
+    const { alive, evidence, left } = state;
+    const isEnough = alive.length === 1 && this.#hasPredicted && evidence.seen.length >= FEW_ANSWERS;
+    if (alive.length === 0 || isEnough || this.#isConfirmed) return undefined;
+    this.#isConfirmed = true;
+    const { probe: whole, restMs } = confirming(alive[0]!);
+    const probe = asExpected(whole, restMs, state, this.#options.hasKeys);
+    this.#asked = probe.words;
+    const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
+    return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
+  }
+
   /** A probe that is certain to distinguish some structures; earlier ones failed because parameters adapted. */
   distinguishing({ alive, evidence, left, nowMs }: InvestigationState): Choice | undefined {
     this.#patience = PATIENCE;
@@ -129,6 +139,25 @@ export class Choices {
     const { restMs, volleys } = found;
     return { probe: { words: DISTINGUISHING, volleys }, restMs, isFresh: evidence.keys.length > 1 };
   }
+}
+
+/** No more requests of a volley than one beyond those that a rule admits. */
+function asExpected(
+  whole: Probe,
+  restMs: number,
+  { alive, evidence, nowMs, key }: InvestigationState,
+  isFresh: boolean,
+): Probe {
+  const samples = alive.map(({ best }) =>
+    sampleOf(best, isFresh ? undefined : violationOf(best, evidence).states.get(key)),
+  );
+  const volleys: Volley[] = [];
+  for (const { atMs, n } of whole.volleys) {
+    const probe = { ...whole, volleys: [...volleys, { atMs, n }] };
+    const rooms = samples.map((one) => predicted(one, nowMs + restMs, probe, evidence).at(-1)!.admitted);
+    volleys.push({ atMs, n: Math.min(n, Math.max(...rooms) + 1) });
+  }
+  return { ...whole, volleys };
 }
 
 function nextProbe(

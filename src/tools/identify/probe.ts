@@ -74,52 +74,28 @@ interface PredictedVolley {
   readonly held: number;
 }
 
-/** What a sample answers, volley after volley. */
-export class Followed {
-  readonly #sample: Sample;
-  readonly #evidence: Evidence;
-  readonly #state: unknown;
-
-  constructor(sample: Sample, evidence: Evidence) {
-    this.#sample = sample;
-    this.#evidence = evidence;
-    this.#state = stateOf(sample);
-  }
-
-  roomAt(sentMs: number): number {
-    const { rule, hypothesis } = this.#sample;
-    return rule.remaining(copyOf(this.#state), instantOf(sentMs, hypothesis, this.#evidence));
-  }
-
-  send(sentMs: number, n: number): PredictedVolley {
-    const { rule, hypothesis } = this.#sample;
-    const { structure } = hypothesis;
-    const { longestMs, admittedMs } = this.#evidence;
-    const now = this.#state;
-    const t = instantOf(sentMs, hypothesis, this.#evidence);
-    if (structure.holds === undefined && structure.isInFlight === undefined) {
-      const admitted = Math.min(n, rule.remaining(now, t));
-      for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
-      return { admitted, held: 0 };
-    }
+export function predicted(sample: Sample, startMs: number, probe: Probe, evidence: Evidence): PredictedVolley[] {
+  const { rule, hypothesis } = sample;
+  const { structure } = hypothesis;
+  const { longestMs, admittedMs } = evidence;
+  const now = stateOf(sample);
+  const holdMs = structure.isInFlight ? admittedMs : 0;
+  const out: PredictedVolley[] = [];
+  for (const { atMs, n } of probe.volleys) {
+    const t = instantOf(startMs + atMs, hypothesis, evidence);
     let [admitted, held] = [0, 0];
-    for (let k = 0; k < n; k += 1) {
-      const delay = rule.decide(now, t, 1, structure.isInFlight ? admittedMs : 0);
+    const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
+    if (isPlain) {
+      admitted = Math.min(n, rule.remaining(now, t));
+      for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
+    }
+    for (let k = 0; k < n && !isPlain; k += 1) {
+      const delay = rule.decide(now, t, 1, holdMs);
       if (delay === LIMITED) continue;
       admitted += 1;
       if (delay > longestMs + 20) held += 1;
     }
-    return { admitted, held };
-  }
-}
-
-export function predicted(sample: Sample, startMs: number, probe: Probe, evidence: Evidence): PredictedVolley[] {
-  const course = new Followed(sample, evidence);
-  const out: PredictedVolley[] = [];
-  for (const { atMs, n } of probe.volleys) {
-    const volley = course.send(startMs + atMs, n);
-    out.push(volley);
-    const { admitted } = volley;
+    out.push({ admitted, held });
     const isEnd = probe.until === 'admitted' ? admitted > 0 : probe.until === 'limited' ? admitted < n : false;
     if (isEnd) break;
   }

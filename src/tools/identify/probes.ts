@@ -2,7 +2,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Next, Probe, Volley } from './probe.js';
-import { isByToken, type Name } from './structure.js';
+import { isByToken, type Name, windowMsOf } from './structure.js';
 
 export interface Planned {
   readonly probe: Probe;
@@ -230,4 +230,21 @@ export function jitterOf({ longestMs, shortestMs, uncertaintyMs }: Evidence): nu
 /** Uncertainty of two instants together: no probe narrows a time further. */
 export function blurOf(evidence: Evidence): number {
   return 2 * jitterOf(evidence);
+}
+
+/** Exposes a chance fit of few answers: bursts and single requests at several times, at another phase each time. */
+export function confirming({ best }: Fitted): Planned {
+  const { limit } = best.parameters;
+  const time = windowMsOf(best);
+  const half = Math.ceil(limit / 2);
+  const parts = [
+    [0, half],
+    [0.37, half],
+    [0.81, 2],
+    [1.13, limit + 1],
+    [1.62, 1],
+    [2.3, 2],
+  ] as const;
+  const volleys = parts.map(([share, n]) => at(share * time, n));
+  return planned('what is expected, once more', volleys, 0.3 * time);
 }

@@ -1,7 +1,7 @@
 // Limiters in virtual time, behind latency and jitter: each is recognised with its numbers, and one that is none of them gets no name.
 import { describe, expect, it } from 'vitest';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
-import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
+import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { answerOf } from '../../../src/tools/identify/answer.js';
 import { investigate } from '../../../src/tools/identify/investigation.js';
@@ -84,7 +84,7 @@ it('plans each probe from the end of the search on, so the last one meets the li
   const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 150, capacity: 8 } }, 0);
   const last: string[][] = [];
   const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
-    if (probe.words === 'what is expected, in a fresh series') last.push(seen.map(({ decision }) => decision));
+    if (probe.words === 'what is expected, once more') last.push(seen.map(({ decision }) => decision));
   });
   const { verdict, rules } = answerOf(found, options.resolution);
   expect([verdict, rules[0]?.structure]).toEqual(['identified', 'bucket']);
@@ -122,8 +122,7 @@ describe('a limiter that was in use just before', () => {
     const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
     expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
     expect(remarks[0]).toMatch(/^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/);
-    // A fresh series tests the first explanation, and one the second.
-    expect(requests).toBeLessThan(250);
+    expect(requests).toBeLessThan(200);
   });
 });
 
@@ -167,24 +166,6 @@ describe('what gets no name', () => {
     const { verdict, rules } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0));
     expect(['none', 'undecided']).toContain(verdict);
     expect(rules).toEqual([]);
-  });
-
-  it.each([1, 2, 3])('refuses one in six at random: %i', (seed) => {
-    const random = new RandomStream(seed, 'refusals');
-    expect(answered(() => (random.uniform() < 0.17 ? LIMITED : 0), near, seed).rules).toEqual([]);
-  });
-
-  it.each([1, 2])('has a second limit, for longer: %i', (seed) => {
-    const limits = [
-      { limit: 5, window_ms: 1_000 },
-      { limit: 20, window_ms: 10_000 },
-    ].map((params) => ruleOf({ primitive: 'sliding_log', params }));
-    const states = limits.map((rule) => rule.fresh(0));
-    const decide: Decide = (tMs) => {
-      if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
-      return Math.max(...limits.map((rule, k) => rule.decide(states[k], tMs, 1, 0)));
-    };
-    expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, seed).rules).toEqual([]);
   });
 
   it('changes its limit half-way', () => {
