@@ -153,7 +153,11 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     const closed = await begin(2, ['--appendonly', 'yes'], 2, 100_000, 2_000);
     const open = { threshold: 2, within: 100_000, when_away: 'open' };
     const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } };
-    const limits = [open, { ...open, keyed: { max_keys: 9 } }, { rule, when_away: 'open' }];
+    const limits = [
+      open,
+      { ...open, keyed: { max_keys: 9, store_keys: 'plain', show_keys: true } },
+      { rule, when_away: 'open' },
+    ];
     const made = await Promise.all(limits.map((limit) => owner.tryDeploy('edge', limit)));
     expect(made.map(({ body }) => body.contract.when_away)).toEqual(['open', 'open', 'open']);
     const [plain, keyed, ofRule] = made.map(({ body }) => body.contract.id as string);

@@ -91,12 +91,13 @@ export class WeirTarget implements Target {
     // Not from the seed: two runs of one scenario need two machines.
     const slug = `load-${randomBytes(6).toString('hex')}`;
     await api.call(createMachine, { body: { slug, display_name: 'Live load' } }, waiting);
-    const deploy = async (more: { readonly keyed?: KeyedSpec } = {}) => {
+    const deploy = async (more: { readonly keyed?: KeyedSpec & { store_keys: 'plain' } } = {}) => {
       const ask = { params: { slug }, body: { ...plan.definition, ...more } };
       return (await api.call(createContract, ask, waiting)).contract.id;
     };
     if (keyed !== undefined) {
-      const id = await deploy({ keyed });
+      // The machine is private, and what happens to each name is compared.
+      const id = await deploy({ keyed: { ...keyed, store_keys: 'plain' } });
       const places = names.map((name) => ({ id, key: name }));
       return new WeirTarget(endpoint, { slug, key, places }, plan);
     }
