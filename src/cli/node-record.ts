@@ -80,17 +80,15 @@ export const follow = nodeCommand({
       prove,
       onPause: (ms, seq) => warn(`weir: the stream has ended; reconnecting in ${ms / 1000} s, after row ${seq}\n`),
     });
-    const names = new Map<string, Promise<string | undefined>>();
-    // Each contract that stores hashes has its own of a key.
-    const nameIn = (contract_id: string, key: string) => {
-      const asked =
-        names.get(contract_id) ??
-        api.call(getContract, { params: { slug, contract_id }, query: { key } }).then(
-          ({ contract }) => contract.key,
-          () => undefined,
-        );
-      names.set(contract_id, asked);
-      return asked;
+    const names = new Map<string, string>();
+    // Each contract that stores hashes has its own of a key. One that does not answer now is asked again.
+    const nameIn = async (contract_id: string, key: string) => {
+      const known = names.get(contract_id);
+      if (known !== undefined) return known;
+      const asked = api.call(getContract, { params: { slug, contract_id }, query: { key } });
+      const name = (await asked.catch(() => undefined))?.contract.key;
+      if (name !== undefined) names.set(contract_id, name);
+      return name;
     };
     const isOf = async (
       key: string,
