@@ -1,5 +1,4 @@
 // Sources used by the build itself: bundle.js, declarations.js and site.js load this from build/.
-
 import { Outcome } from '../harness/outcome/outcome-schema.js';
 import { Series } from '../harness/outcome/series.js';
 import { Scenario } from '../harness/scenario/scenario-schema.js';

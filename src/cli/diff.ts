@@ -1,5 +1,4 @@
 // `weir diff`: the effect of a change of a gateway's limits on bursts and on the requests of a log.
-
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { wallNowMs } from '../core/time/wall.js';
 import { clientLibraries, type LibraryName } from '../harness/clients/libraries.js';

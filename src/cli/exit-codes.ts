@@ -1,5 +1,4 @@
 // Exit codes, and the output of failures.
-
 import { Failure } from '../core/schema/failure.js';
 import type { Verdict } from '../harness/outcome/outcome-schema.js';
 import { exitOfStop } from './interrupt.js';

@@ -1,5 +1,4 @@
 // `weir identify`: announces its requests, sends them, answers, and saves the answer for later.
-
 import { parseTimeMs } from '../core/schema/quantity.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { documentText } from '../report/terminal-blocks.js';

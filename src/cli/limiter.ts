@@ -63,7 +63,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     { isLimiterName, limitText, readLimit },
     { limiterNotes, windowsOf },
     { productOf },
-    { limitFiles },
+    { placesIn },
     { templates },
     { templateIdOf },
   ] = await Promise.all([
@@ -89,12 +89,7 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
   const shown = await Promise.all(
     texts.map(async (one, at) => {
       const named = limiters[at]!;
-      const places =
-        'paste' in named && !('location' in named)
-          ? limitFiles()
-              .readStanza(String(named['paste']))
-              .limiters.flatMap(({ name }) => name ?? [])
-          : [];
+      const places = 'paste' in named && !('location' in named) ? placesIn(String(named['paste'])) : [];
       const notedOf = (note: string) => (texts.length > 1 ? `${one}: ${note}` : note);
       const all = places.length > 1 ? places.map((location) => ({ ...named, location })) : [named];
       return Promise.all(

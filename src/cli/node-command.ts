@@ -1,5 +1,4 @@
 // Shared parts of the commands of `weir node`: options, and the connection to the node.
-
 import { DEFAULT_URL } from '../api/client/base-url.js';
 import type { NodeClient } from '../api/client/node-client.js';
 import { readClock } from '../api/node.js';

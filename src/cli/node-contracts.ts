@@ -1,5 +1,4 @@
 // `weir node contracts`, `transition`, `event` and `gate`: shows contracts, moves them, asks for decisions.
-
 import type { AnswerOf, ApiClient } from '../api/client/api-client.js';
 import { driveTransition, getContract, listContracts } from '../api/contracts.js';
 import { countOne, gateByPost } from '../api/events.js';

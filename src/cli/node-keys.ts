@@ -1,6 +1,5 @@
 // `weir node mint`, `session` and `keys`: the keys of an owner, and a session in exchange for a key. Minted keys and sessions are saved in
 // the user's folder; rotating a saved key updates it there.
-
 import type { AnswerOf } from '../api/client/api-client.js';
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
 import { choice, several, text, value } from './command.js';

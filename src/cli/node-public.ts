@@ -1,5 +1,4 @@
 // `weir node clock`, `endpoints`, `operators` and `shift`: public information of a node, and operators over future cycles.
-
 import type { AnswerOf } from '../api/client/api-client.js';
 import { listEndpoints, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift as shiftOperators } from '../api/operators.js';

@@ -1,6 +1,5 @@
 // One line of progress on standard error, only on a terminal. It appears after a second of work, redraws at most ten times a second, and
 // disappears before other output.
-
 import { monotonicNowMs } from '../core/time/wall.js';
 import type { LiveRun } from '../harness/live/live-run.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';

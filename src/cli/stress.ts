@@ -1,5 +1,4 @@
 // `weir stress`: saturates a node and reports its capacity.
-
 import { needing } from '../core/schema/optional-package.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import type { RateSearch } from '../harness/live/rate-search.js';

@@ -117,9 +117,10 @@ export class Connections {
 
   /** From now on answers close their connections, and silent connections are closed. New ones are still taken. */
   drain(): void {
+    if (this.#drain !== undefined) return;
     this.#closingClock.start();
     const checks = interval(DRAIN_CHECK_MS, new AgendaScheduler(this.#closingClock, Rank.report));
-    this.#drain ??= checks.subscribe(() => this.#hangUpSilent());
+    this.#drain = checks.subscribe(() => this.#hangUpSilent());
   }
 
   /** Takes no new connections. Resolves when all have ended, cut at the latest after `drainMs`. */

@@ -7,7 +7,6 @@
 //   event ─ event ─ event ─ (turn ends) ─► counts written ─► commit ─► on disk ─► answer, answer, answer
 //
 // Counts are written in slices; an answer waits only for those of its own machine.
-
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import { Rank } from '../core/time/rank.js';

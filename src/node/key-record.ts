@@ -1,7 +1,6 @@
 // Records what was done to an owner's keys, on a private machine to which only the node writes. It is read and verified like any other.
 //
 //   weir-keys-5f2a…   1 machine_created   2 admin_action key_made by key_a: key_b   3 admin_action key_revoked by key_a: key_b
-
 import { sha256Hex } from '../core/schema/canonical.js';
 import type { NewMachine } from './host/host.js';
 

@@ -6,7 +6,6 @@
 // The rule: everything happens as if it took no time. An event keeps the instant and the cycle of its arrival, however many turns it takes.
 // Until it is counted, its machine's time does not advance, and other work on that machine waits, wakes included; other machines go on.
 // So no decision depends on how the work is cut.
-
 import type { Steps } from '../core/limiter/plan.js';
 import { cycleOf } from '../core/time/cycle.js';
 import type { CallerQueue } from './caller-queue.js';

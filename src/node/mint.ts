@@ -4,7 +4,6 @@
 //   asked ─► network of addresses full? ─► counted for the address ─ admitted ─► counted for its network
 //
 // So refused requests count only for their address, and a network takes no more than its share of the addresses tracked at a time.
-
 import type { Plan } from '../core/limiter/plan.js';
 import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
 import { planContract } from '../core/limiter/validate.js';

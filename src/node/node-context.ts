@@ -1,6 +1,5 @@
 // Makes everything that serves the requests of a node, each with what it needs. Handlers of routes get all of it. Port, start and close are
 // in node.ts.
-
 import { KeyRing } from '../core/record/key-ring.js';
 import type { Succession } from '../core/record/row.js';
 import type { Signer } from '../core/record/signing.js';

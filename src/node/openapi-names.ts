@@ -2,7 +2,6 @@
 //
 //   operation   the name of its endpoint in src/api: countOne, getContract; otherwise by method and path: getHealthz
 //   schema      its name in `shapes`; otherwise by its first operation: CountManyAnswer, CountManyBody
-
 import * as endpoints from '../api/client/endpoints.js';
 import * as events from '../api/events.js';
 import * as views from '../api/views.js';

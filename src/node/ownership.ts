@@ -1,5 +1,4 @@
 // Which machines belong to an owner, and which a caller may see.
-
 import { firstIndex } from '../core/math/first-index.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Contract } from './host/contract.js';

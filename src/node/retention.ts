@@ -5,7 +5,6 @@
 //      removed   └ cut: "rows 1 to 900 were removed at …", signed with the hash of row 900
 //
 // Readers lose the rows with the commit of the cut; the database frees their room later, in small steps, and after a restart too.
-
 import type { AuditRow } from '../core/record/row.js';
 import { cutHolds, publicKeyFrom, signCheckpoint, signCut } from '../core/record/signing.js';
 import { Failure } from '../core/schema/failure.js';

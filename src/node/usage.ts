@@ -3,7 +3,6 @@
 //
 //   node     |others ■■■■■■■■■■|them ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
 //                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit
-
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';

@@ -1,5 +1,4 @@
 // Machines and contracts as answers show them.
-
 import { restoresInCycles } from '../core/limiter/forecast.js';
 import { retryAfterOf } from './counting/decision.js';
 import type { CandidateComparison } from './host/candidate-comparison.js';

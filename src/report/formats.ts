@@ -1,5 +1,4 @@
 // Output formats of runs, by the end of a file name: a single run as its report, several runs as their comparison.
-
 import { Failure } from '../core/schema/failure.js';
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { csvLines } from '../harness/outcome/timeline-file.js';

@@ -1,5 +1,4 @@
 // Rules side by side, as a document.
-
 import { VERSION } from '../core/version.js';
 import type { ComparedRule, ComparedRules } from '../harness/outcome/compared-rules.js';
 import type { ChangedKey, LogComparison } from '../harness/simulate/compare-logs.js';

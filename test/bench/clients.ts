@@ -1,5 +1,4 @@
 // Owns the speed of simulated clients, all included: arrivals, agenda, host and gate, service, actors. Leaves measuring to measure.ts.
-
 import { retryAfterCycles } from '../../src/core/limiter/forecast.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { drawsOf, RandomStream } from '../../src/core/math/random.js';

@@ -1,5 +1,4 @@
 // Clients of one kind in virtual time, for published systems.
-
 import { drawsOf, RandomStream } from '../../src/core/math/random.js';
 import type { TimeLaw } from '../../src/core/math/time-law.js';
 import { CYCLE_MS } from '../../src/core/time/cycle.js';

@@ -4,7 +4,6 @@
 //
 // The figures for exponential times follow from mean value analysis (M. Reiser and S. S. Lavenberg, 1980):
 //   R(n) = s (1 + Q(n - 1)),   X(n) = n / (R(n) + Z),   Q(n) = X(n) R(n)
-
 import { drawsOf, RandomStream } from '../../src/core/math/random.js';
 import { exponential, type TimeLaw } from '../../src/core/math/time-law.js';
 import { CYCLE_MS } from '../../src/core/time/cycle.js';

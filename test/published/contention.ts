@@ -8,7 +8,6 @@
 //     not done: n = n + 1, pause according to n, read again
 //
 // The rules are those of github.com/aws-samples/aws-arch-backoff-simulator; the figures are means of its runs.
-
 import { RandomStream } from '../../src/core/math/random.js';
 import { normal } from '../../src/core/math/time-law.js';
 import { Agenda } from '../../src/core/time/agenda.js';

@@ -2,7 +2,6 @@
 //
 //   tokens per job   1 - p  for a first attempt that succeeds      less  c p^k  for each retry k = 2 .. N that fails
 //   drift 0          1 - p = c (p^2 + ... + p^N)                     c 14, N 3: p = 0.2149;   c 5, N 3: 0.3207;   N 4: 0.2117, 0.3123
-
 import { RandomStream } from '../../src/core/math/random.js';
 import { retryQuota } from '../../src/harness/clients/retry-limits.js';
 import type { PublishedCheck } from './published-check.js';

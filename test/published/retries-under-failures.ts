@@ -3,7 +3,6 @@
 //   100 clients, 10/s each, 10 s         none; three more tries; a bucket of 5 tokens, 0.1 more per start, a retry costs 1
 //
 //   three more tries    success 1 - p^4    load 1 + p + p^2 + p^3
-
 import { constant } from '../../src/core/math/time-law.js';
 import { Rank } from '../../src/core/time/rank.js';
 import type { ClientSpec } from '../../src/harness/clients/client-schema.js';

@@ -1,5 +1,4 @@
 // The address of a node: keys are pinned by it.
-
 import { Failure } from '../../core/schema/failure.js';
 import { isLoopback } from '../loopback.js';
 

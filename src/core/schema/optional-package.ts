@@ -43,9 +43,13 @@ export function addTool(name: keyof typeof features, load: () => Promise<unknown
 /** @throws Failure `package_missing` if the program was built without that tool, or a package of it is missing */
 export async function toolNamed<Tool>(name: keyof typeof features): Promise<Tool> {
   const load = tools.get(name);
-  if (load !== undefined) return needing(name, load() as Promise<Tool>);
-  throw new Failure('package_missing', {
-    what: features[name].what,
+  if (load === undefined) throw missingTool(name, features[name].what);
+  return needing(name, load() as Promise<Tool>);
+}
+
+export function missingTool(name: string, what: string): Failure {
+  return new Failure('package_missing', {
+    what,
     why: 'This program was built without the tool that does it.',
     fix: `Build Weir with src/tools/${name}.`,
   });

@@ -1,5 +1,4 @@
 // The port for processes on other machines that send a load in place of this one.
-
 import type { Seed } from '../../core/math/seed.js';
 import type { Pause } from '../explain/seen-request.js';
 import type { Connection, ConnectionOptions } from './connection.js';

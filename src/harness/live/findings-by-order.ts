@@ -52,6 +52,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   let used: string | undefined;
   const explained: (readonly SeenRequest[])[] = [];
   let wayMs = 0;
+  const isForeign = target instanceof ForeignTarget;
   const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
@@ -59,7 +60,6 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
     const options = { slackMs, transportMs, pauses: stops };
     const found = explain(requests, rules, options);
     if (found.type === 'refuted') {
-      const isForeign = target instanceof ForeignTarget;
       const words = isForeign ? usedBefore(requests, rules, options, requestLog.announcedLimit) : undefined;
       if (words === undefined) differences.push(differenceOf(found, names[index]!, time.cycleMs));
       used ??= words;
@@ -70,8 +70,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
     } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
-  const neighbours = () =>
-    target instanceof ForeignTarget ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined;
+  const neighbours = () => (isForeign ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined);
   return { differences, tolerance, used, tooUncertain, remark, neighbours };
 }
 

@@ -2,7 +2,6 @@
 //
 //   6 in 60 s, 20/s for 8 s      6 admitted, the others refused     5 and 7 do not fit; 6 in 63 s does: no window was over
 //   6 in 60 s, 36/min for 72 s   after 60 s one is admitted         6 in 63 s would refuse it
-
 import { planRule } from '../../core/limiter/planned-rule.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
 import { type RuleDefinition, ratePerMs, uncheckedRule } from '../../core/limiter/rule/rule-definition.js';
@@ -137,7 +136,6 @@ function isApart(one: readonly SeenRequest[], other: readonly SeenRequest[]): bo
 
 function listed(near: readonly NearRules[]): string {
   const words = near.slice(0, MOST_NAMED).map((one) => one.words);
-  const more = near.length > MOST_NAMED ? [`${near.length - MOST_NAMED} others`] : [];
-  const [last, ...others] = [...words, ...more].reverse();
-  return others.length === 0 ? last! : `${others.reverse().join(', ')} and ${last}`;
+  const all = near.length > MOST_NAMED ? [...words, `${near.length - MOST_NAMED} others`] : words;
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }

@@ -1,5 +1,4 @@
 // The observed arm of a live run: rows in the shape that a simulation gives, and the reaction times of the target.
-
 import type { Plan } from '../../core/limiter/plan.js';
 import { copyOf, LIMITED } from '../../core/limiter/rule/rule.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';

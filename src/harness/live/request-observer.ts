@@ -3,7 +3,6 @@
 //
 //   here         planned, sent, decided ─────────────────────────────────┬─► log, latencies ─► verdict
 //   generators   planned, sent, decided ─► rows ─► Redis ─► rows, played ┘
-
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { Latency } from './latency.js';

@@ -1,5 +1,4 @@
 // The port for senders of a run: a schedule, clients, or generators elsewhere.
-
 import type { WallClock } from '../../core/time/wall.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';

@@ -2,7 +2,6 @@
 //
 //   weir load http://127.0.0.1:8080/ --rate 50/s --for 30s        |..|..|..|    a constant rate, open loop
 //   weir load http://127.0.0.1:8080/ --rate max -c 50 --for 30s   |o-o-o--o|    closed loop: each connection sends after each answer
-
 import { Failure } from '../../core/schema/failure.js';
 import { cycleMsFor, parseRate, parseTimeMs } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';

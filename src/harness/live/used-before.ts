@@ -5,7 +5,6 @@
 //                    | o  o  o  x  x  o  o  o  x  x      after the window all 5 are free again, whatever was before: the limiter differs
 //
 // A smaller limit looks like the first until the window is over, so both are said, unless the target announces the limit that was seen.
-
 import { planRule } from '../../core/limiter/planned-rule.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { countingOf } from '../explain/counting-of.js';

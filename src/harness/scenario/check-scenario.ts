@@ -1,5 +1,4 @@
 // Checks of a scenario that a schema cannot express.
-
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import type { ClientPlan } from '../clients/client-plan.js';
 import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';

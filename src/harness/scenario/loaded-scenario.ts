@@ -1,5 +1,4 @@
 // A scenario ready to run: times in cycles, defaults filled in, models planned.
-
 import type { Plan } from '../../core/limiter/plan.js';
 import type { Family } from '../../core/limiter/products/families.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';

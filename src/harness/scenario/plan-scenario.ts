@@ -1,5 +1,4 @@
 // Plans a scenario: parses and checks it, reads quantities, fills in defaults.
-
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { type Family, families } from '../../core/limiter/products/families.js';
 import { limitSentence } from '../../core/limiter/products/limit-sentence.js';

@@ -1,5 +1,4 @@
 // The state of every actor of a run, and what it waits for.
-
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { Client } from '../clients/client.js';
 import type { SimulatedClients } from './simulated-clients.js';

@@ -4,7 +4,6 @@
 //               └─────── limited ──► ended                                   the client may send it again: the next attempt of its job
 //
 // With clients all of it is recorded. Otherwise a rule decides requests one by one; those of a window are spread evenly over their cycle.
-
 import type { Clock } from '../../core/time/clock.js';
 import { startOf } from '../../core/time/cycle.js';
 import type { SentAttempt } from '../clients/client.js';

@@ -2,7 +2,6 @@
 //
 //   cycle 7 of key a: 5 requests, 2 admitted            its first 2 requests pass, the other 3 are refused
 //   a rule: second 31 of key a: .000 passes, .250 is refused, .500 passes         each line has the decision of its ms
-
 import { cycleOf, instantText } from '../../core/time/cycle.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { RequestSink } from '../traffic/log/intake.js';

@@ -2,7 +2,6 @@
 //
 //   waiting   __|‾|_____|‾‾‾‾‾‾     queue: maximum of the cycle
 //   cycle     |   0   |   1   |     open jobs: at its end; latency: of the jobs served in it
-
 import { nearestRank } from '../../core/math/nearest-rank.js';
 import type { Clock } from '../../core/time/clock.js';
 import { startOf } from '../../core/time/cycle.js';

@@ -1,5 +1,4 @@
 // The clients of a run in virtual time, and their transport: gate, faults, service.
-
 import { retryAfterCycles } from '../../core/limiter/forecast.js';
 import type { Gate } from '../../core/limiter/gate.js';
 import { announcedWait } from '../../core/limiter/rule/announced.js';

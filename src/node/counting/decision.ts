@@ -1,5 +1,4 @@
 // The content of a decision: state, count, what is left, and when to retry.
-
 import { admissionMs, cyclesUntil } from '../../core/limiter/forecast.js';
 import type { Gate } from '../../core/limiter/gate.js';
 import type { Contract } from '../host/contract.js';

@@ -1,5 +1,4 @@
 // A domain of limits: its contracts on a machine, and what a request counts in them.
-
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { assert, Failure } from '../../core/schema/failure.js';

@@ -5,7 +5,6 @@
 //   name, shadow          as on a single node
 //
 // Refused: another rule or states of its own, which count differently, and a candidate, which would be a second question at every decision.
-
 import { carryOver } from '../../core/limiter/carry-over.js';
 import type { CompiledTransition, Plan } from '../../core/limiter/plan.js';
 import type { ValueChange } from '../../core/record/row.js';

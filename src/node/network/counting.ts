@@ -2,7 +2,6 @@
 //
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
-
 import type { AuditRow } from '../../core/record/row.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';

@@ -3,7 +3,6 @@
 //   POST …/state-machines on node a ─► Redis ─► log ─(published)─► nodes b, c read what is new
 //   deleted there: dropped here. What is only missing there is kept: see heads.ts
 //   a request for something that node b does not know ─► b reads the log before it answers that there is no such thing
-
 import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import type { AuditRow, Checkpoint } from '../../core/record/row.js';

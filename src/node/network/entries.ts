@@ -5,7 +5,6 @@
 //   row ─► answer  ◄─ seq of the entry ◄─ linked, if the head is still the one that was read ◄───────────────────────────┘
 //
 // The lease only avoids duplicate work. If two nodes link the same entries, the head refuses one, so a node that was paused does no harm.
-
 import { link } from '../../core/record/chain.js';
 import { fireOperators } from '../../core/record/fire-operators.js';
 import type { AuditEntry, AuditRow } from '../../core/record/row.js';

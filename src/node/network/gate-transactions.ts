@@ -5,7 +5,6 @@
 //        └──────────────────────────────────────────────────────────────────────────────┘
 //
 // The rows of the gate become entries in the same step as the state is written, and are linked later.
-
 import { adaptedImage } from '../../core/limiter/carry-over.js';
 import { spanCycles } from '../../core/limiter/plan.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';

@@ -6,7 +6,6 @@
 //                                                         row 7, 9c…                               row 7 is missing: another one is in its place
 //
 // Some machines are compared in each cycle, and each one on access. What only nodes without a folder knew is gone once all of them have ended.
-
 import { Failure } from '../../core/schema/failure.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';

@@ -2,7 +2,6 @@
 //
 //   first     mark set where there is none ─► counted ─► answer kept in place of the mark
 //   repeated  answer there ─► the same answer        mark alone ─► 503: pending, or its node ended before it knew. Never counted twice
-
 import { Failure } from '../../core/schema/failure.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../counting/once-only.js';
 import type { Machine } from '../host/machine.js';

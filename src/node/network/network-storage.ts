@@ -1,5 +1,4 @@
 // Opens the storage of one of many nodes: Redis for everything, and a signing key, in a folder or new at each start.
-
 import { makeFolder } from '../../core/files/make-folder.js';
 import { generateSigner } from '../../core/record/signing.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';

@@ -1,5 +1,4 @@
 // Decisions of contracts that Redis counts by itself: results of a script as answers of the API.
-
 import type { Failure } from '../../core/schema/failure.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import type { DecisionResult } from '../counting/counting.js';

@@ -2,7 +2,6 @@
 //
 //   ──x────x────x────x      killed: silent for 6 s, away from then on; dropped after a day
 //   ──x────x────| left      shut down
-
 import { cycleOf } from '../../core/time/cycle.js';
 import { wallNowMs } from '../../core/time/wall.js';
 import { VERSION } from '../../core/version.js';

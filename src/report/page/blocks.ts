@@ -1,5 +1,4 @@
 // Blocks as HTML.
-
 import {
   type Block,
   type CheckList,

@@ -1,6 +1,5 @@
 // The page of a document: one self-contained file that runs only its own scripts; that of a run has a table of its transitions, which
 // the script fills.
-
 import { bundled } from '../../core/files/bundled.js';
 import type { Outcome } from '../../harness/outcome/outcome-schema.js';
 import { chartsIn, type ReportDocument } from '../block.js';

@@ -1,5 +1,4 @@
 // The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
-
 import { VERSION } from '../../core/version.js';
 import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
 import { counted, duration, number, percent } from '../../report/words.js';

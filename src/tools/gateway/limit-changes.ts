@@ -2,7 +2,6 @@
 //
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
-
 import { namedText } from '../../core/limiter/products/limit-words.js';
 import { definitionOf } from '../../core/limiter/products/products.js';
 import { play } from '../../core/limiter/products/profile.js';

@@ -51,7 +51,7 @@ export class LimitReplay {
         where,
         file,
         line,
-        limit: limitWords(limiter),
+        limit: limitTitle(limiter),
         key: key.text,
         ...(this.#run?.counts.get(limiter) ?? NONE),
         ...(notJudged !== undefined && { not_judged: notJudged }),
@@ -88,7 +88,7 @@ export class LimitReplay {
 const NONE = { requests: 0, limited: 0 };
 
 /** `10r/s burst 20 nodelay` */
-function limitWords({ limit, isDryRun }: FoundLimiter): string {
+function limitTitle({ limit, isDryRun }: FoundLimiter): string {
   const { like, ...parameters } = limit ?? { like: 'unlimited' };
   const words = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined || value === false

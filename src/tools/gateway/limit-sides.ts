@@ -1,5 +1,4 @@
 // The limits of one version of a gateway's files, ready to decide the requests of a log.
-
 import { announcedWait } from '../../core/limiter/rule/announced.js';
 import { and } from '../../core/limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';

@@ -4,7 +4,6 @@
 //
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
-
 import { Failure } from '../../core/schema/failure.js';
 import type { Feed } from '../../harness/simulate/feed.js';
 import { LogOrder } from '../../harness/simulate/log-order.js';

@@ -2,7 +2,6 @@
 import type { LimitFileReader, Pasted, PastedLimiter } from '../../core/limiter/products/limit-files.js';
 import { Failure } from '../../core/schema/failure.js';
 import { leftOut } from './found.js';
-import { limitersIn } from './limits-in.js';
 import { stanzaLimits } from './stanzas.js';
 import { notRead, unreadFormatOf, unreadIn } from './unread-formats.js';
 
@@ -38,7 +37,9 @@ function readStanza(text: string): Pasted {
   return { limiters: distinct, notes };
 }
 
-function limitsIn(text: string, name: string): ReturnType<LimitFileReader['limitsIn']> {
+async function limitsIn(text: string, name: string): ReturnType<LimitFileReader['limitsIn']> {
+  // Every command adds this reader, and few read a file of all formats.
+  const { limitersIn } = await import('./limits-in.js');
   const { limiters, notUnderstood, notApplied, unread: formats } = limitersIn(text, name);
   const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
     limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],

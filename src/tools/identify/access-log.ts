@@ -5,7 +5,6 @@
 //   without a duration           T |-------------| T + 1 s        assumed to be decided at once
 //
 // Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
-
 import { Failure } from '../../core/schema/failure.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { readLog } from '../../harness/traffic/log/read.js';

@@ -3,7 +3,6 @@
 //   plan      first request of a probe |  volley |      volley |         each at its instant, whatever happens to the others
 //   ends      when all are answered; the answer that the probe waits for cancels its further volleys
 //   stops     on a status that is no decision, an unanswered request, or slow answers
-
 import { Failure } from '../../core/schema/failure.js';
 import type { Ticket } from '../../core/time/agenda.js';
 import { Rank } from '../../core/time/rank.js';

@@ -65,7 +65,7 @@ export async function taken(file: File): Promise<{ readonly taken: Taken; readon
   const { name } = file;
   let refusal: Failure | undefined;
   if (file.size <= MOST_CONFIGURATION) {
-    const { limits, notes, refusal: unread } = limitFiles().limitsIn(await file.text(), name);
+    const { limits, notes, refusal: unread } = await limitFiles().limitsIn(await file.text(), name);
     if (limits.length > 0) return { taken: { kind: 'limits', name, limits, notes }, log: undefined };
     refusal = unread;
   }

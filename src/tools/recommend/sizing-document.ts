@@ -1,5 +1,4 @@
 // The advice of `weir recommend` as a document.
-
 import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
 import { counted, number, percent, plain, windowWords } from '../../report/words.js';
 import type { Advice, Recommendation } from './advice.js';

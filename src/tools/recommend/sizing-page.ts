@@ -1,5 +1,4 @@
 // The page of a recommended limit: the curve with a slider, clients and times at the chosen threshold, lines to paste.
-
 import { startOf } from '../../core/time/cycle.js';
 import { chartFigure } from '../../report/page/blocks.js';
 import { type Html, html } from '../../report/page/html.js';

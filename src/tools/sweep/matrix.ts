@@ -2,7 +2,6 @@
 //
 //   burst     5/s __|100|________     100 requests at once after 10 s
 //   outage    5/s ..xxxxx........     every answer from 10 s to 20 s is lost, as by a reset connection; the requests are counted
-
 import { limitText } from '../../core/limiter/products/limit-text.js';
 import { products } from '../../core/limiter/products/products.js';
 import { templates } from '../../core/limiter/templates.js';

@@ -1,5 +1,4 @@
 // Clients against a server that answers by a script, in virtual time.
-
 import { type Draws, drawsOf, type RandomStream } from '../../../src/core/math/random.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';

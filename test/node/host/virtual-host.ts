@@ -1,5 +1,4 @@
 // Owns a host in virtual time for a test.
-
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Host } from '../../../src/node/host/host.js';
 import type { HostEvent } from '../../../src/node/host/ledger.js';

@@ -1,5 +1,4 @@
 // What a limiter drawn at random answers to probes drawn at random: bursts, polls and hammers about its limit and its times.
-
 import { RandomStream } from '../../../src/core/math/random.js';
 import type { Seen } from '../../../src/tools/identify/evidence.js';
 import type { Investigated } from '../../../src/tools/identify/explanations.js';

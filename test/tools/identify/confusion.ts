@@ -1,5 +1,4 @@
 // How many limiters drawn at random are named rightly, in virtual time.
-
 import type { Range } from '../../../src/core/math/range.js';
 import { type Answer, answerOf } from '../../../src/tools/identify/answer.js';
 import type { Investigated } from '../../../src/tools/identify/explanations.js';

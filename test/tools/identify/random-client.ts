@@ -1,5 +1,4 @@
 // Retry policies drawn by seeds, each with what a right answer says of it.
-
 import { drawsOf } from '../../../src/core/math/random.js';
 import type { Reply } from '../../../src/tools/identify/client/script.js';
 import type { TrueClient } from './simulated-client.js';

@@ -1,5 +1,4 @@
 // A client of a known retry policy, in virtual time: it makes calls against scripts.
-
 import type { RandomStream } from '../../../src/core/math/random.js';
 import type { Played } from '../../../src/tools/identify/client/client-investigation.js';
 import type { RetryPolicy } from '../../../src/tools/identify/client/retry-policy.js';

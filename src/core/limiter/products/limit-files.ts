@@ -1,5 +1,6 @@
 // The port for files of gateways: what reads them is a tool that the program adds.
-import { Failure } from '../../schema/failure.js';
+import type { Failure } from '../../schema/failure.js';
+import { missingTool } from '../../schema/optional-package.js';
 
 type Limit = Readonly<Record<string, unknown>>;
 
@@ -22,21 +23,17 @@ export interface LimitFileReader {
   limitsIn(
     text: string,
     name: string,
-  ): {
+  ): Promise<{
     readonly limits: readonly { readonly words: string; readonly limit: Limit }[];
     readonly notes: readonly string[];
     readonly refusal: Failure | undefined;
-  };
+  }>;
   /** Why the file is not read; undefined if it is none of a gateway that is named and not read. */
   unread(file: string, text: string): Failure | undefined;
 }
 
 const missing = (): never => {
-  throw new Failure('package_missing', {
-    what: 'Files of gateways are not read.',
-    why: 'This program was built without the tool that reads them.',
-    fix: 'Build Weir with src/tools/gateway.',
-  });
+  throw missingTool('gateway', 'Files of gateways are not read.');
 };
 
 let reader: LimitFileReader = {
@@ -51,3 +48,7 @@ export function addLimitFileReader(added: LimitFileReader): void {
 }
 
 export const limitFiles = (): LimitFileReader => reader;
+
+export function placesIn(stanza: string): string[] {
+  return reader.readStanza(stanza).limiters.flatMap(({ name }) => name ?? []);
+}

@@ -1,5 +1,4 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
-
 import type { Steps } from '../../../core/limiter/plan.js';
 import type { AuditRow } from '../../../core/record/row.js';
 import type { Failure } from '../../../core/schema/failure.js';

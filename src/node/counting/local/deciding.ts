@@ -1,5 +1,4 @@
 // Decisions of the contracts in this process: at once for one, in steps for several.
-
 import { type Steps, windowCycles } from '../../../core/limiter/plan.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { PAUSE } from '../../caller-queue.js';

@@ -7,7 +7,6 @@
 //
 // After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
 // changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
-
 import type { Steps } from '../../../core/limiter/plan.js';
 import { Failure } from '../../../core/schema/failure.js';
 import type { Contract } from '../../host/contract.js';

@@ -7,7 +7,6 @@
 // on Redis's own clock. After a failure, calls are refused at once (circuit breaker) until Redis answers again.
 //
 //   now in Redis   a reply with time t at our instant r: t - r is a lower bound of the clock offset; the largest recent one counts
-
 import { type RedisPlace, redisPlace } from '../../../core/redis/place.js';
 import { openedInTime, openWire, type Wire } from '../../../core/redis/wire.js';
 import { Failure } from '../../../core/schema/failure.js';

@@ -1,5 +1,4 @@
 // Replays observed calls through a client of a scenario: whether it could have made each of them.
-
 import type { RandomStream } from '../../../core/math/random.js';
 import { CYCLE_MS } from '../../../core/time/cycle.js';
 import type { Behaviour, ClientState, Effect, Job, Wait } from '../../../harness/clients/behaviour.js';
