@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort, said } from './node/store/redis/server.js';
+import { freePort, said } from './node/network/redis/server.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = mkdtempSync(join(tmpdir(), 'weir-container-'));

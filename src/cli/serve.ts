@@ -2,9 +2,8 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../core/schema/failure.js';
-import { needing } from '../core/schema/optional-package.js';
+import { partOf } from '../core/schema/optional-package.js';
 import { VERSION } from '../core/version.js';
-import type { NetworkStorage } from '../node/network/network-storage.js';
 import type { RunningNode } from '../node/node.js';
 import type { NodeStorage } from '../node/node-storage.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
@@ -117,10 +116,11 @@ export const serve = command({
       ...limitsFrom(given.bound ?? []),
       ...(kept['deleted'] === undefined ? {} : { retentionMs: kept['deleted'] * DAY_MS }),
     };
-    const [{ openStorage }, { createLog, startNode }, { openOperatorSocket }] = await Promise.all([
+    const [{ openStorage }, { createLog, startNode }, { openOperatorSocket }, { leaves }] = await Promise.all([
       import('../node/node-storage.js'),
       import('../node/node.js'),
       import('../node/operator-socket.js'),
+      import('../node/leaves.js'),
     ]);
     const { logLevel, host, port, durability, trustProxy = [] } = given;
     const requests = logLevel === 'requests';
@@ -132,23 +132,20 @@ export const serve = command({
     const acceptLoss = given.allow !== undefined;
     const inMemory = place === 'memory';
     const dir = inMemory ? undefined : (data ?? './weir-data');
-    const storage: NodeStorage & Partial<NetworkStorage> =
+    const storage =
       place === undefined || inMemory
         ? openStorage({ dir, cycleMs, rotateKey, acceptLoss, onError })
-        : await (await import('../node/network/network-storage.js')).openNetworkStorage({
-            ...{ url: place, dir: data, cycleMs, acceptLoss, onError },
-          });
-    const { store, credentials, clock, identity, lost } = storage;
+        : await (await partOf('network', leaves.network))({ url: place, dir: data, cycleMs, acceptLoss, onError });
+    const { store, credentials, clock, network, identity, lost } = storage;
     const { signer, successions } = identity;
     const { metrics, hostName: hostNames = [] } = given;
-    const grpc = given.grpc === undefined ? undefined : await grpcOptions(given.grpc, given.limit, identity.cycleMs);
+    const door = given.grpc === undefined ? undefined : await doorOf(given.grpc, given.limit, identity.cycleMs);
     const options = {
-      ...{ store, credentials, clock, lost, signer, successions },
+      ...{ store, credentials, clock, network, lost, signer, successions },
       ...{ host, port, hostNames, durability, trustProxy, limits, log, keepRows: kept['rows'] },
       openMetrics: metrics === 'open',
       ...(typeof metrics === 'number' && { metricsPort: metrics }),
-      ...(storage.network && { network: storage.network }),
-      ...(grpc && { grpc }),
+      ...(door && { door }),
     };
     const node = await startNode(options).catch((error: unknown) => {
       store.close();
@@ -166,22 +163,19 @@ export const serve = command({
   },
 });
 
-async function grpcOptions(port: number, files: readonly string[] = [], cycleMs: number) {
-  const [{ readDescriptorLimits }, { readSource }] = await Promise.all([
-    import('../node/envoy/limits-file.js'),
+async function doorOf(port: number, names: readonly string[] = [], cycleMs: number) {
+  const [{ leaves }, { readSource }] = await Promise.all([
+    import('../node/leaves.js'),
     import('../harness/scenario/file-source.js'),
   ]);
-  const domains = [];
-  for (const file of files) domains.push(readDescriptorLimits(await readSource(file), file, cycleMs));
-  return {
-    port,
-    domains,
-    credentials: (await needing('grpc', import('../node/envoy/server-credentials.js'))).grpcCredentials(process.env),
-  };
+  const envoyDoor = await partOf('grpc', leaves.envoy);
+  const files = [];
+  for (const name of names) files.push({ name, text: await readSource(name) });
+  return envoyDoor({ port, files, cycleMs });
 }
 
 function factsOf(
-  { url, metricsUrl, grpcAddress }: RunningNode,
+  { url, metricsUrl, doorAddress }: RunningNode,
   { dir, lost, identity: { signer, cycleMs } }: NodeStorage,
 ): object {
   const { fingerprint, publicKey } = signer;
@@ -189,7 +183,7 @@ function factsOf(
     ok: true,
     url,
     metrics_url: metricsUrl ?? null,
-    grpc: grpcAddress ?? null,
+    grpc: doorAddress ?? null,
     data: dir ?? null,
     fingerprint,
     public_key: publicKey,
@@ -215,7 +209,7 @@ function checkStore({ store, data, allow, grpc, keep = [] }: Given): void {
     throw usageFailure(`--${option} has no effect with a store in ${kind}.`, 'Leave one of the two out.');
 }
 
-function startText({ url, metricsUrl, grpcAddress }: RunningNode, storage: NodeStorage, given: Given): string {
+function startText({ url, metricsUrl, doorAddress }: RunningNode, storage: NodeStorage, given: Given): string {
   const { dir, lost, identity } = storage;
   const { signer, cycleMs, isNew } = identity;
   const { rows } = Object.fromEntries(given.keep ?? []);
@@ -230,7 +224,7 @@ function startText({ url, metricsUrl, grpcAddress }: RunningNode, storage: NodeS
     ['key', `${signer.fingerprint}${isNew ? ', made now' : ''}`],
     ['cycles', `of ${cycleMs} ms`],
     ['metrics', metricsUrl],
-    ['envoy', grpcAddress],
+    ['envoy', doorAddress],
     ...lost.map(
       ({ machine, fromSeq, toSeq }) =>
         ['lost', `rows ${fromSeq} to ${toSeq} of ${machine}: acknowledged, and missing from the data`] as const,

@@ -21,14 +21,12 @@ import { MachineWork } from './machine-work.js';
 import { heapOfProcess, MemoryGuard } from './memory-guard.js';
 import { Counts, Metrics } from './metrics.js';
 import { Mint } from './mint.js';
-import { NetworkCounting } from './network/counting.js';
-import { Network, type NetworkOptions } from './network/network.js';
-import { NetworkRegistry } from './network/registry.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
 import type { Registry } from './registry/registry.js';
+import type { JoinNetwork } from './registry/shared-store.js';
 import { SharedRoom } from './shared-room.js';
 import { Sockets } from './sockets.js';
 import { SourceLimit } from './source-limit.js';
@@ -65,8 +63,8 @@ export interface NodeContextOptions {
   /** Rows kept per record; a signed cut replaces older ones. Default: all. */
   readonly keepRows?: number | undefined;
   readonly durability?: DurabilityMode;
-  /** For one of many nodes over one Redis; its store is then in memory, and nothing counts in it. */
-  readonly network?: Pick<NetworkOptions, 'connection' | 'directory' | 'mark'>;
+  /** For one of many nodes; its own store is then in memory, and nothing counts in it. */
+  readonly network?: JoinNetwork | undefined;
   /** Addresses or networks of proxies whose `X-Forwarded-*` is trusted. Default: none. */
   readonly trustProxy?: readonly string[];
   readonly onError?: (error: unknown) => void;
@@ -128,7 +126,7 @@ function permanentContext(options: NodeContextOptions) {
     claimMemory: () => memory.refuse('The event was not counted.'),
   });
   const counts = new Counts();
-  const network = options.network && new Network({ ...options.network, clock, signer, limits, onError }, host);
+  const network = options.network?.({ clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
   return {
     ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
@@ -136,7 +134,7 @@ function permanentContext(options: NodeContextOptions) {
     sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
     bodies: new SharedRoom(limits.openBodyBytes),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
-    record: (network?.directory ?? store) as RecordReader,
+    record: (network?.record ?? store) as RecordReader,
     access: new Access(credentials),
     work: new MachineWork(queue),
   };
@@ -154,11 +152,9 @@ function machineServices(base: ReturnType<typeof permanentContext>, streams: Str
     if (key.isRevoked) streams.endOf(key.id);
   };
   const known = { ...base, ownership, usage, onKey };
-  const registry: Registry =
-    network === undefined ? new LocalRegistry(known) : new NetworkRegistry({ ...known, network });
+  const registry: Registry = network?.registry(known) ?? new LocalRegistry(known);
   const idempotency = new Idempotency(host, store.answers, limits.answersKib, usage);
-  const counting: Counting =
-    network === undefined ? new LocalCounting({ ...base, idempotency }) : new NetworkCounting(network, host, queue);
+  const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
     ...{ active, ownership, registry, counting },
     /** Undefined if no keys are minted. */

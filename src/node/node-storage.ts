@@ -13,7 +13,7 @@ import { MemoryStore } from './store/memory.js';
 import { MemoryCredentials } from './store/memory-credentials.js';
 import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
 
-interface StorageOptions {
+export interface StorageOptions {
   /** The data folder; undefined: in memory, lost when the node ends. */
   readonly dir?: string | undefined;
   /** Cycle length in ms, a whole number from 1. Default: that of the data folder, else 777. */
@@ -24,7 +24,7 @@ interface StorageOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface NodeStorage extends Pick<NodeOptions, 'store' | 'credentials' | 'clock'> {
+export interface NodeStorage extends Pick<NodeOptions, 'store' | 'credentials' | 'clock' | 'network'> {
   readonly identity: Identity;
   /** Absolute path of the data folder; undefined in memory, like `stored`. */
   readonly dir: string | undefined;

@@ -7,12 +7,10 @@ import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../core/schema/failure.js';
-import { needing } from '../core/schema/optional-package.js';
 import { VERSION } from '../core/version.js';
 import type { GateRequest } from './any-method.js';
 import { Connections } from './connections.js';
 import type { Counting } from './counting/counting.js';
-import type { RateLimitService, RateLimitServiceOptions } from './envoy/rate-limit-service.js';
 import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
 import type { Host } from './host/host.js';
@@ -26,6 +24,20 @@ import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
 import type { MissingRows } from './store/head-mark.js';
 
+/** A way to ask the node beside its API, on a port of its own. */
+export interface Door {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+export interface DoorOptions {
+  readonly port: number;
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+  readonly cycleMs: number;
+}
+
+export type OpenDoor = (context: NodeContext, host: string, log: Logger) => Promise<Door>;
+
 /** The node owns the store, the credentials and the clock: it starts the clock and closes all three. */
 export interface NodeOptions extends NodeContextOptions {
   /** Acknowledged rows that the store lacks: each remaining machine's record gets a row about them. */
@@ -37,7 +49,7 @@ export interface NodeOptions extends NodeContextOptions {
   readonly metricsPort?: number;
   /** Whether the API's port serves GET /metrics to anyone; ignored with `metricsPort`. Default: false. */
   readonly openMetrics?: boolean;
-  readonly grpc?: Omit<RateLimitServiceOptions, 'host'>;
+  readonly door?: OpenDoor;
   /** Further names to answer to, beside those of loopback. */
   readonly hostNames?: readonly string[];
   readonly log?: NodeLogOptions;
@@ -46,7 +58,7 @@ export interface NodeOptions extends NodeContextOptions {
 export interface RunningNode {
   readonly url: string;
   readonly metricsUrl: string | undefined;
-  readonly grpcAddress: string | undefined;
+  readonly doorAddress: string | undefined;
   readonly host: Host;
   /** Another object after a full disk. */
   readonly counting: Counting;
@@ -112,7 +124,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   return {
     url: ports.url,
     metricsUrl: ports.metricsUrl,
-    grpcAddress: ports.grpcAddress,
+    doorAddress: ports.doorAddress,
     host: context.host,
     get counting() {
       return context.counting;
@@ -147,39 +159,36 @@ async function begin(context: NodeContext, { clock, lost = [] }: NodeOptions, on
   return end;
 }
 
-/** Opens the ports of the API, of metrics and of Envoy: all or none. */
+/** Opens the ports of the API, of metrics and of the door: all or none. */
 async function openPorts(
   context: NodeContext,
   app: FastifyInstance,
   options: NodeOptions & { readonly host: string },
   { checkHost, connections, log }: Serving,
 ) {
-  const { host, port = 0, metricsPort, grpc } = options;
+  const { host, port = 0, metricsPort } = options;
   const { registry, metrics, sockets } = context;
-  let service: RateLimitService | undefined;
+  let door: Door | undefined;
   try {
     // What was loaded or made is durable before anyone can ask for it.
     await registry.settled?.();
     const url = await app.listen({ host, port });
     await registry.join?.(isLoopback(host) ? url : undefined);
-    if (grpc !== undefined) {
-      const { startRateLimitService } = await needing('grpc', import('./envoy/rate-limit-service.js'));
-      service = await startRateLimitService(context, { host, ...grpc }, log);
-    }
+    door = await options.door?.(context, host, log);
     const figures =
       metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);
     return {
       url,
       metricsUrl: figures?.url ?? (showsMetrics(options) ? `${url}/metrics` : undefined),
-      grpcAddress: service?.address,
+      doorAddress: door?.address,
       async drain(): Promise<void> {
-        await Promise.all([connections.close(), service?.close()]);
+        await Promise.all([connections.close(), door?.close()]);
         await app.close();
         figures?.close();
       },
     };
   } catch (error) {
-    await Promise.all([app.close(), service?.close()]);
+    await Promise.all([app.close(), door?.close()]);
     throw error;
   }
 }

@@ -14,8 +14,9 @@ import type { Limits } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 import { SharedRoom } from './shared-room.js';
 import type { Credentials } from './store/credential-store.js';
-import type { QUOTAS } from './store/redis/quota-functions.js';
 import type { Store } from './store/store.js';
+
+export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
 
 /** Equal texts of definitions of an owner count once. */
 export type QuotaAmounts = Readonly<Record<(typeof QUOTAS)[number], number>>;

@@ -2,7 +2,7 @@
 // process of its own, asked in turn: processor time of the process for a request, and requests a second. Skipped where redis-server is absent.
 import { once } from 'node:events';
 import autocannon from 'autocannon';
-import { hasRedis, RedisServer } from '../node/store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 import { type Server, startServer } from './node.js';
 

@@ -2,11 +2,11 @@
 // Rounds alternate, medians are taken. Skipped where redis-server is absent.
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { CountBatch } from '../../src/node/store/redis/batch.js';
-import { prefixOf } from '../../src/node/store/redis/buckets.js';
-import { RedisConnection } from '../../src/node/store/redis/connection.js';
-import { functionNamed } from '../../src/node/store/redis/library.js';
-import { hasRedis, RedisCluster, RedisServer } from '../node/store/redis/server.js';
+import { CountBatch } from '../../src/node/network/redis/batch.js';
+import { prefixOf } from '../../src/node/network/redis/buckets.js';
+import { RedisConnection } from '../../src/node/network/redis/connection.js';
+import { functionNamed } from '../../src/node/network/redis/library.js';
+import { hasRedis, RedisCluster, RedisServer } from '../node/network/redis/server.js';
 import { type BenchRow, beside, median } from './measure.js';
 
 const GATES = 2_000;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { addTool } from '../../src/core/schema/optional-package.js';
 import { openRunPool } from '../../src/harness/simulate/run-pool.js';
 import { workers } from '../../src/tools/workers/workers.js';
-import { hasRedis, RedisServer } from '../node/store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { type BenchRow, median } from './measure.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));

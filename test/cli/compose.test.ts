@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
-import { freePort, hasRedis, said, until } from '../node/store/redis/server.js';
+import { freePort, hasRedis, said, until } from '../node/network/redis/server.js';
 
 interface Service {
   readonly image: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
-import { hasRedis, RedisServer } from '../node/store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { serve, weir } from './command-line.js';
 
 it('ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {

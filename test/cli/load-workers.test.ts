@@ -16,7 +16,7 @@ import { LOAD_QUEUE, openQueueClient, RUN_QUEUE } from '../../src/tools/workers/
 import { startApp } from '../harness/live/gateway-servers.js';
 import { startSmallNode } from '../harness/live/wrong-node.js';
 import { temporaryFiles } from '../left-behind.js';
-import { hasRedis, RedisServer } from '../node/store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { begin, type Running, type Serving, serve, weir } from './command-line.js';
 
 interface Worked extends Running {

@@ -7,7 +7,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { VERSION } from '../../src/core/version.js';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../src/tools/workers/run-queue.js';
 import { temporaryFiles } from '../left-behind.js';
-import { hasRedis, RedisServer } from '../node/store/redis/server.js';
+import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { begin, type Running, refuses, smallScenario, weir } from './command-line.js';
 
 const { folder, file } = temporaryFiles();

@@ -2,9 +2,9 @@ import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCounting } from '../suite/counting.js';
+import { hasRedis, RedisServer } from './network/redis/server.js';
 import { startPair } from './network-nodes.js';
 import { startRunning } from './running.js';
-import { hasRedis, RedisServer } from './store/redis/server.js';
 
 describeCounting('memory', async (cycleMs) => {
   const node = await startRunning({ cycleMs });

@@ -8,7 +8,7 @@ import { verifyExport } from '../core/record/verifying.js';
 import { temporaryFolder } from '../left-behind.js';
 import { seriesIn } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
-import { until } from './store/redis/server.js';
+import { until } from './network/redis/server.js';
 
 const running: RunningNode[] = [];
 afterEach(async () => {

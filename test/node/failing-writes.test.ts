@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
 import { isInstalled } from '../harness/live/real-servers.js';
 import { metricsOf } from './asking.js';
-import { until } from './store/redis/server.js';
+import { until } from './network/redis/server.js';
 import { after, compare, type Findings, firstAnswer, type Kept, prepare, startLoad } from './under-load.js';
 
 const TRIES = Number(process.env['WEIR_FAULTS'] ?? 3);

@@ -5,7 +5,7 @@ import { newIdempotencyKey } from '../../src/api/client/http-transport.js';
 import { WeirClient } from '../../src/api/client/weir-client.js';
 import { pause } from '../../src/core/time/wall.js';
 import { serve, temporaryFolder } from '../cli/command-line.js';
-import { until } from './store/redis/server.js';
+import { until } from './network/redis/server.js';
 
 const KILLS = 4;
 const SENDERS = 8;

@@ -6,7 +6,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { figureIn, mb, metricsOf } from './asking.js';
 import { type Caller, Holder, inTurn } from './caller.js';
-import { until } from './store/redis/server.js';
+import { until } from './network/redis/server.js';
 
 const READERS = 1_000;
 const STALLED = 100;

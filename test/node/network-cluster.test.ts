@@ -1,7 +1,7 @@
 import { describeCounting } from '../suite/counting.js';
 import { describeNetwork } from '../suite/network.js';
+import { hasRedis, RedisCluster } from './network/redis/server.js';
 import { startPair } from './network-nodes.js';
-import { hasRedis, RedisCluster } from './store/redis/server.js';
 
 describeNetwork('a cluster of three', () => RedisCluster.start());
 

@@ -2,11 +2,11 @@
 // whose keys have ended is deleted by one of the nodes, and the operator ends an owner at any of them.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Limits } from '../../src/node/limits.js';
-import { DIRECTORY, prefixOf } from '../../src/node/store/redis/buckets.js';
+import { DIRECTORY, prefixOf } from '../../src/node/network/redis/buckets.js';
 import { temporaryFolder } from '../left-behind.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
+import { hasRedis, RedisServer, until } from './network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
-import { hasRedis, RedisServer, until } from './store/redis/server.js';
 
 const CYCLE_MS = 100;
 

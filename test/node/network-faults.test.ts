@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pause } from '../../src/core/time/wall.js';
-import { prefixOf } from '../../src/node/store/redis/buckets.js';
+import { prefixOf } from '../../src/node/network/redis/buckets.js';
 import { serve } from '../cli/command-line.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { temporaryFolder } from '../left-behind.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
+import { hasRedis, RedisReplicas, RedisServer, until } from './network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
-import { hasRedis, RedisReplicas, RedisServer, until } from './store/redis/server.js';
 
 const CYCLE_MS = 200;
 

@@ -1,11 +1,11 @@
 // What an owner may have holds over all nodes of a network: asked at once they admit exactly as much as one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
-import { DIRECTORY } from '../../src/node/store/redis/buckets.js';
-import { functionNamed } from '../../src/node/store/redis/library.js';
+import { DIRECTORY } from '../../src/node/network/redis/buckets.js';
+import { functionNamed } from '../../src/node/network/redis/library.js';
 import { Caller, gateOf, statusAndCode, type Told } from './caller.js';
+import { hasRedis, RedisServer, until } from './network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
-import { hasRedis, RedisServer, until } from './store/redis/server.js';
 
 const CYCLE_MS = 200;
 const limits = {
@@ -153,15 +153,15 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
   });
 
   it('keys that have expired are forgotten by Redis, too', async () => {
-    const { network } = await openNetworkStorage({ url: redis.url, onError: () => {} });
+    const { directory, connection } = await openNetworkStorage({ url: redis.url, onError: () => {} });
     const rights = { owner: 'o', scopes: ['read'], machine: undefined, isRevoked: false } as const;
     for (const [id, expiresAtMs] of Object.entries({ past: 1_000, future: 1e13 }))
-      await network.directory.credentials.writeKey({ id, hash: id, ...rights, createdAtMs: 0, expiresAtMs });
-    await network.directory.credentials.purgeEverywhere(1_000);
+      await directory.credentials.writeKey({ id, hash: id, ...rights, createdAtMs: 0, expiresAtMs });
+    await directory.credentials.purgeEverywhere(1_000);
     const kept = await redis.ask<(string | null)[]>('HMGET', `${DIRECTORY}keys`, 'past', 'future');
     expect(kept.map((text) => text === null)).toEqual([true, false]);
-    expect(network.directory.credentials.keysOf('o', '', 9).map(({ id }) => id)).toEqual(['future']);
-    network.connection.close();
+    expect(directory.credentials.keysOf('o', '', 9).map(({ id }) => id)).toEqual(['future']);
+    connection.close();
   });
 
   it('nothing went wrong inside', () => {

@@ -2,8 +2,8 @@
 import type { Limits } from '../../src/node/limits.js';
 import type { Directory } from '../../src/node/network/directory.js';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
+import type { RedisConnection } from '../../src/node/network/redis/connection.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
-import type { RedisConnection } from '../../src/node/store/redis/connection.js';
 
 export interface NetworkNode extends RunningNode {
   readonly errors: unknown[];
@@ -25,7 +25,7 @@ export async function startNetworkNode(
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   const ground = await openNetworkStorage({ url, cycleMs, deadlineMs, onError, ...folder });
-  const { store, credentials, clock, network, identity, lost } = ground;
+  const { store, credentials, clock, network, identity, lost, directory, connection } = ground;
   const lines: string[] = [];
   const log = {
     level: 'error',
@@ -36,7 +36,6 @@ export async function startNetworkNode(
   const overload = { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 };
   const limits = { overload, keepAliveTimeoutMs: 3_600_000, quietMs: 20, linkedWithinMs: 300_000, ...bounds };
   const node = await startNode({ store, credentials, clock, network, signer, limits, lost, log, openMetrics: true });
-  const { directory, connection } = network;
   return { ...node, errors, said: () => lines, fingerprint: signer.fingerprint, directory, connection };
 }
 

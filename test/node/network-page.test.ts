@@ -3,8 +3,8 @@ import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
+import { hasRedis, RedisServer } from './network/redis/server.js';
 import { hiddenPixels, openPage, picture, violations } from './node-page.js';
-import { hasRedis, RedisServer } from './store/redis/server.js';
 
 describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
   inChromium('in a browser', (browser) => {

@@ -6,7 +6,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { NaiveLimiter, type NaiveTransition } from '../core/limiter/naive-limiter.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { type Caller, gateOf, Holder, type Told } from './caller.js';
-import { hasRedis, RedisServer, said as saidBy, until } from './store/redis/server.js';
+import { hasRedis, RedisServer, said as saidBy, until } from './network/redis/server.js';
 
 const SCENARIOS = Number(process.env['WEIR_SCENARIOS'] ?? 3);
 const FIRST = Number(process.env['WEIR_FIRST_SCENARIO'] ?? 0);

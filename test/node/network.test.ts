@@ -1,4 +1,4 @@
 import { describeNetwork } from '../suite/network.js';
-import { RedisServer } from './store/redis/server.js';
+import { RedisServer } from './network/redis/server.js';
 
 describeNetwork('one Redis', () => RedisServer.start());

@@ -4,7 +4,7 @@ import { createNodeContext } from '../../src/node/node-context.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeRegistry, type RegistryUnderTest } from '../suite/registry.js';
-import { hasRedis, RedisServer } from './store/redis/server.js';
+import { hasRedis, RedisServer } from './network/redis/server.js';
 
 /** Windows of 50 cycles last while a busy machine asks a dozen times. */
 const CYCLE_MS = 1_000;

@@ -9,7 +9,7 @@ import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type App, gateways, startApp } from '../harness/live/gateway-servers.js';
 import { freePort, isInstalled } from '../harness/live/real-servers.js';
 import { Caller } from './caller.js';
-import { hasRedis, RedisServer } from './store/redis/server.js';
+import { hasRedis, RedisServer } from './network/redis/server.js';
 
 const RESTARTS = Number(process.env['WEIR_RESTARTS'] ?? 4);
 const PER_SECOND = Number(process.env['WEIR_RATE'] ?? 500);

@@ -19,7 +19,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { serve, temporaryFolder } from '../cli/command-line.js';
 import { Asker, attacks, prepare } from './attacks.js';
-import { until } from './store/redis/server.js';
+import { until } from './network/redis/server.js';
 
 const MOST_ROUNDS = 6;
 const LANES = 16;

@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pause } from '../../src/core/time/wall.js';
-import { prefixOf } from '../../src/node/store/redis/buckets.js';
+import { prefixOf } from '../../src/node/network/redis/buckets.js';
 import { verifyExport } from '../core/record/verifying.js';
 import { type Caller, gateOf, Holder, inTurn, statusAndCode, type Told } from '../node/caller.js';
 import { Listening } from '../node/listening.js';
+import { hasRedis } from '../node/network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from '../node/network-nodes.js';
-import { hasRedis } from '../node/store/redis/server.js';
 
 const CYCLE_MS = 200;
 

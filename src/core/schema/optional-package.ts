@@ -1,16 +1,25 @@
-// What may be missing, and is loaded on first use: packages that users install beside Weir if they need them, and tools of Weir itself.
+// What may be missing, and is loaded on first use: packages that users install beside Weir if they need them, and folders of Weir itself.
 import { Failure } from './failure.js';
 
-/** The versions are those of package.json. */
+/** The versions are those of package.json. A program can be built without `folder`. */
 export const features = {
   charts: { what: 'Charts cannot be drawn as pictures.', packages: { '@napi-rs/canvas': '~1.0.11' } },
-  workers: { what: 'Runs and loads cannot be shared among workers.', packages: { bullmq: '6.7.0' } },
+  gateway: { what: 'Files of gateways are not read.', packages: {}, folder: 'src/tools/gateway' },
+  workers: {
+    what: 'Runs and loads cannot be shared among workers.',
+    packages: { bullmq: '6.7.0' },
+    folder: 'src/tools/workers',
+  },
+  network: { what: 'Nodes cannot share a store in Redis.', packages: {}, folder: 'src/node/network' },
   grpc: {
     what: 'The port of gRPC cannot be opened.',
     packages: { '@grpc/grpc-js': '^1.14.7', '@grpc/proto-loader': '^0.8.1' },
+    folder: 'src/node/envoy',
   },
   stress: { what: 'The node cannot be saturated.', packages: { autocannon: '^9.0.0' } },
 } as const;
+
+type Detachable = 'gateway' | 'workers' | 'network' | 'grpc';
 
 const MISSING = /Cannot find package '([^']+)'|(native binding)/;
 
@@ -36,21 +45,26 @@ export async function needing<Loaded>(feature: keyof typeof features, loading: P
 const tools = new Map<string, () => Promise<unknown>>();
 
 /** Adds a tool to the program: code below asks for it by name. */
-export function addTool(name: keyof typeof features, load: () => Promise<unknown>): void {
+export function addTool(name: Detachable, load: () => Promise<unknown>): void {
   tools.set(name, load);
 }
 
 /** @throws Failure `package_missing` if the program was built without that tool, or a package of it is missing */
-export async function toolNamed<Tool>(name: keyof typeof features): Promise<Tool> {
-  const load = tools.get(name);
-  if (load === undefined) throw missingTool(name, features[name].what);
-  return needing(name, load() as Promise<Tool>);
+export function toolNamed<Tool>(name: Detachable): Promise<Tool> {
+  return partOf(name, tools.get(name) as (() => Promise<Tool>) | undefined);
 }
 
-export function missingTool(name: string, what: string): Failure {
+/** @param load absent if the program was built without it @throws Failure `package_missing`: then, or for a package of it */
+export async function partOf<Part>(feature: Detachable, load: (() => Promise<Part>) | undefined): Promise<Part> {
+  if (load === undefined) throw missingPart(feature);
+  return needing(feature, load());
+}
+
+export function missingPart(feature: Detachable): Failure {
+  const { what, folder } = features[feature];
   return new Failure('package_missing', {
     what,
-    why: 'This program was built without the tool that does it.',
-    fix: `Build Weir with src/tools/${name}.`,
+    why: 'This program was built without the part that does it.',
+    fix: `Build Weir with ${folder}.`,
   });
 }

@@ -21,6 +21,7 @@ import { assert, Failure } from '../../core/schema/failure.js';
 import type { DecisionResults } from '../counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
 import type { Machine } from '../host/machine.js';
+import type { Door } from '../node.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { Domain } from './domain.js';
@@ -36,17 +37,12 @@ import {
 } from './rate-limit-messages.js';
 import { services } from './services.js';
 
-export interface RateLimitServiceOptions {
+interface RateLimitServiceOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   readonly domains: readonly DomainLimits[];
   readonly credentials?: ServerCredentials | undefined;
-}
-
-export interface RateLimitService {
-  readonly address: string;
-  close(): Promise<void>;
 }
 
 /** A hundred descriptors of some entries. With the streams it bounds what one connection can make the node keep: 16 MiB. */
@@ -63,7 +59,7 @@ export async function startRateLimitService(
   context: NodeContext,
   { host, port, domains: files, credentials = ServerCredentials.createInsecure() }: RateLimitServiceOptions,
   log: Logger,
-): Promise<RateLimitService> {
+): Promise<Door> {
   const domains = new Map<string, Domain>();
   for (const limits of files) {
     if (domains.has(limits.domain)) throw twice(limits.domain);

@@ -25,12 +25,12 @@ import type { Host } from '../host/host.js';
 import type { KeyState } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { ofOwner } from '../request-source.js';
-import { prefixOf } from '../store/redis/buckets.js';
 import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { doOnce } from './idempotency.js';
 import type { Network } from './network.js';
 import type { How } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
+import { prefixOf } from './redis/buckets.js';
 
 export class NetworkCounting implements Counting {
   readonly #network: Network;

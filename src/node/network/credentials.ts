@@ -1,8 +1,8 @@
 // Keys and sessions of a network. Each node has all of them: it reads them at the start and once a minute, and follows the directory's log.
 import type { Key, Session } from '../store/credential-store.js';
 import { MemoryCredentials } from '../store/memory-credentials.js';
-import { DIRECTORY } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
+import { DIRECTORY } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 export const LOG_LENGTH = 10_000;
 const SCANNED = 200;

@@ -11,10 +11,10 @@ import { instantText } from '../../core/time/cycle.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
-import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
 import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
 import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credentials.js';
+import { DIRECTORY, prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 /** Fields of a machine that change when something comes or goes. */
 const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;

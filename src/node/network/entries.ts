@@ -16,13 +16,13 @@ import { pause } from '../../core/time/wall.js';
 import type { Contract } from '../host/contract.js';
 import { type Move, whyNoTransition } from '../host/contract-failures.js';
 import type { AdminNote } from '../host/ledger.js';
-import { prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
 import type { Directory } from './directory.js';
 import type { GateTransactions } from './gate-transactions.js';
 import type { Heads } from './heads.js';
 import type { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
+import { prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 const POLL_MS = 4;
 

@@ -17,11 +17,11 @@ import { tooManyKeys } from '../host/contract-failures.js';
 import type { HostContext } from '../host/host-context.js';
 import { Chain, Ledger } from '../host/ledger.js';
 import { Wakes } from '../host/wakes.js';
-import { prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
-import { GateBytes } from '../store/redis/gate-bytes.js';
 import { stateFromText, stateToText } from '../store/state-codec.js';
 import type { ContractState } from '../store/store.js';
+import { prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
+import { GateBytes } from './redis/gate-bytes.js';
 
 const MOST_TRIES = 40;
 

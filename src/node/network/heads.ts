@@ -10,9 +10,9 @@ import { Failure } from '../../core/schema/failure.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { type HeadMark, type MissingRows, missingText } from '../store/head-mark.js';
-import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
 import { type Directory, wasRemoved } from './directory.js';
+import { DIRECTORY, prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 const AT_ONCE = 100;
 

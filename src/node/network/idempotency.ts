@@ -5,8 +5,8 @@
 import { Failure } from '../../core/schema/failure.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../counting/once-only.js';
 import type { Machine } from '../host/machine.js';
-import { prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
+import { prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 /** An answer is kept for the longest window of the machine, within these bounds in ms. */
 const SHORTEST_MS = 60_000;

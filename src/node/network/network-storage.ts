@@ -4,34 +4,30 @@ import { generateSigner } from '../../core/record/signing.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import { WallClock } from '../../core/time/wall.js';
 import { identityIn } from '../identity.js';
-import type { NodeStorage } from '../node-storage.js';
+import type { NodeStorage, StorageOptions } from '../node-storage.js';
+import type { JoinNetwork } from '../registry/shared-store.js';
 import { HeadMark } from '../store/head-mark.js';
 import { MemoryStore } from '../store/memory.js';
-import { DIRECTORY } from '../store/redis/buckets.js';
-import { RedisConnection } from '../store/redis/connection.js';
-import { asStartFailure } from '../store/redis/store-away.js';
+import { NetworkCounting } from './counting.js';
 import { Directory } from './directory.js';
 import { checkMark } from './heads.js';
+import { Network } from './network.js';
+import { DIRECTORY } from './redis/buckets.js';
+import { RedisConnection } from './redis/connection.js';
+import { asStartFailure } from './redis/store-away.js';
+import { NetworkRegistry } from './registry.js';
 
-interface NetworkStorageOptions {
+/** The folder has the node's key, by default a new one for this run, and the last rows that it has seen: Redis may lack some. */
+interface NetworkStorageOptions extends StorageOptions {
   readonly url: string;
-  /** Folder of the node's key and of the last rows that it has seen. Default: a new key for this run. */
-  readonly dir?: string | undefined;
-  /** Default: that of the network, or 777 for its first node. */
-  readonly cycleMs?: number | undefined;
-  /** Whether to start although Redis lacks rows that the folder knows. Default: false. */
-  readonly acceptLoss?: boolean | undefined;
   /** Time limit of a call. Default: 250 ms. */
   readonly deadlineMs?: number | undefined;
-  readonly onError: (error: unknown) => void;
 }
 
-export interface NetworkStorage extends NodeStorage {
-  readonly network: {
-    readonly connection: RedisConnection;
-    readonly directory: Directory;
-    readonly mark: HeadMark | undefined;
-  };
+interface NetworkStorage extends NodeStorage {
+  readonly network: JoinNetwork;
+  readonly connection: RedisConnection;
+  readonly directory: Directory;
 }
 
 const MARK = 'network.heads';
@@ -70,7 +66,16 @@ export async function openNetworkStorage({
       stored: undefined,
       lost,
       notes: [],
-      network: { connection, directory, mark },
+      ...{ connection, directory },
+      network: (node, host) => {
+        const network = new Network({ ...node, connection, directory, mark }, host);
+        return {
+          record: directory,
+          keys: () => network.keys(),
+          registry: (context) => new NetworkRegistry({ ...context, network }),
+          counting: (queue) => new NetworkCounting(network, host, queue),
+        };
+      },
     };
   } catch (error) {
     mark?.close();

@@ -7,17 +7,15 @@
 // The host of this process only knows what exists: nothing counts in it, and nothing wakes.
 import { Subject } from 'rxjs';
 import { KeyRing } from '../../core/record/key-ring.js';
-import { publicKeyFrom, type Signer } from '../../core/record/signing.js';
+import { publicKeyFrom } from '../../core/record/signing.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { WallClock } from '../../core/time/wall.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { HostEvent } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
-import type { Limits } from '../limits.js';
+import type { NodeOfMany } from '../registry/shared-store.js';
 import type { HeadMark } from '../store/head-mark.js';
-import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
 import { GateTransactions, gateName, unlessGone } from './gate-transactions.js';
@@ -26,18 +24,16 @@ import { OwnerQuota } from './owner-quota.js';
 import { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
+import { DIRECTORY, prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 const DUE_AT_ONCE = 64;
 
-export interface NetworkOptions {
+interface NetworkOptions extends NodeOfMany {
   readonly connection: RedisConnection;
   readonly directory: Directory;
-  readonly clock: WallClock;
-  readonly signer: Signer;
-  readonly limits: Limits;
   /** Heads kept outside of Redis. Default: in memory only. */
   readonly mark?: HeadMark | undefined;
-  readonly onError: (error: unknown) => void;
 }
 
 export class Network {

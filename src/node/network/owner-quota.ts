@@ -1,10 +1,9 @@
 // Quotas of owners over all nodes. Room is claimed in Redis before a thing is made, so that nodes together never exceed it: quota-functions.ts.
 import { digestOf } from '../../core/schema/canonical.js';
 import type { Limits } from '../limits.js';
-import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
-import { QUOTAS } from '../store/redis/quota-functions.js';
-import { type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
+import { QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
+import { DIRECTORY, prefixOf } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 /** Time to make a thing after its claim, beside two deadlines of calls; and how far clocks of servers may differ. */
 const MADE_WITHIN_MS = 5_000;

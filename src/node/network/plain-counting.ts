@@ -6,11 +6,11 @@ import type { Decision, DecisionRequest } from '../counting/decision.js';
 import { inFuture, tooOld } from '../counting/listeners.js';
 import type { Contract } from '../host/contract.js';
 import { type Move, tooManyKeys, whyNoTransition } from '../host/contract-failures.js';
-import { CountBatch, type GateReply, gateReplyIn } from '../store/redis/batch.js';
-import type { RedisConnection } from '../store/redis/connection.js';
-import { GateBytes } from '../store/redis/gate-bytes.js';
 import { gatePlace, lost } from './gate-transactions.js';
 import type { PlainPlan } from './plain-plan.js';
+import { CountBatch, type GateReply, gateReplyIn } from './redis/batch.js';
+import type { RedisConnection } from './redis/connection.js';
+import { GateBytes } from './redis/gate-bytes.js';
 
 export interface How {
   /** The cycle of the events. Default: the running one. */

@@ -5,9 +5,9 @@
 import { cycleOf } from '../../core/time/cycle.js';
 import { wallNowMs } from '../../core/time/wall.js';
 import { VERSION } from '../../core/version.js';
-import { DIRECTORY } from '../store/redis/buckets.js';
-import type { RedisConnection } from '../store/redis/connection.js';
 import { fieldsIn } from './directory.js';
+import { DIRECTORY } from './redis/buckets.js';
+import type { RedisConnection } from './redis/connection.js';
 
 const EVERY_MS = 2_000;
 const AWAY_AFTER_MS = 3 * EVERY_MS;

@@ -18,14 +18,14 @@ import { deleted } from '../ownership.js';
 import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from '../registry/registry.js';
 import type { Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { prefixOf } from '../store/redis/buckets.js';
-import { asStartFailure } from '../store/redis/store-away.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
 import { freedOf, ofMachine, type QuotaRequest, usedBy } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
 import { GateTransactions, lost } from './gate-transactions.js';
 import { machineItem } from './owner-quota.js';
 import { plainPlan } from './plain-plan.js';
+import { prefixOf } from './redis/buckets.js';
+import { asStartFailure } from './redis/store-away.js';
 import { type NetworkRegistryContext, Upkeep } from './upkeep.js';
 
 const CHANGE_TRIES = 10;

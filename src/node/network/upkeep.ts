@@ -3,8 +3,8 @@
 //   cycle ─► lease free, or ours? ─► some records removed ─► some owners looked at ─► their machines deleted
 import type { Machine } from '../host/machine.js';
 import type { Registry, RegistryContext } from '../registry/registry.js';
-import { DIRECTORY, prefixOf } from '../store/redis/buckets.js';
 import type { Network } from './network.js';
+import { DIRECTORY, prefixOf } from './redis/buckets.js';
 
 /** Duration of a lease that is not renewed, in ms. */
 const LEASE_MS = 10_000;

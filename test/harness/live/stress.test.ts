@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stress } from '../../../src/harness/live/stress.js';
 import { metricsOf } from '../../node/asking.js';
+import { hasRedis, RedisServer } from '../../node/network/redis/server.js';
 import { startNetworkNode } from '../../node/network-nodes.js';
 import { type Running, startRunning } from '../../node/running.js';
-import { hasRedis, RedisServer } from '../../node/store/redis/server.js';
 
 let node: Running;
 beforeAll(async () => {

@@ -3,6 +3,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, it } from 'vitest';
+import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
+import type { OpenDoor } from '../../../src/node/node.js';
 import { inTurn } from '../caller.js';
 import { type Running, startRunning } from '../running.js';
 
@@ -12,15 +14,17 @@ const PREFACE = Buffer.concat([
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
 ]);
 
+const anyPort: OpenDoor = (context, host, log) => startRateLimitService(context, { host, port: 0, domains: [] }, log);
+
 let node: Running | undefined;
 afterEach(() => node?.close());
 
 it('a connection for which the node has no room is cut on the port of gRPC, too, and one that closes leaves its room', async () => {
   node = await startRunning({
     limits: { sockets: { perOwner: 2, onNode: 4 } },
-    grpc: { port: 0, domains: [] },
+    door: anyPort,
   });
-  const port = Number(node.grpcAddress!.split(':').at(-1));
+  const port = Number(node.doorAddress!.split(':').at(-1));
   const open = async () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write(PREFACE);
@@ -57,26 +61,26 @@ async function begun(address: string, calls: number, headers: Readonly<Record<st
 it('a call that does not come as a whole is given up in the time that a request has', async () => {
   node = await startRunning({
     limits: { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckMs: 100 },
-    grpc: { port: 0, domains: [] },
+    door: anyPort,
   });
-  const { session, statuses } = await begun(node.grpcAddress!, 3);
+  const { session, statuses } = await begun(node.doorAddress!, 3);
   expect(await Promise.all(statuses)).toEqual(Array(3).fill(status.DEADLINE_EXCEEDED));
   session.destroy();
 });
 
 it('a connection has some calls at a time, and all together may leave no more than some thousand open', async () => {
-  node = await startRunning({ grpc: { port: 0, domains: [] } });
-  const first = await begun(node.grpcAddress!, 1);
+  node = await startRunning({ door: anyPort });
+  const first = await begun(node.doorAddress!, 1);
   const each = first.session.remoteSettings.maxConcurrentStreams!;
   expect(each).toBe(256);
-  const others = await inTurn(Array(16).keys(), () => begun(node!.grpcAddress!, each));
+  const others = await inTurn(Array(16).keys(), () => begun(node!.doorAddress!, each));
   expect(await Promise.any(others.flatMap(({ statuses }) => statuses))).toBe(status.RESOURCE_EXHAUSTED);
   for (const { session } of [first, ...others]) session.destroy();
 });
 
 it('beyond loopback a stranger is refused before its message has come', async () => {
-  node = await startRunning({ host: '0.0.0.0', hostNames: [], grpc: { port: 0, domains: [] } });
-  const port = node.grpcAddress!.split(':').at(-1);
+  node = await startRunning({ host: '0.0.0.0', hostNames: [], door: anyPort });
+  const port = node.doorAddress!.split(':').at(-1);
   const { session, statuses } = await begun(`127.0.0.1:${port}`, 1);
   const bad = await begun(`127.0.0.1:${port}`, 1, { authorization: 'Bearer none' });
   expect(await Promise.all([...statuses, ...bad.statuses])).toEqual(Array(2).fill(status.UNAUTHENTICATED));

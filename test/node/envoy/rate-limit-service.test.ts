@@ -12,12 +12,13 @@ import {
 } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
+import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
 import { grpcCredentials } from '../../../src/node/envoy/server-credentials.js';
 import { openSqliteStore } from '../../../src/node/store/sqlite.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { Caller, inTurn } from '../caller.js';
+import { certified, hasOpenssl } from '../network/redis/certificates.js';
 import { type Running, type Start, startRunning } from '../running.js';
-import { certified, hasOpenssl } from '../store/redis/certificates.js';
 
 const limits = `
 domain: shop
@@ -52,11 +53,12 @@ async function start(options: Start = {}, text = limits, tls: Tls = {}) {
   const domains = [readDescriptorLimits(text, 'limits.yaml', 777)];
   const given = tls.client ?? credentials.createInsecure();
   const node = await startRunning({
-    grpc: { port: 0, domains, ...(tls.service && { credentials: tls.service }) },
+    door: (context, host, log) =>
+      startRateLimitService(context, { host, port: 0, domains, credentials: tls.service }, log),
     ...options,
   });
   // Node 26 refuses an address as the name of a server, which is what the client's library would ask for.
-  const client = new Client(node.grpcAddress!, given, { 'grpc.ssl_target_name_override': 'localhost' });
+  const client = new Client(node.doorAddress!, given, { 'grpc.ssl_target_name_override': 'localhost' });
   running.push(client, node);
   const ask = (request: Buffer, metadata = new Metadata()) =>
     new Promise<Response>((resolve, reject) => {

@@ -1,6 +1,6 @@
 // The port for files of gateways: what reads them is a tool that the program adds.
 import type { Failure } from '../../schema/failure.js';
-import { missingTool } from '../../schema/optional-package.js';
+import { missingPart } from '../../schema/optional-package.js';
 
 type Limit = Readonly<Record<string, unknown>>;
 
@@ -33,7 +33,7 @@ export interface LimitFileReader {
 }
 
 const missing = (): never => {
-  throw missingTool('gateway', 'Files of gateways are not read.');
+  throw missingPart('gateway');
 };
 
 let reader: LimitFileReader = {

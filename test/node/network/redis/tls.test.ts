@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { redisPlace } from '../../../../src/core/redis/place.js';
-import { RedisConnection } from '../../../../src/node/store/redis/connection.js';
+import { RedisConnection } from '../../../../src/node/network/redis/connection.js';
 import { temporaryFolder } from '../../../left-behind.js';
 import { certified, hasOpenssl } from './certificates.js';
 import { type Certificates, freePort, hasRedis, RedisCluster, RedisServer, tlsArgs, until } from './server.js';

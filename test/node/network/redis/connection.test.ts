@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 import { nextTurn } from '../../../../src/core/time/next-turn.js';
 import { pause } from '../../../../src/core/time/wall.js';
-import { RedisConnection } from '../../../../src/node/store/redis/connection.js';
+import { RedisConnection } from '../../../../src/node/network/redis/connection.js';
 import { afterFile } from '../../../left-behind.js';
 import { hasRedis, RedisServer, until } from './server.js';
 

@@ -9,9 +9,7 @@
 //   u:<owner>, u     amounts by name, of an owner and of all; for an owner also each item with its amounts
 //   claims           items that may not exist (yet), by the instant after which they either exist or never will
 //   k:<owner>        ids of keys, by the instant at which they expire
-
-/** In the order of the functions. */
-export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
+import { QUOTAS } from '../../usage.js';
 
 const names = QUOTAS.map((name) => `'${name}'`).join(', ');
 

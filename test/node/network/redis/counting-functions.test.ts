@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pause } from '../../../../src/core/time/wall.js';
-import { CountBatch, type GateReply } from '../../../../src/node/store/redis/batch.js';
-import { prefixOf } from '../../../../src/node/store/redis/buckets.js';
-import { RedisConnection } from '../../../../src/node/store/redis/connection.js';
-import { GateBytes } from '../../../../src/node/store/redis/gate-bytes.js';
+import { CountBatch, type GateReply } from '../../../../src/node/network/redis/batch.js';
+import { prefixOf } from '../../../../src/node/network/redis/buckets.js';
+import { RedisConnection } from '../../../../src/node/network/redis/connection.js';
+import { GateBytes } from '../../../../src/node/network/redis/gate-bytes.js';
 import { NaiveLimiter } from '../../../core/limiter/naive-limiter.js';
 import { hasRedis, RedisServer } from './server.js';
 
