@@ -1,6 +1,7 @@
 // `weir identify`: announces its requests, sends them, answers, and saves the answer for later.
 import { parseTimeMs } from '../core/schema/quantity.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
+import { monotonicNowMs } from '../core/time/wall.js';
 import { documentText } from '../report/terminal-blocks.js';
 import type { Answer } from '../tools/identify/answer.js';
 import type { AskingOptions } from '../tools/identify/ask-target.js';
@@ -17,6 +18,7 @@ import { say } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 const RESOLUTION = 0.01;
+const LINES_EACH_MS = 10_000;
 
 const OF_URLS = { without: ['from', 'client'] };
 const OF_LIMITERS = { without: ['client'] };
@@ -26,7 +28,7 @@ const OF_CLIENTS = { needs: ['client'] };
 const options = {
   url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true, ...OF_LIMITERS }),
   budget: whole(10, 1_000_000, 'maximum number of requests', { default: 500, ...OF_URLS }),
-  for: text('maximum duration', { default: '5m', without: ['from'] }),
+  for: text('maximum duration, reckoning included', { default: '5m', without: ['from'] }),
   header: header('a header of every request; repeat for several', OF_URLS),
   keyHeader: text(
     'the header that identifies a client: it is checked first that each client has its own count; then each probe is a new client, and no wait is needed',
@@ -158,7 +160,9 @@ async function live(url: string, given: Given): Promise<Identified> {
   const { budget, keyHeader } = given;
   const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
   const sends = `Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.`;
-  const progress = new Progress('identify');
+  const progress = progressLines();
+  let [sent, words] = [0, ''];
+  const show = () => progress.show(sent / budget, `${sent} requests; ${words}`);
   const options: AskingOptions = {
     allowRemote: given.allow?.includes('remote') ?? false,
     insecure: given.allow?.includes('plain-http') ?? false,
@@ -168,7 +172,11 @@ async function live(url: string, given: Given): Promise<Identified> {
     ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
     signal: stopSignal(),
     onAccepted: given.json ? undefined : () => say(`${sends}\n\n`),
-    onAsk: ({ probe }, sent) => progress.show(sent / budget, `${sent} requests; ${probe.words}`),
+    onAsk: ({ probe }, sentBefore) => {
+      [sent, words] = [sentBefore, probe.words];
+      show();
+    },
+    onTick: show,
   };
   const limits = { budget, timeMs, resolution: RESOLUTION };
   if (keyHeader === undefined) {
@@ -177,10 +185,13 @@ async function live(url: string, given: Given): Promise<Identified> {
   }
   const found = await ask(url, investigateKeyed(limits), options);
   const answer = answerOf(found, RESOLUTION, found.harm);
-  const words = found.keys === undefined ? [] : [keysInWords(found.keys, keyHeader)];
-  const remarks = [...answer.remarks, ...words];
+  const ofKeys = found.keys === undefined ? [] : [keysInWords(found.keys, keyHeader)];
+  const remarks = [...answer.remarks, ...ofKeys];
   return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
 }
+
+/** In a log of a build, too, it shows that it goes on. */
+const progressLines = () => new Progress('identify', process.stderr, monotonicNowMs, LINES_EACH_MS);
 
 function hostIn(url: string | undefined): string {
   const host = url !== undefined && URL.canParse(url) ? new URL(url).host : 'offline';
@@ -197,7 +208,7 @@ async function identifyClient({ program, port, for: time, json }: Given): Promis
       import('../core/math/random.js'),
     ],
   );
-  const progress = new Progress('identify');
+  const progress = progressLines();
   const begun = (url: string) =>
     program === undefined
       ? `Point the program at ${url} and let it make calls, each with a path of its own below it. Ctrl-C ends it.`

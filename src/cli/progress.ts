@@ -1,5 +1,5 @@
-// One line of progress on standard error, only on a terminal. It appears after a second of work, redraws at most ten times a second, and
-// disappears before other output.
+// One line of progress on standard error. On a terminal it appears after a second of work, redraws at most ten times a second, and
+// disappears before other output. Elsewhere nothing is written, or a line each `linesEachMs`.
 import { monotonicNowMs } from '../core/time/wall.js';
 import type { LiveRun } from '../harness/live/live-run.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
@@ -21,21 +21,28 @@ export class Progress {
   readonly #what: string;
   readonly #out: Output;
   readonly #nowMs: () => number;
+  readonly #linesEachMs: number;
 
-  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs) {
+  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs, linesEachMs = Infinity) {
     this.#what = what;
     this.#out = out;
     this.#nowMs = nowMs;
-    this.#nextMs = nowMs() + APPEARS_AFTER_MS;
+    this.#linesEachMs = linesEachMs;
+    this.#nextMs = nowMs() + (out.isTTY === true ? APPEARS_AFTER_MS : linesEachMs);
   }
 
   /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only on redraw */
   show(share: number | undefined, words: string | (() => string) = ''): void {
-    if (this.#out.isTTY !== true) return;
     const nowMs = this.#nowMs();
     if (nowMs < this.#nextMs) return;
     const text = typeof words === 'string' ? words : words();
-    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${String(Math.floor(share * 100)).padStart(3)} % `}${text}`;
+    const percent = share === undefined ? '' : `${String(Math.floor(share * 100)).padStart(3)} % `;
+    if (this.#out.isTTY !== true) {
+      this.#nextMs = nowMs + this.#linesEachMs;
+      this.#out.write(`${this.#what} ${percent}${visible(text)}\n`);
+      return;
+    }
+    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${percent}`}${text}`;
     const cut = cutTo(line, this.#out);
     if (cut === this.#shown) return;
     this.#nextMs = nowMs + REDRAWN_AFTER_MS;

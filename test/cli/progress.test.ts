@@ -28,6 +28,17 @@ it.each<[rule: string, isTTY: boolean, steps: readonly (readonly [number, number
   ['redrawn after 100 ms, not before', true, [[1_000, 0.5], [1_099, 0.9], [1_100, 1]], [HALF, ALL, '|']],
 ])('progress: %s', (_, isTTY, steps, texts) => expect(written(isTTY, steps)).toEqual(texts));
 
+it('progress without a terminal: a line each time that was asked for', () => {
+  const texts: string[] = [];
+  let nowMs = 5_000;
+  const progress = new Progress('run', { write: (text) => texts.push(text) }, () => nowMs, 10_000);
+  for (const ms of [1_000, 9_999, 10_001, 15_000, 20_002]) {
+    nowMs = 5_000 + ms;
+    progress.show(ms / 40_000, `after ${ms}`);
+  }
+  expect(texts).toEqual(['run  25 % after 10001\n', 'run  50 % after 20002\n']);
+});
+
 const ERASE = '\r\u001b[2K';
 
 /** The rows of a terminal of that many columns after these writes. */

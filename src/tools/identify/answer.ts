@@ -2,9 +2,7 @@
 
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { checkRule } from '../../core/limiter/rule/rule-definition.js';
-import { modulo } from '../../core/math/modulo.js';
 import { type Range, rangeOf } from '../../core/math/range.js';
-import { roundest } from '../../core/math/roundest.js';
 import { waitsInWords } from '../../harness/live/announced-waits.js';
 import { counted } from '../../report/words.js';
 import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-probe.js';
@@ -13,13 +11,13 @@ import { type Investigated, isAlive } from './explanations.js';
 import { type Fitted, fitted } from './fit.js';
 import type { KeyScope } from './key-check.js';
 import { searchByRun } from './parameter-search.js';
-import { moved, withEdgeAt } from './parameter-steps.js';
+import { anyPhase, phaseOf, phaseRange, roundedOf } from './printed-values.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
-import { around, disjoint, endOf, spansOf } from './ranges.js';
-import { isByToken, isInCells, type Parameters, type Structure, windowMsOf } from './structure.js';
+import { around, disjoint, spansOf, widened } from './ranges.js';
+import { isByToken, isInCells, type Parameters, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
-import { BASE_MS, finestMs, TOLERANCE_MS, violationOf } from './violation.js';
+import { finestMs, TOLERANCE_MS, violationOf } from './violation.js';
 
 /** A parameter and its range; `pieces` if only parts of the range explain the answers. */
 interface Parameter extends Range {
@@ -39,6 +37,8 @@ export interface IdentifiedRule {
   /** Smallest timing error over the orders tried, in ms; 0 if an order explains every answer. */
   readonly offMs: number;
   readonly products: readonly string[];
+  /** Phases of the grid, if its period is exactly the one that is printed. */
+  readonly edgesMs?: Range | undefined;
 }
 
 export interface Answer {
@@ -88,6 +88,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
   remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
+  remarks.push(...rules.flatMap(edgesInWords), notLookedFor(evidence));
   const isOne = rules.length === 1;
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
   if (!isOne && distinguishing === undefined)
@@ -160,6 +161,14 @@ function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ..
   return undefined;
 }
 
+/** Any further limit that allows what was admitted gives the same answers. */
+function notLookedFor({ seen }: Evidence): string {
+  const admitted = seen.filter(({ decision }) => decision === 'admitted');
+  const { least, most } = rangeOf(seen.map(({ sentMs }) => sentMs));
+  const seconds = Number(((most - least) / 1000).toPrecision(3));
+  return `Not looked for: a window longer than ${seconds} s, or a further limit of more than ${counted(admitted.length, 'request')} in that time.`;
+}
+
 function cutInWords({ ended }: Investigated): string[] {
   if (ended === 'stopped') return ['Fewer probes were sent than were wanted.'];
   if (ended !== 'budget' && ended !== 'time') return [];
@@ -200,7 +209,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   const spanMs = { least: pieces[0]!.least, most: pieces.at(-1)!.most };
   const ranges = { ...found.ranges, limit, spanMs, otherMs: widened(found.ranges.otherMs, byMs) };
   const mostMs = Math.max(TOLERANCE_MS, found.violationMs);
-  const rounded = roundedOf(found, evidence, mostMs);
+  const rounded = roundedOf(found, evidence, mostMs, spans);
   const shown: Record<string, Parameter> = {
     limit: { ...ranges.limit, value: rounded.limit },
     [isByToken(structure) ? 'token_ms' : 'window_ms']: {
@@ -218,9 +227,13 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   } else if (structure.has.includes('otherMs')) shown['block_ms'] = { ...ranges.otherMs, value: rounded.otherMs };
   const definition = structure.definition(rounded);
   const params = { ...(definition.params as Record<string, unknown>) };
+  let edgesMs: Range | undefined;
   if (structure.period !== undefined) {
     const phase = phaseOf(structure, rounded);
-    shown['phase_ms'] = { least: phase, most: phase, value: phase };
+    const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
+    const edges = widened(phaseRange(structure, rounded, gives), byMs, -Infinity);
+    shown['phase_ms'] = { ...anyPhase(structure.period(rounded), edges, spanMs, evidence), value: phase };
+    edgesMs = edges;
     if (phase > 0 && 'align' in params) params['phase_ms'] = phase;
   }
   return {
@@ -232,56 +245,17 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
     isExact: offMs === 0 && openIn({ ...found, ranges }, resolution).length === 0,
     offMs,
     products: productsLike(structure, rounded),
+    edgesMs,
   };
 }
 
-/** The roundest numbers within the ranges with which the rule gives the answers, else the best fit. */
-function roundedOf(
-  { best: { structure, parameters }, ranges }: Fitted,
-  evidence: Evidence,
-  mostMs: number,
-): Parameters {
-  const rounder = (name: 'limit' | 'spanMs' | 'otherMs') =>
-    roundest(ranges[name].least, ranges[name].most, parameters[name]);
-  const round = { limit: rounder('limit'), otherMs: rounder('otherMs') };
-  const { seen } = evidence;
-  // A grid of another period keeps an edge near one of these.
-  const anchors =
-    structure.period === undefined ? [0] : [seen[seen.length >> 1]!, seen[0]!, seen.at(-1)!].map((one) => one.sentMs);
-  const spans = [rounder('spanMs'), Math.round(parameters.spanMs), parameters.spanMs];
-  const candidates = [round, {}].flatMap((more) =>
-    spans.flatMap((spanMs) =>
-      anchors
-        .map((anchorMs) => moved(structure, { ...parameters, ...more }, 'spanMs', spanMs, anchorMs))
-        .flatMap((one) => phasesNear(structure, one)),
-    ),
-  );
-  const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
-  return centred(structure, candidates.find(gives) ?? parameters, gives);
-}
-
-/** With the phase in the middle of those that explain the answers, unless it is 0. */
-function centred(structure: Structure, found: Parameters, gives: (parameters: Parameters) => boolean): Parameters {
-  if (structure.period === undefined || phaseOf(structure, found) === 0) return found;
-  const period = structure.period(found);
-  const given = { explains: gives, anchors: [0], known: undefined, longestMs: Infinity };
-  const end = (direction: -1 | 1) =>
-    endOf({ structure, parameters: found }, 'shiftMs', direction, given).shiftMs - found.shiftMs;
-  const byMs = (modulo(end(1), period) - modulo(-end(-1), period)) / 2;
-  const middle = moved(structure, found, 'shiftMs', found.shiftMs + byMs, 0);
-  const round = withEdgeAt(structure, middle, Math.round(phaseOf(structure, middle)));
-  return [round, middle].find(gives) ?? found;
-}
-
-function phasesNear(structure: Structure, parameters: Parameters): Parameters[] {
-  if (structure.period === undefined) return [parameters];
-  const phase = phaseOf(structure, parameters);
-  return [...[0, Math.round(phase)].map((ms) => withEdgeAt(structure, parameters, ms)), parameters];
-}
-
-function phaseOf(structure: Structure, parameters: Parameters): number {
-  const period = structure.period!(parameters);
-  return modulo(-(BASE_MS + parameters.shiftMs), period);
+function edgesInWords({ parameters, edgesMs }: IdentifiedRule): string[] {
+  const window = parameters['window_ms'] ?? parameters['token_ms'];
+  if (edgesMs === undefined || window === undefined) return [];
+  const [least, most] = [edgesMs.least, edgesMs.most].map((ms) => Number(ms.toFixed(1)));
+  const what = window === parameters['token_ms'] ? 'the time of its ticks' : 'its window';
+  const exactly = Number(window.value.toPrecision(6));
+  return [`If ${what} is exactly ${exactly} ms, its phase is between ${least} and ${most} ms.`];
 }
 
 function atWidest(
@@ -311,10 +285,6 @@ function atWidest(
     ...ofVariants,
   ];
   return { limit, spans: disjoint(spans) };
-}
-
-function widened({ least, most }: Range, byMs: number): Range {
-  return { least: Math.max(0, least - byMs), most: most + byMs };
 }
 
 function falseLimitOf({ seen }: Evidence, rules: readonly IdentifiedRule[]): Answer['falseLimit'] {

@@ -24,9 +24,12 @@ export interface AskingOptions
   /** Called when the target is accepted, before the first request. */
   readonly onAccepted?: (() => void) | undefined;
   readonly onAsk?: ((ask: Ask, sent: number) => void) | undefined;
+  /** Called each second while answers are awaited. */
+  readonly onTick?: (() => void) | undefined;
 }
 
 const TIMEOUT_MS = 10_000;
+const TICK_MS = 1_000;
 const RUN_UP_MS = 25;
 /** Refusals are fast: if one takes this long, the target is in trouble. */
 const SLOW_MS = 1_500;
@@ -43,6 +46,13 @@ export async function ask<Found extends Investigated>(
   options.onAccepted?.();
   let harm: string | undefined;
   let sent = 0;
+  const { agenda } = connection.clock;
+  const tick = (): Ticket =>
+    agenda.at(connection.clock.now() + TICK_MS, Rank.client, () => {
+      options.onTick?.();
+      ticking = tick();
+    });
+  let ticking = tick();
   try {
     let next = investigation.next();
     let nowMs = connection.clock.now();
@@ -70,6 +80,7 @@ export async function ask<Found extends Investigated>(
     }
     return { ...next.value, harm };
   } finally {
+    agenda.cancel(ticking);
     await connection.close();
   }
 }

@@ -46,6 +46,8 @@ const SOONER = 0.2;
 const LATER = 4;
 const LEAST_REST_MS = 10_000;
 const MOST_SEARCHES = 3;
+/** Time kept for the search after the last probe, as a multiple of the longest before. */
+const RESERVED = 2;
 
 /** The roundest period of a grid is looked for so near: after a rest several periods explain the answers, each with a phase of its own. */
 const NEAR = 0.03;
@@ -81,6 +83,8 @@ class Investigation {
   #fromMs: number | undefined;
   #keys = 0;
   #first = 0;
+  /** The longest search between two probes. */
+  #searchMs = 0;
   isOver = false;
   readonly #searched = new Map<string, Fitted>();
   /** Former explanations that are now near misses: another order of counting may explain the answers. */
@@ -150,6 +154,7 @@ class Investigation {
       if (!isComplete) this.#refit(among);
       yield* this.#lookAtClock();
       if (this.isOver) return this.result('stopped');
+      if (this.#left().timeMs <= 0) return this.result('time');
       const next = this.#alive.length === 0 ? undefined : this.#choices.next(this.#state);
       if (typeof next === 'object') {
         isComplete = false;
@@ -265,7 +270,7 @@ class Investigation {
     const { budget, timeMs } = this.#options;
     return {
       requests: budget - this.#leftOut.length - this.#seen.length,
-      timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)),
+      timeMs: timeMs - (this.#nowMs - (this.#fromMs ?? this.#nowMs)) - RESERVED * this.#searchMs,
     };
   }
 
@@ -280,7 +285,9 @@ class Investigation {
 
   /** A search takes seconds on a busy machine: the next probe is planned from its end on. */
   *#lookAtClock(): Generator<Ask, void, Answered> {
+    const fromMs = this.#nowMs;
     yield* this.#ask({ words: 'the time', volleys: [] }, 0);
+    this.#searchMs = Math.max(this.#searchMs, this.#nowMs - fromMs);
   }
 
   /** Refits the former explanations; all structures if none of them explains the answers now. */

@@ -139,6 +139,10 @@ export function around(spanMs: number, resolution: number): Range {
   return { least: spanMs / factor, most: spanMs * factor };
 }
 
+export function widened({ least, most }: Range, byMs: number, lowestMs = 0): Range {
+  return { least: Math.max(lowestMs, least - byMs), most: most + byMs };
+}
+
 /** The same values, as ascending ranges that do not overlap. */
 export function disjoint(pieces: readonly Range[]): readonly Range[] {
   const apart: Range[] = [];

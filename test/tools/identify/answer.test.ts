@@ -50,7 +50,8 @@ function answered(violationMs: number, of = [fixed], isHeld = false, announcedLi
 
 it('says of what explains every answer that it does', () => {
   const answer = answered(0);
-  expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, []]);
+  const unseen = 'Not looked for: a window longer than 1.2 s, or a further limit of more than 4 requests in that time.';
+  expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, [unseen]]);
   expect(documentText(answerDocument(answer, 'a limiter'))).toContain('One rule was found that explains every answer.');
 });
 
@@ -116,5 +117,18 @@ it.each([
   const decide = limiterOf({ primitive: 'sliding_log', params: { limit: 3, window_ms } }, 0);
   const log = settled(answersAt(decide, instants), ['log']);
   const answer = answerOf(log, 0.1);
-  expect([answer.rules.map(({ structure }) => structure), answer.remarks]).toEqual([['log'], remarks]);
+  const said = answer.remarks.filter((one) => !one.startsWith('Not looked for'));
+  expect([answer.rules.map(({ structure }) => structure), said]).toEqual([['log'], remarks]);
+});
+
+it('bounds the phase of a grid, and says for which window it is that near', () => {
+  const window = { limit: 5, window_ms: 1_900, align: 'epoch', phase_ms: 400 };
+  const instants = Array.from({ length: 120 }, (_, k) => 1_000_000 + 137 * k + (k % 7) * 11);
+  const decide = limiterOf({ primitive: 'fixed_window', params: window }, 0);
+  const { rules, remarks } = answerOf(settled(answersAt(decide, instants), ['fixed-grid']), 0.01);
+  const { phase_ms, window_ms } = rules[0]!.parameters;
+  const pieces = phase_ms!.pieces ?? [phase_ms!];
+  expect(pieces.some(({ least, most }) => least <= 400 && 400 <= most)).toBe(true);
+  expect(window_ms!.value).toBe(1_900);
+  expect(remarks.join(' ')).toMatch(/If its window is exactly 1900 ms, its phase is between [\d.]+ and [\d.]+ ms/);
 });

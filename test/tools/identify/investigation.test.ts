@@ -91,6 +91,13 @@ it('plans each probe from the end of the search on, so the last one meets the li
   expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
 });
 
+it('keeps time for a further search: the last one ends before the time is over', () => {
+  const decide = limiterOf({ primitive: 'fixed_window', params: { limit: 3, window_ms: 1_000 } }, 0);
+  const [timeMs, searchMs] = [60_000, 5_000];
+  const { ended, elapsedMs } = played(investigate({ ...options, timeMs }), decide, { ...near, searchMs }, 1);
+  expect([ended, elapsedMs + searchMs < timeMs]).toEqual(['time', true]);
+});
+
 describe('a limiter that was in use just before', () => {
   const used = (rule: RuleDefinition): Decide => {
     const limiter = limiterOf(rule, 0);

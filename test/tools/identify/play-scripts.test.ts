@@ -2,7 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { drawsOf } from '../../../src/core/math/random.js';
-import { investigateClient } from '../../../src/tools/identify/client/client-investigation.js';
+import {
+  type ClientInvestigation,
+  investigateClient,
+} from '../../../src/tools/identify/client/client-investigation.js';
 import { playScripts } from '../../../src/tools/identify/client/play-scripts.js';
 
 it.each([
@@ -97,4 +100,30 @@ it.each([
   });
   await expect(waiting).rejects.toMatchObject(failure);
   child?.kill();
+});
+
+it('keeps time for a further reckoning: the last one ends before the time is over', async () => {
+  const left: number[] = [];
+  const policy = investigateClient(drawsOf(1)('identify client'));
+  function* slowly(): ClientInvestigation {
+    for (let round = 0; round < 2; round += 1) {
+      const { leftMs } = yield [{ name: 'served', replies: [{ status: 200 }], patienceMs: 100 }];
+      left.push(leftMs);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+    }
+    let next = policy.next();
+    while (next.done !== true)
+      next = policy.next({ calls: [], leftMs: 0, timers: { averageMs: 0, oftenMs: 0 }, isOver: true });
+    return next.value;
+  }
+  await playScripts(slowly(), {
+    port: 0,
+    command: [process.execPath, '-e', 'fetch(process.argv[1])', '{url}'],
+    timeMs: 60_000,
+    signal: new AbortController().signal,
+    onReady: () => {},
+    onProgress: () => {},
+  });
+  // One took two seconds, and two such are kept.
+  expect(left[0]! - left[1]!).toBeGreaterThan(6_000);
 });

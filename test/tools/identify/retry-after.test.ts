@@ -41,3 +41,16 @@ it('ignored, where one of its own waits is shorter than their law by what an est
   }));
   expect(adviceTaken(seen, 1.25)[0]).toEqual({ way: 'ignored' });
 });
+
+it('ignored before any use of it that says no more: what is a little longer than its own wait may be late', () => {
+  // On a busy machine, waits of 300 ms ended up to 46 ms later.
+  const busy = { offsetMs: 6, spreadMs: 20 };
+  const own = [{ share: 1, fromMs: 300, toMs: 300 }];
+  const seen = [346, 309, 318, 312, 331, 307].map((gapMs, k) => ({
+    ...after([1_000, 2_000, 5_000][k % 3]!, gapMs),
+    late: busy,
+    hiddenMs: 80,
+    own,
+  }));
+  expect(adviceTaken(seen, 1).map(({ way }) => way)).toEqual(['ignored']);
+});

@@ -7,7 +7,7 @@ import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { PlayedPolicy } from './play-scripts.js';
 import type { AdviceTaken } from './retry-after.js';
-import { type Backoff, type RetryPolicy, type SetbackGroup, unseenOf } from './retry-policy.js';
+import { type Backoff, type RetryPolicy, type SetbackGroup, setbacks, unseenOf } from './retry-policy.js';
 import type { WaitFit } from './wait-fit.js';
 import { closeMs, isLonger, showsGrowth, type WaitStructure, waitLaw } from './wait-law.js';
 
@@ -258,6 +258,18 @@ function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
   if (advice.length > 1) remarks.push(`Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`);
   if (advice.length === 0 && advisedAfter.length > 0)
     remarks.push('No known use of Retry-After explains the waits after it.');
+  const untried =
+    advice.length === 0
+      ? []
+      : setbacks.filter((one) => backoffs.some(({ after }) => after.includes(one)) && !advisedAfter.includes(one));
+  for (const one of untried)
+    remarks.push(`Retry-After was not tested after ${one === 'limited' ? '429' : 'other failures'}.`);
+  if (advice[0]?.way === 'ignored') {
+    const longestMs = Math.max(0, ...backoffs.flatMap(({ fits }) => fits.slice(0, 1).map(({ hiddenMs }) => hiddenMs)));
+    remarks.push(
+      `Whether Retry-After makes its waits longer by less than ${Math.ceil(longestMs)} ms would not be seen: answers were that late.`,
+    );
+  }
   if (advice[0] !== undefined && advice[0].way !== 'ignored' && obeysDate === false)
     remarks.push('A Retry-After that is a date is not obeyed.');
   if (quota.limited !== undefined || quota.failed !== undefined)

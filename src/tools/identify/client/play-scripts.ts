@@ -36,6 +36,8 @@ const STALL_MS = 200;
 /** Starts in a row without a request before a program that has called before is given up. */
 const MOST_IDLE = 3;
 const ROUND_MS = 70_000;
+/** Time kept for the last reckoning, as a multiple of the longest before: it grows with the calls. */
+const RESERVED = 2;
 /** Time for a program to end or to call again after all its calls were served. */
 const GRACE_MS = 1_500;
 /** Time for the first call, before a program is given up. */
@@ -65,18 +67,23 @@ export async function playScripts(investigation: ClientInvestigation, options: P
   const all: Call[] = [];
   try {
     let next = investigation.next();
+    // A further reckoning must end in time, too.
+    let reckoningMs = 0;
+    const leftMs = () => options.timeMs - (clock.monotonicMs() - beganMs) - RESERVED * reckoningMs;
+    const onTick = () =>
+      options.onProgress((clock.monotonicMs() - beganMs) / options.timeMs, `${all.length} calls seen`);
     while (next.done !== true) {
-      const leftMs = () => options.timeMs - (clock.monotonicMs() - beganMs);
-      const calls = await player.play(next.value, Math.min(ROUND_MS, leftMs()));
+      const calls = await player.play(next.value, Math.min(ROUND_MS, leftMs()), onTick);
       all.push(...calls);
-      options.onProgress(1 - leftMs() / options.timeMs, `${all.length} calls seen`);
       const played: Played = {
         calls,
         leftMs: leftMs(),
         timers: player.timers,
         isOver: options.signal.aborted || leftMs() <= 0,
       };
+      const fromMs = clock.monotonicMs();
       next = investigation.next(played);
+      reckoningMs = Math.max(reckoningMs, clock.monotonicMs() - fromMs);
     }
     const seconds = (clock.monotonicMs() - beganMs) / 1000;
     return { policy: next.value, calls: all, seconds, isMixed: player.isMixed };
@@ -132,7 +139,7 @@ class Player {
     await this.#server.close();
   }
 
-  async play(scripts: readonly Script[], mostMs: number): Promise<Call[]> {
+  async play(scripts: readonly Script[], mostMs: number, onTick: () => void): Promise<Call[]> {
     this.#waiting = [...scripts];
     this.#running = [];
     const done: Start[] = [];
@@ -145,6 +152,7 @@ class Player {
       if (command !== undefined) this.#startNext();
       await this.#clock.sleep(TICK_MS, signal);
       if (!this.#hasCalled && this.#server.foreign !== undefined) throw otherProtocol(this.#server.foreign);
+      onTick();
       const atMs = this.#clock.monotonicMs();
       this.#ticks.push({ atMs, lateMs: atMs - nowMs - TICK_MS });
       const over = this.#running.filter((start) => this.#isOver(start));

@@ -58,7 +58,7 @@ const GRAIN_MS = 1e-6;
 /** Minimum gain in log-likelihood for an additional parameter. */
 const PARAMETER = 3;
 
-/** All ways that explain the waits, most likely first. @param scale longest over shortest wait by its own jitter; 1 for none */
+/** All ways that explain the waits about as well, simplest first. @param scale longest over shortest wait by its own jitter; 1 for none */
 export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTaken[] {
   const scored = ways
     .filter((way) => way !== 'scaled' || scale > 1)
@@ -69,7 +69,15 @@ export function adviceTaken(seen: readonly Advised[], scale: number): AdviceTake
     .filter(({ score }) => score > -Infinity)
     .sort((a, b) => b.score - a.score);
   const near = scored.filter(({ score }) => score > scored[0]!.score - PARAMETER).map(({ advice }) => advice);
-  return near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
+  const distinct = near.filter((one, i) => near.findIndex(({ way }) => way === one.way) === i);
+  return distinct.sort((a, b) => partsOf(a) - partsOf(b));
+}
+
+/** How many numbers it needs, beside those of its own waits; to ignore what is announced is less than any use of it. */
+function partsOf({ way, end, reachMs, ignoresZero }: AdviceTaken): number {
+  return way === 'ignored'
+    ? -1
+    : Number(end !== undefined) + Number(reachMs !== undefined) + Number(ignoresZero === true) / 2;
 }
 
 function isOwn(pieces: readonly Piece[], own: readonly Piece[]): boolean {
@@ -89,7 +97,9 @@ function withEnds(way: AdviceTaken['way'], seen: readonly Advised[]): AdviceTake
   if (way === 'near') {
     const most = Math.min(...shorter.map(({ gapMs, own }) => gapMs - own[0]!.fromMs));
     const least = Math.max(0, ...shorter.map(({ gapMs, own, latestMs: lateMs }) => gapMs - own.at(-1)!.toMs - lateMs));
-    return shorter.length === 0 ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, most)) }];
+    // So little beyond its own wait is lateness.
+    const isHidden = most <= Math.max(...seen.map(({ hiddenMs }) => hiddenMs));
+    return shorter.length === 0 || isHidden ? [] : [{ way, reachMs: roundNear(least, most, Math.max(1, most)) }];
   }
   const announced = [...new Set(seen.map(({ announcedMs }) => announcedMs))].sort((a, b) => a - b);
   const splits = announced.slice(1).map((mostMs, i) => ({ leastMs: announced[i]!, mostMs }));
