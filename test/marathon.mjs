@@ -1,6 +1,6 @@
 // `npm run marathon`: the tests of faults, attacks and kills in large numbers, one after the other, and a table of what was found in
 // reports/marathon.md. Hours at its own numbers; `-- --share 0.01` runs a hundredth of them. `npm run test:long` is its short form: the
-// same files, each a few times.
+// same files, each a few times, with some of their draws.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const { values } = parseArgs({ options: { share: { type: 'string', default: '1' 
 const share = Number(values.share);
 if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0, up to 1.');
 
-/** What is done, by which file of test/, and the variable that says how often. Where there is none, it is run once. */
+/** What is done, by the ends of which paths of test/, and the variable that says how often. Where there is none, it is run once. */
 const stages = [
   ['nodes killed under load, of each durability', 'node/kill-loop', 'WEIR_KILLS', 1_000],
   ['keys of idempotency and keyed contracts over kills', 'node/idempotency-kill node/keyed-kill'],
@@ -27,7 +27,7 @@ const stages = [
   ['Redis killed, stopped, without memory, failed over', 'node/network-faults'],
   ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
   ['workers killed', 'cli/worker'],
-  ['memory of a keyed gate under a million random keys', 'node/keyed-memory'],
+  ['memory of a keyed gate, random keys', 'node/keyed-memory', 'WEIR_KEYS', 1_000_000],
   ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
   ['limiters over drawn networks, seeds of each', 'explain/rules', 'WEIR_SEEDS', 20],
   [
@@ -37,6 +37,18 @@ const stages = [
     20,
   ],
   ['limiters that seeds draw, named', 'identify/random', 'WEIR_CASES', 100],
+  [
+    'all draws of the other tests of identify',
+    'identify/random-clients identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients',
+  ],
+  [
+    'all draws of rules, of their explanations, of published results',
+    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows published/published',
+  ],
+  [
+    'all cells, clients and scenarios of real limiters, all pages of the site',
+    'live/matrix live/real-limiters clients/libraries test/site',
+  ],
 ];
 
 const report = 'reports/marathon.md';
@@ -47,7 +59,7 @@ for (const [what, files, variable, most = 1] of stages) {
   const out = join(tmpdir(), `weir-marathon-${process.pid}.json`);
   const began = performance.now();
   process.stdout.write(`${what}: ${times.toLocaleString('en')} ...\n`);
-  const tests = files.split(' ').map((file) => `test/${file}.test.ts`);
+  const tests = files.split(' ').map((file) => `/${file}.`);
   spawnSync(
     'npx',
     [
@@ -57,7 +69,7 @@ for (const [what, files, variable, most = 1] of stages) {
       ...tests,
     ],
     {
-      env: { ...process.env, ...(variable === undefined ? {} : { [variable]: String(times) }) },
+      env: { ...process.env, WEIR_ALL: '1', ...(variable === undefined ? {} : { [variable]: String(times) }) },
       stdio: ['ignore', 'inherit', 'inherit'],
     },
   );

@@ -12,7 +12,7 @@ import { metricsOf } from './asking.js';
 import { until } from './network/redis/server.js';
 import { after, compare, type Findings, firstAnswer, type Kept, prepare, startLoad } from './under-load.js';
 
-const TRIES = Number(process.env['WEIR_FAULTS'] ?? 3);
+const TRIES = Number(process.env['WEIR_FAULTS'] ?? 2);
 const FAULTY_MS = 600;
 
 /** Every n-th, with n from 1 to 97, each once before one comes again. */

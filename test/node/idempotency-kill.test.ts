@@ -7,7 +7,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { serve, temporaryFolder } from '../cli/command-line.js';
 import { until } from './network/redis/server.js';
 
-const KILLS = 4;
+const KILLS = 3;
 const SENDERS = 8;
 
 it.each(['cycle', 'strict'] as const)(`after ${KILLS} kills every event has counted once: %s`, async (durability) => {

@@ -9,7 +9,7 @@ import { Holder } from './caller.js';
 import { openPage } from './node-page.js';
 
 const CONTRACTS = 20;
-const MINUTES = Number(process.env['WEIR_PAGE_MINUTES'] ?? 0.5);
+const MINUTES = Number(process.env['WEIR_PAGE_MINUTES'] ?? 0.2);
 const CYCLE_MS = 777;
 /** Processor time of the page's thread, of each second: that of some frames. */
 const MOST_TASK_MS = 150;

@@ -11,7 +11,7 @@ import { freePort, isInstalled } from '../harness/live/real-servers.js';
 import { Caller } from './caller.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
 
-const RESTARTS = Number(process.env['WEIR_RESTARTS'] ?? 4);
+const RESTARTS = Number(process.env['WEIR_RESTARTS'] ?? 2);
 const PER_SECOND = Number(process.env['WEIR_RATE'] ?? 500);
 const EVERY_MS = 10;
 const SHOWN = 'src/cli/topics/operations.md';

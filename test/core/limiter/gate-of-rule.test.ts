@@ -12,6 +12,7 @@ import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { cycleOf } from '../../../src/core/time/cycle.js';
+import { tries } from '../../draws.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 import { rules } from './rule/every-rule.js';
 
@@ -107,7 +108,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(cached.moves).toEqual(heard.moves);
         expect(cached.gate.figures).toEqual(heard.gate.figures);
       }),
-      { numRuns: 60 },
+      { numRuns: tries(100) },
     );
   });
 
@@ -132,7 +133,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
             expect(ahead.admits).toBe(true);
           }
         }),
-        { numRuns: 40, examples: [[refusedTwice]] },
+        { numRuns: tries(100), examples: [[refusedTwice]] },
       );
     },
   );
@@ -148,7 +149,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(again.moves).toEqual(one.moves.slice(earlier));
         expect(stateOf(again.gate)).toBe(stateOf(one.gate));
       }),
-      { numRuns: 20 },
+      { numRuns: tries(50) },
     );
   });
 
@@ -166,7 +167,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         expect(askIn(wait)).toBe(1);
         if (wait > 1) expect(askIn(wait - 1)).toBe(0);
       }),
-      { numRuns: 30 },
+      { numRuns: tries(75) },
     );
   });
 });

@@ -20,6 +20,7 @@ import type { ServiceAnswer } from '../../../src/harness/clients/behaviour.js';
 import { cubic } from '../../../src/harness/clients/client-gates.js';
 import { clientFaults } from '../../../src/harness/clients/client-schema.js';
 import { type ClientLibrary, clientLibraries, type LibraryName } from '../../../src/harness/clients/libraries.js';
+import { tries } from '../../draws.js';
 import { type Call, type Refusal, RefusingServer } from './library-runs.js';
 import { against, failed, limited } from './scripted.js';
 
@@ -112,7 +113,7 @@ describe.each(Object.entries(calls) as [LibraryName, Call][])('%s', (like, call)
   const jitter = modelled(like, 503);
 
   it.runIf(jitter.some(([low, high]) => high > low + 1))('the mean of its waits is that of the law', async () => {
-    const runs = 60;
+    const runs = tries(60);
     const sums = jitter.map(() => 0);
     for (let run = 0; run < runs; run += 1) {
       for (const [n, ms] of (await server.waits(call, 503)).entries()) sums[n]! += ms;

@@ -74,7 +74,7 @@ function of(primitive: string, params: object): RuleDefinition {
 
 const PHASE_MS = 3;
 const REQUESTS = 5;
-const SEEDS = Number(process.env['WEIR_SEEDS'] ?? 1) * 20;
+const SEEDS = Number(process.env['WEIR_SEEDS'] ?? 0.4) * 20;
 
 interface Case {
   readonly requests: readonly SeenRequest[];

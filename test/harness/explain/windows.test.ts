@@ -6,6 +6,7 @@ import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definit
 import { RandomStream } from '../../../src/core/math/random.js';
 import { explain, saysEnough } from '../../../src/harness/explain/explain.js';
 import { windowRules } from '../../../src/harness/live/findings-by-order.js';
+import { tries } from '../../draws.js';
 import {
   type Limiter,
   overNetwork,
@@ -71,7 +72,7 @@ describe('a limiter of the rule is explained, with delays, overtaking and losses
   ])('%s', (_, limiter) => {
     fc.assert(
       fc.property(settings, requests, (setting, sent) => !differs(setting, sent, limiter(setting))),
-      { numRuns: 3000 },
+      { numRuns: tries(3000) },
     );
   });
 });
@@ -124,7 +125,7 @@ describe('a limiter of another rule is explained by that rule', () => {
         const { limiter, rule } = make(setting);
         return !differs(setting, sent, limiter, [rule]);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

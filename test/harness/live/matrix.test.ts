@@ -1,9 +1,10 @@
-// Twenty cells of the matrix against a node: every answer to the clients of `load` is what the model decides, and all jobs of the seed end.
+// Cells of the matrix against a node: every answer to the clients of `load` is what the model decides, and all jobs of the seed end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cellsOf, valueName } from '../../../src/harness/scenario/grid.js';
 import { parseScenario, type ScenarioObject } from '../../../src/harness/scenario/load-scenario.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
 import { matrixAxes, matrixScenario } from '../../../src/tools/sweep/matrix.js';
+import { few } from '../../draws.js';
 import { type Running, startRunning } from '../../node/running.js';
 import { run, steady, told } from './asking.js';
 
@@ -22,6 +23,12 @@ const sooner = {
 
 const limiters = ['nginx', 'envoy-local', 'redis-cell', 'sliding_log', 'gcra'];
 const libraries = ['aws-sdk-2026', 'got', 'openai', 'superagent'];
+
+/** All pairs; each of both is among the first of them. */
+const diagonals = limiters
+  .flatMap((limiter, i) => libraries.map((client, k) => ({ limiter, client, turn: (i + k) % 2 })))
+  .sort((a, b) => a.turn - b.turn)
+  .map(({ limiter, client }) => [limiter, client] as const);
 
 let node: Running;
 beforeAll(async () => {
@@ -52,8 +59,5 @@ async function check(limiter: string, client: string): Promise<void> {
 
 // They wait most of the time.
 describe('cells of the matrix, live', () => {
-  it.concurrent.each(limiters.flatMap((limiter) => libraries.map((client) => [limiter, client] as const)))(
-    '%s by %s',
-    check,
-  );
+  it.concurrent.each(few(diagonals, 10))('%s by %s', check);
 });

@@ -13,6 +13,7 @@ import { defined, move } from '../../core/limiter/defined.js';
 import { rules } from '../../core/limiter/rule/every-rule.js';
 import { stubborn } from '../../core/operator/registered.js';
 import { verifyRows } from '../../core/record/verifying.js';
+import { tries } from '../../draws.js';
 import { valueOrCode } from '../../failures.js';
 import { decideAt } from './decide-at.js';
 import { restarted } from './virtual-host.js';
@@ -149,7 +150,7 @@ it.each(definitions.map((definition) => [JSON.stringify(definition.rule ?? defin
         }
         expect(one.rows()).toEqual(other.rows());
       }),
-      { numRuns: 25, examples: [[dueAtOnce, 0]] },
+      { numRuns: tries(60), examples: [[dueAtOnce, 0]] },
     );
   },
 );

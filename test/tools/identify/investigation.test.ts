@@ -6,6 +6,7 @@ import { RandomStream } from '../../../src/core/math/random.js';
 import { answerOf } from '../../../src/tools/identify/answer.js';
 import { investigate } from '../../../src/tools/identify/investigation.js';
 import { investigateKeyed } from '../../../src/tools/identify/key-check.js';
+import { few } from '../../draws.js';
 import { type Decide, limiterOf, type Network, played } from './virtual.js';
 
 const options = { budget: 500, timeMs: 300_000, hasKeys: false, resolution: 0.01 };
@@ -34,10 +35,11 @@ const known: readonly [name: string, structure: string, limit: number, spanMs: n
 ];
 
 describe('what is recognised', () => {
-  it.each([
-    ['37 tokens, of which a request takes three', 37 / 3, 300],
+  const buckets: readonly (readonly [what: string, capacity: number, spanMs: number])[] = [
     ['three requests and a half', 3.5, 200],
-  ])('a bucket of no whole number of requests: %s', (_, capacity, spanMs) => {
+    ['37 tokens, of which a request takes three', 37 / 3, 300],
+  ];
+  it.each(few(buckets, 1))('a bucket of no whole number of requests: %s', (_, capacity, spanMs) => {
     const { rules } = answered(
       limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: spanMs, capacity } }, 0),
       {
@@ -65,14 +67,14 @@ describe('what is recognised', () => {
     ['a busy machine', { latencyMs: 0.1, jitterMs: 0.3, lateMs: 40 }],
   ])('nginx with 10 requests a second and no burst, over %s', (_, network) => {
     const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
-    for (const seed of [1, 4]) {
+    for (const seed of few([1, 4], 1)) {
       const { verdict, rules } = answered(limiterOf({ ...nginx, clock_resolution_ms: 1 }, 0), network, seed);
       expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
     }
   });
 
   // One window of 8 or 10 segments came so near over these that it was named too.
-  it.each([23, 25, 29])('nginx with 10 requests a second and no burst, over network %i', (seed) => {
+  it.each(few([23, 25, 29], 1))('nginx with 10 requests a second and no burst, over network %i', (seed) => {
     const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
     const network = { latencyMs: 0.3, jitterMs: 0.4 };
     const { verdict, rules } = answered(limiterOf(nginx, 0), network, seed, { timeMs: 120_000 });
@@ -110,27 +112,33 @@ describe('a limiter that was in use just before', () => {
   };
 
   // biome-ignore format: one case a line
-  it.each<[string, string, number, number, RuleDefinition, number]>([
-    ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
-    ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
-    ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
+  const cases: readonly (readonly [string, string, number, number, RuleDefinition, number])[] = [
     // Its first answers looked like those of a counter that blocks.
     ['nginx', 'bucket', 6, 100, { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5, nodelay: true } }, 3],
     // After a rest several periods of its grid explain the answers: one that explains the first ones, too, is looked for.
     ['a fixed window on a grid', 'fixed-grid', 10, 2000, { primitive: 'fixed_window', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
-    ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
     // What it had counted can lie in too many ways: all of it at one instant.
     ['HAProxy http_req_rate', 'counter-refused', 10, 2000, { ...haproxy, params: { limit: 10, window_ms: 2000, count_refused: true, even_ms: true } }, 1],
+    ['a token bucket', 'bucket', 10, 50, { primitive: 'token_bucket', params: { rate: 20, per_ms: 1000, capacity: 10 } }, 2],
+    ['a sliding log', 'log', 10, 2000, { primitive: 'sliding_log', params: { limit: 10, window_ms: 2000 } }, 1],
+    ['a fixed window', 'fixed', 10, 1000, { primitive: 'fixed_window', params: window1s }, 3],
+    ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
     ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
-  ])('%s is named, and what it had admitted before is said', (_, structure, limit, spanMs, rule, seed) => {
-    const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
-    const [found] = rules;
-    expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
-    const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
-    expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
-    expect(remarks[0]).toMatch(/^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/);
-    expect(requests).toBeLessThan(200);
-  });
+  ];
+  it.each(few(cases, 4))(
+    '%s is named, and what it had admitted before is said',
+    (_, structure, limit, spanMs, rule, seed) => {
+      const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
+      const [found] = rules;
+      expect([verdict, found?.structure, found?.parameters['limit']?.value]).toEqual(['identified', structure, limit]);
+      const span = found!.parameters['window_ms'] ?? found!.parameters['token_ms']!;
+      expect([span.least <= spanMs, span.most >= spanMs]).toEqual([true, true]);
+      expect(remarks[0]).toMatch(
+        /^The limiter was in use before: the first \d+ answers are explained if it had admitted \d+ requests/,
+      );
+      expect(requests).toBeLessThan(200);
+    },
+  );
 });
 
 describe('keys', () => {

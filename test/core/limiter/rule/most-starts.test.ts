@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HOLD_MS, mostStarts } from '../../../../src/core/limiter/rule/most-starts.js';
 import { LIMITED, type Rule } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { tries } from '../../../draws.js';
 import { rules } from './every-rule.js';
 
 interface Sent {
@@ -58,7 +59,7 @@ describe('no schedule gets more through than the attack', () => {
       expect(starts).toBeGreaterThanOrEqual(most);
       fc.assert(
         fc.property(schedules, (sent) => mostOf(rule, sent, intervalMs) <= starts),
-        { numRuns: 2000, seed: SEED },
+        { numRuns: tries(2000), seed: SEED },
       );
     }
   });
@@ -121,7 +122,7 @@ it('nor with drawn parameters; and where the figure is exact, no one gets more',
         for (const sent of all) expect(mostOf(rule, sent, intervalMs)).toBeLessThanOrEqual(starts);
       },
     ),
-    { numRuns: 150, seed: SEED },
+    { numRuns: tries(150), seed: SEED },
   );
 });
 
