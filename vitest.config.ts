@@ -40,7 +40,6 @@ const long = [
   'test/site.test.ts',
   'test/cli/load-url.test.ts',
   'test/package.test.ts',
-  'test/clone.test.ts',
   'test/container.test.ts',
   'test/harness/explain/windows.test.ts',
   'test/node/fuzz.test.ts',
@@ -110,6 +109,7 @@ export default defineConfig({
     pool: 'forks',
     sequence: { sequencer: longestFirst([...longestOfShort, ...long]) },
     maxWorkers: 3,
+    maxConcurrency: 10,
     // Only what hangs takes so long: on a busy machine thousands of requests take as long as they take.
     testTimeout: 900_000,
     hookTimeout: 300_000,

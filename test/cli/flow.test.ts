@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { begin, personAt, run, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { begin, beginOther, personAt, run, type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
 
 let node: Serving;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('from nothing to a verified record', () => {
     const config = temporaryFolder();
     const env = { WEIR_CONFIG: config, WEIR_URL: node.url };
     const ask = async (...args: string[]) => {
-      const { code, out, err } = await weir([...args, '--json'], env);
+      const { code, out, err } = await weirHere([...args, '--json'], env);
       if (code !== 0) throw new Error(`weir ${args.join(' ')} ended with ${code}: ${out}${err}`);
       return JSON.parse(out);
     };
@@ -24,9 +24,9 @@ describe('from nothing to a verified record', () => {
     const follow = begin('node follow edge --type rate_restored --count 1 --after 0 --json', env);
     const burst = await ask('node', 'event', 'edge', '--count', '6');
     const restored = JSON.parse(await follow.line(() => true));
-    const gate = await weir(['node', 'gate', 'edge'], env);
+    const gate = await weirHere(['node', 'gate', 'edge'], env);
     const moved = await ask('node', 'transition', 'edge', 'limiting', '--for', '100000');
-    const closed = await weir(['node', 'gate', 'edge', '--json'], env);
+    const closed = await weirHere(['node', 'gate', 'edge', '--json'], env);
     const exported = await ask('node', 'record', 'edge', '--out', join(config, 'edge.ndjson'));
     const verified = await ask('verify', join(config, 'edge.ndjson'));
     const active = await ask('node', 'active', '--within', '3600');
@@ -141,13 +141,10 @@ describe('from nothing to a verified record', () => {
     await post('/api/chain/state-machines', { slug: 'curled' }, key);
     await post('/api/contracts/templates/rate-limiter/deploy', { slug: 'curled', threshold: 100, within: 20 }, key);
     const authorized = ['-H', `Authorization: Bearer ${key}`];
-    const streamed = curl(
-      '--no-buffer',
-      '--max-time',
-      '5',
-      ...authorized,
+    const streamed = beginOther('curl', [
+      ...['--silent', '--no-buffer', ...authorized],
       `${node.url}/api/chain/curled/stream?last_event_id=0`,
-    );
+    ]);
     const answers = await curl(
       ...authorized,
       '-X',
@@ -158,11 +155,13 @@ describe('from nothing to a verified record', () => {
       '--data',
       `[${Array(101).fill('{"type":"request"}').join()}]`,
     );
-    const events = [...(await streamed).out.matchAll(/^event: (rate_\w+)$/gm)].map(([, name]) => name);
+    await streamed.line((line) => line === 'event: rate_restored');
+    streamed.child.kill();
+    const events = streamed.lines.flatMap((line) => /^event: (rate_\w+)$/.exec(line)?.[1] ?? []);
     const file = join(folder, 'curled.ndjson');
     await curl(...authorized, '-o', file, `${node.url}/api/chain/curled/state?format=ndjson`);
     const key64 = JSON.parse((await curl(`${node.url}/api/updates/pubkey`)).out).public_key;
-    const verified = await weir(['verify', file, '--pin', key64, '--json'], { WEIR_CONFIG: folder });
+    const verified = await weirHere(['verify', file, '--pin', key64, '--json'], { WEIR_CONFIG: folder });
 
     const { admitted, limited } = JSON.parse(answers.out);
     const { valid, rows, checkpoint } = JSON.parse(verified.out);

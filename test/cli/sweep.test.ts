@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFiles } from '../left-behind.js';
-import { refuses, smallScenario, weir } from './command-line.js';
+import { refuses, smallScenario, weir, weirHere } from './command-line.js';
 
 const { folder, file } = temporaryFiles();
 const scenario = file('small.yaml', smallScenario);
@@ -53,7 +53,7 @@ describe('weir sweep', () => {
     const whole = before.slice(0, before.lastIndexOf('\n') + 1);
     expect(lines(whole).length).toBeLessThan(400);
     writeFileSync(join(out, 'runs.ndjson'), `${whole}{"cell":19,"replica`);
-    const again = await weir(['sweep', scenario, ...many, '--out', out]);
+    const again = await weirHere(['sweep', scenario, ...many, '--out', out]);
     expect([again.code, again.err]).toEqual([
       0,
       expect.stringContaining(`${lines(whole).length} of 400 runs are known`),
@@ -61,37 +61,37 @@ describe('weir sweep', () => {
     const after = lines(read('killed', 'runs.ndjson'));
     expect([after.length, new Set(after).size]).toEqual([400, 400]);
     expect(lines(whole).every((line) => after.includes(line))).toBe(true);
-    const fresh = await weir(['sweep', scenario, ...many, '--out', join(folder, 'fresh')]);
+    const fresh = await weirHere(['sweep', scenario, ...many, '--out', join(folder, 'fresh')]);
     expect([fresh.code, read('fresh', 'runs.ndjson')]).toEqual([0, read('killed', 'runs.ndjson')]);
   });
 
   it('--map goes on, too: the runs that were made are not made again, and the files are the same', async () => {
     const map = ['sweep', scenario, '--map', '--set', 'arrivals.0.rate=1..3:1', '--set', 'limiter.threshold=2..4:1'];
     const more = ['--find', 'limited > 100', '--replications', '4', '--workers', '1'];
-    const whole = await weir([...map, ...more, '--out', join(folder, 'map')]);
+    const whole = await weirHere([...map, ...more, '--out', join(folder, 'map')]);
     const names = ['map.ndjson', 'map.csv', 'map.json', 'runs.ndjson', 'runs.csv'];
     const before = names.map((name) => read('map', name));
     const runs = before[3]!.split('\n');
     writeFileSync(join(folder, 'map', 'runs.ndjson'), `${runs.slice(0, 7).join('\n')}\n{"cell":`);
-    const again = await weir([...map, ...more, '--out', join(folder, 'map')]);
+    const again = await weirHere([...map, ...more, '--out', join(folder, 'map')]);
     expect([whole.code, again.code, again.err.includes('7 runs are known')]).toEqual([0, 0, true]);
     expect(names.map((name) => read('map', name))).toEqual(before);
-    const other = await weir([...map, '--find', 'limited > 99', ...more.slice(2), '--out', join(folder, 'map')]);
+    const other = await weirHere([...map, '--find', 'limited > 99', ...more.slice(2), '--out', join(folder, 'map')]);
     expect([other.code, other.err.includes('holds another map')]).toEqual([2, true]);
   });
 
   it('refuses the folder of another sweep, and leaves it as it is', async () => {
     const out = join(folder, 'other');
-    await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
+    await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
     const before = read('other', 'sweep.json');
-    const { code, err } = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,4', '--out', out]);
+    const { code, err } = await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,4', '--out', out]);
     expect([code, err.includes('holds another sweep'), read('other', 'sweep.json')]).toEqual([2, true, before]);
-    const same = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
+    const same = await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
     expect([same.code, same.err]).toEqual([0, expect.stringContaining('2 of 2 runs are known')]);
   });
 
   it('prints a line of JSON for each cell', async () => {
-    const json = await weir(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', '--json']);
+    const json = await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', '--json']);
     expect(lines(json.out).map((line) => JSON.parse(line).set)).toEqual([
       { 'limiter.threshold': 2 },
       { 'limiter.threshold': 3 },
@@ -107,11 +107,11 @@ describe('weir sweep', () => {
     );
     const out = join(folder, 'pasted');
     const note = 'Line 1: other.conf is included, and was not read.';
-    const found = await weir(['sweep', pasted, '--set', 'duration=30,40', '--out', out]);
+    const found = await weirHere(['sweep', pasted, '--set', 'duration=30,40', '--out', out]);
     expect([found.code, found.out.includes(note)]).toEqual([0, true]);
     expect(read('pasted', 'index.html')).toContain(note);
     expect(JSON.parse(read('pasted', 'sweep.json')).notes).toEqual([note]);
-    const one = await weir(['simulate', pasted, '--out', join(folder, 'pasted-one')]);
+    const one = await weirHere(['simulate', pasted, '--out', join(folder, 'pasted-one')]);
     expect(one.out).toContain(note);
     expect(read('pasted-one', 'index.html')).toContain(note);
     expect(JSON.parse(read('pasted-one', 'outcome.json')).notes).toEqual([note]);
@@ -119,18 +119,26 @@ describe('weir sweep', () => {
 
   it('finds the value at which a condition begins to hold', async () => {
     const search = ['sweep', scenario, '--find', 'limited < 1%', '--set', 'limiter.threshold=1..40'];
-    const { code, out } = await weir(search);
+    const { code, out } = await weirHere(search);
     const [, value] =
       /threshold = (\d+) is the smallest value at which limited < 1%, with a resolution of 1: at/.exec(out) ?? [];
     const limitedAt = async (threshold: number) => {
-      const one = await weir(['sweep', scenario, '--set', `limiter.threshold=${threshold}`, '--out', 'none', '--json']);
+      const one = await weirHere([
+        'sweep',
+        scenario,
+        '--set',
+        `limiter.threshold=${threshold}`,
+        '--out',
+        'none',
+        '--json',
+      ]);
       const { limited, requests } = JSON.parse(one.out);
       return limited.mean / requests.mean;
     };
     expect(code).toBe(0);
     expect(await limitedAt(Number(value))).toBeLessThan(0.01);
     expect(await limitedAt(Number(value) - 1)).toBeGreaterThanOrEqual(0.01);
-    const none = await weir([...search.slice(0, 3), 'limited > 100%', ...search.slice(4)]);
+    const none = await weirHere([...search.slice(0, 3), 'limited > 100%', ...search.slice(4)]);
     expect([none.code, none.out.includes('neither')]).toEqual([1, true]);
   });
 

@@ -2,8 +2,6 @@ import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { temporaryFolder } from '../left-behind.js';
 import { describeCounting } from '../suite/counting.js';
-import { hasRedis, RedisServer } from './network/redis/server.js';
-import { startPair } from './network-nodes.js';
 import { startRunning } from './running.js';
 
 describeCounting('memory', async (cycleMs) => {
@@ -19,9 +17,3 @@ describeCounting('SQLite', async (cycleMs) => {
   const node = await startNode({ ...ground, signer: ground.identity.signer });
   return { nodes: [node], stop: () => node.close() };
 });
-
-describeCounting(
-  'Redis (needs redis-server)',
-  async (cycleMs) => startPair(await RedisServer.start(), cycleMs),
-  !hasRedis,
-);

@@ -52,7 +52,7 @@ it('nor is one that a request has held for a while before', async () => {
 
 it('a connection that is kept for too long is closed', async () => {
   node = await startRunning({ limits: { keepAliveTimeoutMs: 50, connectionsCheckMs: 20 } });
-  await expect(asked(node.url, [[0], [4_000]])).rejects.toThrow('closed');
+  await expect(asked(node.url, [[0], [2_000]])).rejects.toThrow('closed');
 });
 
 it('a client that reads none of its small answers is cut, although each was given at once', async () => {

@@ -10,10 +10,11 @@ interface Look {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** Widths and colours in which a page is looked at. */
-export const LOOKS = [360, 1_440].flatMap((width) =>
-  (['light', 'dark'] as const).map((color) => [width, color] as const),
-);
+/** Widths and colours in which a page is looked at: what depends on both shows in one of these. */
+export const LOOKS = [
+  [360, 'dark'],
+  [1_440, 'light'],
+] as const;
 
 /** A page, and whatever the browser complains of: errors of scripts, refusals by the content-security policy, failed requests. */
 export async function openPage(

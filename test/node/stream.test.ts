@@ -159,7 +159,7 @@ describe('a stream', () => {
 
   it('falls behind with a reader that is slow, and cuts one that does not read at all, and no other', async () => {
     // Cycles are written to the good reader far more often than an idle connection is cut, also on a busy machine.
-    const busy = await startRunning({ cycleMs: 50, limits: { readerBytes: 32 << 10, idleTimeoutMs: 2_000 } });
+    const busy = await startRunning({ cycleMs: 50, limits: { readerBytes: 32 << 10, idleTimeoutMs: 1_000 } });
     const owner = busy.owner();
     await owner.contractOn('busy', {}, true);
     const [contract] = busy.host.machines.get('busy')?.contracts ?? [];

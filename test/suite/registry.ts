@@ -22,6 +22,14 @@ import { inTurn } from '../node/caller.js';
 /** Of a limit of free keys, in cycles. */
 const WITHIN = 2_000;
 
+/** Windows of 50 cycles last while a busy machine asks a dozen times. */
+export const CYCLE_MS = 1_000;
+/** Nothing is asked over HTTP. */
+export const surface = { routes: [], openApi: () => Buffer.from(''), isDraining: () => false };
+export const onError = (error: unknown) => {
+  throw error;
+};
+
 /** A node without a port. */
 export interface RegistryUnderTest {
   readonly context: NodeContext;

@@ -76,7 +76,7 @@ describe('the pool', () => {
 });
 
 describe('a run that was not sent as planned', () => {
-  const arrivals = 'arrivals: [{ model: constant, rate: 20/s }]';
+  const arrivals = 'arrivals: [{ model: constant, rate: 10/s }]';
   const common = 'cycle_ms: 200\nduration: 5\ntarget: { method: GET }';
   const client = 'contracts: 1\nclients: [{ kind: open, share: 1 }]';
   const paths: [path: string, text: string][] = [
@@ -91,14 +91,14 @@ describe('a run that was not sent as planned', () => {
     const { comparison, live } = told(result);
     expect(comparison).toMatchObject({
       verdict: 'run invalid',
-      reason: expect.stringMatching(/ of 20 requests were sent late: 2 connections were in use; raise -c/),
+      reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
     });
     expect(live.connections).toBe(2);
   });
 
   it.each(paths)('opens the connections that it needs where no bound is given: %s', async (_, text) => {
-    const many = scenario(`${common}\n${text.replace('20/s', '300/s')}`);
+    const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));
     const { live } = (await run(many, { url: await slow(600) })).observed.outcome;
-    expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([300, 300, true]);
+    expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([180, 180, true]);
   });
 });

@@ -84,5 +84,5 @@ it('beyond loopback a stranger is refused before its message has come', async ()
   const { session, statuses } = await begun(`127.0.0.1:${port}`, 1);
   const bad = await begun(`127.0.0.1:${port}`, 1, { authorization: 'Bearer none' });
   expect(await Promise.all([...statuses, ...bad.statuses])).toEqual(Array(2).fill(status.UNAUTHENTICATED));
-  for (const one of [session, bad.session]) one.close(() => one.destroy());
+  for (const one of [session, bad.session]) one.destroy();
 });
