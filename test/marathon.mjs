@@ -46,8 +46,8 @@ const stages = [
     'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows published/published',
   ],
   [
-    'all cells, clients and scenarios of real limiters, all pages of the site',
-    'live/matrix live/real-limiters clients/libraries test/site',
+    'all cells, clients and limiters of live runs, all pages of the site and the playground',
+    'live/matrix live/real-limiters live/stopped-generator clients/libraries test/site web/play',
   ],
 ];
 

@@ -15,6 +15,7 @@ import { TRAFFIC } from '../../src/tools/play/rules-traffic.js';
 import { steps } from '../../src/tools/play/steps.js';
 import { inChromium } from '../chromium.js';
 import { temporaryFolder } from '../cli/command-line.js';
+import { few } from '../draws.js';
 import { hiddenPixels, LOOKS, violations } from '../node/node-page.js';
 
 const shipped = readdirSync('scenarios')
@@ -63,9 +64,9 @@ inChromium('the playground', (browser) => {
     return expected;
   }
 
-  it('every shipped scenario opens, and gives the outcome of Node to the last bit; logs are refused in words', async () => {
+  it('a shipped scenario opens, and gives the outcome of Node to the last bit; logs are refused in words', async () => {
     const page = await opened();
-    for (const name of shipped) {
+    for (const name of ['replay', ...few(shipped, 8)]) {
       await page.selectOption('.tools select', name);
       const { arrivals } = parseScenario(textOf(name));
       const log = arrivals.find((one) => one.log !== undefined)?.log;

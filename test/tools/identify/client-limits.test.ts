@@ -24,23 +24,28 @@ function answerFor(client: TrueClient, seed: number) {
   return clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
 }
 
-it.each<readonly [name: string, client: TrueClient]>([
+type Case = readonly [name: string, client: TrueClient];
+const limited: readonly Case[] = [
   ['2/s, burst 1', { attempts: 5, retries, wait: doubling(100), gate: { perS: 2, burst: 1 } }],
+  ['1/s, burst 6, ten calls', { attempts: 4, retries, wait: doubling(200), gate: { perS: 1, burst: 6 }, calls: 10 }],
   ['2/s, burst 2', { attempts: 5, retries, wait: doubling(100), gate: { perS: 2, burst: 2 } }],
   ['2/s, burst 1, no waits of its own', { attempts: 5, retries, wait: () => 0, gate: { perS: 2, burst: 1 } }],
   ['3/s, burst 2, full jitter', { attempts: 5, retries, wait: full(200), gate: { perS: 3, burst: 2 } }],
-  ['1/s, burst 6, ten calls', { attempts: 4, retries, wait: doubling(200), gate: { perS: 1, burst: 6 }, calls: 10 }],
-])('a rate before every send is no back-off: %s', (_, client) => {
+];
+
+it.each(few(limited, 2))('a rate before every send is no back-off: %s', (_, client) => {
   const { verdict, client: entry, waits } = answerFor(client, 1);
   expect([verdict, entry, waits.map(({ words }) => words)]).toEqual(['none', null, []]);
 });
 
-it.each<readonly [name: string, client: TrueClient]>([
+const besideWork: readonly Case[] = [
   ['2/s, burst 2', { attempts: 5, retries, wait: doubling(50), gate: { perS: 2, burst: 2 } }],
   ['3/s, burst 2', { attempts: 5, retries, wait: doubling(50), gate: { perS: 3, burst: 2 } }],
   ['3/s, burst 1', { attempts: 5, retries, wait: () => 100, gate: { perS: 3, burst: 1 } }],
   ['2/s, burst 2, no waits of its own', { attempts: 4, retries, wait: () => 0, gate: { perS: 2, burst: 2 } }],
-])('beside much other work it is none either, and slow answers show why: %s', (_, client) => {
+];
+
+it.each(few(besideWork, 1))('beside much other work it is none either, and slow answers show why: %s', (_, client) => {
   for (const seed of few([1, 2], 1)) {
     const draw = drawsOf(seed);
     const [investigation, late] = [investigateClient(draw('identify client')), loadedMachine(draw('late'))];

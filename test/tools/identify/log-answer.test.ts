@@ -93,7 +93,7 @@ it.skipIf(!isInstalled('nginx')).each([
   );
   try {
     const random = new RandomStream(2, 'requests');
-    for (let burst = 0; burst < 16; burst += 1) {
+    for (let burst = 0; burst < 12; burst += 1) {
       const n = 1 + Math.floor(14 * random.uniform());
       await Promise.all(Array.from({ length: n }, async () => (await fetch(nginx.url)).text()));
       await new Promise((resolve) => setTimeout(resolve, 1_500 * random.uniform()));
