@@ -55,7 +55,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_386,
-  test: 60_039,
+  test: 59_888,
   longLines: 105,
   commands: 15,
   options: 93,

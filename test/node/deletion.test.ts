@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 /** A node in memory, or on a folder, with a short cycle. */
-async function start(dir: string | undefined, limits: Partial<Limits> = {}) {
+async function start(dir?: string, limits: Partial<Limits> = {}) {
   const storage = openStorage({ dir, cycleMs: 20, onError: () => {} });
   const { store, credentials, clock, identity } = storage;
   const mint = { threshold: 100, within: 60, addresses: 10 };
@@ -32,95 +32,90 @@ async function start(dir: string | undefined, limits: Partial<Limits> = {}) {
 const ONE = { threshold: 1, within: 10 };
 const KEYED = { ...ONE, keyed: { max_keys: 50 } };
 
-describe.each([
-  ['in memory', () => undefined],
-  ['on SQLite', () => temporaryFolder()],
-])('%s', (_, folder) => {
-  it('a contract is gone with its room, the others go on, and the record holds', async () => {
-    const { node, mint, signer } = await start(folder());
-    const owner = await mint();
-    const { key_id } = owner.made;
-    await owner.createMachine('m', true);
-    const [one, keyed, other] = [
-      await owner.deploy('m', ONE),
-      await owner.deploy('m', KEYED),
-      await owner.deploy('m', ONE),
-    ];
-    const gates = [gateOf('m', one), `${gateOf('m', keyed)}?key=ann`];
-    for (let times = 0; times < 3; times += 1) await Promise.all(gates.map((gate) => owner.get(gate)));
-    const before = await owner.used();
-    const answers = await inTurn([keyed, one], (id) => owner.delete(`/api/chain/m/contracts/${id}`));
-    const after = await owner.used();
-    expect(answers.map(({ status, body }) => [status, body.freed.contracts])).toEqual(Array(2).fill([200, 1]));
-    const freed = answers.map(({ body }) => [0, ...Object.values<number>(body.freed)]);
-    expect(after).toEqual(before.map((amount, index) => amount - freed[0]![index]! - freed[1]![index]!));
-    expect(after[3]).toBe(0);
-    const path = `/api/chain/m/contracts/${one}`;
-    const gone = await Promise.all([
-      ...gates.map((gate) => owner.get(gate)),
-      owner.delete(path),
-      owner.get(path),
-      owner.post(`${path}/transition`, { to: 'limiting' }),
-    ]);
-    expect(gone.map(statusAndCode)).toEqual(gone.map(() => [404, 'contract_not_found']));
-    expect((await owner.get(gateOf('m', other))).status).toBe(200);
-    expect((await owner.get('/api/chain/m/contracts')).body.contracts).toMatchObject([{ id: other }]);
-    expect(await owner.rows('m', 'kind=contract_deleted')).toMatchObject([
-      { contract_id: keyed, by: key_id, cause: 'manual' },
-      { contract_id: one, by: key_id, cause: 'manual' },
-    ]);
-    const pinned = publicKeyFrom(signer.publicKey);
-    expect(verifyExport(await owner.exported('m'), { pinned }).valid).toBe(true);
-    expect(node.host.failure).toBe(undefined);
-  });
+it('a contract is gone with its room, the others go on, and the record holds', async () => {
+  const { node, mint, signer } = await start();
+  const owner = await mint();
+  const { key_id } = owner.made;
+  await owner.createMachine('m', true);
+  const [one, keyed, other] = [
+    await owner.deploy('m', ONE),
+    await owner.deploy('m', KEYED),
+    await owner.deploy('m', ONE),
+  ];
+  const gates = [gateOf('m', one), `${gateOf('m', keyed)}?key=ann`];
+  for (let times = 0; times < 3; times += 1) await Promise.all(gates.map((gate) => owner.get(gate)));
+  const before = await owner.used();
+  const answers = await inTurn([keyed, one], (id) => owner.delete(`/api/chain/m/contracts/${id}`));
+  const after = await owner.used();
+  expect(answers.map(({ status, body }) => [status, body.freed.contracts])).toEqual(Array(2).fill([200, 1]));
+  const freed = answers.map(({ body }) => [0, ...Object.values<number>(body.freed)]);
+  expect(after).toEqual(before.map((amount, index) => amount - freed[0]![index]! - freed[1]![index]!));
+  expect(after[3]).toBe(0);
+  const path = `/api/chain/m/contracts/${one}`;
+  const gone = await Promise.all([
+    ...gates.map((gate) => owner.get(gate)),
+    owner.delete(path),
+    owner.get(path),
+    owner.post(`${path}/transition`, { to: 'limiting' }),
+  ]);
+  expect(gone.map(statusAndCode)).toEqual(gone.map(() => [404, 'contract_not_found']));
+  expect((await owner.get(gateOf('m', other))).status).toBe(200);
+  expect((await owner.get('/api/chain/m/contracts')).body.contracts).toMatchObject([{ id: other }]);
+  expect(await owner.rows('m', 'kind=contract_deleted')).toMatchObject([
+    { contract_id: keyed, by: key_id, cause: 'manual' },
+    { contract_id: one, by: key_id, cause: 'manual' },
+  ]);
+  const pinned = publicKeyFrom(signer.publicKey);
+  expect(verifyExport(await owner.exported('m'), { pinned }).valid).toBe(true);
+  expect(node.host.failure).toBe(undefined);
+});
 
-  it('a machine is gone with its room, and its record is read until its retention is over', async () => {
-    const { mint, nobody } = await start(folder(), { retentionMs: 1_500 });
-    const [owner, stranger] = [await mint(), await mint()];
-    const gate = gateOf('m', await owner.contractOn('m', KEYED, true));
-    for (let times = 0; times < 40; times += 1) await owner.get(`${gate}?key=k${times}`);
-    const deleted = await inTurn([stranger, nobody, owner], (by) => by.delete('/api/chain/m'));
-    expect(deleted.map(({ status }) => status)).toEqual([403, 401, 200]);
-    expect(deleted[2]!.body.freed).toMatchObject({ machines: 1, contracts: 1 });
-    expect((await owner.used()).slice(0, 4)).toEqual([0, 0, 0, 0]);
-    const refused = await Promise.all([
-      owner.tryDeploy('m'),
-      owner.event('m', { key: 'a' }),
-      owner.delete('/api/chain/m'),
-      owner.createMachine('m'),
-    ]);
-    expect(refused.map(statusAndCode)).toEqual([...Array(3).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
-    expect((await nobody.rows('m')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
-    expect((await nobody.verified('m')).valid).toBe(true);
-    expect((await nobody.get('/api/chain/state-machines/m')).body.machine.deleted_at).toEqual(expect.any(String));
-    // Read until then, free after that.
-    await until(async () => (await nobody.get('/api/chain/m/state')).status === 404);
-    await until(async () => (await stranger.createMachine('m', true)).status === 201);
-    expect((await nobody.rows('m')).map(({ kind, seq }) => [kind, seq])).toEqual([['machine_created', 1]]);
-    const metrics = (await stranger.get('/api/chain/m/metrics')).body;
-    expect(seriesIn(metrics).get('weir_machine_gate_seconds_count{machine="m"}')).toBe(0);
-  });
+it('a machine is gone with its room, and its record is read until its retention is over', async () => {
+  const { mint, nobody } = await start(undefined, { retentionMs: 1_500 });
+  const [owner, stranger] = [await mint(), await mint()];
+  const gate = gateOf('m', await owner.contractOn('m', KEYED, true));
+  for (let times = 0; times < 40; times += 1) await owner.get(`${gate}?key=k${times}`);
+  const deleted = await inTurn([stranger, nobody, owner], (by) => by.delete('/api/chain/m'));
+  expect(deleted.map(({ status }) => status)).toEqual([403, 401, 200]);
+  expect(deleted[2]!.body.freed).toMatchObject({ machines: 1, contracts: 1 });
+  expect((await owner.used()).slice(0, 4)).toEqual([0, 0, 0, 0]);
+  const refused = await Promise.all([
+    owner.tryDeploy('m'),
+    owner.event('m', { key: 'a' }),
+    owner.delete('/api/chain/m'),
+    owner.createMachine('m'),
+  ]);
+  expect(refused.map(statusAndCode)).toEqual([...Array(3).fill([410, 'machine_deleted']), [409, 'slug_taken']]);
+  expect((await nobody.rows('m')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'manual' });
+  expect((await nobody.verified('m')).valid).toBe(true);
+  expect((await nobody.get('/api/chain/state-machines/m')).body.machine.deleted_at).toEqual(expect.any(String));
+  // Read until then, free after that.
+  await until(async () => (await nobody.get('/api/chain/m/state')).status === 404);
+  await until(async () => (await stranger.createMachine('m', true)).status === 201);
+  expect((await nobody.rows('m')).map(({ kind, seq }) => [kind, seq])).toEqual([['machine_created', 1]]);
+  const metrics = (await stranger.get('/api/chain/m/metrics')).body;
+  expect(seriesIn(metrics).get('weir_machine_gate_seconds_count{machine="m"}')).toBe(0);
+});
 
-  it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
-    const { mint } = await start(folder(), { retentionMs: 500, answersKib: { perOwner: 1, onNode: 262_144 } });
-    const [owner, stranger] = [await mint(), await mint()];
-    const told = await inTurn([owner, stranger, owner], async (by) => {
-      const once = async (key: string) => {
-        const { status, headers } = await by.event('m', {}, { 'idempotency-key': key });
-        return [status, headers.get('idempotent-replayed')];
-      };
-      await until(async () => (await by.createMachine('m')).status === 201);
-      await by.deploy('m', { threshold: 1, within: 10_000 });
-      const answers: unknown[] = await inTurn(['a', 'b', 'a'], once);
-      // As many as an owner may have are kept.
-      let sent = 0;
-      while ((await once(`more ${sent}`))[0] === 200) sent += 1;
-      await by.delete('/api/chain/m');
-      return [...answers, sent];
-    });
-    const each = [[200, null], [200, null], [200, 'true'], told[0]![3]];
-    expect(told).toEqual([each, each, each]);
+it('who takes the slug of a deleted machine gets none of its kept answers, and they take no room any more', async () => {
+  const { mint } = await start(undefined, { retentionMs: 500, answersKib: { perOwner: 1, onNode: 262_144 } });
+  const [owner, stranger] = [await mint(), await mint()];
+  const told = await inTurn([owner, stranger, owner], async (by) => {
+    const once = async (key: string) => {
+      const { status, headers } = await by.event('m', {}, { 'idempotency-key': key });
+      return [status, headers.get('idempotent-replayed')];
+    };
+    await until(async () => (await by.createMachine('m')).status === 201);
+    await by.deploy('m', { threshold: 1, within: 10_000 });
+    const answers: unknown[] = await inTurn(['a', 'b', 'a'], once);
+    // As many as an owner may have are kept.
+    let sent = 0;
+    while ((await once(`more ${sent}`))[0] === 200) sent += 1;
+    await by.delete('/api/chain/m');
+    return [...answers, sent];
   });
+  const each = [[200, null], [200, null], [200, 'true'], told[0]![3]];
+  expect(told).toEqual([each, each, each]);
 });
 
 describe('the operator', () => {

@@ -86,24 +86,17 @@ describe('a node that is halted for more than ten cycles', () => {
   });
 });
 
-describe('a database that is damaged', () => {
-  it.each<[string, (path: string) => void]>([
-    ['in its head', (path) => overwrite(path, 0, 'not a database')],
-    ['in its middle', (path) => overwrite(path, 3 * 4096, '\u00ff'.repeat(8000))],
-    ['by being cut off', (path) => fs.truncateSync(path, 5000)],
-    ['by being emptied', (path) => fs.truncateSync(path, 0)],
-  ])('%s is refused with what to do about it, and left as it is', async (_name, damage) => {
-    const data = join(temporaryFolder(), 'data');
-    const node = await serve(['--data', data]);
-    await gateOn(node, 5);
-    await node.stop();
-    const path = join(data, 'weir.db');
-    damage(path);
-    const before = fs.readFileSync(path);
-    const { code, out, err } = await weir(['serve', '--data', data, '--port', '0', '--json']);
-    expect(JSON.parse(out)).toMatchObject({ code: 'store_damaged', fix: expect.stringContaining('backup') });
-    expect([code, err, fs.readFileSync(path).equals(before)]).toEqual([2, '', true]);
-  });
+it('a database that is damaged is refused by serve with what to do about it, and left as it is', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const node = await serve(['--data', data]);
+  await gateOn(node, 5);
+  await node.stop();
+  const path = join(data, 'weir.db');
+  overwrite(path, 3 * 4096, '\u00ff'.repeat(8000));
+  const before = fs.readFileSync(path);
+  const { code, out, err } = await weir(['serve', '--data', data, '--port', '0', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ code: 'store_damaged', fix: expect.stringContaining('backup') });
+  expect([code, err, fs.readFileSync(path).equals(before)]).toEqual([2, '', true]);
 });
 
 describe('a node that was killed, and whose log is gone', () => {
