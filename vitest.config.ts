@@ -37,6 +37,7 @@ const long = [
   'test/node/idempotency-kill.test.ts',
   'test/node/machine-frames.test.ts',
   'test/node/network-cluster.test.ts',
+  'test/detach.test.ts',
   'test/site.test.ts',
   'test/cli/load-url.test.ts',
   'test/package.test.ts',

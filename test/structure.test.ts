@@ -55,7 +55,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_386,
-  test: 59_888,
+  test: 59_900,
   longLines: 105,
   commands: 15,
   options: 93,

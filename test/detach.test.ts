@@ -1,0 +1,12 @@
+// Every tool and every leaf of the node comes off, alone and all together: detach.mjs, which also runs by itself.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+it('types, build and a scenario hold without any of what can be left out, and a part that is missed is named', () => {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'detach.mjs')], {
+    encoding: 'utf8',
+  });
+  const without = ['src/node/network', 'src/node/envoy', 'all of them'];
+  expect(stdout + stderr).toBe(without.map((one) => `✔ without ${one}\n`).join(''));
+});
