@@ -1,11 +1,10 @@
-// A command is data: one schema for arguments and options, examples, and `run`. Checks, help, completion, the page of all commands
+// A command is data: its arguments and options, examples, and `run`. Checks, help, completion, the page of all commands
 // and the line that repeats a run derive from it. Command files are light: `run` loads what it needs.
-import type * as TypeBox from 'typebox';
-import { Type } from '../core/schema/json-schema.js';
 
-type Schema = TypeBox.TSchema;
-export type Options = Readonly<Record<string, Schema>>;
-export type GivenTo<Known extends Options> = TypeBox.Static<TypeBox.TObject<Known>>;
+export type Options = Readonly<Record<string, Option>>;
+export type GivenTo<Known extends Options> = {
+  readonly [Key in keyof Known]: Known[Key] extends Option<infer Value> ? Value : never;
+};
 
 export interface CommandLine {
   /** Whether the words contain the option or argument; a default does not count. */
@@ -21,14 +20,14 @@ export interface Command<Known extends Options = Options> {
   readonly run: (given: GivenTo<Known>, line: CommandLine) => Promise<void> | void;
 }
 
-/** Describes an option beyond its type. Options are referred to by schema name: `cycleMs` is --cycle-ms. */
+/** Describes an option beyond its type. Options are referred to by their key: `cycleMs` is --cycle-ms. */
 export interface About {
-  readonly default?: string | number;
+  readonly default?: string | number | boolean;
   readonly required?: true;
   readonly place?: true;
   /** Collects all words after `--`. It is the last option. */
   readonly rest?: true;
-  readonly needs?: readonly string[];
+  readonly needs?: string;
   readonly without?: readonly string[];
   /** Does not change the result, or is a secret; omitted from the line that repeats a run. */
   readonly local?: true;
@@ -37,7 +36,7 @@ export interface About {
   readonly writes?: true;
 }
 
-export interface Option extends About {
+export interface Option<Value = unknown> extends About {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array';
   readonly description: string;
   readonly enum?: readonly string[];
@@ -52,30 +51,27 @@ export interface Option extends About {
   /** Default of an option given without a value. The next word is its value if it fits. */
   readonly bare?: { readonly value: string; readonly fits: RegExp };
   readonly items?: Option;
+  /** Only a type: of what `run` is given. */
+  readonly given?: Value;
 }
 
-type Kept<Kind extends Schema, Said> = Said extends { readonly default: unknown } | { readonly required: true }
-  ? Kind
-  : TypeBox.TOptional<Kind>;
+type Kept<Value, Said> = Said extends { readonly default: unknown } | { readonly required: true }
+  ? Value
+  : Value | undefined;
 
-function made(kind: string, description: string, said: object): never {
-  const schema = { type: kind, description, ...said } as unknown as Schema;
-  return ('default' in said || 'required' in said ? schema : Type.Optional(schema)) as never;
+export function text<const Said extends About>(description: string, said = {} as Said): Option<Kept<string, Said>> {
+  return { type: 'string', description, ...said };
 }
 
-export function text<const Said extends About>(description: string, said = {} as Said): Kept<TypeBox.TString, Said> {
-  return made('string', description, said);
-}
-
-export function flag(description: string, said: About = {}): TypeBox.TBoolean {
-  return made('boolean', description, { ...said, default: false });
+export function flag(description: string, said: About = {}): Option<boolean> {
+  return { type: 'boolean', description, default: false, ...said };
 }
 
 export function choice<
   const Values extends readonly string[],
   const Said extends About & Pick<Option, 'takes' | 'otherwise'>,
->(values: Values, description: string, said = {} as Said): Kept<TypeBox.TUnsafe<Values[number]>, Said> {
-  return made('string', description, { enum: values, ...said });
+>(values: Values, description: string, said = {} as Said): Option<Kept<Values[number], Said>> {
+  return { type: 'string', description, enum: values, ...said };
 }
 
 export function whole<const Said extends About>(
@@ -83,15 +79,15 @@ export function whole<const Said extends About>(
   maximum: number,
   description: string,
   said = {} as Said,
-): Kept<TypeBox.TInteger, Said> {
-  return made('integer', description, { minimum, maximum, ...said });
+): Option<Kept<number, Said>> {
+  return { type: 'integer', description, minimum, maximum, ...said };
 }
 
 export function decimal<const Said extends About & Pick<Option, 'minimum' | 'maximum' | 'exclusiveMinimum'>>(
   description: string,
   said = {} as Said,
-): Kept<TypeBox.TNumber, Said> {
-  return made('number', description, said);
+): Option<Kept<number, Said>> {
+  return { type: 'number', description, ...said };
 }
 
 export function value<Value, const Said extends About>(
@@ -99,21 +95,22 @@ export function value<Value, const Said extends About>(
   read: (text: string, option: string) => Value | undefined,
   description: string,
   said = {} as Said,
-): Kept<TypeBox.TUnsafe<Value>, Said> {
-  return made('string', description, { takes, read, ...said });
+): Option<Kept<Value, Said>> {
+  return { type: 'string', description, takes, read, ...said };
 }
 
-export function perhaps(bare: NonNullable<Option['bare']>, takes: string, description: string, said: About = {}) {
-  return made('string', description, { bare, takes, ...said }) as TypeBox.TOptional<TypeBox.TString>;
+export function perhaps(
+  bare: NonNullable<Option['bare']>,
+  takes: string,
+  description: string,
+  said: About = {},
+): Option<string | undefined> {
+  return { type: 'string', description, bare, takes, ...said };
 }
 
-export function several<Item extends Schema>(
-  item: Item,
-): Item extends TypeBox.TOptional<infer One extends Schema>
-  ? TypeBox.TOptional<TypeBox.TArray<One>>
-  : TypeBox.TArray<Item> {
-  const { required, default: _, ...said } = item as unknown as Option;
-  return made('array', said.description, { ...said, items: item, type: 'array', ...(required && { required }) });
+export function several<Value>(item: Option<Value>): Option<NonNullable<Value>[] | Extract<Value, undefined>> {
+  const { given: _, ...said } = item;
+  return { ...said, type: 'array', items: item };
 }
 
 export function command<Known extends Options>(parts: Command<Known>): Command<Known> {
@@ -129,7 +126,7 @@ export function optionName(name: string): string {
 }
 
 export function entriesOf(options: Options): [name: string, option: Option][] {
-  return Object.entries(options) as unknown as [string, Option][];
+  return Object.entries(options);
 }
 
 export function usageOf(name: string, options: Options): string {

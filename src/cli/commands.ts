@@ -126,3 +126,8 @@ export const commands: readonly ListedCommand[] = [
     completion: ['completion', 'print a script that completes commands and options in bash, zsh or fish'],
   }),
 ];
+
+/** The command that these words begin with. */
+export function namedBy(words: readonly string[], among = commands): ListedCommand | undefined {
+  return among.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
+}

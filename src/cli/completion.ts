@@ -1,29 +1,12 @@
-// `weir completion`: a shell script for completion. It gets its candidates from `weir --complete bash weir sim` (help.ts).
+// `weir completion`: a shell script for completion. It asks `weir --get-yargs-completions weir sim` (program.ts).
+import type { ParseCallback } from 'yargs';
 import { choice, command } from './command.js';
+import { say } from './say.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** The word after --complete selects the format. Options are offered after a dash; without other candidates, files are completed. */
-const scripts: Readonly<Record<(typeof shells)[number], string>> = {
-  bash: `_weir() {
-  local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}" found
-  found="$(weir --complete bash "\${COMP_WORDS[@]:0:COMP_CWORD+1}")"
-  [[ $word == -* ]] || found="$(grep -v '^-' <<< "$found")"
-  COMPREPLY=($(compgen -W "$found" -- "$word"))
-}
-complete -o bashdefault -o default -F _weir weir
-`,
-  zsh: `_weir() {
-  local -a found
-  found=("\${(@f)$(weir --complete zsh "\${(@)words[1,CURRENT]}")}")
-  [[ \${words[CURRENT]} == -* ]] || found=("\${(@)found:#-*}")
-  if [[ -n "$found" ]]; then _describe weir found; else _files; fi
-}
-compdef _weir weir
-`,
-  fish: `complete -c weir -a '(weir --complete fish (commandline -opc) (commandline -ct))'
-`,
-};
+/** yargs' own script completes no files. */
+const fish = "complete -c weir -a '(weir --get-yargs-completions (commandline -opc) (commandline -ct))'";
 
 export const completion = command({
   options: { shell: choice(shells, 'the shell that reads the script', { place: true, required: true }) },
@@ -32,5 +15,16 @@ export const completion = command({
     ['completion zsh >> ~/.zshrc', 'for zsh, after compinit'],
     ['completion fish > ~/.config/fish/completions/weir.fish', 'for fish'],
   ],
-  run: ({ shell }) => void process.stdout.write(scripts[shell]),
+  run: async ({ shell }) => {
+    const { default: yargs } = await import('yargs');
+    // yargs takes the shell of the script, and later of the candidates, from this variable.
+    process.env['SHELL'] = shell;
+    const print = (script: string) => {
+      const asking = script.replaceAll('weir --get', `SHELL=${shell} weir --get`);
+      say(`${asking.replaceAll('weir completion', `weir completion ${shell}`)}\n`);
+    };
+    const onScript: ParseCallback = (_error, _parsed, script) => print(script);
+    if (shell === 'fish') print(fish);
+    else yargs().scriptName('weir').completion().parse(['completion'], onScript);
+  },
 });

@@ -11,7 +11,7 @@ import { json, NONE, readShare, top } from './options.js';
 import { say } from './say.js';
 
 function ofLog<Known extends Options>(options: Known): Known {
-  const entries = Object.entries(options).map(([name, option]) => [name, { ...option, needs: ['log'] }]);
+  const entries = Object.entries(options).map(([name, option]) => [name, { ...option, needs: 'log' }]);
   return Object.fromEntries(entries) as Known;
 }
 
@@ -105,7 +105,11 @@ export const diff = command({
 
 async function trafficOf(given: Given, log: readonly string[], sides: Pick<LimitsDiff, 'old' | 'new'>) {
   const { diffLimits } = await import('../tools/gateway/limit-diff.js');
-  const options = { ...logOptions({ ...given, log: [...log] }, CYCLE_MS), nowMs: wallNowMs(), clients: given.clients };
+  const options = {
+    ...logOptions({ ...given, log: [...log], cycleMs: undefined }, CYCLE_MS),
+    nowMs: wallNowMs(),
+    clients: given.clients,
+  };
   refuseCosts(options, 'files of gateways');
   return diffLimits(log, sides, options, { signal: stopSignal(), onProgress: readingProgress(logName(log)) });
 }

@@ -1,4 +1,4 @@
-// Help texts, derived from the commands: the first page, the page of a command, the page of all commands, and candidates for completion.
+// Help texts, derived from the commands: the first page, the page of a command, and the page of all commands.
 import { filled, type Terminal } from '../report/terminal-text.js';
 import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
 import { commands, groups, type ListedCommand } from './commands.js';
@@ -8,6 +8,8 @@ const MOST_COLUMNS = 110;
 
 const EXIT_CODES =
   'Exit codes: 0 all held; 1 an expectation did not hold; 2 wrong use or unreadable input; 3 observed differs from predicted; 4 the run is invalid; 5 the node could not be reached; 70 an internal error; 74 the disk.';
+
+export const HELP = 'print a page about a topic, or the help of a command';
 
 type Rows = readonly (readonly [name: string, about: string])[];
 
@@ -24,7 +26,7 @@ export function firstPage(terminal: Terminal): string {
     const rows = commands.flatMap(({ name, group, about: what }) => (group === title ? [[name, what] as const] : []));
     if (title === 'node')
       rows.push(['node …', 'ask a running node: mint, machine, deploy, gate, event, follow, record, …']);
-    if (title === 'more') rows.push(['help …', 'print a page about a topic, or the help of a command']);
+    if (title === 'more') rows.push(['help …', HELP]);
     return `${title}: ${about}\n${columns(rows, width, 12)}`;
   });
   return [
@@ -124,38 +126,4 @@ function columns(rows: Rows, width: number, most = 30): string {
       return [...head, ...lines.map((line) => `  ${' '.repeat(left)}${line}`)].map((line) => line.trimEnd());
     })
     .join('\n');
-}
-
-/** Completes the word at the cursor. @param words shell, then words to the cursor @returns a candidate per line, with descriptions for zsh and fish */
-export async function candidates([shell = '', ...typed]: readonly string[]): Promise<string> {
-  const words = typed.slice(1, -1).filter((word) => !word.startsWith('-'));
-  const [before = '', last = ''] = typed.slice(-2);
-  const named = words.join(' ');
-  const listed = commands.find(({ name }) => `${named} `.startsWith(`${name} `));
-  const found: [word: string, about: string][] = [];
-  if (listed !== undefined) {
-    const options = entriesOf((await listed.load()).options);
-    const open = options.find(([name, { place }]) => !place && `--${optionName(name)}` === before)?.[1];
-    const place = options.find(([, { place }]) => place)?.[1];
-    for (const word of (open ?? place)?.enum ?? (open ?? place)?.items?.enum ?? []) found.push([word, '']);
-    if (open === undefined || open.type === 'boolean' || open.bare !== undefined)
-      for (const [name, { place, description }] of options)
-        if (!place) found.push([`--${optionName(name)}`, description]);
-  } else if (words[0] === 'help') found.push(...topics.map(({ name, about }) => [name, about] as [string, string]));
-  else {
-    const start = named === '' ? '' : `${named} `;
-    const also = { name: 'help', about: 'a page about a topic, or the help of a command' };
-    for (const { name, about } of [...commands, also]) {
-      if (!name.startsWith(start)) continue;
-      const [word = '', ...more] = name.slice(start.length).split(' ');
-      if (found.every(([one]) => one !== word)) found.push([word, more.length === 0 ? about : 'several commands']);
-    }
-  }
-  const fits = found.filter(([word]) => word.startsWith(last));
-  return fits.map(([word, about]) => `${candidateFor(shell, word, about)}\n`).join('');
-}
-
-function candidateFor(shell: string, word: string, about: string): string {
-  if (shell === 'zsh') return `${word.replaceAll(':', '\\:')}${about === '' ? '' : `:${about}`}`;
-  return shell === 'fish' && about !== '' ? `${word}\t${about}` : word;
 }

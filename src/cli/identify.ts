@@ -22,8 +22,8 @@ const LINES_EACH_MS = 10_000;
 
 const OF_URLS = { without: ['from', 'client'] };
 const OF_LIMITERS = { without: ['client'] };
-const OF_LOGS = { needs: ['from'] };
-const OF_CLIENTS = { needs: ['client'] };
+const OF_LOGS = { needs: 'from' };
+const OF_CLIENTS = { needs: 'client' };
 
 const options = {
   url: text('the URL of the limited service: http://127.0.0.1:8080/', { place: true, ...OF_LIMITERS }),

@@ -15,7 +15,7 @@ export const record = nodeCommand({
   options: {
     slug,
     out: text('file for it (default: standard output)'),
-    json: flag('print the answer of the node as it is, for programs', { local: true, needs: ['out'] }),
+    json: flag('print the answer of the node as it is, for programs', { local: true, needs: 'out' }),
   },
   examples: [
     ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],

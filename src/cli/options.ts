@@ -100,7 +100,7 @@ function threadsIn(text: string): number | undefined {
   return threads >= 1 && threads <= 1024 ? threads : undefined;
 }
 
-export function runPlace({ workers }: { readonly workers?: number | string }) {
+export function runPlace({ workers }: { readonly workers: number | string | undefined }) {
   const place = typeof workers === 'number' ? { threads: workers } : { workers };
   return { ...place, onNotice: (words: string) => warn(`weir: ${words}\n`) };
 }

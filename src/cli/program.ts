@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../core/files/package-file.js';
 import { nearest } from '../core/schema/did-you-mean.js';
 import { VERSION } from '../core/version.js';
-import { readArguments } from './arguments.js';
-import { commands, type ListedCommand } from './commands.js';
+import { commands, namedBy } from './commands.js';
 import { endWith, usageFailure } from './exit-codes.js';
-import { candidates, commandPage, commandsPage, firstPage, groupPage } from './help.js';
+import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
 import { releaseStop } from './interrupt.js';
 import { eraseProgress, say } from './say.js';
 import { terminalAtHand } from './terminal.js';
@@ -17,7 +16,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   try {
     const asked = helpIn(words);
     if (isVersion(words)) say(`${VERSION}\n`);
-    else if (words[0] === '--complete') say(await candidates(words.slice(1)));
+    else if (words[0] === '--get-yargs-completions') await (await import('./parser.js')).complete(words, commands);
     else if (asked !== undefined) await help(asked);
     else await runNamed(words);
   } catch (error) {
@@ -29,12 +28,10 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 }
 
 async function runNamed(words: readonly string[]): Promise<void> {
-  const listed = commandIn(words);
-  if (listed === undefined) throw unknown(words);
-  const [command, { addTools }] = await Promise.all([listed.load(), import('../tools.js')]);
-  addTools();
-  const { given, line } = readArguments(listed.name, command.options, words.slice(listed.name.split(' ').length));
-  await command.run(given, line);
+  const found = await (await import('./parser.js')).read(words, commands);
+  if (found === undefined) throw unknown(words);
+  (await import('../tools.js')).addTools();
+  await found.command.run(found.given, found.line);
 }
 
 function isVersion([word]: readonly string[]): boolean {
@@ -50,10 +47,6 @@ function helpIn(words: readonly string[]): readonly string[] | undefined {
   return isAsked ? words.filter((word) => !word.startsWith('-')) : undefined;
 }
 
-function commandIn(words: readonly string[]): ListedCommand | undefined {
-  return commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `));
-}
-
 function known(words: string): boolean {
   return commands.some(({ name }) => `${name} `.startsWith(`${words} `));
 }
@@ -67,7 +60,7 @@ async function help(words: readonly string[]): Promise<void> {
   const terminal = terminalAtHand();
   const first = words.every((word) => word === '--help' || word === '-h') ? undefined : words[0];
   const topic = topics.find(({ name }) => name === first?.trim().toLowerCase());
-  const listed = commandIn(words);
+  const listed = namedBy(words, commands);
   const group = groupIn(words);
   if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);

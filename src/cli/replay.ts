@@ -71,7 +71,7 @@ const options = {
   ),
   speed: decimal('with --live: speed-up factor', {
     default: 1,
-    needs: ['live'],
+    needs: 'live',
     exclusiveMinimum: 0,
     maximum: 1_000_000,
   }),

@@ -22,7 +22,7 @@ const options = {
     'a share, for example 5%, or a share and an amount, for example 5%+2',
     toleranceIn,
     'by how much a figure may be worse: a share, or a share and an amount in the unit of the figure (default: 5%)',
-    { needs: ['baseline'] },
+    { needs: 'baseline' },
   ),
   json: { ...json, without: ['out'] },
 };

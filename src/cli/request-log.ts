@@ -7,11 +7,11 @@ import { createWriteStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { isSameFile } from '../core/files/same-file.js';
 import type { Seed } from '../core/math/seed.js';
 import { writing } from '../core/schema/unwritable.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import { requestsOf } from '../harness/simulate/scenario-traffic.js';
-import { fileOf } from './arguments.js';
 import { usageFailure } from './exit-codes.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -19,9 +19,8 @@ const CHUNK = 64 * 1024;
 
 /** @throws Failure `wrong_usage` for a file that the scenario reads */
 export async function writeRequestLog(path: string, scenario: LoadedScenario, seed: Seed | undefined): Promise<void> {
-  const file = fileOf(path);
   const logs = scenario.arrivals.flatMap(({ log }) => (log ? [resolve(dirname(scenario.source.path), log.file)] : []));
-  if (file !== undefined && logs.some((log) => fileOf(log) === file))
+  if (logs.some((log) => isSameFile(path, log)))
     throw usageFailure(`--log ${path} would overwrite a log that the scenario reads.`, 'Name another file.');
   const lines = Readable.from(chunksOf(scenario, seed));
   if (path === '-') return pipeline(lines, process.stdout, { end: false });

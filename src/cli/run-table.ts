@@ -28,13 +28,13 @@ import { say, warn } from './say.js';
 import { terminalAtHand } from './terminal.js';
 
 interface Given {
-  readonly set?: readonly string[];
-  readonly find?: string;
+  readonly set: readonly string[] | undefined;
+  readonly find: string | undefined;
   readonly map: boolean;
-  readonly cure?: readonly string[];
-  readonly figure?: readonly string[];
-  readonly workers?: number | string;
-  readonly out?: string;
+  readonly cure: readonly string[] | undefined;
+  readonly figure: readonly string[] | undefined;
+  readonly workers: number | string | undefined;
+  readonly out: string | undefined;
   readonly json: boolean;
 }
 

@@ -48,7 +48,7 @@ export interface RunSetting {
 
 /** Runs scenarios in turn and prints the results. @param run returns the run, and files it has written */
 export async function runAll<Asked extends AskedRun>(
-  given: Given & { readonly seed?: number | string },
+  given: Given & { readonly seed: number | string | undefined },
   line: CommandLine,
   all: readonly Asked[],
   run: (asked: Asked, place: RunSetting) => Promise<{ readonly run: Reported; readonly files?: readonly string[] }>,

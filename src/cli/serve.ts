@@ -66,9 +66,9 @@ const options = {
     'serve GET /metrics: on a port of its own, or open beside the API, to anyone (default: closed)',
   ),
   grpc: whole(0, 65_535, "serve Envoy's rate limit service on a port of its own; takes --limit", {
-    needs: ['limit'],
+    needs: 'limit',
   }),
-  limit: several(text('file with the limits of a domain, by descriptors', { needs: ['grpc'] })),
+  limit: several(text('file with the limits of a domain, by descriptors', { needs: 'grpc' })),
   hostName: several(text("additional Host name to accept, for example the proxy's (default: those of loopback)")),
   bound: several(
     text(

@@ -19,7 +19,7 @@ const options = {
   scenario: scenarios,
   seed,
   replications: whole(2, 100_000, 'number of runs on all cores: with the seed, then with seed/1, seed/2, …'),
-  workers: { ...workers, needs: ['replications'] },
+  workers: { ...workers, needs: 'replications' },
   inspect: perhaps(
     { value: '', fits: /\.(ndjson|jsonl)$/ },
     'a file whose name ends with .ndjson',

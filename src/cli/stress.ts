@@ -19,7 +19,7 @@ const options = {
     ...liveOptions.cycleMs,
     description: `length of a cycle of that node in ms (default: ${CYCLE_MS})`,
   },
-  allow: { ...liveOptions.allow, needs: ['url'] },
+  allow: { ...liveOptions.allow, needs: 'url' },
   workers: whole(0, 64, 'additional threads that send requests (default: 0)'),
   for: value('a time from 1s to 10m', readSeconds, 'length of a round (default: 3s)'),
   p99: value(

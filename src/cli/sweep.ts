@@ -39,7 +39,7 @@ const options = {
   figure: several(text('figure to show, for example limited or clients.retries; repeat for several')),
   find: text(
     "search for the value at which this begins to hold, for example 'limited < 1%'; with --map: when a run is stuck (default: 'clients.succeeded < clients.jobs / 2')",
-    { needs: ['set'] },
+    { needs: 'set' },
   ),
   map: flag('map load by trigger: where a service stays stuck after the trigger has gone', {
     without: ['samples', 'figure'],
@@ -47,7 +47,7 @@ const options = {
   cure: several(
     text(
       'with --map: a change that may cure the scenario as written, its values from weak to strong: limiter.threshold=400,300,200',
-      { needs: ['map'] },
+      { needs: 'map' },
     ),
   ),
   out: outFor('reports/<scenario>/sweep-<id>'),

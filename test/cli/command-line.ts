@@ -66,6 +66,9 @@ export function weirHere(words: Words, env: NodeJS.ProcessEnv = {}, input = '', 
 async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: string, cwd?: string): Promise<Ran> {
   const [out, err] = [captured(process.stdout), captured(process.stderr)];
   const { stdin, exitCode, env: own } = process;
+  const { log } = console;
+  // What completes is printed by yargs.
+  console.log = (line: string) => process.stdout.write(`${line}\n`);
   const folder = process.cwd();
   const listeners = STOPS.map((name) => [name, process.listeners(name)] as const);
   process.env = environment(env);
@@ -76,6 +79,7 @@ async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: s
     await runCommandLine(args);
     return { code: Number(process.exitCode), out: out.text(), err: err.text() };
   } finally {
+    console.log = log;
     process.chdir(folder);
     process.exitCode = exitCode;
     Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });

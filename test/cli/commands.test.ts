@@ -1,12 +1,13 @@
 // What every command has, from its data alone: help, completion, the check of its options, the line that repeats it.
 import { describe, expect, it } from 'vitest';
-import { readArguments } from '../../src/cli/arguments.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
-import { candidates } from '../../src/cli/help.js';
+import { read } from '../../src/cli/parser.js';
 import { VERSION } from '../../src/core/version.js';
-import { failureOf } from '../failures.js';
+import { failureIn } from '../failures.js';
 import { refuses, weir, weirHere } from './command-line.js';
+
+const COMPLETING = '--get-yargs-completions';
 
 const all = await Promise.all(commands.map(async ({ name, load }) => [name, (await load()) as Command] as const));
 
@@ -14,7 +15,7 @@ const all = await Promise.all(commands.map(async ({ name, load }) => [name, (awa
 function wordsWith({ options }: Command, names: readonly string[]): string[] {
   const known = new Map(entriesOf(options));
   const needed = (name: string, above: readonly string[] = []): string[] => {
-    const next = known.get(name)!.needs?.[0];
+    const next = known.get(name)!.needs;
     return [name, ...(next === undefined || above.includes(next) ? [] : needed(next, [...above, name]))];
   };
   const required = [...known].filter(([, option]) => option.required).map(([name]) => name);
@@ -50,8 +51,11 @@ function textFor({ items, ...option }: Option): string {
   return fits ?? 'x';
 }
 
-function refusalOf(name: string, { options }: Command, words: readonly string[]): string {
-  const failure = failureOf(() => readArguments(name, options, words));
+const readWords = async (name: string, words: readonly string[]) =>
+  (await read([...name.split(' '), ...words], commands))!;
+
+async function refusalOf(name: string, words: readonly string[]): Promise<string> {
+  const failure = await failureIn(readWords(name, words));
   expect(failure?.code ?? 'wrong_usage').toBe('wrong_usage');
   return failure?.what ?? 'not refused';
 }
@@ -70,32 +74,33 @@ describe.each(all)('weir %s', (name, command) => {
     }
   });
 
-  it('has examples that are read, of this command', () => {
+  it('has examples that are read, of this command', async () => {
     expect(command.examples.filter(([words]) => words.includes(name)).length).toBeGreaterThan(0);
     for (const [words] of command.examples) {
       if (!words.startsWith(`${name} `) || /[…'"]/.test(words)) continue;
       const [own = ''] = words.slice(name.length + 1).split(/ (?:[|<>]|>>|&&) /);
-      expect(refusalOf(name, command, own.split(' ')), words).toBe('not refused');
+      expect(await refusalOf(name, own.split(' ')), words).toBe('not refused');
     }
   });
 
   it('completes its options', async () => {
-    const found = (await candidates(['bash', 'weir', ...name.split(' '), '--'])).trimEnd().split('\n');
+    const { out } = await weirHere([COMPLETING, 'weir', ...name.split(' '), '--'], { SHELL: 'bash' });
+    const found = out.trimEnd().split('\n');
     const shown = options.filter(([, { place }]) => !place);
     expect(found.filter((word) => word !== '')).toEqual(shown.map(([key]) => `--${optionName(key)}`));
   });
 
-  it('takes each option, and repeats what changes the result', () => {
+  it('takes each option, and repeats what changes the result', async () => {
     for (const [key, option] of options) {
       const words = wordsWith(command, [key]);
-      const { given, line } = readArguments(name, command.options, words);
+      const { given, line } = await readWords(name, words);
       expect([key, key in given, line.has(key)]).toEqual([key, true, true]);
       const repeated = line.repeat().slice(`weir ${name}`.length);
       if (!option.place) expect(repeated.includes(` ${written(key, option)}`), key).toBe(!option.local);
     }
   });
 
-  it('refuses values out of bounds, unknown options and what is given twice', () => {
+  it('refuses values out of bounds, unknown options and what is given twice', async () => {
     for (const [key, option] of options) {
       const { type, minimum, maximum, bare, enum: words } = option.items ?? option;
       const base = wordsWith(command, [key]);
@@ -110,28 +115,27 @@ describe.each(all)('weir %s', (name, command) => {
       if (type === 'integer' && maximum! < Number.MAX_SAFE_INTEGER) out.push(String(maximum! + 1));
       for (const bad of out) {
         const at = base.indexOf(written(key, option));
-        if (!option.place)
-          expect(refusalOf(name, command, base.with(at + 1, bad)), `${key} ${bad}`).toContain(' takes ');
+        if (!option.place) expect(await refusalOf(name, base.with(at + 1, bad)), `${key} ${bad}`).toContain(' takes ');
       }
       if (option.place || option.type === 'array') continue;
-      expect(refusalOf(name, command, [...base, ...argumentOf(key, option)])).toContain('more than once');
+      expect(await refusalOf(name, [...base, ...argumentOf(key, option)])).toContain('more than once');
       if (type !== 'boolean' && bare === undefined)
         expect(
-          refusalOf(name, command, [...base.slice(0, base.indexOf(written(key, option))), written(key, option)]),
+          await refusalOf(name, [...base.slice(0, base.indexOf(written(key, option))), written(key, option)]),
         ).toContain('and has none');
     }
-    expect(refusalOf(name, command, ['--nothing-like-it'])).toBe('Unknown option: --nothing-like-it.');
+    expect(await refusalOf(name, ['--nothing-like-it'])).toBe('Unknown option: --nothing-like-it.');
   });
 
-  it('refuses an option that has no effect, and names only options that it has', () => {
+  it('refuses an option that has no effect, and names only options that it has', async () => {
     const known = new Set(options.map(([key]) => key));
     for (const [key, option] of options) {
       const { needs, without = [] } = option;
-      expect([...(needs ?? []), ...without].filter((other) => !known.has(other))).toEqual([]);
+      expect([...(needs ? [needs] : []), ...without].filter((other) => !known.has(other))).toEqual([]);
       const bare = [...wordsWith(command, []), ...argumentOf(key, option)];
-      if (needs !== undefined) expect(refusalOf(name, command, bare), key).toMatch(/ has no effect without /);
+      if (needs !== undefined) expect(await refusalOf(name, bare), key).toMatch(/ has no effect without /);
       for (const other of without)
-        expect(refusalOf(name, command, wordsWith(command, [key, other])), `${key} ${other}`).toMatch(
+        expect(await refusalOf(name, wordsWith(command, [key, other])), `${key} ${other}`).toMatch(
           / has no effect with/,
         );
     }
@@ -223,7 +227,7 @@ describe('weir completion', () => {
     ['node gate --pe', '--peek'],
     ['help sce', 'scenarios'],
   ])('weir %s offers %s', async (typed, candidate) => {
-    const { out } = await weir(['--complete', 'bash', 'weir', ...typed.split(' ')]);
+    const { out } = await weir([COMPLETING, 'weir', ...typed.split(' ')], { SHELL: 'bash' });
     expect(out.split('\n')).toContain(candidate);
   });
 });

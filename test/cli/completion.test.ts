@@ -25,7 +25,7 @@ beforeAll(async () => {
 const completed: Readonly<Record<Shell, (line: string) => Promise<string>>> = {
   async bash(line) {
     const [words, last] = [line.split(' '), line.split(' ').length - 1];
-    const ask = `source "${script('bash')}"; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${last}; _weir
+    const ask = `source "${script('bash')}"; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${last}; _weir_yargs_completions
       (( \${#COMPREPLY[@]} )) || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")); printf '%s\\n' "\${COMPREPLY[@]}"`;
     return [...words.slice(0, last), await inFiles('bash', '--norc', '-c', ask)].join(' ');
   },

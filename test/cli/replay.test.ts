@@ -278,7 +278,7 @@ describe('weir replay', () => {
     [[file('a.csv', 'time,x\n1,2\n'), '--time', 'tme'], 'tme'],
     [['scenarios/shop.log', '--top', '0'], '--top takes a whole number from 1'],
     [['scenarios/shop.log', '--top', '-1'], '--top takes a whole number from 1'],
-    [['scenarios/shop.log', '--speed', 'x'], '--speed takes a number'],
+    [['scenarios/shop.log', '--live', '--speed', 'x'], '--speed takes a number'],
     [['scenarios/shop.log', '--log-format', 'csv', '--log-format', 'tsv'], '--log-format was given more than once'],
     [['scenarios/shop.log', '--threshold', '0'], 'threshold'],
     [['scenarios/shop.log', '--within', 'x'], 'within'],

@@ -1,8 +1,8 @@
 // How the words of a command line are read, by the schema of a command that has one option of each kind.
 import { expect, it } from 'vitest';
-import { readArguments } from '../../src/cli/arguments.js';
 import { choice, decimal, flag, perhaps, several, text, value, whole } from '../../src/cli/command.js';
-import type { Failure } from '../../src/core/schema/failure.js';
+import { read } from '../../src/cli/parser.js';
+import { failureIn } from '../failures.js';
 
 const options = {
   file: several(text('files', { place: true, required: true })),
@@ -19,6 +19,17 @@ const options = {
   out: text('a folder', { local: true }),
 };
 
+const simulate = {
+  name: 'simulate',
+  about: '',
+  group: undefined,
+  load: async () => ({ options, examples: [], run() {} }),
+};
+
+async function readWords(words: readonly string[]) {
+  return (await read(['simulate', ...words], [simulate]))!;
+}
+
 it.each<[what: string, words: string, given: object]>([
   ['arguments, and what has a default', 'a b', { file: ['a', 'b'], share: 0.5, live: false }],
   ['a value after a space or an equals sign', 'a --seed 7 --share=1', { file: ['a'], seed: 7, share: 1, live: false }],
@@ -27,8 +38,8 @@ it.each<[what: string, words: string, given: object]>([
   ['a dash, and words after two', '- -- --seed', { file: ['-', '--seed'], share: 0.5, live: false }],
   ['an option that needs no value', '--shape a', { file: ['a'], share: 0.5, live: false, shape: 'page' }],
   ['and may have one', '--shape text a', { file: ['a'], share: 0.5, live: false, shape: 'text' }],
-])('reads %s', (_, words, given) => {
-  expect(readArguments('simulate', options, words.split(' ')).given).toEqual(given);
+])('reads %s', async (_, words, given) => {
+  expect((await readWords(words.split(' '))).given).toEqual(given);
 });
 
 it.each([
@@ -46,19 +57,13 @@ it.each([
   ['a --url=', '--url is empty.'],
   ['a --no-live', 'Unknown option: --no-live.'],
   ['a --__proto__ x', 'Unknown option: --__proto__.'],
-])('refuses: %s', (words, what) => {
-  const read = () =>
-    readArguments(
-      'simulate',
-      options,
-      words.split(' ').filter((word) => word !== ''),
-    );
-  expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what }) as Failure);
+])('refuses: %s', async (words, what) => {
+  const reading = readWords(words.split(' ').filter((word) => word !== ''));
+  expect(await failureIn(reading)).toMatchObject({ code: 'wrong_usage', what });
 });
 
-it('refuses an empty argument, as an unset variable of the shell gives', () => {
-  const read = () => readArguments('simulate', options, ['a', '']);
-  expect(read).toThrow(expect.objectContaining({ code: 'wrong_usage', what: '<file> is empty.' }) as Failure);
+it('refuses an empty argument, as an unset variable of the shell gives', async () => {
+  expect(await failureIn(readWords(['a', '']))).toMatchObject({ code: 'wrong_usage', what: '<file> is empty.' });
 });
 
 // biome-ignore format: one case a line
@@ -72,6 +77,6 @@ it.each<[what: string, words: string[], command: string, files?: string[]]>([
   ['keeps a dash a file', ['--', '-a.log', '-'], 'weir simulate ./-a.log -'],
   ['has each value of a list', ['a', '-H', 'b: 1', '-H', 'c: 2'], "weir simulate a --header 'b: 1' --header 'c: 2'"],
   ['keeps a password to itself', ['a', '--url', 'http://me:se@cret@127.0.0.1:80/x'], 'weir simulate a --url http://127.0.0.1:80/x'],
-])('the line that repeats a run %s', (_, words, command, files) => {
-  expect(readArguments('simulate', options, words).line.repeat(files)).toBe(command);
+])('the line that repeats a run %s', async (_, words, command, files) => {
+  expect((await readWords(words)).line.repeat(files)).toBe(command);
 });
