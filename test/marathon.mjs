@@ -36,6 +36,7 @@ const stages = [
     'WEIR_SEEDS',
     20,
   ],
+  ['real limiters, named', 'identify/real', 'WEIR_TIMES', 5],
   ['limiters that seeds draw, named', 'identify/random', 'WEIR_CASES', 100],
   [
     'all draws of the other tests of identify',

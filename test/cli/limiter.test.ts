@@ -241,19 +241,11 @@ describe('weir limiter', () => {
     ['nginx brust=5', '"brust=5" at character 7', 'Did you mean "burst"'],
   ]);
 
-  const inTerraform = `resource "azurerm_api_management_api_policy" "a" {\n  xml_content = <<XML\n<quota calls="5" />\nXML\n}\n`;
   // biome-ignore format: one case a line
   refuses('limiter', [
     [[file('apisix.yaml', 'plugins: { limit-count: { count: 1 } }\n')], 'APISIX files are not read.', "as in 'apisix-limit-count"],
     [['limit-count: { count: 1 }'], 'APISIX files are not read.', "as in 'apisix-limit-count"],
-    [[file('policy.xml', '<rate-limit calls="5" renewal-period="60" />\n')], 'Azure API Management files are not read.', "as in 'azure-apim"],
-    [[file('Caddyfile', 'a.example {\n  rate_limit {\n    zone a {\n')], 'Caddy files are not read.', "as in 'caddy max_events"],
-    [['rate_limit {\n  zone a {'], 'Caddy files are not read.', "as in 'caddy max_events"],
-    [[file('application.properties', 'spring.cloud.gateway.routes[0].filters[0].name=RequestRateLimiter')], 'Spring files are not read.', "as in 'spring replenishRate"],
     [[file('a.toml', '[http.middlewares.m.rateLimit]\naverage = 100\n')], 'TOML files are not read.', 'Write the file of Traefik in YAML', "as in 'traefik average"],
-    [[file('openapi.yaml', 'openapi: 3.1.0\nx-rate-limit: { limit: 5, window: 1s }\n')], 'OpenAPI files are not read.', "as in '100 in 1m'"],
-    [[file('limits.yaml', 'common: [{ type: RateLimits }]\n')], 'API Commons files are not read.', "as in '100 in 1m'"],
-    [[file('policy.tf', inTerraform)], 'Azure API Management files are not read.', "as in 'azure-apim"],
   ]);
 });
 

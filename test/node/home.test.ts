@@ -3,7 +3,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve } from '../cli/command-line.js';
 import { type Caller, Holder, inTurn } from './caller.js';
-import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
+import { hiddenPixels, LOOKS, openPage, stops, violations } from './node-page.js';
 
 inChromium('the home of a node', (browser) => {
   let node: Serving;
@@ -38,7 +38,6 @@ inChromium('the home of a node', (browser) => {
     expect([await page.title(), ...texts]).toEqual(['Weir', 'Live', 'busy', 'OK', node.fingerprint]);
     expect(await page.locator('#machines tr').count()).toBe(3);
     expect(await page.locator('body').textContent()).not.toContain('hidden-away');
-    await picture(page, `home-${width}-${colorScheme}.png`);
     expect([await hiddenPixels(page), await violations(page), complaints]).toEqual([0, [], []]);
     expect([...hosts]).toEqual([node.url]);
     await page.close();
@@ -89,7 +88,6 @@ inChromium('the home of a node', (browser) => {
     await page.locator('#own li').first().waitFor();
     const titles = await page.locator('main h2').allTextContents();
     const own = await page.locator('#own li').allTextContents();
-    await picture(page, `home-own-${width}.png`);
     const hidden = await hiddenPixels(page);
     await page.close();
     expect(titles.slice(0, 2)).toEqual(['Your machines', 'Public machines, active or limiting']);

@@ -74,12 +74,6 @@ describe('each key is a gate of its own', () => {
     expect((await contract()).keyed).toMatchObject({ keys: 2, limited: 1 });
   });
 
-  it('in many events at once, in their order', async () => {
-    const { events, contract } = await deploy();
-    expect(await events('a', 'b', 'a', 'a', 'ü', undefined)).toEqual([1, 1, 1, 0, 1, 'key_missing']);
-    expect((await contract()).keyed).toMatchObject({ keys: 3, limited: 1 });
-  });
-
   it('with any definition and any rule', async () => {
     const rule = { like: 'nginx', rate: '1r/m', burst: 1 };
     const { slug, contract, decide } = await deploy({}, { threshold: undefined, within: undefined, rule });
@@ -106,13 +100,6 @@ describe('each key is a gate of its own', () => {
     }
     expect(pages.map(({ length }) => length)).toEqual([4, 4, 3]);
     expect(pages.flat()).toEqual(names);
-  });
-
-  it('moves by hand, one alone', async () => {
-    const { path, events } = await deploy();
-    const moved = await owner.post(`${path}/transition`, { to: 'limiting', key: 'a', hold_cycles: 5 });
-    expect([moved.status, moved.body.new_state]).toEqual([200, 'limiting']);
-    expect(await events('a', 'b')).toEqual([0, 1]);
   });
 });
 

@@ -6,7 +6,7 @@ import { pause } from '../../src/core/time/wall.js';
 import { inChromium } from '../chromium.js';
 import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { type Caller, Holder, inTurn } from './caller.js';
-import { hiddenPixels, LOOKS, openPage, picture, stops, violations } from './node-page.js';
+import { hiddenPixels, LOOKS, openPage, stops, violations } from './node-page.js';
 
 const THRESHOLD = 20;
 const WITHIN = 10;
@@ -136,7 +136,6 @@ inChromium('the page of a machine', (browser) => {
     await page.getByRole('dialog').getByText('Row before').waitFor();
     const found = await violations(page);
     await page.keyboard.press('Escape');
-    await picture(page, `machine-${width}-${colorScheme}.png`);
     await page.close();
     expect([hidden, found]).toEqual([0, []]);
   });
@@ -167,7 +166,6 @@ inChromium('the page of a machine', (browser) => {
     expect(await inTurn([0, 1], (at) => states.nth(at).getAttribute('class'))).toEqual(['state ', 'state lit']);
     for (const width of [360, 1_280]) {
       await page.setViewportSize({ width, height: 800 });
-      await picture(page, `machine-keyed-${width}.png`);
     }
     expect(await hiddenPixels(page)).toBe(0);
     await page.getByText('Keys', { exact: true }).click();

@@ -4,7 +4,7 @@ import { type Serving, serve, temporaryFolder } from '../cli/command-line.js';
 import { ask } from './asking.js';
 import { Holder } from './caller.js';
 import { hasRedis, RedisServer } from './network/redis/server.js';
-import { hiddenPixels, LOOKS, openPage, picture, violations } from './node-page.js';
+import { hiddenPixels, LOOKS, openPage, violations } from './node-page.js';
 
 describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
   inChromium('in a browser', (browser) => {
@@ -48,7 +48,6 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       for (const [width, colorScheme] of LOOKS) {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
-        await picture(page, `network-${width}-${colorScheme}.png`);
         expect([await hiddenPixels(page), await violations(page)]).toEqual([0, []]);
       }
 

@@ -1,7 +1,6 @@
-// Pages of a node in a browser: opened, measured, checked by axe. WEIR_SCREENSHOTS=DIR keeps pictures of what was seen.
+// Pages of a node in a browser: opened, measured, checked by axe.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Pages } from '../chromium.js';
 
@@ -65,9 +64,4 @@ export async function stops(page: Page, most: number): Promise<readonly string[]
     );
   }
   return found;
-}
-
-export async function picture(page: Page, name: string): Promise<void> {
-  const folder = process.env['WEIR_SCREENSHOTS'];
-  if (folder !== undefined) await page.screenshot({ path: join(folder, name), fullPage: true });
 }

@@ -221,13 +221,11 @@ async function sentToAll(arrivals: string, all: readonly Product[]): Promise<Map
   return found;
 }
 
-const hasTable = process.env['WEIR_TABLE'] !== undefined;
-
-/** The verdict by its own model, and by each wrong one that did not differ yet; with WEIR_TABLE=1 by all. */
+/** The verdict by its own model, and by each wrong one that did not differ yet. */
 async function verdicts(seen: LiveSeen, arrivals: string, product: Product): Promise<Readonly<Record<string, string>>> {
   const words: Record<string, string> = {};
   for (const [name, limiter] of Object.entries({ own: product.own, ...product.wrong })) {
-    if (!hasTable && found.get(product)!.has(name)) continue;
+    if (found.get(product)!.has(name)) continue;
     const { plan } = asked(arrivals, product, limiter);
     const { comparison } = told(await resultOf({ ...seen, asked: { ...seen.asked, plan } }));
     words[name] = comparison.verdict === 'run invalid' ? `run invalid: ${comparison.reason}` : comparison.verdict;
@@ -242,11 +240,9 @@ const LONGEST_MS = 600_000;
 
 /** The wrong models that differ. */
 const found = new Map(products.map((product) => [product, new Set<string>()]));
-/** For each product and scenario what its own model says, and which of the wrong ones differ. */
-const rows: string[] = [];
 
 // The others are sent where these leave a wrong model open.
-describe.each(few(Object.entries(scenarios), 4))('%s', (asks, arrivals) => {
+describe.each(few(Object.entries(scenarios), 4))('%s', (_, arrivals) => {
   let all: Map<Product, LiveSeen>;
   beforeAll(async () => {
     all = await sentToAll(arrivals, here);
@@ -258,8 +254,6 @@ describe.each(few(Object.entries(scenarios), 4))('%s', (asks, arrivals) => {
       async () => {
         for (let tried = 1; ; tried += 1) {
           const words = await verdicts(all.get(product)!, arrivals, product);
-          const differ = Object.keys(words).filter((model) => words[model] === 'node differs');
-          rows.push(`${product.name} | ${asks} | ${words['own']} | ${differ.join(', ')}`);
           // A machine that is too busy says nothing of the target; a difference is one at once.
           expect(words['own'], words['why']).not.toBe('node differs');
           if (words['own'] === 'agrees' || tried === ATTEMPTS) {
@@ -290,7 +284,3 @@ it(
   },
   LONGEST_MS,
 );
-
-afterAll(() => {
-  if (hasTable) console.log(rows.join('\n'));
-});
