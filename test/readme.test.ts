@@ -198,7 +198,7 @@ async function runBlock({ language, text }: Block): Promise<string> {
 }
 
 /** Runs a script to its end. A busy machine makes a live run invalid, which is honest, and no fault of the README: then at slower cycles. */
-async function bash(script: string, attempts = 3): Promise<string> {
+async function bash(script: string, attempts = 4): Promise<string> {
   const env = {
     ...process.env,
     HOME: folder,

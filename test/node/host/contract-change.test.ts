@@ -80,34 +80,6 @@ class Bench {
 }
 
 describe('a window that changes', () => {
-  it.each([
-    ['a threshold that falls below the count limits the next event', 5, [2, 10], [0, 'limiting', 6]],
-    ['a threshold that is raised admits the next event of a contract that limits', 2, [9, 10], [1, 'allowing', 6]],
-    ['a window that is cut forgets what is older', 9, [9, 2], [1, 'allowing', 3]],
-    ['a window that is prolonged keeps what it has', 9, [9, 30], [1, 'allowing', 6]],
-  ] as const)('%s', (_, threshold, [to, within], expected) => {
-    const bench = new Bench(rateLimiter({ threshold, within: 10 }));
-    bench.decide(3);
-    bench.wait(4);
-    bench.decide(2);
-    bench.change({ plan: windowPlan(to, within), by: 'wk_1' });
-    expect([bench.decide(1), bench.state(), bench.count()]).toEqual(expected);
-    bench.rows();
-  });
-
-  it.each([
-    ['goes limiting in the next cycle, where it is above', 5, 2, 'limiting'],
-    ['is restored in the next cycle, where it is not any more', 2, 5, 'allowing'],
-  ])('without an event it %s', (_, from, to, state) => {
-    const bench = new Bench(rateLimiter({ threshold: from, within: 10 }), KEYED);
-    bench.decide(4, 'ann');
-    bench.change({ plan: windowPlan(to, 10) });
-    const before = bench.state('ann');
-    bench.wait(1);
-    expect([before, bench.state('ann')]).toEqual([state === 'limiting' ? 'allowing' : 'limiting', state]);
-    bench.rows();
-  });
-
   it('leaves a row with the values before and after, signed by who asked, and its id', () => {
     const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }));
     const { forgotten } = bench.change({ plan: windowPlan(7, 12), name: 'login', by: 'wk_1' });
