@@ -55,7 +55,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_430,
-  test: 59_913,
+  test: 59_844,
   longLines: 105,
   commands: 15,
   options: 93,

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isInstalled } from '../harness/live/real-servers.js';
 import { begin, beginOther, personAt, run, type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
 
 let node: Serving;
@@ -128,7 +129,7 @@ describe('from nothing to a verified record', () => {
     ]);
   });
 
-  it('with curl alone', async () => {
+  it.skipIf(!isInstalled('curl'))('with curl alone (needs curl)', async () => {
     const folder = temporaryFolder();
     const curl = (...args: string[]) => run('curl', ['--silent', '--show-error', '--max-time', '20', ...args]);
     const post = async (path: string, body: object, key: string) => {

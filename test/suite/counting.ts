@@ -1,5 +1,5 @@
-// Owns the promise of the port for counting as one suite: test/node/counting.test.ts runs it over memory, SQLite and Redis. Machines and contracts
-// are made over HTTP; what counts them is asked here without it.
+// Owns the promise of the port for counting as one suite: test/node/counting.test.ts runs it over memory and SQLite, network and network-cluster over Redis.
+// Machines and contracts are made over HTTP; what counts them is asked here without it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planRule } from '../../src/core/limiter/planned-rule.js';

@@ -1,4 +1,4 @@
-// What a registry promises, whatever it keeps things in: test/node/registry.test.ts runs it over memory, SQLite and Redis.
+// What a registry promises, whatever it keeps things in: test/node/registry.test.ts runs it over memory and SQLite, network-registry over Redis.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/core/limiter/plan.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
