@@ -1,6 +1,5 @@
 // The clients of a live run: the actors of the simulation, driven by real time and real answers.
 
-import type { Draws } from '../../core/math/random.js';
 import { unreachable } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
@@ -24,17 +23,16 @@ export class LiveClients implements Sending, Transport {
   readonly #population: Population;
   #stopped = false;
 
-  constructor({ clients: plans, drain, warmUp }: LoadedScenario, traffic: Traffic, draws: Draws, stage: Stage) {
+  constructor({ clients: plans, warmUp }: LoadedScenario, traffic: Traffic, stage: Stage) {
     this.#traffic = traffic;
     this.#stage = stage;
-    const { clock, firstCycle } = stage;
-    const lastCycle = firstCycle + traffic.cycles + drain - 1;
+    const { clock, firstCycle, lastCycle } = stage;
     this.#recorder = new SeriesRecorder({ clock, firstCycle, lastCycle, hasService: false });
     this.#population = new Population({
       clock,
       transport: this,
       plans,
-      draws,
+      draws: traffic.draws,
       contracts: traffic.names.length,
       watch: this.#recorder,
       drawCost: traffic.drawCost,

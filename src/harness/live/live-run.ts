@@ -204,8 +204,12 @@ class LiveSession {
     const left = (words: string) => this.left(words);
     const { pool, timeoutMs } = connection;
     this.#inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, answers, onGone: left });
-    const { firstCycle } = this.logOptions;
-    this.#sending = sending({ clock, firstCycle, inFlight: this.#inFlight, observer, uncertaintyMs, warm, left });
+    this.#sending = sending({
+      ...{ clock, uncertaintyMs, observer, warm, left },
+      firstCycle: this.#firstCycle,
+      lastCycle: this.#lastCycle,
+      inFlight: this.#inFlight,
+    });
     // Before any await, so that no cycle is missed.
     this.#sending.start();
   }

@@ -5,14 +5,12 @@
 
 import { lastValueFrom, type Observable } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
-import { drawsOf } from '../../core/math/random.js';
 import type { Seed } from '../../core/math/seed.js';
 import { Failure } from '../../core/schema/failure.js';
 import { toolNamed } from '../../core/schema/optional-package.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { CostPlan } from '../scenario/cost-plan.js';
-import { withoutFiles } from '../scenario/file-source.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
 import { controlRun } from '../simulate/simulate.js';
@@ -80,8 +78,7 @@ async function sent(
     const live = scenario.at(connection.time.cycleMs);
     // A rule decides by the ms, so its requests keep the instants of the model of arrivals.
     const { seed = live.seed, pacing = live.plan.rule && 'instant', closedLoop: inFlight, requests } = options;
-    const draws = drawsOf(seed);
-    const traffic = await trafficOf(live, draws);
+    const traffic = await trafficOf(live, seed);
     if (!hasPlaces(live, traffic.names))
       cannotRun(
         '/keyed/max_keys',
@@ -94,7 +91,7 @@ async function sent(
       const { alsoUrls, allowRemote, insecure, connections, timeoutMs } = options;
       generators = await openGenerators(workers.redis, connection, {
         path,
-        scenario: withoutFiles({ path, scenario: live.spec }),
+        scenario: live.spec,
         seed,
         pacing,
         requests,
@@ -106,7 +103,7 @@ async function sent(
     const sending = (stage: Stage): Sending => {
       if (generators !== undefined) return generators.sending(stage);
       if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
-      if (live.clients.length > 0) return new LiveClients(live, traffic, draws, stage);
+      if (live.clients.length > 0) return new LiveClients(live, traffic, stage);
       return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, pacing);
     };
     const { control } = live;

@@ -22,6 +22,8 @@ export interface Stage {
   readonly clock: WallClock;
   /** The target's cycle that corresponds to cycle 0 of the schedule. */
   readonly firstCycle: number;
+  /** Requests may be answered up to this cycle. */
+  readonly lastCycle: number;
   readonly inFlight: RequestsInFlight;
   readonly observer: RequestObserver;
   readonly uncertaintyMs: number;

@@ -7,7 +7,7 @@
 // With at most F requests in flight, each of at most `most`, admitted costs exceed the limit by at most F * max(0, most - charged),
 // which the limiter does not know yet. A window counts that at its end.
 import type { Static } from 'typebox';
-import type { Draws, RandomStream } from '../../core/math/random.js';
+import type { Draws } from '../../core/math/random.js';
 import { parseTimeLaw } from '../../core/math/time-law.js';
 import { strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
@@ -70,17 +70,15 @@ export interface CostPlan {
   readonly unit: string;
   /** Charged on arrival; undefined: the cost. */
   readonly charged: number | undefined;
-  draw(stream: RandomStream): number;
+  /** Draws the cost of each request. */
+  make(draws: Draws): () => number;
 }
 
 export function planCosts({ unit = 'cost', each, most = MOST_COST, charged }: CostsSpec): CostPlan {
   const costs = parseTimeLaw(each, 1, '/costs/each');
-  const draw = (stream: RandomStream) => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
-  return { unit, charged, draw };
-}
-
-/** Draws the cost of each request; undefined if every request costs 1. */
-export function costsIn(draws: Draws, costs: CostPlan | undefined): (() => number) | undefined {
-  const stream = draws('costs');
-  return costs && (() => costs.draw(stream));
+  const make = (draws: Draws) => {
+    const stream = draws('costs');
+    return () => Math.min(most, Math.max(1, Math.round(costs.drawMs(stream))));
+  };
+  return { unit, charged, make };
 }

@@ -2,7 +2,6 @@
 import { type Draws, drawsOf } from '../../core/math/random.js';
 import type { Seed } from '../../core/math/seed.js';
 import { startOf } from '../../core/time/cycle.js';
-import { costsIn } from '../scenario/cost-plan.js';
 import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan } from '../traffic/arrival/make.js';
@@ -13,6 +12,8 @@ import { type Feed, type ModelTraffic, RequestsOfModels } from './feed.js';
 import { decidesByMs, SECOND_MS } from './spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
+  /** The random streams of the run. */
+  readonly draws: Draws;
   /** All requests, if a log names the contract of each; there are no models then. */
   readonly feed: Feed | undefined;
   /** For the next request; undefined if every request costs 1. */
@@ -29,8 +30,9 @@ interface PlayedArrival {
 }
 
 /** @throws Failure of the log readers, or `invalid_input` for a function that returns no count */
-export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise<Traffic> {
-  const { arrivals, names, source, cycleMs, plan, startCycle } = scenario;
+export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed): Promise<Traffic> {
+  const { arrivals, names, source, cycleMs, plan, startCycle, costs } = scenario;
+  const draws = drawsOf(seed);
   const spreads = decidesByMs(plan) && cycleMs <= SECOND_MS;
   const played: PlayedArrival[] = [];
   for (const [index, one] of arrivals.entries()) {
@@ -43,8 +45,9 @@ export async function trafficOf(scenario: LoadedScenario, draws: Draws): Promise
   }
   const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
   const read = {
+    draws,
     cycles,
-    drawCost: costsIn(draws, scenario.costs),
+    drawCost: costs?.make(draws),
     skippedLines: played.reduce((sum, { log }) => sum + (log?.skippedLines ?? 0), 0),
     notes: played.flatMap(({ plan, isSpread }) => (isSpread ? [spreadNote(plan.log!.file)] : [])),
   };
@@ -112,7 +115,7 @@ export async function* requestsOf(
   scenario: LoadedScenario,
   seed: Seed = scenario.seed,
 ): AsyncGenerator<PlannedRequest, void, undefined> {
-  const traffic = await trafficOf(scenario, drawsOf(seed));
+  const traffic = await trafficOf(scenario, seed);
   if (traffic.feed !== undefined) yield* recorded(scenario, traffic.feed);
   const models = new RequestsOfModels(traffic);
   for (let cycle = 0; traffic.feed === undefined && cycle < traffic.cycles; cycle += 1) {

@@ -4,7 +4,6 @@
 //   clients       arrivals ─► instants ─► client ─► transport ─► gate ─► service  every attempt and answer at its own instant
 import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs';
 import type { GateFigures as Counted } from '../../core/limiter/fast-path.js';
-import { drawsOf } from '../../core/math/random.js';
 import type { Seed } from '../../core/math/seed.js';
 import { lastInstantOf } from '../../core/time/cycle.js';
 import { assembleOutcome, type ControlRun, figureSource } from '../outcome/assemble.js';
@@ -19,7 +18,7 @@ import { type ActorState, actorStates } from './actor-states.js';
 import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
 import { type Drivable, type DriveOptions, rowsOf } from './run-world.js';
-import { hasPlaces, trafficOf } from './scenario-traffic.js';
+import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
@@ -69,12 +68,12 @@ type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
  * Errors: Failure if a log of the scenario cannot be read.
  */
 export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {}): Observable<CycleRow<SimulatedRun>> {
-  return rowsOf((onRow) => prepare(scenario, options, true, onRow), options);
+  return rowsOf((onRow) => begin(scenario, options, true, onRow), options);
 }
 
 /** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
 export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
-  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options);
   return lastValueFrom(rows.pipe(toRun(scenario, options)));
 }
 
@@ -135,23 +134,35 @@ export async function controlRun(
   { name, scenario }: NonNullable<LoadedScenario['control']>,
   options: SimulateOptions,
 ): Promise<ControlRun> {
-  const rows = rowsOf<SimulatedRun>((onRow) => prepare(scenario, options, false, onRow), options);
+  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options);
   const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
   return { name, outcome: run.outcome, source };
 }
 
-async function prepare(
+type OnRow = (row: CycleRow<SimulatedRun>) => void;
+
+/** The control runs first, with the same seed. */
+async function begin(
   scenario: LoadedScenario,
   options: SimulateOptions,
   needsColumns: boolean,
-  onRow: (row: CycleRow<SimulatedRun>) => void,
+  onRow: OnRow,
 ): Promise<Drivable> {
-  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys } = options;
-  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
-  const draws = drawsOf(seed);
-  const { signal } = options;
+  const { seed = scenario.seed, untilCycle, signal } = options;
   const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
-  const traffic = await trafficOf(scenario, draws);
+  const traffic = await trafficOf(scenario, seed);
+  return prepare(scenario, traffic, control, { ...options, needsColumns }, onRow);
+}
+
+function prepare(
+  scenario: LoadedScenario,
+  traffic: Traffic,
+  control: ControlRun | undefined,
+  options: SimulateOptions & { readonly needsColumns: boolean },
+  onRow: OnRow,
+): Drivable {
+  const { untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys, needsColumns } = options;
+  const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
   const lastCycle = Math.min(wholeCycle, firstCycle + untilCycle);
@@ -184,7 +195,7 @@ async function prepare(
     about: { firstCycle, lastCycle, keepsTimeline, control, measured, actors: () => actorStates(world, clients) },
   });
   const clients =
-    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, draws, lastCycle, journeys });
+    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, lastCycle, journeys });
   if (clients !== undefined) return { world, lastCycle, feed: undefined };
   const models =
     plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);

@@ -2,7 +2,6 @@
 import { retryAfterCycles } from '../../core/limiter/forecast.js';
 import type { Gate } from '../../core/limiter/gate.js';
 import { announcedWait } from '../../core/limiter/rule/announced.js';
-import type { Draws } from '../../core/math/random.js';
 import type { Clock } from '../../core/time/clock.js';
 import { secondsUntil, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
@@ -29,7 +28,6 @@ type ClientsPlan = Pick<
 interface SimulatedClientsOptions {
   readonly traffic: Traffic;
   readonly world: World;
-  readonly draws: Draws;
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
 }
@@ -49,9 +47,10 @@ export class SimulatedClients {
 
   constructor(
     { senders, service, network, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
-    { traffic, world, draws, lastCycle, journeys }: SimulatedClientsOptions,
+    { traffic, world, lastCycle, journeys }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
+    const { draws } = traffic;
     this.#world = world;
     this.#contracts = traffic.names.length;
     this.#startCycle = startCycle;

@@ -4,7 +4,6 @@
 //
 // It ends when its run no longer exists.
 import { hostname } from 'node:os';
-import { drawsOf } from '../../core/math/random.js';
 import { Failure } from '../../core/schema/failure.js';
 import { startOf } from '../../core/time/cycle.js';
 import { pause } from '../../core/time/wall.js';
@@ -85,7 +84,7 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     cycleMs: job.made === undefined ? job.cycleMs : undefined,
   });
   try {
-    const traffic = await trafficOf(scenario, drawsOf(job.seed));
+    const traffic = await trafficOf(scenario, job.seed);
     const weir = job.made && new WeirTarget(connection.endpoint, job.made, scenario.plan);
     if (weir !== undefined) await warmUp(connection, weir.peek);
     const target = weir ?? new ForeignTarget(connection.endpoint, scenario.target ?? {}, traffic.names);

@@ -15,6 +15,7 @@ import type { Generators, LoadsElsewhere, LoadTask, Merged } from '../../harness
 import { type LoggedRequestsOptions, type Row, replayRows } from '../../harness/live/request-observer.js';
 import type { Sending, Stage } from '../../harness/live/sending.js';
 import type { MadeOnNode } from '../../harness/live/weir-target.js';
+import { withoutFiles } from '../../harness/scenario/file-source.js';
 import {
   apartMs,
   inTime,
@@ -47,7 +48,7 @@ interface Generator {
 export const openGenerators: LoadsElsewhere['openGenerators'] = async (redis, connection, task) => {
   const client = await openQueueClient(redis);
   await client.clientSetName(ASKS);
-  return new LoadGenerators(client, connection, task);
+  return new LoadGenerators(client, connection, { ...task, scenario: withoutFiles(task) });
 };
 
 class LoadGenerators implements Generators {

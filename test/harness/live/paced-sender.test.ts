@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawsOf } from '../../../src/core/math/random.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import {
   PacedSender,
@@ -46,8 +45,8 @@ describe('a schedule', () => {
 
   it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
     const one = scenario(`duration: 40\nseed: 11\n${text}`);
-    const traffic = await trafficOf(one, drawsOf(11));
-    const again = await trafficOf(one, drawsOf(11));
+    const traffic = await trafficOf(one, 11);
+    const again = await trafficOf(one, 11);
     const feed = new ModelFeed(again, 0);
     const schedule = scheduleOf(traffic, one);
     for (let cycle = 0; cycle < 40; cycle += 1) {
@@ -75,7 +74,7 @@ describe('shares', () => {
   ): Promise<{ sent: [contract: number, atMs: number, cost?: number][]; planned: number }> {
     const clock = new VirtualClock(0, 100);
     const all = { sent: [] as [contract: number, atMs: number, cost?: number][], planned: 0 };
-    const schedule = scheduleOf(await trafficOf(one, drawsOf(3)), one);
+    const schedule = scheduleOf(await trafficOf(one, 3), one);
     const stage = {
       clock,
       firstCycle: 2,

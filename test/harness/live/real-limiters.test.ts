@@ -1,7 +1,6 @@
 // Real limiters, live: each agrees with its own model in several scenarios, and differs from models with a wrong parameter and from those of
 // other products. A scenario is sent to all limiters side by side, since most of it is waiting, and is then judged by all models.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawsOf } from '../../../src/core/math/random.js';
 import { type LiveSeen, runLive } from '../../../src/harness/live/live-run.js';
 import { connected } from '../../../src/harness/live/load.js';
 import { PacedSender, scheduleOf } from '../../../src/harness/live/paced-sender.js';
@@ -193,7 +192,7 @@ function asked(arrivals: string, { preset }: Real, limiter: object) {
 
 async function sent(arrivals: string, product: Product): Promise<LiveSeen> {
   const own = asked(arrivals, product, product.own);
-  const traffic = await trafficOf(own, drawsOf(own.seed));
+  const traffic = await trafficOf(own, own.seed);
   const { names, cycles } = traffic;
   return connected(own, { url: product.url() }, (connection) =>
     runLive(connection, {

@@ -1,7 +1,6 @@
 // What `weir load URL` sends: as many requests as the rate gives in the time, within it, whatever the cycles are.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawsOf } from '../../../src/core/math/random.js';
 import { scheduleOf, upTo } from '../../../src/harness/live/paced-sender.js';
 import { scenarioOfUrl } from '../../../src/harness/live/url-scenario.js';
 import { parseScenario } from '../../../src/harness/scenario/load-scenario.js';
@@ -13,7 +12,7 @@ const asked = { url: 'http://127.0.0.1:1/', connections: 1, windows: [] as (numb
 async function sentFor(rate: string, duration: string, more: Partial<Parameters<typeof scenarioOfUrl>[0]> = {}) {
   const { scenario: document, requests } = scenarioOfUrl({ ...asked, rate, duration, ...more });
   const scenario = parseScenario(document, 'url');
-  const schedule = upTo(requests, scheduleOf(await trafficOf(scenario, drawsOf(1)), scenario));
+  const schedule = upTo(requests, scheduleOf(await trafficOf(scenario, 1), scenario));
   const due: number[] = [];
   for (let cycle = 0; cycle < schedule.cycles; cycle += 1) {
     const { n, fractions } = schedule.at(cycle);
