@@ -4,7 +4,7 @@ import { longestFirst } from './test/longest-first.js';
 
 /** What takes ten seconds of processor time and more each: `npm run test:long`. The longest first; so they start. */
 const long = [
-  'test/cli/load-workers.test.ts',
+  'test/tools/workers/load-workers.test.ts',
   'test/tools/identify/real-clients.test.ts',
   'test/tools/identify/random.test.ts',
   'test/harness/live/real-limiters.test.ts',
@@ -15,7 +15,7 @@ const long = [
   'test/web/play.test.ts',
   'test/node/rolling-restart.test.ts',
   'test/node/network-faults.test.ts',
-  'test/cli/worker.test.ts',
+  'test/tools/workers/command.test.ts',
   'test/tools/identify/log-answer.test.ts',
   'test/node/keyed-memory.test.ts',
   'test/harness/explain/rules.test.ts',
@@ -32,7 +32,7 @@ const long = [
   'test/report/page.test.ts',
   'test/harness/clients/libraries.test.ts',
   'test/node/many-readers.test.ts',
-  'test/cli/sweep.test.ts',
+  'test/tools/sweep/command.test.ts',
   'test/harness/live/stress.test.ts',
   'test/node/idempotency-kill.test.ts',
   'test/node/machine-frames.test.ts',

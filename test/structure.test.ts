@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAst } from 'vitest/node';
 import * as endpoints from '../src/api/client/endpoints.js';
-import { entriesOf } from '../src/cli/command.js';
 import { commands, groups } from '../src/cli/commands.js';
 import { features } from '../src/core/schema/optional-package.js';
+import { entriesOf } from '../src/report/command/command.js';
 
 const sourcesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -36,26 +36,26 @@ function expectBound(figure: number, bound: number, slack: number, what: string,
 /** Each is lowered by the change that earns it. A change that mends a fault or adds what was asked for may raise lines, and says by how many. */
 const most = {
   folders: {
-    api: 3121,
+    api: 3183,
     build: 15,
-    cli: 6442,
-    core: 16_259,
+    cli: 4290,
+    core: 16_264,
     harness: 23_922,
-    node: 19_630,
-    report: 4909,
+    node: 19_568,
+    report: 5833,
     'tools.ts': 9,
-    'tools/gateway': 7815,
-    'tools/identify': 7951,
+    'tools/gateway': 8185,
+    'tools/identify': 8178,
     'tools/middleware': 614,
-    'tools/play': 2453,
-    'tools/recommend': 2466,
-    'tools/sweep': 1944,
-    'tools/workers': 1037,
+    'tools/play': 2585,
+    'tools/recommend': 2658,
+    'tools/sweep': 2254,
+    'tools/workers': 1108,
     web: 2689,
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
-  src: 101_442,
-  test: 59_841,
+  src: 101_521,
+  test: 59_844,
   longLines: 105,
   commands: 15,
   options: 93,
@@ -332,15 +332,15 @@ describe('files and imports', () => {
 
   it('a command loads its work when it runs: help and a wrong option are answered without it', () => {
     const light = new Set(['typebox/schema']);
-    const commands = [...textOf('src/cli/commands.ts').matchAll(/\bimport\('\.\/([\w-]+)\.js'\)/g)];
-    const heavy = ['program', ...commands.map(([, name]) => name!)].flatMap((name) =>
-      [...loadedOf(`src/cli/${name}.ts`)]
+    const commands = importsOf('src/cli/commands.ts').filter((path) => path !== 'src/report/command/command.ts');
+    const heavy = ['src/cli/program.ts', ...commands].flatMap((path) =>
+      [...loadedOf(path)]
         .filter((to) =>
           to.startsWith('src/')
             ? /^src\/(node|harness\/(scenario|simulate|live))\//.test(to)
             : !to.startsWith('node:') && !light.has(to),
         )
-        .map((to) => `src/cli/${name}.ts -> ${to}`),
+        .map((to) => `${path} -> ${to}`),
     );
     expect(commands.length).toBeGreaterThan(20);
     expect(heavy, 'use instead: `await import(…)` inside `run`').toEqual([]);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { topics } from '../src/cli/topics/topics.js';
 import { VERSION } from '../src/core/version.js';
 
 const files = readdirSync('src', { recursive: true, withFileTypes: true })
@@ -76,13 +77,11 @@ describe('what is banned, and what to use instead', () => {
 });
 
 describe('phrases that users stumbled over, in texts and in the strings of sources', () => {
-  const pages = readdirSync('src/cli/topics')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join('src/cli/topics', name));
+  const pages = topics.flatMap(({ path }) => path ?? []);
   const sourcePages = readdirSync('src', { recursive: true })
     .map((name) => join('src', String(name)))
     .filter((path) => /(README|DECISIONS)\.md$/.test(path));
-  const texts = ['README.md', 'scenarios/README.md', 'scenarios/recipes/README.md', ...sourcePages, ...pages];
+  const texts = [...new Set(['README.md', ...sourcePages, ...pages])];
   /** The strings of a source and the text between its elements, a line for each: comments are for another test. */
   const stringsOf = (path: string) => {
     // In scripts and statements of databases, lines that begin with two dashes are comments, too.

@@ -1,6 +1,6 @@
 // `npm run site`: the README, the topics and the playground as pages, in build/site, for any web server or from disk.
 //
-//   README.md ──► index.html          src/cli/topics/limits.md ──► limits.html, limits.md          dist/web/play.html ──► playground.html
+//   README.md ──► index.html          src/cli/topics/logs.md ──► logs.html, logs.md          dist/web/play.html ──► playground.html
 //   all sections ──► search.html                                all names ──► llms.txt
 //
 // Links between the texts become links between the pages. Other files they name (scenarios, pictures) are copied below files/.

@@ -1,10 +1,10 @@
 // `weir client undici`: how a client library retries and reacts to failures and limiters; without a name, lists all.
 import { type ClientLibrary, clientLibraries } from '../harness/clients/libraries.js';
 import type { RetrySpec } from '../harness/clients/retry-schema.js';
-import { choice, command } from './command.js';
-import { json } from './options.js';
-import { type Printed, print } from './print.js';
-import { facts, table } from './terminal.js';
+import { choice, command } from '../report/command/command.js';
+import { json } from '../report/command/options.js';
+import { type Printed, print } from '../report/command/print.js';
+import { facts, table } from '../report/command/terminal.js';
 
 type LibraryName = keyof typeof clientLibraries;
 

@@ -1,9 +1,17 @@
 // The commands in help order. A command's file is loaded only when it is called.
-import type { Command } from './command.js';
+import type { Command } from '../report/command/command.js';
+
+export interface Topic {
+  readonly name: string;
+  readonly about: string;
+  /** Relative to the package. None for references of fields and commands, which are generated from schemas. */
+  readonly path?: string;
+}
 
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
+  readonly topic: Topic | undefined;
   readonly group: Group | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
   readonly load: () => Promise<Command<any>>;
@@ -21,17 +29,26 @@ type Group = (typeof groups)[number]['title'];
 function of<Exports extends object>(
   load: () => Promise<Exports>,
   listed: { readonly [Export in keyof Exports]?: readonly [name: string, about: string, group?: Group] },
+  topic?: Topic,
 ): ListedCommand[] {
   return (Object.keys(listed) as (keyof Exports)[]).map((own) => {
     const [name, about, group] = listed[own]!;
-    return { name, about, group, load: async () => (await load())[own] as Command };
+    return { name, about, group, topic, load: async () => (await load())[own] as Command };
   });
 }
 
 export const commands: readonly ListedCommand[] = [
-  ...of(() => import('./recommend.js'), {
-    recommend: ['recommend', 'which limit fits logs: the share limited for every threshold, in one pass', 'ask'],
-  }),
+  ...of(
+    () => import('../tools/recommend/command.js'),
+    {
+      recommend: ['recommend', 'which limit fits logs: the share limited for every threshold, in one pass', 'ask'],
+    },
+    {
+      name: 'limits',
+      about: 'which limit fits: from a log, from a scenario, and where a service collapses',
+      path: 'src/tools/recommend/limits.md',
+    },
+  ),
   ...of(() => import('./replay.js'), {
     replay: ['replay', 'run logs through a limiter: which requests would have been refused, when, for how long', 'ask'],
   }),
@@ -41,22 +58,38 @@ export const commands: readonly ListedCommand[] = [
   ...of(() => import('./client.js'), {
     client: ['client', 'how a client library retries, and what a limiter sees of it; without one, all of them', 'ask'],
   }),
-  ...of(() => import('./diff.js'), {
-    diff: ['diff', "what a change of a gateway's limits does: to bursts, and to the requests of a log", 'ask'],
-  }),
-  ...of(() => import('./identify.js'), {
-    identify: ['identify', 'identify a limiter and its parameters by probing it', 'ask'],
-  }),
+  ...of(
+    () => import('../tools/gateway/command.js'),
+    {
+      diff: ['diff', "what a change of a gateway's limits does: to bursts, and to the requests of a log", 'ask'],
+    },
+    {
+      name: 'ci',
+      about: 'the limit in the pull request: files of gateways, what a change refuses, a comment',
+      path: 'src/tools/gateway/ci.md',
+    },
+  ),
+  ...of(
+    () => import('../tools/identify/command.js'),
+    {
+      identify: ['identify', 'identify a limiter and its parameters by probing it', 'ask'],
+    },
+    {
+      name: 'probing',
+      about: 'which rule a limiter follows, and which retry policy a program',
+      path: 'src/tools/identify/probing.md',
+    },
+  ),
   ...of(() => import('./simulate.js'), {
     simulate: ['simulate', 'run scenarios in virtual time: what the limiter does, and whether clients drain', 'run'],
   }),
   ...of(() => import('./load.js'), {
     load: ['load', 'send the requests of scenarios to a live node, and compare it with the prediction', 'run'],
   }),
-  ...of(() => import('./play.js'), {
+  ...of(() => import('../tools/play/command.js'), {
     play: ['play', 'the playground: sliders, a scenario, and what the limiter does with it, in the browser', 'run'],
   }),
-  ...of(() => import('./sweep.js'), {
+  ...of(() => import('../tools/sweep/command.js'), {
     sweep: ['sweep', 'run a scenario with every value of some fields, or search for the value that holds', 'run'],
   }),
   ...of(() => import('./stress.js'), {
@@ -67,7 +100,7 @@ export const commands: readonly ListedCommand[] = [
   }),
   ...of(() => import('./init.js'), { init: ['init', 'write a first scenario', 'run'] }),
   ...of(() => import('./serve.js'), { serve: ['serve', 'run a node: the whole API on a durable store', 'node'] }),
-  ...of(() => import('./worker.js'), {
+  ...of(() => import('../tools/workers/command.js'), {
     worker: ['worker', 'run simulations and load for machines that use --workers'],
   }),
   ...of(() => import('./verify.js'), {

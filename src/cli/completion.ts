@@ -1,7 +1,7 @@
 // `weir completion`: a shell script for completion. It asks `weir --get-yargs-completions weir sim` (program.ts).
 import type { ParseCallback } from 'yargs';
-import { choice, command } from './command.js';
-import { say } from './say.js';
+import { choice, command } from '../report/command/command.js';
+import { say } from '../report/command/say.js';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 

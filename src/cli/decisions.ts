@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { Deciders } from '../core/limiter/products/deciders.js';
 import type { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { LineCutter } from '../harness/traffic/log/lines.js';
-import { say } from './say.js';
+import { say } from '../report/command/say.js';
 
 const MOST_HELD = 1 << 16;
 

@@ -1,6 +1,7 @@
 // Help texts, derived from the commands: the first page, the page of a command, and the page of all commands.
+
+import { type Command, entriesOf, type Option, optionName, usageOf } from '../report/command/command.js';
 import { filled, type Terminal } from '../report/terminal-text.js';
-import { type Command, entriesOf, type Option, optionName, usageOf } from './command.js';
 import { commands, groups, type ListedCommand } from './commands.js';
 import { topics } from './topics/topics.js';
 

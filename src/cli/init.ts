@@ -6,8 +6,8 @@ import { packageFile } from '../core/files/package-file.js';
 import { nearest } from '../core/schema/did-you-mean.js';
 import { Failure } from '../core/schema/failure.js';
 import { writing } from '../core/schema/unwritable.js';
-import { command, text } from './command.js';
-import { say } from './say.js';
+import { command, text } from '../report/command/command.js';
+import { say } from '../report/command/say.js';
 
 const options = {
   file: text('where to write it', { place: true, default: 'burst.yaml' }),

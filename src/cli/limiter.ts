@@ -4,13 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import type { Profile } from '../core/limiter/products/profile.js';
 import type { Primitive, RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { writing } from '../core/schema/unwritable.js';
-import { command, type GivenTo, several, text } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { type GivenLimiter, LIMIT_WORDS, limiterGiven, ruleGiven } from './limit.js';
-import { cycleMs, cycleMsOf, json } from './options.js';
-import { print } from './print.js';
-import { say, warn } from './say.js';
-import { facts, table } from './terminal.js';
+import { command, type GivenTo, several, text } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { type GivenLimiter, LIMIT_WORDS, limiterGiven, ruleGiven } from '../report/command/limit.js';
+import { cycleMs, cycleMsOf, json } from '../report/command/options.js';
+import { print } from '../report/command/print.js';
+import { say, warn } from '../report/command/say.js';
+import { facts, table } from '../report/command/terminal.js';
 
 const options = {
   limiter: several(text(`the limiter: ${LIMIT_WORDS}; - decides requests from standard input`, { place: true })),

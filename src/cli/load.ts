@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { readText } from '../core/schema/text-file.js';
 import type { LiveOptions } from '../harness/live/load.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
+import { type CommandLine, choice, command, type GivenTo, optionName, text } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { stopSignal } from '../report/command/interrupt.js';
+import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
+import { header, liveOptions, liveOptionsOf, requestHeaders } from '../report/command/live-options.js';
+import { json, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
+import { CycleLines } from '../report/command/progress.js';
+import { say, warn } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
-import { type CommandLine, choice, command, type GivenTo, optionName, text } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { stopSignal } from './interrupt.js';
-import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from './limit.js';
-import { header, liveOptions, liveOptionsOf, requestHeaders } from './live-options.js';
-import { json, limitedStatus, out, scenarios, seed, top } from './options.js';
-import { CycleLines } from './progress.js';
-import { say, warn } from './say.js';
 
 const options = {
   scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },

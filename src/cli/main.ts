@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The program `weir`.
 import { unwritableFailure } from '../core/schema/unwritable.js';
-import { endWith } from './exit-codes.js';
+import { endWith } from '../report/command/exit-codes.js';
 import { runCommandLine } from './program.js';
 
 // The reader of a pipe may close it early: `weir node endpoints | head -1`.

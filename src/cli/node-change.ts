@@ -7,15 +7,15 @@ import { readClock } from '../api/node.js';
 import type { ContractDefinition } from '../core/limiter/definition.js';
 import { limitText } from '../core/limiter/products/limit-text.js';
 import { nearestWindow } from '../core/schema/quantity.js';
+import { text, whole } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { limit, limiterGiven } from '../report/command/limit.js';
+import { bodyOf, fields } from '../report/command/options.js';
+import { warn } from '../report/command/say.js';
+import { facts, table } from '../report/command/terminal.js';
 import { spanWords } from '../report/words.js';
-import { text, whole } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { limit, limiterGiven } from './limit.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, most, nodeCommand, slug } from './node-command.js';
 import { contractIn } from './node-contracts.js';
-import { bodyOf, fields } from './options.js';
-import { warn } from './say.js';
-import { facts, table } from './terminal.js';
 
 const windowOptions = {
   threshold: whole(1, Number.MAX_SAFE_INTEGER, 'requests a window may hold', { without: ['limit'] }),

@@ -2,10 +2,10 @@
 import { DEFAULT_URL } from '../api/client/base-url.js';
 import type { NodeClient } from '../api/client/node-client.js';
 import { readClock } from '../api/node.js';
-import { type Command, command, flag, type GivenTo, type Options, text, whole } from './command.js';
-import { allow, durationIn } from './options.js';
-import { type Printed, print } from './print.js';
-import { warn } from './say.js';
+import { type Command, command, flag, type GivenTo, type Options, text, whole } from '../report/command/command.js';
+import { allow, durationIn } from '../report/command/options.js';
+import { type Printed, print } from '../report/command/print.js';
+import { warn } from '../report/command/say.js';
 
 const publicOptions = {
   url: text(`address of the node (default: WEIR_URL, or ${DEFAULT_URL})`),

@@ -6,12 +6,12 @@ import { getMachine } from '../api/machines.js';
 import { LONGEST_PAGE } from '../api/shapes.js';
 import { limitText } from '../core/limiter/products/limit-text.js';
 import { Failure } from '../core/schema/failure.js';
+import { flag, text, whole } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { inputs } from '../report/command/options.js';
+import { facts, table } from '../report/command/terminal.js';
 import { counted, duration, spanWords } from '../report/words.js';
-import { flag, text, whole } from './command.js';
-import { usageFailure } from './exit-codes.js';
 import { contractArgument, cycleMsOfNode, cyclesOf, nodeCommand, slug } from './node-command.js';
-import { inputs } from './options.js';
-import { facts, table } from './terminal.js';
 
 export const contracts = nodeCommand({
   options: { slug, contract: text('id or name of a contract', { place: true }) },

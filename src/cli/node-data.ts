@@ -2,13 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { command, flag, text } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { json } from '../report/command/options.js';
+import { print } from '../report/command/print.js';
+import { Progress } from '../report/command/progress.js';
+import { facts } from '../report/command/terminal.js';
 import { counted } from '../report/words.js';
-import { command, flag, text } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { json } from './options.js';
-import { print } from './print.js';
-import { Progress } from './progress.js';
-import { facts } from './terminal.js';
 
 const data = text('data folder of the node', { default: './weir-data' });
 

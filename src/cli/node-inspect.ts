@@ -7,11 +7,11 @@ import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
 import { Failure } from '../core/schema/failure.js';
 import { readText } from '../core/schema/text-file.js';
 import { type ClientKind, clientKinds } from '../harness/clients/client-schema.js';
-import { choice, command, type GivenTo, text } from './command.js';
-import { usageFailure } from './exit-codes.js';
+import { choice, command, type GivenTo, text } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { say } from '../report/command/say.js';
+import { facts, table } from '../report/command/terminal.js';
 import { nodeCommand } from './node-command.js';
-import { say } from './say.js';
-import { facts, table } from './terminal.js';
 
 type Trigger = Static<typeof TransitionDefinition>['trigger'];
 

@@ -2,11 +2,11 @@
 // the user's folder; rotating a saved key updates it there.
 import type { AnswerOf } from '../api/client/api-client.js';
 import { endSession, listKeys, makeKey, mintKey, openSession, revokeKey, rotateKey } from '../api/keys.js';
-import { choice, several, text, value } from './command.js';
-import { usageFailure } from './exit-codes.js';
+import { choice, several, text, value } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { durationIn, NONE, readMs } from '../report/command/options.js';
+import { facts, table } from '../report/command/terminal.js';
 import { moreAfter, most, nodeCommand } from './node-command.js';
-import { durationIn, NONE, readMs } from './options.js';
-import { facts, table } from './terminal.js';
 
 export const mint = nodeCommand({
   options: { out: choice(['none'], 'only print it: it is not stored in your configuration folder') },

@@ -1,11 +1,11 @@
 // `weir node machine` and `weir node active`: creates, lists, shows, ranks and deletes machines.
 import { listContracts } from '../api/contracts.js';
 import { createMachine, deleteMachine, getMachine, listActive, listMachines } from '../api/machines.js';
+import { text } from '../report/command/command.js';
+import { bodyOf, fields } from '../report/command/options.js';
+import { facts, table } from '../report/command/terminal.js';
 import { counted, spanWords } from '../report/words.js';
-import { text } from './command.js';
 import { cycleMsOfNode, cyclesOf, moreAfter, most, nodeCommand, slug } from './node-command.js';
-import { bodyOf, fields } from './options.js';
-import { facts, table } from './terminal.js';
 
 export const create = nodeCommand({
   options: {

@@ -2,10 +2,10 @@
 import type { AnswerOf } from '../api/client/api-client.js';
 import { listEndpoints, readClock } from '../api/node.js';
 import { getOperator, listOperators, shift as shiftOperators } from '../api/operators.js';
-import { several, text, whole } from './command.js';
+import { several, text, whole } from '../report/command/command.js';
+import { inputs } from '../report/command/options.js';
+import { facts, table } from '../report/command/terminal.js';
 import { nodeCommand } from './node-command.js';
-import { inputs } from './options.js';
-import { facts, table } from './terminal.js';
 
 export const clock = nodeCommand({
   isPublic: true,

@@ -6,10 +6,10 @@ import { getContract } from '../api/contracts.js';
 import { getMachine } from '../api/machines.js';
 import { readRecord } from '../api/record.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
-import { flag, text, whole } from './command.js';
-import { exitOfStop, stopSignal } from './interrupt.js';
+import { flag, text, whole } from '../report/command/command.js';
+import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import { say, warn } from '../report/command/say.js';
 import { nodeCommand, slug } from './node-command.js';
-import { say, warn } from './say.js';
 
 export const record = nodeCommand({
   options: {

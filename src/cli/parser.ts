@@ -3,10 +3,10 @@ import yargs, { type Argv, type FallbackCompletionFunction } from 'yargs';
 import { isSameFile } from '../core/files/same-file.js';
 import { nearest } from '../core/schema/did-you-mean.js';
 import type { Failure } from '../core/schema/failure.js';
+import { type Command, type CommandLine, entriesOf, type Option, written } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
 import { shellWord } from '../report/reported.js';
-import { type Command, type CommandLine, entriesOf, type Option, written } from './command.js';
 import { type ListedCommand, namedBy } from './commands.js';
-import { usageFailure } from './exit-codes.js';
 import { HELP } from './help.js';
 import { topics } from './topics/topics.js';
 
@@ -205,13 +205,15 @@ class Reading implements CommandLine {
   }
 
   #unknown(name: string, words: readonly string[]): Failure {
-    const word = words.find((one) => one.startsWith('-') && nameIn(one) === name);
+    const word = words.find((one) => one.startsWith('-') && nameIn(one) === name)?.split('=')[0] ?? `-${name}`;
+    if (/^-\d/.test(word))
+      return this.#refused(`A word that begins with ${word} is read as an option.`, 'No number is negative here.');
     const guess = nearest(
       name,
       this.#fields.flatMap((field) => (field.place ? [] : [field.name])),
     );
     const fix = guess === undefined ? undefined : `Did you mean --${guess}? See \`weir ${this.name} --help\`.`;
-    return this.#refused(`Unknown option: ${word?.split('=')[0] ?? `-${name}`}.`, fix);
+    return this.#refused(`Unknown option: ${word}.`, fix);
   }
 
   /** @returns undefined for what is not given and has no default */

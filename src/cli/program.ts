@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { packageFile } from '../core/files/package-file.js';
 import { nearest } from '../core/schema/did-you-mean.js';
 import { VERSION } from '../core/version.js';
+import { endWith, usageFailure } from '../report/command/exit-codes.js';
+import { releaseStop } from '../report/command/interrupt.js';
+import { eraseProgress, say } from '../report/command/say.js';
+import { terminalAtHand } from '../report/command/terminal.js';
 import { commands, namedBy } from './commands.js';
-import { endWith, usageFailure } from './exit-codes.js';
 import { commandPage, commandsPage, firstPage, groupPage } from './help.js';
-import { releaseStop } from './interrupt.js';
-import { eraseProgress, say } from './say.js';
-import { terminalAtHand } from './terminal.js';
 import { topics } from './topics/topics.js';
 
 /** Runs the command and reports its failure. Sets the exit code without exiting. */

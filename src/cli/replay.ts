@@ -6,7 +6,6 @@ import type { Observable } from 'rxjs';
 import type { Plan } from '../core/limiter/plan.js';
 import { families, familyNamed } from '../core/limiter/products/families.js';
 import { sha256Hex } from '../core/schema/canonical.js';
-import { Failure } from '../core/schema/failure.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
@@ -16,20 +15,27 @@ import type { Refusals } from '../harness/simulate/refusals.js';
 import type { ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
 import type { LogOptions, Warning } from '../harness/traffic/log/log-options.js';
 import type { LogReading } from '../harness/traffic/log/read-bytes.js';
-import type { Reported } from '../report/reported.js';
-import type { GatewayLimits } from '../tools/gateway/found.js';
-import { type CommandLine, command, decimal, type GivenTo, perhaps, several, text, whole } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { exitOfStop, stopSignal } from './interrupt.js';
 import {
+  type CommandLine,
+  command,
+  decimal,
+  type GivenTo,
+  perhaps,
+  several,
+  text,
+  whole,
+} from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import {
+  filesGiven,
   type GivenLimiter,
-  gatewayLimitsGiven,
   LIMIT_WORDS,
   limiterGiven,
   limiterNotesOf,
   ruleGiven,
-} from './limit.js';
-import { liveOptionsOf } from './live-options.js';
+} from '../report/command/limit.js';
+import { liveOptionsOf } from '../report/command/live-options.js';
 import {
   logName,
   logOptions,
@@ -38,10 +44,13 @@ import {
   readingProgress,
   readingText,
   refuseCosts,
-} from './log-reading.js';
-import { cycleMsOf, json, NONE, out, top, windowsIn } from './options.js';
-import { CycleLines, Progress } from './progress.js';
-import { say, warn } from './say.js';
+} from '../report/command/log-reading.js';
+import { cycleMsOf, json, NONE, out, top, windowsIn } from '../report/command/options.js';
+import { CycleLines, Progress } from '../report/command/progress.js';
+import { say, warn } from '../report/command/say.js';
+import type { Reported } from '../report/reported.js';
+import type { GatewayLimits } from '../tools/gateway/found.js';
+import { checkRefused, refuseBesideGateway } from './replay-refusals.js';
 
 const options = {
   ...readingOptions,
@@ -112,9 +121,9 @@ export const replay = command({
     const { followsRule, windowsOf } = await import('../core/limiter/products/limiter-spec.js');
     const { threshold, within: written, limit: texts = [] } = given;
     const isCompared = given.compare !== undefined || texts.length > 1;
-    const gateways = await Promise.all(texts.map(gatewayLimitsGiven));
+    const gateways = await Promise.all(texts.map(gatewayIn));
     const [gateway] = gateways;
-    if (gateways.some(Boolean)) refuseBesideGateway(given, line);
+    if (gateways.some(Boolean)) refuseBesideGateway(texts, line);
     const own = texts.length === 1 && gateway === undefined ? await limiterGiven(texts[0]!) : undefined;
     const limiter = own ?? { threshold, within: written };
     const windows = windowsOf(limiter);
@@ -138,32 +147,6 @@ export const replay = command({
   },
 });
 
-function checkRefused({ refused, log, live }: Given, isGateway: boolean, isPlaced: boolean): void {
-  if (refused === undefined) return;
-  const refuse = (with_: string, why: string, fix: string) => {
-    throw new Failure('wrong_usage', { what: `--refused has no effect with ${with_}.`, why, fix });
-  };
-  if (isGateway)
-    refuse(
-      'a file of a gateway',
-      'A request may meet several of its limits.',
-      "Give one limit in words: --limit 'nginx 10r/s burst=20'.",
-    );
-  if (!isPlaced)
-    refuse(
-      'counts spread over a time and a rule',
-      'A rule decides one request after another, and a row of counts does not say when each came.',
-      'Leave out the time of --count, or use --threshold.',
-    );
-  if (live !== undefined) refuse('--live', 'A live node refuses on its own.', 'Leave out --live.');
-  if (log.includes('-'))
-    refuse(
-      'standard input',
-      'The log is read twice for it, and standard input can be read once.',
-      'Save the log in a file first.',
-    );
-}
-
 /** What a log is replayed through. */
 interface Replayer {
   /** In the name of the folder of the report. */
@@ -184,6 +167,15 @@ async function ofLimiter(asked: Asked, limiter: GivenLimiter): Promise<Replayer>
   };
 }
 
+async function gatewayIn(limit: string): Promise<GatewayLimits | undefined> {
+  const isInFiles = (await filesGiven(limit)) !== undefined;
+  return isInFiles ? (await import('../tools/gateway/given-limits.js')).gatewayLimitsGiven(limit) : undefined;
+}
+
+function gatewayNotes({ notUnderstood, notApplied }: GatewayLimits): string[] {
+  return [...notUnderstood, ...notApplied].map(({ file, line, what }) => `${file}:${line}: ${what}.`);
+}
+
 async function ofGateway(gateway: GatewayLimits): Promise<Replayer> {
   const { LimitReplay } = await import('../tools/gateway/limit-replay.js');
   const run = (common: Common) => {
@@ -191,24 +183,6 @@ async function ofGateway(gateway: GatewayLimits): Promise<Replayer> {
     return followReplay(replayed.rows(common.cycleMs), replayed, common);
   };
   return { name: 'limits', run, contract: 'the client' };
-}
-
-function gatewayNotes({ notUnderstood, notApplied }: GatewayLimits): string[] {
-  return [...notUnderstood, ...notApplied].map(({ file, line, what }) => `${file}:${line}: ${what}.`);
-}
-
-function refuseBesideGateway({ limit = [] }: Given, line: CommandLine): void {
-  const files = limit.slice(0, 2).join(' ');
-  if (limit.length > 1)
-    throw usageFailure(
-      'A file of a gateway has no effect with several --limit.',
-      `Compare two versions of it: \`weir diff ${files} --log …\`.`,
-    );
-  if (line.has('live'))
-    throw usageFailure(
-      '--live has no effect with a file of a gateway: a node has one limiter for all requests of a key.',
-      "Give the limit in words: --limit 'nginx 10r/s burst=20'.",
-    );
 }
 
 async function replayOne(asked: Asked, replayer: Replayer): Promise<void> {
@@ -352,7 +326,7 @@ async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked
     await Promise.all([
       import('../report/rules-document.js'),
       import('../report/answer-folder.js'),
-      import('./print.js'),
+      import('../report/command/print.js'),
       import('../harness/simulate/compare-logs.js'),
       import('../harness/traffic/log/read-summary.js'),
     ]);

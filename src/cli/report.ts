@@ -2,12 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { writing } from '../core/schema/unwritable.js';
+import { command, type GivenTo, several, text, value } from '../report/command/command.js';
+import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
+import { json } from '../report/command/options.js';
+import { say } from '../report/command/say.js';
+import { terminalAtHand } from '../report/command/terminal.js';
 import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
-import { command, type GivenTo, several, text, value } from './command.js';
-import { exitCodes, usageFailure } from './exit-codes.js';
-import { json } from './options.js';
-import { say } from './say.js';
-import { terminalAtHand } from './terminal.js';
 
 const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'html', 'png'];
 

@@ -12,7 +12,7 @@ import type { Seed } from '../core/math/seed.js';
 import { writing } from '../core/schema/unwritable.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import { requestsOf } from '../harness/simulate/scenario-traffic.js';
-import { usageFailure } from './exit-codes.js';
+import { usageFailure } from '../report/command/exit-codes.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const CHUNK = 64 * 1024;

@@ -2,16 +2,16 @@
 import { join } from 'node:path';
 import { lastValueFrom, type Observable, type OperatorFunction, tap } from 'rxjs';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
+import type { CommandLine } from '../report/command/command.js';
+import { exitCodes } from '../report/command/exit-codes.js';
+import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import { NONE } from '../report/command/options.js';
+import { say, warn } from '../report/command/say.js';
+import { terminalAtHand } from '../report/command/terminal.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
 import { reportText, runsDocument } from '../report/run-document.js';
 import { documentText } from '../report/terminal-blocks.js';
-import type { CommandLine } from './command.js';
-import { exitCodes } from './exit-codes.js';
-import { exitOfStop, stopSignal } from './interrupt.js';
-import { NONE } from './options.js';
-import { say, warn } from './say.js';
-import { terminalAtHand } from './terminal.js';
 
 export function followRows<Row, Result>(
   rows: Observable<Row>,

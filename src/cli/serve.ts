@@ -6,12 +6,12 @@ import { partOf } from '../core/schema/optional-package.js';
 import { VERSION } from '../core/version.js';
 import type { RunningNode } from '../node/node.js';
 import type { NodeStorage } from '../node/node-storage.js';
-import { choice, command, flag, type GivenTo, several, text, value, whole } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { stopSignal, untilStopped } from './interrupt.js';
-import { allow, json, readMs } from './options.js';
-import { say, warn } from './say.js';
-import { facts } from './terminal.js';
+import { choice, command, flag, type GivenTo, several, text, value, whole } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { stopSignal, untilStopped } from '../report/command/interrupt.js';
+import { allow, json, readMs } from '../report/command/options.js';
+import { say, warn } from '../report/command/say.js';
+import { facts } from '../report/command/terminal.js';
 
 const DEFAULT_PORT = 7770;
 

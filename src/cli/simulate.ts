@@ -5,14 +5,14 @@ import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
 import type { ActorState } from '../harness/simulate/actor-states.js';
 import type { Run, SimulatedRun } from '../harness/simulate/simulate.js';
 import type { Table } from '../report/block.js';
+import { command, type GivenTo, perhaps, text, whole } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, workers } from '../report/command/options.js';
+import { Progress } from '../report/command/progress.js';
+import { say } from '../report/command/say.js';
+import { terminalAtHand } from '../report/command/terminal.js';
 import { blocksText } from '../report/terminal-blocks.js';
-import { command, type GivenTo, perhaps, text, whole } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, workers } from './options.js';
-import { Progress } from './progress.js';
 import type { RunSetting } from './runs.js';
-import { say } from './say.js';
-import { terminalAtHand } from './terminal.js';
 import type { TraceFile } from './trace-file.js';
 
 const options = {

@@ -4,14 +4,14 @@ import { CYCLE_MS } from '../core/time/cycle.js';
 import type { RateSearch } from '../harness/live/rate-search.js';
 import type { RouteFigures, StressResult } from '../harness/live/stress.js';
 import { type Block, right, sentence } from '../report/block.js';
+import { command, value, whole } from '../report/command/command.js';
+import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import { liveOptions, liveOptionsOf } from '../report/command/live-options.js';
+import { json, readMs } from '../report/command/options.js';
+import { Progress } from '../report/command/progress.js';
+import { say } from '../report/command/say.js';
+import { terminalAtHand } from '../report/command/terminal.js';
 import { blocksText } from '../report/terminal-blocks.js';
-import { command, value, whole } from './command.js';
-import { exitOfStop, stopSignal } from './interrupt.js';
-import { liveOptions, liveOptionsOf } from './live-options.js';
-import { json, readMs } from './options.js';
-import { Progress } from './progress.js';
-import { say } from './say.js';
-import { terminalAtHand } from './terminal.js';
 
 const options = {
   ...liveOptions,

@@ -8,12 +8,12 @@ import { pinnedOnly, type Verification } from '../core/record/verification.js';
 import type { ExportVerifier, VerifyExportOptions } from '../core/record/verify-export.js';
 import type { Failure } from '../core/schema/failure.js';
 import { readText, refuseNamedPipe, unreadableFailure } from '../core/schema/text-file.js';
+import { command, several, text } from '../report/command/command.js';
+import { usageFailure } from '../report/command/exit-codes.js';
+import { json } from '../report/command/options.js';
+import { print } from '../report/command/print.js';
+import { facts } from '../report/command/terminal.js';
 import { counted } from '../report/words.js';
-import { command, several, text } from './command.js';
-import { usageFailure } from './exit-codes.js';
-import { json } from './options.js';
-import { print } from './print.js';
-import { facts } from './terminal.js';
 
 const options = {
   file: text('exported record; - for standard input', { place: true, required: true }),

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
+import { type HostCheck, refuseHostLines } from '../api/host-names.js';
 import { Failure } from '../core/schema/failure.js';
-import { type HostCheck, refuseHostLines } from './host-names.js';
 import type { Metrics } from './metrics.js';
 import type { Sockets } from './sockets.js';
 

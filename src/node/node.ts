@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { type HostCheck, hostCheck } from '../api/host-names.js';
 import { isLoopback } from '../api/loopback.js';
 import { Failure } from '../core/schema/failure.js';
 import { VERSION } from '../core/version.js';
@@ -14,7 +15,6 @@ import type { Counting } from './counting/counting.js';
 import { type Evicted, evict } from './evict.js';
 import { startHeartbeat } from './heartbeat.js';
 import type { Host } from './host/host.js';
-import { type HostCheck, hostCheck } from './host-names.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
 import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';

@@ -11,12 +11,12 @@ import Fastify, {
   type FastifySchema,
 } from 'fastify';
 import type { Shapes } from '../api/endpoint.js';
+import { type HostCheck, refuseHostLines } from '../api/host-names.js';
 import { Nothing } from '../api/shapes.js';
 import { Bug, Failure } from '../core/schema/failure.js';
 import { noteAdminAction } from './admin-log.js';
 import { asGate, asOriginForm } from './any-method.js';
 import type { Connections } from './connections.js';
-import { type HostCheck, refuseHostLines } from './host-names.js';
 import { parseBody, refuseEncoded, textOf } from './json-body.js';
 import type { NodeContext } from './node-context.js';
 import { Pipelines } from './pipelines.js';

@@ -1,9 +1,9 @@
 // What every command has, from its data alone: help, completion, the check of its options, the line that repeats it.
 import { describe, expect, it } from 'vitest';
-import { type Command, entriesOf, type Option, optionName, written } from '../../src/cli/command.js';
 import { commands } from '../../src/cli/commands.js';
 import { read } from '../../src/cli/parser.js';
 import { VERSION } from '../../src/core/version.js';
+import { type Command, entriesOf, type Option, optionName, written } from '../../src/report/command/command.js';
 import { failureIn } from '../failures.js';
 import { refuses, weir, weirHere } from './command-line.js';
 
@@ -195,7 +195,7 @@ describe('help', () => {
       ['help scenaros', '`weir help scenarios`'],
       ['help rule', '`weir help rules`'],
       ['help clients', '`weir help client`'],
-      ['help topics', 'The topics are limits, logs,'],
+      ['help topics', 'The topics are limits, ci, probing, logs,'],
       ['help gateways kong', 'The topic gateways takes no further word.'],
       ['help commands simulate', 'The topic commands takes no further word.'],
       ['help ', 'There is no topic and no command "".'],

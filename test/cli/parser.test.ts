@@ -1,7 +1,7 @@
 // How the words of a command line are read, by the schema of a command that has one option of each kind.
 import { expect, it } from 'vitest';
-import { choice, decimal, flag, perhaps, several, text, value, whole } from '../../src/cli/command.js';
 import { read } from '../../src/cli/parser.js';
+import { choice, decimal, flag, perhaps, several, text, value, whole } from '../../src/report/command/command.js';
 import { failureIn } from '../failures.js';
 
 const options = {
@@ -23,6 +23,7 @@ const simulate = {
   name: 'simulate',
   about: '',
   group: undefined,
+  topic: undefined,
   load: async () => ({ options, examples: [], run() {} }),
 };
 

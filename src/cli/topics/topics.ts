@@ -1,22 +1,15 @@
-// The topics of `weir help`, in reading order. The site shows the same texts.
-
-interface Topic {
-  readonly name: string;
-  /** Relative to the package. None for references of fields and commands, which are generated from schemas. */
-  readonly path?: string;
-  readonly about: string;
-}
+// The topics of `weir help`, in reading order: those of tools, which come with their commands, before all others. The site shows the same texts.
+import { commands, type Topic } from '../commands.js';
 
 const page = (name: string, about: string): Topic => ({ name, path: `src/cli/topics/${name}.md`, about });
 
 export const topics: readonly Topic[] = [
-  page('limits', 'which limit fits: from a log, from a scenario, and where a service collapses'),
+  ...commands.flatMap(({ topic }) => topic ?? []),
   page('logs', 'what is read, a format of your own, rules side by side over one log'),
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
   { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },
   page('rules', 'the rule of our limiter, those of sixty products, exit codes'),
-  page('ci', 'the limit in the pull request: files of gateways, what a change refuses, a comment'),
-  page('live', 'runs against a live node or product, the three verdicts, identify'),
+  page('live', 'runs against a live node or product, the three verdicts'),
   page('operations', 'the node: routes, durability, backup, upgrades'),
   {
     name: 'gateways',

@@ -5,7 +5,10 @@ import { leftOut } from './found.js';
 import { stanzaLimits } from './stanzas.js';
 import { notRead, unreadFormatOf, unreadIn } from './unread-formats.js';
 
-export const limitFileReader: LimitFileReader = { looksLikeStanza, readStanza, limitsIn, unread };
+export const limitFileReader: LimitFileReader = {
+  placeReader: async () => (await import('./limit-at.js')).limiterAt,
+  ...{ looksLikeStanza, readStanza, limitsIn, unread },
+};
 
 function looksLikeStanza(text: string): boolean {
   const isNginx = /\blimit_(req|conn)(_zone)?\s.*[;}]\s*(\bat\s[^;{}]*)?$/s.test(text);

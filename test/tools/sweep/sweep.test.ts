@@ -7,7 +7,7 @@ import { type Find, type Found, findValues } from '../../../src/tools/sweep/find
 import { planSweep } from '../../../src/tools/sweep/plan-sweep.js';
 import { type SweepRow, type SweepRun, sweep } from '../../../src/tools/sweep/sweep.js';
 
-// Functions keep a sweep in this thread; test/cli/sweep.test.ts has the threads.
+// Functions keep a sweep in this thread; command.test.ts has the threads.
 const counts = [0, 3, 1, 5, 2, 8, 1, 1];
 const scenario: ScenarioObject = {
   question: 'Q?',

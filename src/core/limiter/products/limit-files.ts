@@ -15,7 +15,11 @@ export interface Pasted {
   readonly notes: readonly string[];
 }
 
+/** Reads the limiter at a place of a file. @throws Failure if it has none, or several and none is named */
+export type PlaceReader = (file: string, text: string, place: string | undefined) => Limit;
+
 export interface LimitFileReader {
+  placeReader(): Promise<PlaceReader>;
   looksLikeStanza(text: string): boolean;
   /** One limiter for each place with limits of its own. @throws Failure `invalid_definition` without any */
   readStanza(text: string): Pasted;
@@ -37,6 +41,7 @@ const missing = (): never => {
 };
 
 let reader: LimitFileReader = {
+  placeReader: async () => missing,
   looksLikeStanza: (text) => /[;{]/.test(text),
   readStanza: missing,
   limitsIn: missing,

@@ -1,0 +1,113 @@
+// One line of progress on standard error. On a terminal it appears after a second of work, redraws at most ten times a second, and
+// disappears before other output. Elsewhere nothing is written, or a line each `linesEachMs`.
+import { monotonicNowMs } from '../../core/time/wall.js';
+import type { LiveRun } from '../../harness/live/live-run.js';
+import type { CycleRow } from '../../harness/outcome/cycle-row.js';
+import { eraseProgress, onScreen, visible } from './say.js';
+
+const WIDTH = 24;
+const APPEARS_AFTER_MS = 1_000;
+const REDRAWN_AFTER_MS = 100;
+
+interface Output {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+}
+
+export class Progress {
+  #shown = '';
+  #nextMs: number;
+  readonly #what: string;
+  readonly #out: Output;
+  readonly #nowMs: () => number;
+  readonly #linesEachMs: number;
+
+  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs, linesEachMs = Infinity) {
+    this.#what = what;
+    this.#out = out;
+    this.#nowMs = nowMs;
+    this.#linesEachMs = linesEachMs;
+    this.#nextMs = nowMs() + (out.isTTY === true ? APPEARS_AFTER_MS : linesEachMs);
+  }
+
+  /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only on redraw */
+  show(share: number | undefined, words: string | (() => string) = ''): void {
+    const nowMs = this.#nowMs();
+    if (nowMs < this.#nextMs) return;
+    const text = typeof words === 'string' ? words : words();
+    const percent = share === undefined ? '' : `${String(Math.floor(share * 100)).padStart(3)} % `;
+    if (this.#out.isTTY !== true) {
+      this.#nextMs = nowMs + this.#linesEachMs;
+      this.#out.write(`${this.#what} ${percent}${visible(text)}\n`);
+      return;
+    }
+    const line = `${this.#what} ${share === undefined ? '' : `${bar(share)} ${percent}`}${text}`;
+    const cut = cutTo(line, this.#out);
+    if (cut === this.#shown) return;
+    this.#nextMs = nowMs + REDRAWN_AFTER_MS;
+    this.#shown = cut;
+    this.#out.write(`\r\u001b[2K${cut}`);
+    onScreen(() => this.clear());
+  }
+
+  clear(): void {
+    if (this.#shown === '') return;
+    this.#out.write('\r\u001b[2K');
+    this.#shown = '';
+    onScreen(undefined);
+  }
+}
+
+/** Fits one row of the terminal: a character outside ASCII may take two columns. */
+function cutTo(line: string, { columns = 80 }: Output): string {
+  let left = columns - 1;
+  let cut = '';
+  for (const character of visible(line)) {
+    left -= character < '\u007f' ? 1 : 2;
+    if (left < 0) break;
+    cut += character;
+  }
+  return cut;
+}
+
+function bar(share: number): string {
+  const full = Math.round(Math.max(0, Math.min(1, share)) * WIDTH);
+  return `[${'='.repeat(full)}${' '.repeat(WIDTH - full)}]`;
+}
+
+/** Columns of the cycle, and of planned, sent, admitted and limited requests. */
+const WIDTHS = [8, 9, 9, 9, 9];
+
+export class CycleLines {
+  readonly #progress: Progress;
+  readonly #out: Output;
+  #headed = false;
+  #state: number | undefined;
+
+  constructor(name: string, out: Output = process.stderr) {
+    this.#progress = new Progress(name, out);
+    this.#out = out;
+  }
+
+  readonly show = ({ cycle, run, totals, states }: CycleRow<LiveRun>): void => {
+    if (this.#out.isTTY !== true) return;
+    eraseProgress();
+    const line = (cells: Parameters<typeof row>[0]) => this.#out.write(`${cutTo(row(cells), this.#out)}\n`);
+    if (!this.#headed) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
+    this.#headed = true;
+    const { planned, sent } = run.sending(cycle);
+    const elapsed = cycle - run.firstCycle + 1;
+    const cycles = run.lastCycle - run.firstCycle + 1;
+    this.#state = states[0] ?? this.#state;
+    const contracts = run.names.length;
+    const state =
+      contracts === 1 ? run.states[this.#state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
+    if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, state]);
+    this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
+  };
+}
+
+function row(cells: readonly (string | number)[]): string {
+  return `${WIDTHS.map((width, index) => String(cells[index]).padStart(width)).join('')}  ${cells.at(-1)}`;
+}
