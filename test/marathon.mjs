@@ -40,11 +40,11 @@ const stages = [
   ['limiters that seeds draw, named', 'identify/random', 'WEIR_CASES', 100],
   [
     'all draws of the other tests of identify',
-    'identify/random-clients identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients',
+    'identify/random-clients identify/wait-fit identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients',
   ],
   [
     'all draws of rules, of their explanations, of published results',
-    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows published/published',
+    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows math/interval published/published',
   ],
   [
     'all cells, clients and limiters of live runs, all pages of the site and the playground',

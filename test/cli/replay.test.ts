@@ -17,7 +17,7 @@ const outcomeOf = async (args: string[]): Promise<Outcome> => {
 
 describe('weir replay', () => {
   it('says how the log was understood, and what came of it', async () => {
-    const { code, out } = await weir(['replay', 'scenarios/shop.log', '--out', 'none']);
+    const { code, out } = await weirHere(['replay', 'scenarios/shop.log', '--out', 'none']);
     expect(code).toBe(0);
     expect(out).toContain('scenarios/shop.log: read as combined: time from the bracketed timestamp; 1,472 requests');
     expect(out).toContain('Requests from 2026-01-01T00:00:06.368Z to 2026-01-01T00:23:16.647Z.');
@@ -27,12 +27,12 @@ describe('weir replay', () => {
   });
 
   it('begins with who was refused, how much and when', async () => {
-    const keyed = await weir('replay scenarios/shop.log --key client --threshold 20 --out none');
+    const keyed = await weirHere('replay scenarios/shop.log --key client --threshold 20 --out none');
     expect(keyed.out).toContain('shop.log\n169 of 1,472 (11.5 %) refused, all of 5 clients, 00:11 and 00:14-00:16.\n');
     expect(keyed.out).toMatch(/Requests of all clients in each 10 s\n 120┤/);
     expect(keyed.out).toMatch(/▀ refused\n +0 = 2026-01-01T00:00:06Z +24\.2 min\n/);
     expect(keyed.out).not.toMatch(/of client 10\.0\.0\.1|cycles\)/);
-    const none = await weir('replay scenarios/shop.log --threshold 1000 --out none');
+    const none = await weirHere('replay scenarios/shop.log --threshold 1000 --out none');
     expect(none.out).toContain('shop.log\nNone of 1,472 requests refused.\n');
     expect([keyed, none].filter(({ out }) => /nothing expected|No expectations/.test(out))).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('weir replay', () => {
     ]);
     const rule = file('window.yaml', 'limiter: { threshold: 20, within: 10s }');
     const other = file('other.yaml', 'limiter: { threshold: 20, within: 60 }');
-    const { out } = await weir(`replay scenarios/shop.log --limit ${rule} --limit ${other} --json --out none`);
+    const { out } = await weirHere(`replay scenarios/shop.log --limit ${rule} --limit ${other} --json --out none`);
     const limited = async (within: string) =>
       (await outcomeOf(['scenarios/shop.log', '--threshold', '20', '--within', within])).limited;
     const { rules } = JSON.parse(out);
@@ -65,10 +65,10 @@ describe('weir replay', () => {
   });
 
   it('says that filters left out every request, and that whole seconds were spread', async () => {
-    const { code, err } = await weir('replay scenarios/shop.log --from 2030-01-01T00:00:00Z --out none');
+    const { code, err } = await weirHere('replay scenarios/shop.log --from 2030-01-01T00:00:00Z --out none');
     const all = 'All 1472 requests were left out by --where, --from or --to.';
     expect([code, err]).toEqual([2, expect.stringContaining(all)]);
-    const where = await weir(['replay', 'scenarios/shop.log', '--where', 'method=BREW', '--out', 'none', '--json']);
+    const where = await weirHere(['replay', 'scenarios/shop.log', '--where', 'method=BREW', '--out', 'none', '--json']);
     expect(JSON.parse(where.out)).toMatchObject({
       code: 'no_requests',
       what: 'No request of scenarios/shop.log is left.',
@@ -77,18 +77,18 @@ describe('weir replay', () => {
     const nginx = [file('whole.log', line.repeat(9)), '--limit', 'nginx 10r/s'];
     const { limited, read } = await outcomeOf(nginx);
     expect([limited, read?.warnings.map((one) => one.code)]).toEqual([0, ['whole_seconds']]);
-    const { out } = await weir(['replay', ...nginx, '--out', 'none']);
+    const { out } = await weirHere(['replay', ...nginx, '--out', 'none']);
     expect(out).toContain('Warning whole_seconds: The times are whole seconds, and the rule decides by the ms');
   });
 
   it('says why no line is a request, and which of several logs is empty', async () => {
-    const { code, err } = await weir(['replay', file('none.csv', 'time,x\nnever,1\nlater,2\n'), '--out', 'none']);
+    const { code, err } = await weirHere(['replay', file('none.csv', 'time,x\nnever,1\nlater,2\n'), '--out', 'none']);
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(/why {2}None of 3 lines is one, read as csv .*\n +line 2: no time/),
     ]);
     const logs = ['scenarios/shop.log', file('empty.log', '')];
-    const { out } = await weir(['replay', ...logs, '--out', 'none']);
+    const { out } = await weirHere(['replay', ...logs, '--out', 'none']);
     expect(out).toContain(`${logs[1]}: empty\n`);
   });
 
@@ -98,7 +98,7 @@ describe('weir replay', () => {
     expect(await limitedBy('--limit', '20 in 10s')).toBe(window);
     expect(await limitedBy('--limit', file('window.json', '{"limiter":"20 in 10s"}'))).toBe(window);
     expect(await limitedBy('--limit', 'none')).toBe(0);
-    const { out: template } = await weir(['node', 'inspect', '--as', 'definition']);
+    const { out: template } = await weirHere(['node', 'inspect', '--as', 'definition']);
     expect(await limitedBy('--limit', file('own.json', template))).toBe(await limitedBy('--within', '60'));
     expect(await limitedBy()).toBe(await limitedBy('--limit', '100 in 60s'));
     const conf =
@@ -293,7 +293,7 @@ describe('weir replay', () => {
 
 describe('weir simulate --log', () => {
   it('prints a log that can be replayed', async () => {
-    const { code, out, err } = await weir(['simulate', 'scenarios/shop.yaml', '--log', '-']);
+    const { code, out, err } = await weirHere(['simulate', 'scenarios/shop.yaml', '--log', '-']);
     expect([code, err, out === log]).toEqual([0, '', true]);
   });
 
