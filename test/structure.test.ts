@@ -55,7 +55,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_521,
-  test: 59_844,
+  test: 59_830,
   longLines: 105,
   commands: 15,
   options: 93,

@@ -21,12 +21,12 @@ import {
 
 const CYCLE_MS = 100;
 
-/** Ten requests a second are what all of the limiters let through. */
+/** Ten requests a second are what all of the limiters let through. Those first that few models explain. */
 const scenarios = {
-  'a burst': 'duration: 14\narrivals: [{ model: counts, counts: [0, 0, 25, 0, 0, 1, 0, 2, 0, 0, 0, 0, 3, 1] }]',
   'a client that hammers': 'duration: 25\narrivals: [{ model: constant, rate: 4 }]',
   'silence, then a burst': `duration: 30\narrivals: [{ model: counts, counts: [1, ${'0, '.repeat(15)}20, 0, 0, 0, 0, 12, 0, 0, 0, 4, 4, 4, 4] }]`,
   'both sides of the edge of a window': `duration: 24\narrivals: [{ model: counts, counts: [1, ${'0, '.repeat(8)}9, 1, 9, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 6] }]`,
+  'a burst': 'duration: 14\narrivals: [{ model: counts, counts: [0, 0, 25, 0, 0, 1, 0, 2, 0, 0, 0, 0, 3, 1] }]',
   'just above the rate': 'duration: 40\narrivals: [{ model: constant, rate: 1.01 }]',
   'chance at 1.4 times the rate': 'seed: 3\nduration: 35\narrivals: [{ model: poisson, rate: 1.4 }]',
 } as const;
@@ -241,7 +241,7 @@ const LONGEST_MS = 600_000;
 const found = new Map(products.map((product) => [product, new Set<string>()]));
 
 // The others are sent where these leave a wrong model open.
-describe.each(few(Object.entries(scenarios), 4))('%s', (_, arrivals) => {
+describe.each(few(Object.entries(scenarios), 3))('%s', (_, arrivals) => {
   let all: Map<Product, LiveSeen>;
   beforeAll(async () => {
     all = await sentToAll(arrivals, here);

