@@ -131,8 +131,8 @@ put(
 `,
 );
 
-/** Native or rarely needed packages, installed beside the package if at all. */
-const outside = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies });
+/** Native or rarely needed packages, installed beside the package if at all, and one whose threads need its files. */
+const outside = ['autocannon', ...Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })];
 
 /** Piscina uses it only to change thread priorities. */
 const neverUsed = ['@napi-rs/nice'];

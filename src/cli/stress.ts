@@ -1,5 +1,4 @@
 // `weir stress`: saturates a node and reports its capacity.
-import { needing } from '../core/schema/optional-package.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import type { RateSearch } from '../harness/live/rate-search.js';
 import type { RouteFigures, StressResult } from '../harness/live/stress.js';
@@ -41,7 +40,7 @@ export const stress = command({
   run: async (given) => {
     const { workers, for: seconds, p99: p99Ms, json } = given;
     const asked = { ...liveOptionsOf(given), workers, seconds, p99Ms };
-    const { stress } = await needing('stress', import('../harness/live/stress.js'));
+    const { stress } = await import('../harness/live/stress.js');
     const progress = new Progress('stress');
     const result = await stress({ ...asked, signal: stopSignal(), onStep: (step) => progress.show(undefined, step) });
     say(`${json ? JSON.stringify(result) : blocksText(stressBlocks(result), terminalAtHand())}\n`);

@@ -16,7 +16,6 @@ export const features = {
     packages: { '@grpc/grpc-js': '^1.14.7', '@grpc/proto-loader': '^0.8.1' },
     folder: 'src/node/envoy',
   },
-  stress: { what: 'The node cannot be saturated.', packages: { autocannon: '^9.0.0' } },
 } as const;
 
 type Detachable = 'gateway' | 'workers' | 'network' | 'grpc';
