@@ -45,7 +45,7 @@ const most = {
     report: 5833,
     'tools.ts': 9,
     'tools/gateway': 8185,
-    'tools/identify': 8178,
+    'tools/identify': 8293,
     'tools/middleware': 614,
     'tools/play': 2585,
     'tools/recommend': 2658,
@@ -54,15 +54,15 @@ const most = {
     web: 2689,
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
-  src: 101_519,
-  test: 59_829,
-  longLines: 105,
+  src: 101_634,
+  test: 59_895,
+  longLines: 106,
   commands: 15,
   options: 93,
   routes: 42,
   longFunctions: 10,
   manyParameters: 15,
-  deciding: 42,
+  deciding: 43,
 };
 
 describe('lines', () => {

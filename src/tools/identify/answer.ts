@@ -4,7 +4,7 @@ import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js'
 import { checkRule } from '../../core/limiter/rule/rule-definition.js';
 import { type Range, rangeOf } from '../../core/math/range.js';
 import { waitsInWords } from '../../harness/live/announced-waits.js';
-import { counted } from '../../report/words.js';
+import { capital, counted } from '../../report/words.js';
 import { type DistinguishingProbe, distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import { type Investigated, isAlive } from './explanations.js';
@@ -55,6 +55,8 @@ export interface Answer {
   readonly seconds: number;
 }
 
+/** Windows of the first limit in which many a further one would refuse something. */
+const SEVERAL = 4;
 /** If more rules explain the answers, none is named. */
 const MOST_RULES = 5;
 const MOST_FAMILIES = 2;
@@ -88,7 +90,10 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
   remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
-  remarks.push(...rules.flatMap(edgesInWords), notLookedFor(evidence));
+  remarks.push(
+    ...rules.flatMap(edgesInWords),
+    notLookedFor(evidence, alive[0]!.best.structure.isInFlight ? 0 : windowMsOf(alive[0]!.best)),
+  );
   const isOne = rules.length === 1;
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
   if (!isOne && distinguishing === undefined)
@@ -106,7 +111,7 @@ const again = (evidence: Evidence) => (isLog(evidence) ? '' : ' Repeat it on an 
 
 /** The verdict and remarks if no rule is named. */
 function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ...string[]] | undefined {
-  const { evidence, alive, ended } = investigated;
+  const { evidence, alive, ended, untested } = investigated;
   const { seen, isHeld, uncertaintyMs } = evidence;
   const widestMs = Math.round(evidence.widestMs);
   if (ended === 'never limited')
@@ -115,6 +120,12 @@ function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ..
       `None of ${seen.length} requests was refused: either there is no limit, or it is higher. A larger --budget looks higher.`,
     ];
   if (seen.every(({ decision }) => decision !== 'limited')) return ['undecided'];
+  if (untested !== undefined)
+    return [
+      'undecided',
+      `${capital(untested[0]!.best.structure.words)} explains the answers, and so might refusals by chance: it is not tested by enough of them.`,
+      ...cutInWords(investigated),
+    ];
   if (alive.length === 0) {
     if (!isLog(evidence) && evidence.widestMs <= MOST_LATE_MS) return ['none', firstUnexplained(investigated)];
     const open = isLog(evidence)
@@ -162,11 +173,15 @@ function unnamedFor(investigated: Investigated): readonly [Answer['verdict'], ..
 }
 
 /** Any further limit that allows what was admitted gives the same answers. */
-function notLookedFor({ seen }: Evidence): string {
-  const admitted = seen.filter(({ decision }) => decision === 'admitted');
+function notLookedFor({ seen }: Evidence, windowMs: number): string {
+  const sent = seen.filter(({ decision }) => decision === 'admitted').map(({ sentMs }) => sentMs);
   const { least, most } = rangeOf(seen.map(({ sentMs }) => sentMs));
-  const seconds = Number(((most - least) / 1000).toPrecision(3));
-  return `Not looked for: a window longer than ${seconds} s, or a further limit of more than ${counted(admitted.length, 'request')} in that time.`;
+  const seconds = (ms: number) => `${Number((ms / 1000).toPrecision(3))} s`;
+  const [wholeMs, severalMs] = [most - least, SEVERAL * windowMs];
+  const mostIn = Math.max(...sent.map((fromMs) => sent.filter((ms) => ms >= fromMs && ms < fromMs + severalMs).length));
+  const inSeveral = severalMs > 0 && severalMs < wholeMs ? `, or ${mostIn} in ${seconds(severalMs)}` : '';
+  const allowing = `${counted(sent.length, 'request')} in that time${inSeveral}`;
+  return `Not looked for: a window longer than ${seconds(wholeMs)}, or a further limit that allows ${allowing}.`;
 }
 
 function cutInWords({ ended }: Investigated): string[] {

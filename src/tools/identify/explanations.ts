@@ -12,6 +12,8 @@ export interface Investigated {
   readonly evidence: Evidence;
   readonly alive: readonly Fitted[];
   readonly nearest: Fitted | undefined;
+  /** What explains the answers, but is not tested by them: refusals by chance may give the same. */
+  readonly untested?: readonly Fitted[] | undefined;
   readonly elapsedMs: number;
   /** The limiter was in use: the first answers, not in `evidence`, are explained if it had admitted `admitted` requests before. */
   readonly usedBefore?: { readonly answers: number; readonly admitted: number } | undefined;

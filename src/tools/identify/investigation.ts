@@ -14,6 +14,7 @@ import { Choices, type InvestigationOptions, type InvestigationState } from './p
 import { atSomePhase } from './ranges.js';
 import { type Hypothesis, type Parameters, type Structure, windowMsOf } from './structure.js';
 import { fine, simple, structures } from './structures.js';
+import { onlyTested } from './tested.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
 /** Without a volley, only the time is asked. */
@@ -241,9 +242,10 @@ class Investigation {
 
   result(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    const alive = preferred([...this.#alive, ...this.#revived()], evidence);
+    const explaining = preferred([...this.#alive, ...this.#revived()], evidence);
     const elapsedMs = this.#nowMs - (this.#fromMs ?? this.#nowMs);
-    const found = { evidence, alive, nearest: this.#fitted[0], elapsedMs, ended };
+    const found = { evidence, ...onlyTested(explaining, evidence), nearest: this.#fitted[0], elapsedMs, ended };
+    const { alive } = found;
     if (this.#leftOut.length === 0) return found;
     const whole = evidenceOf([...this.#leftOut, ...this.#seen]);
     const among = alive.map(({ best }) => best.structure);

@@ -11,7 +11,7 @@ import { BASE_MS, violationOf } from './violation.js';
 
 /** The roundest numbers within the ranges with which the rule gives the answers, else the best fit. */
 export function roundedOf(
-  { best: { structure, parameters }, ranges }: Fitted,
+  { best: { structure, parameters }, ranges, violationMs }: Fitted,
   evidence: Evidence,
   mostMs: number,
   pieces: readonly Range[],
@@ -33,13 +33,15 @@ export function roundedOf(
   );
   const gives = (one: Parameters) => violationOf({ structure, parameters: one }, evidence, { mostMs }).ms <= mostMs;
   const given = candidates.find(gives) ?? parameters;
-  if (structure.period === undefined || given.spanMs === spans[0]) return centred(structure, given, gives);
+  if (structure.period === undefined) return centred(structure, given, gives);
   const violation = (one: Parameters, most: number) =>
     violationOf({ structure, parameters: one }, evidence, { mostMs: most }).ms;
+  // A window that is a little off misses more answers the longer the grid goes on: it must come as near as the best fit.
+  const isAsNear = (one: Parameters) => violation(one, violationMs) <= violationMs;
   for (const spanMs of roundIn(pieces, parameters.spanMs)) {
-    const one = atSomePhase(structure, { ...parameters, spanMs }, violation, mostMs);
-    const round = one === undefined ? undefined : phasesNear(structure, one).find(gives);
-    if (round !== undefined) return centred(structure, round, gives);
+    const one = atSomePhase(structure, { ...parameters, spanMs }, violation, violationMs);
+    const round = one === undefined ? undefined : phasesNear(structure, one).find(isAsNear);
+    if (round !== undefined) return centred(structure, round, isAsNear);
   }
   return centred(structure, given, gives);
 }

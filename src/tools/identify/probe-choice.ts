@@ -7,6 +7,7 @@ import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted, type Volley } from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
+import { isTested } from './tested.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
 
 export interface Choice {
@@ -48,8 +49,8 @@ const MOST_FRUITLESS = 4;
 const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
 const DISTINGUISHING = 'what distinguishes them';
-/** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named. */
-const FEW_ANSWERS = 100;
+/** Series that repeat what is expected, until the answers test what explains them. */
+const MOST_SERIES = 3;
 
 export class Choices {
   readonly #options: InvestigationOptions;
@@ -61,7 +62,7 @@ export class Choices {
   #last = { ids: '', width: Infinity };
   #spans: ReadonlyMap<string, number> = new Map();
   #distinguished = 0;
-  #isConfirmed = false;
+  #series = 0;
   #hasPredicted = false;
 
   constructor(options: InvestigationOptions) {
@@ -100,7 +101,7 @@ export class Choices {
       return spanMs !== undefined && (spanMs < ranges.spanMs.least || spanMs > ranges.spanMs.most);
     });
     this.#spans = new Map(alive.map(({ best }) => [best.structure.id, best.parameters.spanMs]));
-    if (ids !== this.#last.ids) this.#isConfirmed = false;
+    if (ids !== this.#last.ids) this.#series = 0;
     this.#hasPredicted = ids === this.#last.ids && (this.#hasPredicted || this.#asked !== undefined);
     if (isMoved || ids !== this.#last.ids || width < NARROWER * this.#last.width) {
       this.#last = { ids, width };
@@ -118,9 +119,10 @@ export class Choices {
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming(state: InvestigationState): Choice | undefined {
     const { alive, evidence, left } = state;
-    const isEnough = alive.length === 1 && this.#hasPredicted && evidence.seen.length >= FEW_ANSWERS;
-    if (alive.length === 0 || isEnough || this.#isConfirmed) return undefined;
-    this.#isConfirmed = true;
+    const isEnough = alive.some(({ best }) => isTested(best, evidence));
+    const most = isEnough ? Number(alive.length > 1 || !this.#hasPredicted) : MOST_SERIES;
+    if (alive.length === 0 || this.#series >= most) return undefined;
+    this.#series += 1;
     const { probe: whole, restMs } = confirming(alive[0]!);
     const probe = asExpected(whole, restMs, state, this.#options.hasKeys);
     this.#asked = probe.words;

@@ -9,6 +9,7 @@ import { type Evidence, evidenceOf, type Seen } from './evidence.js';
 import { explanationsOf, type Investigated, isAlive, preferred, revivedOf } from './explanations.js';
 import type { Fitted } from './fit.js';
 import { structures } from './structures.js';
+import { onlyTested } from './tested.js';
 
 const FIRST = 40;
 
@@ -26,7 +27,7 @@ export function identifyRecorded(seen: readonly Seen[]): Investigated {
   const { least, most } = rangeOf(seen.map(({ sentMs }) => sentMs));
   return {
     evidence,
-    alive: found.length === 0 ? [] : explaining(near),
+    ...onlyTested(found.length === 0 ? [] : explaining(near), evidence),
     nearest: near[0],
     elapsedMs: most - least,
     ended: isLimited ? 'settled' : 'never limited',

@@ -50,7 +50,7 @@ function answered(violationMs: number, of = [fixed], isHeld = false, announcedLi
 
 it('says of what explains every answer that it does', () => {
   const answer = answered(0);
-  const unseen = 'Not looked for: a window longer than 1.2 s, or a further limit of more than 4 requests in that time.';
+  const unseen = 'Not looked for: a window longer than 1.2 s, or a further limit that allows 4 requests in that time.';
   expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, [unseen]]);
   expect(documentText(answerDocument(answer, 'a limiter'))).toContain('One rule was found that explains every answer.');
 });
@@ -121,14 +121,28 @@ it.each([
   expect([answer.rules.map(({ structure }) => structure), said]).toEqual([['log'], remarks]);
 });
 
-it('bounds the phase of a grid, and says for which window it is that near', () => {
-  const window = { limit: 5, window_ms: 1_900, align: 'epoch', phase_ms: 400 };
-  const instants = Array.from({ length: 120 }, (_, k) => 1_000_000 + 137 * k + (k % 7) * 11);
-  const decide = limiterOf({ primitive: 'fixed_window', params: window }, 0);
-  const { rules, remarks } = answerOf(settled(answersAt(decide, instants), ['fixed-grid']), 0.01);
-  const { phase_ms, window_ms } = rules[0]!.parameters;
-  const pieces = phase_ms!.pieces ?? [phase_ms!];
-  expect(pieces.some(({ least, most }) => least <= 400 && 400 <= most)).toBe(true);
-  expect(window_ms!.value).toBe(1_900);
-  expect(remarks.join(' ')).toMatch(/If its window is exactly 1900 ms, its phase is between [\d.]+ and [\d.]+ ms/);
+it.each([
+  [120, 137],
+  // 1,850 ms, found first, has more digits.
+  [40, 307],
+])(
+  'of a grid, asked %i times, bounds the phase, and has the roundest window of those that explain the answers',
+  (n, stepMs) => {
+    const window = { limit: 5, window_ms: 1_900, align: 'epoch', phase_ms: 400 };
+    const instants = Array.from({ length: n }, (_, k) => 1_000_000 + stepMs * k + (k % 7) * 11);
+    const decide = limiterOf({ primitive: 'fixed_window', params: window }, 0);
+    const { rules, remarks } = answerOf(settled(answersAt(decide, instants), ['fixed-grid']), 0.01);
+    const { phase_ms, window_ms } = rules[0]!.parameters;
+    const pieces = phase_ms!.pieces ?? [phase_ms!];
+    expect(pieces.some(({ least, most }) => least <= 400 && 400 <= most)).toBe(true);
+    expect(window_ms!.value).toBe(1_900);
+    expect(remarks.join(' ')).toMatch(/If its window is exactly 1900 ms, its phase is between [\d.]+ and [\d.]+ ms/);
+  },
+);
+
+it('names nothing that is not tested, and says what it was', () => {
+  const log = settled(seen, ['fixed']);
+  const answer = answerOf({ ...log, alive: [], untested: log.alive }, 0.1);
+  expect([answer.verdict, answer.rules]).toEqual(['undecided', []]);
+  expect(answer.remarks.join(' ')).toContain('A fixed window that opens at the first request explains the answers');
 });

@@ -183,6 +183,16 @@ describe('what gets no name', () => {
     expect(rules).toEqual([]);
   });
 
+  it('refuses one in six at random, seen from a machine that stalls', () => {
+    const random = new RandomStream(1, 'refusals');
+    const { verdict, rules } = answered(() => (random.uniform() < 0.17 ? LIMITED : 0), {
+      latencyMs: 1,
+      jitterMs: 1,
+      stallMs: 150,
+    });
+    expect([verdict, rules]).toEqual(['undecided', []]);
+  });
+
   it('changes its limit half-way', () => {
     const limits = [10, 6].map((limit) =>
       limiterOf({ primitive: 'fixed_window', params: { limit, window_ms: 1000 } }, 0),

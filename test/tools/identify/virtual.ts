@@ -19,6 +19,8 @@ export interface Network {
   readonly serviceMs?: number;
   /** The most that a third of all volleys is sent too late, as by a busy machine. */
   readonly lateMs?: number;
+  /** The most that all answers of a third of all volleys are read too late, as on a machine that stalls. */
+  readonly stallMs?: number;
   /** How long the investigation searches after the answers of a probe, in ms. */
   readonly searchMs?: number;
 }
@@ -40,7 +42,7 @@ export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs 
 export function played<Found extends Investigated>(
   investigation: Generator<Ask, Found, Answered>,
   decide: Decide,
-  { latencyMs, jitterMs, serviceMs = 0, lateMs = 0, searchMs = 0 }: Network,
+  { latencyMs, jitterMs, serviceMs = 0, lateMs = 0, stallMs = 0, searchMs = 0 }: Network,
   seed: Seed,
   log?: (ask: Ask, answered: Answered) => void,
 ): Found {
@@ -53,24 +55,25 @@ export function played<Found extends Investigated>(
     const { probe, restMs, key } = next.value;
     const startMs = nowMs + Math.max(restMs, searchingMs);
     searchingMs = probe.volleys.length > 0 ? searchMs : 0;
-    const events: { sentMs: number; comesMs: number }[] = [];
+    const events: { sentMs: number; comesMs: number; readsMs: number }[] = [];
     let sendsMs = startMs;
     for (const { atMs, n } of probe.volleys) {
       const byMs = lateMs > 0 && random.uniform() < 1 / 3 ? random.uniform() * lateMs : 0;
       sendsMs = Math.max(sendsMs, startMs + atMs + byMs);
+      const readsMs = sendsMs + (stallMs > 0 && random.uniform() < 1 / 3 ? random.uniform() * stallMs : 0);
       for (let k = 0; k < n; k += 1) {
         const sentMs = sendsMs + k * 0.02;
-        events.push({ sentMs, comesMs: sentMs + way() });
+        events.push({ sentMs, comesMs: sentMs + way(), readsMs });
       }
     }
     const seen: Seen[] = [];
     let stopMs = Infinity;
     // In order of arrival; what is sent after an answer that ends the probe is not sent.
-    for (const { sentMs, comesMs } of events.sort((a, b) => a.comesMs - b.comesMs)) {
+    for (const { sentMs, comesMs, readsMs } of events.sort((a, b) => a.comesMs - b.comesMs)) {
       if (sentMs > stopMs) continue;
       const delay = decide(comesMs, key);
       const admitted = delay !== LIMITED;
-      const answeredMs = comesMs + (admitted ? delay + serviceMs : 0) + way();
+      const answeredMs = Math.max(readsMs, comesMs + (admitted ? delay + serviceMs : 0) + way());
       seen.push({ key, sentMs, answeredMs, decision: admitted ? 'admitted' : 'limited' });
       if (probe.until === (admitted ? 'admitted' : 'limited')) stopMs = Math.min(stopMs, answeredMs);
     }
