@@ -15,7 +15,7 @@
 //   dist/LICENSES.txt             licences of the bundled packages; build/bundled.json lists them for `npm run sbom`
 //
 // `npm run types` makes the type declarations when the package is packed.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -64,14 +64,16 @@ export function routeOf(name) {
 /** Keeps TypeBox from probing `Function`, which the page's policy forbids with an error message. */
 const withoutFunction = { 'globalThis.Function': 'undefined' };
 
+/** Some may be left out. */
+const tools = existsSync('src/tools') ? readdirSync('src/tools') : [];
+
 const page = (path, folder = '') => ({ in: path, out: folder + basename(path, extname(path)) });
 const pages = await build({
   ...forBrowsers,
   entryPoints: [
     ...['home.html', 'home.tsx', 'machine.html', 'machine.tsx'].map((name) => page(`src/web/node/${name}`, 'node/')),
     ...['icon.svg', 'report.ts', 'weir.css'].map((name) => page(`src/web/${name}`)),
-    { in: 'src/tools/sweep/page.ts', out: 'sweep' },
-    { in: 'src/tools/recommend/page.ts', out: 'recommend' },
+    ...tools.map((name) => ({ in: `src/tools/${name}/page.ts`, out: name })).filter((one) => existsSync(one.in)),
   ],
   outdir: 'dist/web',
   loader: { '.html': 'copy', '.svg': 'copy' },
@@ -92,44 +94,7 @@ const verifier = await build({
   define: withoutFunction,
 });
 
-const play = await build({
-  ...forBrowsers,
-  entryPoints: { program: 'src/cli/playground.ts', unpack: 'src/tools/play/unpack.ts' },
-  outdir: 'dist/web/play',
-  // A page opened from disk cannot start module workers.
-  format: 'iife',
-  alias: { 'node:net': './src/tools/play/node-in-page.ts' },
-  inject: ['src/tools/play/node-in-page.ts'],
-  define: withoutFunction,
-  write: false,
-});
-const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
-const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
-const played = (name) => play.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
-
-/** One file. Its policy names scripts and style by hash. */
-put(
-  'dist/web/play.html',
-  `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashed(played('program.js'))} ${hashed(played('unpack.js'))}; worker-src blob:; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Weir playground</title>
-<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
-<style>${style}</style>
-</head>
-<body>
-<div id="play"><noscript>This page needs JavaScript.</noscript></div>
-<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
-<script type="text/plain" id="program">${gzipSync(played('program.js'), { level: 9 }).toString('base64')}</script>
-<script>${played('unpack.js')}</script>
-</body>
-</html>
-`,
-);
+const play = tools.includes('play') ? [await playground()] : [];
 
 /** Native or rarely needed packages, installed beside the package if at all, and one whose threads need its files. */
 const outside = ['autocannon', ...Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })];
@@ -243,7 +208,7 @@ for (const file of ['latin', 'latin-ext', 'greek', 'cyrillic'].flatMap((subset) 
 const chartLibrary = readFileSync('node_modules/chart.js/dist/chart.umd.min.js', 'utf8');
 put('dist/web/chart.umd.js', chartLibrary.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n'));
 
-const inputs = [pages, verifier, play, charts, program, library, client].flatMap(({ metafile }) =>
+const inputs = [pages, verifier, ...play, charts, program, library, client].flatMap(({ metafile }) =>
   Object.keys(metafile.inputs),
 );
 const packages = new Set(inputs.flatMap((path) => path.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []));
@@ -251,6 +216,48 @@ packages.add('node_modules/@fontsource/inter');
 const bundled = [...packages].sort();
 put('build/bundled.json', JSON.stringify(bundled));
 put('dist/LICENSES.txt', bundled.map(licenceOf).join('\n\n'));
+
+/** One file. Its policy names scripts and style by hash. */
+async function playground() {
+  const built = await build({
+    ...forBrowsers,
+    entryPoints: { program: 'src/cli/playground.ts', unpack: 'src/tools/play/unpack.ts' },
+    outdir: 'dist/web/play',
+    // A page opened from disk cannot start module workers.
+    format: 'iife',
+    alias: { 'node:net': './src/tools/play/node-in-page.ts' },
+    inject: ['src/tools/play/node-in-page.ts'],
+    define: withoutFunction,
+    write: false,
+  });
+  const shipped = readdirSync('scenarios').filter((name) => name.endsWith('.yaml'));
+  const scenarios = shipped.map((name) => [name.replace('.yaml', ''), readFileSync(`scenarios/${name}`, 'utf8')]);
+  const played = (name) => built.outputFiles.find(({ path }) => path.endsWith(name)).text.trim();
+
+  put(
+    'dist/web/play.html',
+    `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashed(played('program.js'))} ${hashed(played('unpack.js'))}; worker-src blob:; style-src ${hashed(style)}; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Weir playground</title>
+<link rel="icon" href="data:image/svg+xml;base64,${readFileSync('src/web/icon.svg').toString('base64')}">
+<style>${style}</style>
+</head>
+<body>
+<div id="play"><noscript>This page needs JavaScript.</noscript></div>
+<script type="application/json" id="scenarios">${scriptJson(Object.fromEntries(scenarios))}</script>
+<script type="text/plain" id="program">${gzipSync(played('program.js'), { level: 9 }).toString('base64')}</script>
+<script>${played('unpack.js')}</script>
+</body>
+</html>
+`,
+  );
+  return built;
+}
 
 function licenceOf(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
