@@ -38,7 +38,7 @@ const wrong: readonly Case[] = [
   ['a form', EVENT, 'type=request', '415 unsupported_media_type', undefined, 'application/x-www-form-urlencoded'],
   ['a type that is none', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'json'],
   ['another charset', EVENT, '{"type":"request"}', '415 unsupported_media_type', undefined, 'application/json; charset=latin1'],
-  ...['\n', '\u202e', '\u2066', '\u200b', '\ufeff', '\u0085'].map((one): Case => [`a name with ${escape(one)}`, MACHINES,
+  ...['\n', '\u202e', '\u2066', '\u200b', '\ufeff', '\u0085', '\u{e0001}', '\u{e0169}', '\u{1d173}', '\u034f'].map((one): Case => [`a name with ${escape(one)}`, MACHINES,
     { slug: 'new', display_name: `gate${one}x` }, '400 invalid_input',
     '/display_name has a character that controls, turns the direction of the text, or is invisible']),
   ['half a character', MACHINES, { slug: 'new', display_name: 'a\ud800' }, '400 invalid_input'],
