@@ -24,12 +24,24 @@ for (const part of ['src', 'scenarios', 'package.json', 'tsconfig.json'])
   cpSync(join(root, part), join(copy, part), { recursive: true });
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
-/** What needs a part: without it, the answer names the folder. */
+/** What other folders ask of a leaf: without it, the answer names its folder. All other tools are commands, which are then unknown. */
 const asks = {
-  'src/node/network': ['serve', '--store', 'redis://127.0.0.1:1'],
-  'src/node/envoy': ['serve', '--store', 'memory', '--grpc', '0', '--limit', 'limits.yaml'],
+  'src/node/network': [['serve', '--store', 'redis://127.0.0.1:1']],
+  'src/node/envoy': [['serve', '--store', 'memory', '--grpc', '0', '--limit', 'limits.yaml']],
+  'src/tools/gateway': [
+    ['limiter', 'nginx.conf'],
+    ['replay', 'scenarios/shop.log', '--limit', 'nginx.conf'],
+  ],
+  'src/tools/workers': [
+    ['simulate', 'scenarios/burst.yaml', '--replications', '2', '--workers', 'redis://127.0.0.1:1'],
+  ],
 };
-const leaves = Object.keys(asks);
+const tools = readdirSync(join(root, 'src/tools')).map((name) => `src/tools/${name}`);
+const leaves = [...new Set([...Object.keys(asks), ...tools])];
+writeFileSync(
+  join(copy, 'nginx.conf'),
+  'limit_req_zone $binary_remote_addr zone=a:10m rate=5r/s; server { location / { limit_req zone=a burst=5; } }',
+);
 
 const pathsIn = (folder) =>
   readdirSync(join(copy, folder), { recursive: true }).map((name) => join(folder, name).replaceAll('\\', '/'));
@@ -50,7 +62,8 @@ function wholesWith(text, file, matches) {
     }
   };
   visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }, file));
-  return [...found];
+  const isWithin = (one, other) => one !== other && one.start >= other.start && one.end <= other.end;
+  return [...found].filter((one) => ![...found].some((other) => isWithin(one, other)));
 }
 
 const cut = (text, nodes) =>
@@ -131,11 +144,11 @@ async function faultsWithout(folders) {
   if (faults.length > 0) return faults;
   const burst = await weir('simulate', 'scenarios/burst.yaml', '--out', 'none');
   if (burst.status !== 0) faults.push(burst.said);
-  for (const folder of folders) {
-    const { status, said } = await weir(...asks[folder], '--json');
-    if (status !== 2 || !said.includes(`Build Weir with ${folder}.`))
-      faults.push(`weir ${asks[folder].join(' ')}: ${said}`);
-  }
+  for (const folder of folders)
+    for (const words of asks[folder] ?? []) {
+      const { status, said } = await weir(...words, '--json');
+      if (status !== 2 || !said.includes(`Build Weir with ${folder}.`)) faults.push(`weir ${words.join(' ')}: ${said}`);
+    }
   return faults;
 }
 

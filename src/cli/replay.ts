@@ -6,13 +6,14 @@ import type { Observable } from 'rxjs';
 import type { Plan } from '../core/limiter/plan.js';
 import { families, familyNamed } from '../core/limiter/products/families.js';
 import { sha256Hex } from '../core/schema/canonical.js';
+import { toolNamed } from '../core/schema/optional-package.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
 import type { Candidate } from '../harness/simulate/key-effects.js';
 import type { Refusals } from '../harness/simulate/refusals.js';
-import type { ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
+import type { GatewayFiles, GatewayReplay, ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
 import type { LogOptions, Warning } from '../harness/traffic/log/log-options.js';
 import type { LogReading } from '../harness/traffic/log/read-bytes.js';
 import {
@@ -28,8 +29,8 @@ import {
 import { usageFailure } from '../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
 import {
-  filesGiven,
   type GivenLimiter,
+  gatewayFilesGiven,
   LIMIT_WORDS,
   limiterGiven,
   limiterNotesOf,
@@ -49,7 +50,6 @@ import { cycleMsOf, json, NONE, out, top, windowsIn } from '../report/command/op
 import { CycleLines, Progress } from '../report/command/progress.js';
 import { say, warn } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
-import type { GatewayLimits } from '../tools/gateway/found.js';
 import { checkRefused, refuseBesideGateway } from './replay-refusals.js';
 
 const options = {
@@ -138,7 +138,7 @@ export const replay = command({
     checkRefused(given, gateway !== undefined, !followsRule(limiter) || log.spreadMs === undefined);
     const said = own === undefined ? notes : [...(await limiterNotesOf(own, cycleMs)), ...notes];
     const asked = { given, line, cycleMs, within, log, notes: said };
-    if (gateway !== undefined) return replayOne({ ...asked, notes: gatewayNotes(gateway) }, await ofGateway(gateway));
+    if (gateway !== undefined) return replayOne({ ...asked, notes: gateway.notes }, ofGateway(gateway));
     if (!isCompared) return replayOne(asked, await ofLimiter(asked, limiter));
     for (const option of ['live', 'refused'])
       if (line.has(option))
@@ -167,19 +167,14 @@ async function ofLimiter(asked: Asked, limiter: GivenLimiter): Promise<Replayer>
   };
 }
 
-async function gatewayIn(limit: string): Promise<GatewayLimits | undefined> {
-  const isInFiles = (await filesGiven(limit)) !== undefined;
-  return isInFiles ? (await import('../tools/gateway/given-limits.js')).gatewayLimitsGiven(limit) : undefined;
+async function gatewayIn(limit: string): Promise<GatewayReplay | undefined> {
+  const files = await gatewayFilesGiven(limit);
+  return files && (await toolNamed<(files: GatewayFiles) => Promise<GatewayReplay>>('gateway'))(files);
 }
 
-function gatewayNotes({ notUnderstood, notApplied }: GatewayLimits): string[] {
-  return [...notUnderstood, ...notApplied].map(({ file, line, what }) => `${file}:${line}: ${what}.`);
-}
-
-async function ofGateway(gateway: GatewayLimits): Promise<Replayer> {
-  const { LimitReplay } = await import('../tools/gateway/limit-replay.js');
+function ofGateway(gateway: GatewayReplay): Replayer {
   const run = (common: Common) => {
-    const replayed = new LimitReplay(common.paths, gateway, common);
+    const replayed = gateway.begin(common.paths, common);
     return followReplay(replayed.rows(common.cycleMs), replayed, common);
   };
   return { name: 'limits', run, contract: 'the client' };

@@ -1,7 +1,7 @@
 // Replays a log through a limiter: requests in order of cycle, through one contract or one per key.
 //
 //   log ──► LogRequests: counts by cycle ──► decide ──► rows ──► fold ──► outcome          the run starts while the log is read
-import { lastValueFrom, type OperatorFunction } from 'rxjs';
+import { lastValueFrom, type Observable, type OperatorFunction } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
 import { assembleOutcome } from '../outcome/assemble.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -29,6 +29,24 @@ export interface ReplaySource {
   warnings(limited: number): Warning[];
   /** Of files of a gateway. */
   limits?(): Outcome['limits'];
+}
+
+export interface GatewayFiles {
+  readonly file: string;
+  /** Default: all places. */
+  readonly location: string | undefined;
+}
+
+/** The port for files of a gateway, through whose limits logs are replayed. */
+export interface GatewayReplay {
+  /** What was not understood, or is not applied. */
+  readonly notes: readonly string[];
+  begin(paths: readonly string[], options: LogRequestsOptions): GatewaySource;
+}
+
+interface GatewaySource extends ReplaySource {
+  /** Rows of another call start over: the logs are read again. Errors: Failure of the log readers, `no_requests`. */
+  rows(cycleMs: number): Observable<CycleRow>;
 }
 
 export interface ReplayOptions extends ReplayFacts, LogRequestsOptions {

@@ -24,14 +24,16 @@ export async function limiterGiven(given: string): Promise<GivenLimiter> {
   return 'definition' in limiter || 'paste' in limiter ? limiter : checkLimiter(limiter);
 }
 
-/** The file or folder that `--limit` names, and the place in it; undefined for a limiter in words. */
-export async function filesGiven(given: string) {
-  const { fileIn } = await import('../../harness/scenario/limit-file.js');
-  const isFolder = statSync(given, { throwIfNoEntry: false })?.isDirectory() === true;
-  return fileIn(given) ?? (isFolder ? { file: given, location: undefined } : undefined);
+/** The file or folder of a gateway that `--limit` names, and the place in it; undefined for any other limiter. */
+export async function gatewayFilesGiven(given: string) {
+  const { fileIn, isGatewayFile } = await import('../../harness/scenario/limit-file.js');
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const named = fileIn(given) ?? (isFolder(given) ? { file: given, location: undefined } : undefined);
+  if (named === undefined) return undefined;
+  return isFolder(named.file) || isGatewayFile(named.file, readLimiter(named.file)) ? named : undefined;
 }
 
-export const readLimiter = (file: string): string =>
+const readLimiter = (file: string): string =>
   readText(file, {
     what: `The limiter ${file}`,
     fix: 'Give the path of a configuration, a limiter, a scenario or a definition.',

@@ -1,25 +1,25 @@
 // The limits of a gateway's file or folder that `--limit` names.
-import { statSync } from 'node:fs';
-import { isGatewayFile } from '../../harness/scenario/limit-file.js';
-import { filesGiven, readLimiter } from '../../report/command/limit.js';
+import type { GatewayFiles, GatewayReplay } from '../../harness/simulate/replay.js';
 import { warn } from '../../report/command/say.js';
 import type { GatewayLimits } from './found.js';
 import { noSuchPlace } from './limit-at.js';
 import { fittingLimits } from './limit-changes.js';
 import { filesIn } from './limit-files.js';
+import { LimitReplay } from './limit-replay.js';
 import { limitersInFiles } from './limits-in.js';
 import { notRead } from './unread-formats.js';
 
-/**
- * The limits of a file or folder of a gateway, with the files that it includes; undefined for any other limiter.
- * @throws Failure `invalid_definition` if it has none, or not at the location that is named
- */
-export async function gatewayLimitsGiven(given: string): Promise<GatewayLimits | undefined> {
-  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const named = await filesGiven(given);
-  if (named === undefined) return undefined;
-  const { file, location } = named;
-  if (!isFolder(file) && !isGatewayFile(file, readLimiter(file))) return undefined;
+/** @throws Failure `invalid_definition` if the files have no limit, or not at the location that is named */
+export async function replayThrough({ file, location }: GatewayFiles): Promise<GatewayReplay> {
+  const gateway = await limitsAt(file, location);
+  const { notUnderstood, notApplied } = gateway;
+  return {
+    notes: [...notUnderstood, ...notApplied].map((one) => `${one.file}:${one.line}: ${one.what}.`),
+    begin: (paths, options) => new LimitReplay(paths, gateway, options),
+  };
+}
+
+async function limitsAt(file: string, location: string | undefined): Promise<GatewayLimits> {
   const gateway = fittingLimits(limitersInFiles(await filesIn(file)));
   const { limiters, places, notUnderstood, unread, appliesTo } = gateway;
   if (limiters.length === 0 && unread[0] !== undefined) throw notRead(unread[0].format, file);
