@@ -11,7 +11,7 @@ export const real = (minimum: number, maximum: number, description: string) =>
 
 /**
  * Text in one line that shows all of itself: no control characters, none that turn its direction, none that are invisible. By code point:
- * those beyond U+FFFF stand for themselves, since other languages have other escapes for them.
+ * letters beyond U+FFFF are written as they are, since other languages have other escapes for them.
  */
 export const VISIBLE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]*$';
