@@ -135,6 +135,8 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
     );
   for (const option of ['url', 'seed', ...(given.rate === 'max' ? ['pacing', 'workers'] : [])])
     if (line.has(option)) refuse(option, 'with a URL in the place of the scenario');
+  if (given.rate === 'max' && given.method === 'HEAD')
+    throw usageFailure('--rate max sends no HEAD: it waits for bodies.', 'Give a rate, or use GET.');
   return urls[0];
 }
 

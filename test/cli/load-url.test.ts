@@ -85,6 +85,20 @@ describe('weir load URL', () => {
       expect((await load(url, '--rate', 'max', option)).err).toContain('has no effect');
   });
 
+  it('--rate max sends again what a service did not take that closes its connections, and sends no HEAD', async () => {
+    let all = 0;
+    server = createServer((_, response) => {
+      all += 1;
+      response.setHeader('Connection', all % 3 === 0 ? 'close' : 'keep-alive').end('hello');
+    });
+    await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { code, out } = await load(url, '--rate', 'max', '-c', '2', '--for', '1s', '--json');
+    const { live } = JSON.parse(out);
+    expect([code, live.answers.statuses, live.connections]).toEqual([expect.toBeOneOf(SOUND), { 200: all }, 2]);
+    expect((await load(url, '--rate', 'max', '-m', 'HEAD')).err).toContain('--rate max sends no HEAD');
+  });
+
   it('sends method, headers and body; a body without a method is posted', async () => {
     const { url, asked } = await serving(100);
     const file = join(temporaryFolder(), 'body.txt');

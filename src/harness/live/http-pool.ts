@@ -278,7 +278,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function breakageOf(error: Error): Breakage {
+export function breakageOf(error: Error): Breakage {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED') return { kind: 'refused', words: 'Connection refused.' };
   if (error.name === 'HTTPParserError') return { kind: 'not_http', words: `It speaks no HTTP: ${error.message}.` };

@@ -4,7 +4,7 @@ import type { Ticket } from '../../core/time/agenda.js';
 import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { AnswerTally } from './answer-tally.js';
-import type { HttpPool, PoolAnswer } from './http-pool.js';
+import type { HttpPool, PoolAnswer, PoolRequest, RequestListener } from './http-pool.js';
 import type { RequestFault } from './request-log.js';
 import type { RequestObserver, SentRequest } from './request-observer.js';
 import type { DecidedAnswer, Target } from './target.js';
@@ -33,13 +33,27 @@ export class RequestsInFlight {
 
   /** @param intendedMs the scheduled instant; its cycle is the planned one */
   launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
+    this.#add(contract, intendedMs, cost, onEnd).start();
+  }
+
+  #add(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): RequestInFlight {
     const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
       this.#land(request);
       onEnd?.(end);
       if (this.#all.length === 0) this.#whenEmpty?.();
     });
     request.place = this.#all.push(request) - 1;
-    request.start();
+    return request;
+  }
+
+  requestOf(contract: number): PoolRequest {
+    return this.#options.target.request(contract);
+  }
+
+  /** A request that goes out now by another way. @returns takes its answer, before its end alone */
+  adopt(contract: number, onEnd: () => void): RequestListener {
+    const { clock } = this.#options;
+    return this.#add(contract, clock.now(), undefined, onEnd).adopt();
   }
 
   landed(): Promise<void> {
@@ -80,16 +94,27 @@ class RequestInFlight implements SentRequest {
   }
 
   start(): void {
-    const { clock, pool, target, timeoutMs } = this.#options;
+    const { pool, target } = this.#options;
+    this.#cancel = pool.fire(target.request(this.contract, this.cost), this.#listen());
+  }
+
+  adopt(): RequestListener {
+    const listener = this.#listen();
+    listener.started();
+    return listener;
+  }
+
+  #listen(): RequestListener {
+    const { clock, timeoutMs } = this.#options;
     this.#timeout = clock.agenda.at(Math.max(this.intendedMs, clock.now()) + timeoutMs, Rank.client, this.#timeOut);
-    this.#cancel = pool.fire(target.request(this.contract, this.cost), {
+    return {
       started: () => this.#started(clock.now()),
       answered: (answer) => this.#answered(answer),
       broke: ({ kind, words }) => {
         if (kind === 'refused') this.#options.onGone(words);
         this.#fault(kind, words);
       },
-    });
+    };
   }
 
   #started(nowMs: number): void {

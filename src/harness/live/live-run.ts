@@ -311,7 +311,7 @@ class LiveSession {
         this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
       reportedBefore: this.#reportedBefore,
       streamLost: this.#listener?.isLost ?? false,
-      connections: connection.pool.mostConnected,
+      connections: this.#sending.connections ?? connection.pool.mostConnected,
       waited: connection.pool.waited,
       gone: this.#gone,
       isPartial: this.#isPartial,

@@ -21,7 +21,7 @@ import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
 import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
-import { CLOSED_LOOP, closedLoop, PacedSender, type Pacing, scheduleOf, upTo } from './paced-sender.js';
+import { PacedSender, type Pacing, scheduleOf, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
 import { warmUpSender } from './warm-up.js';
@@ -100,9 +100,11 @@ async function sent(
         cycleMs: live.cycleMs,
       });
     }
+    const loop = inFlight === undefined ? undefined : await import('./closed-loop.js');
+    const closed = await loop?.closedLoop(connection, inFlight!, traffic.cycles);
     const sending = (stage: Stage): Sending => {
       if (generators !== undefined) return generators.sending(stage);
-      if (inFlight !== undefined) return closedLoop(stage, inFlight, traffic.cycles);
+      if (closed !== undefined) return closed.sending(stage);
       if (live.clients.length > 0) return new LiveClients(live, traffic, stage);
       return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, pacing);
     };
@@ -110,7 +112,7 @@ async function sent(
     const notes = [
       ...live.notes,
       ...traffic.notes,
-      ...(inFlight === undefined ? [] : [CLOSED_LOOP]),
+      ...(closed === undefined ? [] : [closed.note]),
       ...(live.network === undefined ? [] : ['The network of the scenario is simulated only: the target has its own.']),
       ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
     ];

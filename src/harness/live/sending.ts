@@ -12,6 +12,8 @@ export interface Sending {
   readonly rateRestored?: (contract: number) => void;
   /** Whether a schedule determines when requests are sent; otherwise the intended instant is the sending. */
   readonly isScheduled: boolean;
+  /** Of a sender that has its own; otherwise those of the pool. */
+  readonly connections?: number;
   readonly figures?: () => ClientFigures[];
   readonly series?: (lastCycle: number) => Series;
   /** For generators elsewhere: resolves when all their rows have arrived. */

@@ -1,4 +1,4 @@
-// Capacity of a node: its hot routes at saturation (by autocannon, used only here), and the highest rate that keeps the 99th percentile of
+// Capacity of a node: its hot routes at saturation (by autocannon), and the highest rate that keeps the 99th percentile of
 // the latency under a bound.
 //
 //   saturation   every connection sends again after each answer: the maximum rate
