@@ -33,6 +33,11 @@ function expectBound(figure: number, bound: number, slack: number, what: string,
   expect(figure, `${what}: ${figure}. Lower its bound of ${bound} to that.`).toBeGreaterThanOrEqual(bound - slack);
 }
 
+/** The failure names each place, and says what to do. */
+function expectNone(found: readonly string[], instead: string) {
+  expect(found, [instead, ...found].join('\n')).toEqual([]);
+}
+
 /** Each is lowered by the change that earns it. A change that mends a fault or adds what was asked for may raise lines, and says by how many. */
 const most = {
   folders: {
@@ -55,7 +60,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_832,
-  test: 59_921,
+  test: 59_937,
   longLines: 107,
   commands: 15,
   options: 93,
@@ -83,7 +88,10 @@ describe('lines', () => {
   });
 
   it('a file is one sitting: at most 400 lines', () => {
-    expect(files.filter((path) => linesOf(path) > 400)).toEqual([]);
+    expectNone(
+      files.filter((path) => linesOf(path) > 400),
+      'Give a part of it, with a name of its own, a file.',
+    );
   });
 
   it('a line has at most 160 characters', () => {
@@ -263,7 +271,7 @@ describe('files and imports', () => {
     const first = textOf(path)
       .replace(/^#!.*\n/, '')
       .split('\n')[0]!;
-    expect(first).toMatch(/^\/\/ \S/);
+    expect(first, 'Begin the file with a comment: `// What it is for.`').toMatch(/^\/\/ \S/);
   });
 
   it.each([
@@ -274,13 +282,17 @@ describe('files and imports', () => {
     ['src/harness/simulate/replay.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon|undici)/],
     ['src/harness/live/load.ts', /^(@redis.client|fastify|better-sqlite3|bullmq|@napi-rs|autocannon)/],
   ])('%s is loaded without what is not always needed: %s', (path, unneeded) => {
-    expect([...loadedOf(path)].filter((to) => unneeded.test(to))).toEqual([]);
+    expectNone(
+      [...loadedOf(path)].filter((to) => unneeded.test(to)),
+      'Load it where it is used: `await import(…)`.',
+    );
   });
 
   it('an optional package has one version, wherever it is named', () => {
     const { optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(textOf('package.json'));
     const { 'better-sqlite3': _loadedByItself, ...others } = { ...optionalDependencies, ...peerDependencies };
-    expect(Object.assign({}, ...Object.values(features).map(({ packages }) => packages))).toEqual(others);
+    const named = Object.assign({}, ...Object.values(features).map(({ packages }) => packages));
+    expect(named, 'Give `features` of optional-package.ts the versions of package.json.').toEqual(others);
     expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
   });
 
@@ -310,7 +322,9 @@ describe('files and imports', () => {
     );
     const all = [...shipped, ...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
     // These two are copied as files.
-    expect(named.sort()).toEqual([...new Set([...all, '@fontsource/inter', 'chart.js'])].sort());
+    const instead =
+      'Say in the table of src/README.md what each package is for that is shipped, and nothing of others.';
+    expect(named.sort(), instead).toEqual([...new Set([...all, '@fontsource/inter', 'chart.js'])].sort());
   });
 
   it('imports follow the arrows of src/README.md', () => {
@@ -320,7 +334,7 @@ describe('files and imports', () => {
         return why === undefined ? [] : [`${path} -> ${to}: ${why}`];
       }),
     );
-    expect(wrong).toEqual([]);
+    expectNone(wrong, 'Turn these imports:');
   });
 
   it('no files import each other in a circle, not even later or for a type', () => {
@@ -337,7 +351,7 @@ describe('files and imports', () => {
       seen.set(path, 'done');
     };
     for (const path of files) visit(path, []);
-    expect(circles).toEqual([]);
+    expectNone(circles, 'Move what two of a circle share to a file below both.');
   });
 
   it('a command loads its work when it runs: help and a wrong option are answered without it', () => {
@@ -353,7 +367,7 @@ describe('files and imports', () => {
         .map((to) => `${path} -> ${to}`),
     );
     expect(commands.length).toBeGreaterThan(20);
-    expect(heavy, 'use instead: `await import(…)` inside `run`').toEqual([]);
+    expectNone(heavy, 'Load it when the command runs: `await import(…)` inside `run`.');
   });
 
   it('what is exported is used in another file, or a test specifies it', () => {
@@ -365,7 +379,7 @@ describe('files and imports', () => {
         .filter(([, name]) => !isUsed(name!, path))
         .map(([, name]) => `${path}: ${name}`),
     );
-    expect(unused).toEqual([]);
+    expectNone(unused, 'Remove it, or its `export`.');
   });
 
   /** The library gives its users names that its folders have inside, too. */
@@ -379,7 +393,7 @@ describe('files and imports', () => {
         places.set(name!, (places.get(name!) ?? new Set()).add(path));
     const twice = [...places].filter(([name, where]) => where.size > 1 && !ofTheLibrary.has(name));
     const found = twice.map(([name, where]) => `${name}: ${[...where].join(', ')}`);
-    expect(found).toEqual([]);
+    expectNone(found, 'Use the one there is, or give the other a name of its own.');
   });
 
   it('a type is exported for another file that names it', () => {
@@ -392,12 +406,14 @@ describe('files and imports', () => {
           .filter(([, name]) => ![...words].some(([other, has]) => other !== path && has.has(name!)))
           .map(([, name]) => `${path}: ${name}`),
       );
-    expect(unnamed).toEqual([]);
+    expectNone(unnamed, 'Remove its `export`.');
   });
 
   it('no file is named after nothing', () => {
-    expect(files.filter((path) => /(^|\/)(index|utils?|helpers?|types|manager|common|misc)\.ts$/.test(path))).toEqual(
-      [],
+    const nothing = /(^|\/)(index|utils?|helpers?|types|manager|common|misc)\.ts$/;
+    expectNone(
+      files.filter((path) => nothing.test(path)),
+      'Name it after what it has.',
     );
   });
 });
