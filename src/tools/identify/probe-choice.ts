@@ -49,6 +49,8 @@ const MOST_FRUITLESS = 4;
 const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
 const DISTINGUISHING = 'what distinguishes them';
+/** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named; a rare one always. */
+const FEW_ANSWERS = 100;
 /** Series that repeat what is expected, until the answers test what explains them. */
 const MOST_SERIES = 3;
 
@@ -119,8 +121,11 @@ export class Choices {
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming(state: InvestigationState): Choice | undefined {
     const { alive, evidence, left } = state;
-    const isEnough = alive.some(({ best }) => isTested(best, evidence));
-    const most = isEnough ? Number(alive.length > 1 || !this.#hasPredicted) : MOST_SERIES;
+    // There are many rare rules, and one of them may come near to what is none.
+    const isRare = alive.some(({ best }) => best.structure.isFine);
+    const isEnough = alive.length === 1 && this.#hasPredicted && !isRare && evidence.seen.length >= FEW_ANSWERS;
+    const leastSeries = isEnough ? 0 : 1;
+    const most = alive.some(({ best }) => isTested(best, evidence)) ? leastSeries : MOST_SERIES;
     if (alive.length === 0 || this.#series >= most) return undefined;
     this.#series += 1;
     const { probe: whole, restMs } = confirming(alive[0]!);

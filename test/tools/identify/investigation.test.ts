@@ -1,7 +1,7 @@
 // Limiters in virtual time, behind latency and jitter: each is recognised with its numbers, and one that is none of them gets no name.
 import { describe, expect, it } from 'vitest';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
-import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
+import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { answerOf } from '../../../src/tools/identify/answer.js';
 import { investigate } from '../../../src/tools/identify/investigation.js';
@@ -191,6 +191,20 @@ describe('what gets no name', () => {
       stallMs: 150,
     });
     expect([verdict, rules]).toEqual(['undecided', []]);
+  });
+
+  it('has a second limit, over a longer time', () => {
+    // A rare rule explains 92 answers: it is named only if it predicts a further series.
+    const limits = [
+      { limit: 5, window_ms: 1_000 },
+      { limit: 20, window_ms: 10_000 },
+    ].map((params) => ruleOf({ primitive: 'sliding_log', params }));
+    const states = limits.map((rule) => rule.fresh(0));
+    const decide: Decide = (tMs) => {
+      if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
+      return Math.max(...limits.map((rule, k) => rule.decide(states[k], tMs, 1, 0)));
+    };
+    expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, 5).rules).toEqual([]);
   });
 
   it('changes its limit half-way', () => {
