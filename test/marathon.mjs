@@ -26,7 +26,7 @@ const stages = [
   ['clocks that step, processes that stop', 'node/clock-steps node/clock-behind node/stopped'],
   ['Redis killed, stopped, without memory, failed over', 'node/network-faults'],
   ['scenarios over three nodes, one of them killed', 'node/network-scenarios', 'WEIR_SCENARIOS', 100],
-  ['workers killed', 'cli/worker'],
+  ['workers killed', 'workers/command'],
   ['memory of a keyed gate, random keys', 'node/keyed-memory', 'WEIR_KEYS', 1_000_000],
   ['minutes of a page with twenty contracts', 'node/machine-frames', 'WEIR_PAGE_MINUTES', 10],
   ['limiters over drawn networks, seeds of each', 'explain/rules', 'WEIR_SEEDS', 20],

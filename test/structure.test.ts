@@ -60,7 +60,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_837,
-  test: 59_937,
+  test: 59_946,
   longLines: 107,
   commands: 15,
   options: 93,
