@@ -48,6 +48,9 @@ export const limiter = command({
 
 type Given = GivenTo<typeof options>;
 
+/** The file is read once for each: 200 take two seconds, 2,000 would take minutes. */
+const MOST_PLACES = 200;
+
 interface Shown {
   readonly title: string;
   readonly limiter: GivenLimiter;
@@ -90,6 +93,11 @@ async function limitersIn(words: readonly string[], given: Given): Promise<Shown
     texts.map(async (one, at) => {
       const named = limiters[at]!;
       const places = 'paste' in named && !('location' in named) ? placesIn(String(named['paste'])) : [];
+      if (places.length > MOST_PLACES)
+        throw usageFailure(
+          `${one} has limits at ${places.length} places, and up to ${MOST_PLACES} are shown.`,
+          `Name one: weir limiter '${one} at ${places[0]}'.`,
+        );
       const notedOf = (note: string) => (texts.length > 1 ? `${one}: ${note}` : note);
       const all = places.length > 1 ? places.map((location) => ({ ...named, location })) : [named];
       return Promise.all(

@@ -181,6 +181,21 @@ describe('weir limiter', () => {
     expect((await shownOf(`${path} at ${place}`)).limiter).toEqual({ like: 'kong', minute: 30 });
   });
 
+  it('a configuration of very many places is not shown at once, and one of its places is', async () => {
+    const zones = (line: (zone: number) => string) => Array.from({ length: 201 }, (_, zone) => line(zone)).join('\n');
+    const path = file(
+      'many.conf',
+      `${zones((zone) => `limit_req_zone $binary_remote_addr zone=z${zone}:1m rate=5r/s;`)}
+      server { ${zones((zone) => `location /p${zone} { limit_req zone=z${zone} burst=${zone + 1}; }`)} }`,
+    );
+    const { code, err } = await weirHere(['limiter', path]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/has limits at 201 places, and up to 200 are shown.*Name one/s),
+    ]);
+    expect((await shownOf(`${path} at location /p7`)).rule.params).toMatchObject({ burst: 8 });
+  });
+
   it('says of which of several limiters a note is', async () => {
     const zone = 'limit_req_zone $host zone=a:1m rate=10r/s;';
     const of = (line: string) => `${zone}\n${line}\nlimit_req zone=a;\n`;
