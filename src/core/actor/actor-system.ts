@@ -1,8 +1,6 @@
 // The actors of an inspected run: one XState system, in which every message has a sender.
 //
-//   send('agenda', 'phone/0', wake)   ─►   agenda: relay { to, message }   ─►   phone/0: wake, sent by agenda
-//
-// XState takes the actor whose action sends as the sender. So each actor has a transition that sends on request.
+//   send('agenda', phone, wake)   ─►   phone/0: wake, sent by agenda
 import {
   type Actor,
   type AnyActorLogic,
@@ -10,10 +8,10 @@ import {
   createActor,
   createMachine,
   type EventObject,
+  type InspectedEventEvent,
   type InspectionEvent,
   type Observer,
   type Snapshot,
-  sendTo,
 } from 'xstate';
 
 export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
@@ -21,32 +19,22 @@ export type Inspect = Observer<InspectionEvent> | ((event: InspectionEvent) => v
 /** An actor by its name, or a contract by its index. */
 export type Party = string | number;
 
-/** Event type that makes an actor send. Traces omit it. */
-export const RELAY = 'weir.say';
-
-interface RelayEvent extends EventObject {
-  readonly to: AnyActorRef;
-  readonly message: EventObject;
-}
-
-const relay = sendTo(
-  ({ event }: { event: EventObject }) => (event as RelayEvent).to,
-  ({ event }: { event: EventObject }) => (event as RelayEvent).message,
-);
-
-/** For the root of a machine: its actor then sends in its own name. */
-export const relaying = { [RELAY]: { actions: relay } };
-
-/** Parties without a machine: arrivals, agenda, network, service. */
-const relayMachine = createMachine({ on: relaying } as never);
+/** Parties that send and receive nothing themselves: arrivals, agenda, network, service. */
+const bystander = createMachine({});
 
 export class ActorSystem {
   readonly #root: AnyActorRef;
   readonly #actors = new Map<string, AnyActorRef>();
   readonly #contracts: AnyActorRef[] = [];
+  #sender: AnyActorRef | undefined;
 
   constructor(inspect: Inspect) {
-    const root = createActor(relayMachine, { id: 'run', inspect });
+    const hear = typeof inspect === 'function' ? inspect : (event: InspectionEvent) => inspect.next?.(event);
+    // XState knows no sender of an event that comes from outside of an actor.
+    const root = createActor(bystander, {
+      id: 'run',
+      inspect: (event) => hear(isFromOutside(event) ? { ...event, sourceRef: this.#sender } : event),
+    });
     // The sender gets the error of a child. It is not thrown again in a later tick.
     root.subscribe({ error: () => undefined });
     this.#root = root.start();
@@ -67,11 +55,21 @@ export class ActorSystem {
   }
 
   send<Message extends EventObject>(from: Party, to: Party | AnyActorRef, message: Message): void {
-    this.#of(from).send({ type: RELAY, to: typeof to === 'object' ? to : this.#of(to), message } as EventObject);
+    const before = this.#sender;
+    this.#sender = this.#of(from);
+    try {
+      (typeof to === 'object' ? to : this.#of(to)).send(message);
+    } finally {
+      this.#sender = before;
+    }
   }
 
   #of(party: Party): AnyActorRef {
     if (typeof party === 'number') return this.#contracts[party] ?? this.#of(`contract ${party}`);
-    return this.#actors.get(party) ?? this.add(party, relayMachine).start();
+    return this.#actors.get(party) ?? this.add(party, bystander).start();
   }
+}
+
+function isFromOutside(event: InspectionEvent): event is InspectedEventEvent {
+  return event.type === '@xstate.event' && event.sourceRef === undefined;
 }

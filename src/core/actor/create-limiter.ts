@@ -13,8 +13,8 @@ import { planContract } from '../limiter/validate.js';
 import { Failure } from '../schema/failure.js';
 import { cycleMsFor } from '../schema/quantity.js';
 import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
-import { ActorSystem, type Inspect } from './actor-system.js';
-import { interpretedMoves } from './interpreted-moves.js';
+import type { Inspect } from './actor-system.js';
+import { ContractActors } from './contract-actor.js';
 
 export interface WindowOptions {
   /** Requests that a window may hold, a whole number from 1. Default: 100. */
@@ -129,10 +129,10 @@ function refused(path: string, message: string, what = 'The limiter cannot decid
  * A gate to embed: counts and decides like a contract of the node, in memory, without operators and without a record.
  * `makeGate(plan, cycleOf(now, CYCLE_MS)).decide(1, cycleOf(now, CYCLE_MS))` returns how many of one are admitted.
  * @param cycle of its start
- * @param inspect receives every request and every cycle, for traces
+ * @param inspect receives every move, for traces
  * @param cycleMs for a plan with a rule. Default: 777
  */
 export function makeGate(plan: Plan, cycle: number, inspect?: Inspect, cycleMs = CYCLE_MS): Gate {
-  const moves = inspect && interpretedMoves(plan.definition.name, new ActorSystem(inspect));
-  return new Gate(plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), moves });
+  const actors = inspect && new ContractActors(inspect);
+  return new Gate(plan, { cycle, cycleMs, nowMs: startOf(cycle, cycleMs), actors });
 }

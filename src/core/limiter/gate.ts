@@ -12,12 +12,12 @@
 // The state decides: a hold or a manual move can keep a state that admits what the rule refuses.
 //
 // While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
+import { ContractActor, type ContractActors } from '../actor/contract-actor.js';
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { IntegerRange } from './expression/integer-set.js';
 import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
 import { type ContractEvent, countAt } from './guards.js';
-import { type Moves, positionAfter, transitionAt } from './moves.js';
 import { type CompiledTransition, type Plan, quietBand } from './plan.js';
 import { NEVER } from './rule/rule.js';
 import { advanceTo, cycleAt, offsetOf, restoreWindow, type WindowImage, WindowRing } from './window.js';
@@ -44,13 +44,12 @@ export interface GateImage {
 interface GateSetup extends GateTime {
   readonly cycle: number;
   readonly owner?: GateOwner | undefined;
-  readonly moves?: ((plan: Plan, image: GateImage) => Moves) | undefined;
+  readonly actors?: ContractActors | undefined;
+  /** Of its actor, for traces. Default: that of the definition. */
+  readonly name?: string | undefined;
   readonly image?: GateImage | undefined;
   readonly head?: GateHead | undefined;
 }
-
-/** Back-off of a refused trigger: 1, 2, 4 ... cycles up to this, as each try writes a row. A transition ends it. */
-const LONGEST_BACK_OFF = 1_024;
 
 const ANY: IntegerRange = { lo: 0, hi: Number.POSITIVE_INFINITY };
 const NONE: IntegerRange = { lo: Number.POSITIVE_INFINITY, hi: Number.NEGATIVE_INFINITY };
@@ -58,27 +57,23 @@ const NONE: IntegerRange = { lo: Number.POSITIVE_INFINITY, hi: Number.NEGATIVE_I
 export class Gate {
   readonly plan: Plan;
   readonly cycleMs: number;
-  state = 0;
-  heldUntilCycle = 0;
-  refusals = 0;
   delayMs = 0;
   /** `count` after the last decision by a rule, or in which a guard could hold. */
   level = 0;
   readonly gauges: readonly Gauge[];
   readonly #rule: RuleGauge | undefined;
-  readonly #moves: Moves | undefined;
+  readonly #actor: ContractActor;
   readonly #owner: GateOwner;
   readonly #head: GateHead;
   #nowMs = 0;
 
-  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, moves, image, head }: GateSetup) {
+  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, actors, name, image, head }: GateSetup) {
     const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
     this.plan = plan;
     this.cycleMs = cycleMs;
-    this.state = plan.states.findIndex(({ name }) => name === start.state);
-    this.heldUntilCycle = start.heldUntilCycle;
-    this.refusals = start.refusals ?? 0;
-    this.#moves = moves?.(plan, start);
+    const state = plan.states.findIndex((one) => one.name === start.state);
+    const { heldUntilCycle, refusals = 0 } = start;
+    this.#actor = new ContractActor(plan, { state, heldUntilCycle, refusals }, actors, name);
     this.#owner = owner;
     this.#head = head ?? new GateHead(plan, cycle);
     this.#nowMs = start.rule?.atMs ?? nowMs;
@@ -102,12 +97,17 @@ export class Gate {
     return Math.max(this.#nowMs, startOf(this.cycle, this.cycleMs));
   }
 
-  get admits(): boolean {
-    return this.#head.isOpen;
+  /** Index into the states of the plan. */
+  get state(): number {
+    return this.#actor.record.state;
   }
 
-  get needsEveryEvent(): boolean {
-    return this.#moves !== undefined;
+  get heldUntilCycle(): number {
+    return this.#actor.record.heldUntilCycle;
+  }
+
+  get admits(): boolean {
+    return this.#head.isOpen;
   }
 
   /** Since the gate was made; events of an image are only in the windows. */
@@ -125,7 +125,7 @@ export class Gate {
   }
 
   get isAsNew(): boolean {
-    const isFree = this.heldUntilCycle <= this.cycle && this.refusals === 0;
+    const isFree = this.heldUntilCycle <= this.cycle && this.#actor.record.refusals === 0;
     return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
   }
 
@@ -222,8 +222,8 @@ export class Gate {
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs } = this;
     const nextCycleMs = startOf(cycle + 1, cycleMs);
-    let first = this.needsEveryEvent && this.gauges.some(({ value }) => value > 0) ? nextCycleMs : NEVER;
-    if (cycle < this.heldUntilCycle) return Math.min(first, startOf(this.heldUntilCycle, cycleMs));
+    if (cycle < this.heldUntilCycle) return startOf(this.heldUntilCycle, cycleMs);
+    let first = NEVER;
     for (const gauge of this.gauges) {
       // Due, but just evaluated: the next transition of a chain fires in the next cycle.
       first = Math.min(first, isQuiet(gauge) ? gauge.leavesBandMs(Math.min(first, lastMs)) : nextCycleMs);
@@ -232,9 +232,9 @@ export class Gate {
   }
 
   image(): GateImage {
-    const { heldUntilCycle, refusals } = this;
+    const { state, heldUntilCycle, refusals } = this.#actor.record;
     return {
-      state: this.plan.states[this.state]!.name,
+      state: this.plan.states[state]!.name,
       heldUntilCycle,
       windows: this.gauges.map((gauge) => gauge.image()),
       ...(this.#rule === undefined ? {} : { rule: this.#rule.ruleImage }),
@@ -297,7 +297,7 @@ export class Gate {
 
   /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
   #reachOf(n: number, aggregates: readonly number[], isOne = false): number {
-    // Another window has left its band: the next event moves the contract. Or the machine must receive each event.
+    // Another window has left its band: the next event moves the contract.
     if (isOne ? !this.gauges.every(isQuiet) : !this.#isQuiet()) return 1;
     let reach = n;
     for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
@@ -305,7 +305,6 @@ export class Gate {
   }
 
   #isQuiet(): boolean {
-    if (this.needsEveryEvent) return false;
     for (const gauge of this.gauges) if (!isQuiet(gauge)) return false;
     return true;
   }
@@ -316,31 +315,18 @@ export class Gate {
   }
 
   send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
-    const transition =
-      this.#moves === undefined ? transitionAt(this.plan, this, event) : this.#moves.transitionAt(event);
-    const isRefused =
-      transition !== undefined &&
-      !this.#owner.recordTransition({ event, transition, count: countAt(event, transition.trigger?.aggregate ?? 0) });
-    if (isRefused) {
-      if (event.type === 'aggregate') this.#backOff(event.cycle);
-      return 'refused';
+    const transition = this.#actor.due(event);
+    if (transition === undefined) {
+      this.#refresh();
+      return 'stayed';
     }
-    if (transition !== undefined) this.refusals = 0;
-    this.#take(event, transition);
-    return transition === undefined ? 'stayed' : 'moved';
-  }
-
-  #backOff(cycle: number): void {
-    const holdCycles = Math.min(2 ** this.refusals, LONGEST_BACK_OFF);
-    this.refusals += 1;
-    this.#take({ type: 'refused', cycle, holdCycles }, undefined);
-  }
-
-  #take(event: ContractEvent, transition: CompiledTransition | undefined): void {
-    const { state, heldUntilCycle } = this.#moves?.after(event) ?? positionAfter(this, event, transition);
-    this.state = state;
-    this.heldUntilCycle = heldUntilCycle;
+    const count = countAt(event, transition.trigger?.aggregate ?? 0);
+    const isTaken = this.#owner.recordTransition({ event, transition, count });
+    if (isTaken) this.#actor.take(event);
+    // A move that somebody asked for is not tried again.
+    else if (event.type === 'aggregate') this.#actor.take({ type: 'refused', cycle: event.cycle });
     this.#refresh();
+    return isTaken ? 'moved' : 'refused';
   }
 
   #refresh(): void {
@@ -351,7 +337,7 @@ export class Gate {
       gauge.hi = band.hi;
     }
     const [only] = this.gauges;
-    const isOne = this.gauges.length === 1 && !this.needsEveryEvent && this.#rule === undefined;
+    const isOne = this.gauges.length === 1 && this.#rule === undefined;
     const quiet = isOne ? { hi: only!.hi, calmUntil: this.#calmUntil(only!) } : NEVER_QUIET;
     setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
   }

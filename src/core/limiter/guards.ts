@@ -1,11 +1,10 @@
-// The events of a contract's machine, and the meaning of its guards and actions. XState runs these functions
-// (actor/contract-machine.ts); a gate runs what compile.ts makes of them.
+// The events of a contract's machine, and the meaning of its guards and actions, which XState runs (actor/contract-machine.ts).
 //
 //   event                                        guard                                    actions
 //   aggregate {cycle, counts}                    held                                     none: nothing moves a held contract
 //                                                countIn {aggregate, ranges}              fire, hold, emit ...
 //   move {to, cycle, counts, input, holdCycles}  asksFor {to, aggregate, fires_when}      fire, hold, emit ...
-//   refused {cycle, holdCycles}                                                           hold
+//   refused {cycle}                                                                       backOff
 //
 // The first transition whose guard holds is taken. Time arrives as the cycle of an event, never by a timer.
 import { parseCondition, type ReadCondition } from './expression/condition.js';
@@ -29,10 +28,10 @@ export interface MoveEvent {
   readonly by?: string | undefined;
 }
 
+/** The operator of a transition on counts refused. */
 interface RefusedEvent {
   readonly type: 'refused';
   readonly cycle: number;
-  readonly holdCycles: number;
 }
 
 export type ContractEvent = AggregateEvent | MoveEvent | RefusedEvent;
@@ -59,7 +58,14 @@ export type Fire = {
 };
 export type Emit = { readonly event: string; readonly aggregate: number };
 
-export function held(heldUntilCycle: number, { cycle }: ContractEvent): boolean {
+/** The context of the machine. */
+export interface Held {
+  readonly heldUntilCycle: number;
+  /** Refusals since the last transition. */
+  readonly refusals: number;
+}
+
+export function held({ heldUntilCycle }: Held, { cycle }: ContractEvent): boolean {
   return cycle < heldUntilCycle;
 }
 
@@ -85,8 +91,15 @@ export const INPUT = 'input.';
 
 const conditions = new WeakMap<AsksFor, ReadCondition>();
 
-export function heldUntil(event: ContractEvent): number {
-  return event.cycle + (event.type === 'aggregate' ? 0 : event.holdCycles);
+export function hold(event: ContractEvent): Held {
+  return { heldUntilCycle: event.cycle + (event.type === 'move' ? event.holdCycles : 0), refusals: 0 };
+}
+
+/** 1, 2, 4 ... cycles up to this, as each try writes a row. A transition ends it. */
+const LONGEST_BACK_OFF = 1_024;
+
+export function backOff({ refusals }: Held, { cycle }: ContractEvent): Held {
+  return { heldUntilCycle: cycle + Math.min(2 ** refusals, LONGEST_BACK_OFF), refusals: refusals + 1 };
 }
 
 export function countAt(event: ContractEvent, aggregate: number): number {

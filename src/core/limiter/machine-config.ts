@@ -1,5 +1,5 @@
 // The machine of a definition as an XState config: plain JSON, so it can be stored, sent and opened in XState's visual tools. compile.ts
-// compiles it for decisions. The meaning of its guards and actions: guards.ts.
+// makes bands of it. The meaning of its guards and actions: guards.ts.
 import { findOperator } from '../operator/registry.js';
 import type { Fault } from '../schema/failure.js';
 import {
@@ -11,7 +11,7 @@ import {
 } from './definition.js';
 import { ExpressionError, parseCondition, type Vocabulary } from './expression/condition.js';
 import { ALL, type IntegerSet, intersection } from './expression/integer-set.js';
-import { type AsksFor, type CountIn, type Emit, type Fire, INPUT } from './guards.js';
+import { type AsksFor, type CountIn, type Emit, type Fire, type Held, INPUT } from './guards.js';
 import type { Steps } from './plan.js';
 
 interface Taken {
@@ -24,14 +24,14 @@ interface Taken {
   readonly description: string;
 }
 
-type Held = { readonly guard: 'held'; readonly description: string };
+type Stays = { readonly guard: 'held'; readonly description: string };
 type OnCounts = Taken & { readonly guard: { readonly type: 'countIn'; readonly params: CountIn } };
 type OnMove = Taken & { readonly guard: { readonly type: 'asksFor'; readonly params: AsksFor } };
 
 interface StateConfig {
   readonly description: string;
   readonly tags: readonly 'admits'[];
-  readonly on: { readonly aggregate: readonly [Held, ...OnCounts[]]; readonly move: readonly OnMove[] };
+  readonly on: { readonly aggregate: readonly [Stays, ...OnCounts[]]; readonly move: readonly OnMove[] };
 }
 
 export interface MachineConfig {
@@ -39,14 +39,14 @@ export interface MachineConfig {
   readonly description: string;
   readonly meta: object;
   readonly initial: string;
-  readonly context: { readonly heldUntilCycle: number };
+  readonly context: Held;
   readonly on: object;
   readonly states: Readonly<Record<string, StateConfig>>;
 }
 
 const needs = {
   guards: ['held', 'countIn', 'asksFor'],
-  actions: ['fire', 'hold', 'emit'],
+  actions: ['fire', 'hold', 'backOff', 'emit'],
   from: '@weir/cli',
   run: "import { createActor } from 'xstate'; import { contractMachine } from '@weir/cli'; createActor(contractMachine(config)).start()",
 };
@@ -84,8 +84,10 @@ export function* configOf(
     description: `Contract ${definition.name} ${definition.version}. Its guards and actions are those of @weir/cli: see meta.needs.`,
     meta: { definition: rest, needs },
     initial: names.find((name) => states[name]!.initial === true) ?? '',
-    context: { heldUntilCycle: Number.MIN_SAFE_INTEGER },
-    on: { refused: { description: 'The operator refused; due again after the hold.', actions: ['hold'] } },
+    context: { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 },
+    on: {
+      refused: { description: 'The operator refused; due again after a hold that doubles.', actions: ['backOff'] },
+    },
     states: Object.fromEntries(
       names.map((name) => {
         const { initial = false, admits = initial } = states[name]!;

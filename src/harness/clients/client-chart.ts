@@ -1,9 +1,7 @@
 // A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
 //
-//   chart ──► behaviourOf    a table of its edges: what runs
-//        └──► machineOf      an XState machine, drawn and inspected; stories and a property hold the two together
-import { type AnyStateMachine, assign, createMachine, emit, enqueueActions, setup } from 'xstate';
-import { relaying } from '../../core/actor/actor-system.js';
+//   chart ──► behaviourOf    a table of its edges: the logic of the actors (client-actor.ts)
+//        └──► clientDiagram  a drawing
 import { assert } from '../../core/schema/failure.js';
 import {
   type Behaviour,
@@ -103,40 +101,6 @@ function enabled(edges: Edges | undefined, memory: Memory, event: object): Compi
   if (edges === undefined) return undefined;
   for (const edge of edges) if (edge.guard === undefined || edge.guard(memory, event)) return edge;
   return undefined;
-}
-
-export function clientMachine<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
-  const drawn = setup({
-    types: { context: {} as Memory, events: {} as ClientEvent, emitted: {} as Effect },
-    guards: Object.fromEntries(
-      Object.entries(guards).map(([name, guard]) => [
-        name,
-        ({ context, event }: { context: Memory; event: ClientEvent }) => guard(context as never, event as never),
-      ]),
-    ),
-    actions: Object.fromEntries(
-      Object.entries(actions).map(([name, action]) => [
-        name,
-        taking((memory, event) => action(memory as never, event as never)),
-      ]),
-    ) as object,
-  });
-  return drawn.createMachine({ ...config, on: relaying } as never) as unknown as AnyStateMachine;
-}
-
-/** For a behaviour without a chart: its state is the context of the machine. */
-export function customMachine({ initial, on }: Behaviour<ClientState>): AnyStateMachine {
-  const events = { '*': { actions: taking((state, event) => on(state as ClientState, event)) } };
-  return createMachine({ context: initial, on: { ...events, ...relaying } } as never);
-}
-
-function taking(step: (memory: Memory, event: ClientEvent) => readonly [Memory, readonly object[]]) {
-  return enqueueActions(({ context, event, enqueue }) => {
-    const [next, effects] = step(context as Memory, event as ClientEvent);
-    const gone = Object.fromEntries(Object.keys(context).map((field) => [field, undefined]));
-    enqueue(assign({ ...gone, ...next } as never));
-    for (const effect of effects) enqueue(emit(effect as never));
-  });
 }
 
 function named<T>(meanings: Readonly<Record<string, T>>, name: string): T {

@@ -4,9 +4,8 @@
 //     ▲                                                  │
 //     └────────── answer, timeout, wake ─────────────────┘
 //
-// Events that arrive while effects are performed wait until they are done. In an inspected run the client is an actor, and XState runs
-// its statechart. Otherwise the compiled chart runs, since XState takes some 10 us per event.
-import type { Actor, AnyStateMachine } from 'xstate';
+// Events that arrive while effects are performed wait until they are done.
+import { type Actor, createActor } from 'xstate';
 import type { ActorSystem, Party } from '../../core/actor/actor-system.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { assert, unreachable } from '../../core/schema/failure.js';
@@ -23,7 +22,7 @@ import {
   type ServiceAnswer,
   type Wait,
 } from './behaviour.js';
-import type { ChartedState } from './client-chart.js';
+import type { ClientLogic } from './client-actor.js';
 import type { ClientPlan } from './client-plan.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
@@ -36,8 +35,10 @@ export interface Transport {
 }
 
 export interface ClientWorld {
-  readonly plan: Pick<ClientPlan, 'behaviour' | 'timeoutMs' | 'deadlineMs'>;
-  readonly inspected: { readonly actors: ActorSystem; readonly machine: AnyStateMachine } | undefined;
+  readonly plan: Pick<ClientPlan, 'timeoutMs' | 'deadlineMs'>;
+  readonly logic: ClientLogic;
+  /** Of an inspected run. */
+  readonly actors: ActorSystem | undefined;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly tally: ClientTally;
@@ -47,8 +48,7 @@ export interface ClientWorld {
 }
 
 export class Client {
-  #state: ClientState;
-  readonly #actor: Actor<AnyStateMachine> | undefined;
+  readonly #actor: Actor<ClientLogic>;
   readonly #world: ClientWorld;
   readonly #mailbox: (readonly [ClientEvent, Party])[] = [];
   #isReacting = false;
@@ -58,8 +58,6 @@ export class Client {
   #lastSent: SentAttempt | undefined;
   readonly #othersSent: SentAttempt[] = [];
   #reason: Reason;
-  #error: unknown;
-  #emitted: Effect[] = [];
 
   /** `id` names the actor in traces, the same in every run of a seed; `contract` is for jobs that it makes itself. */
   constructor(
@@ -68,24 +66,16 @@ export class Client {
     readonly instance: Instance,
     world: ClientWorld,
   ) {
-    const { inspected } = world;
+    const { logic, actors } = world;
     this.#world = world;
-    this.#state = world.plan.behaviour.initial;
-    if (inspected === undefined) return;
-    this.#actor = inspected.actors.add(id, inspected.machine);
-    // Otherwise XState throws an error of the actor in a later tick.
-    this.#actor.subscribe({ error: (error) => (this.#error = error) });
-    this.#actor.on('*', (effect) => this.#emitted.push(effect as unknown as Effect));
+    this.#actor = actors === undefined ? createActor(logic, { id }) : actors.add(id, logic);
     this.#actor.start();
   }
 
+  /** Its state, and what it remembers. */
   get state(): ClientState {
-    if (this.#actor === undefined) {
-      const { memory, ...state }: Partial<ChartedState> & ClientState = this.#state;
-      return { ...memory, ...state };
-    }
-    const { value, context } = this.#actor.getSnapshot();
-    return typeof value === 'string' ? { ...context, at: value } : context;
+    const { value, context, state } = this.#actor.getSnapshot();
+    return value === undefined ? state : { ...context, at: value };
   }
 
   get alarmMs(): number | undefined {
@@ -111,15 +101,12 @@ export class Client {
   }
 
   #react(event: ClientEvent, from: Party): readonly Effect[] {
-    if (this.#actor === undefined) {
-      const [state, effects] = this.#world.plan.behaviour.on(this.#state, event);
-      this.#state = state;
-      return effects;
-    }
-    this.#emitted = [];
-    this.#world.inspected!.actors.send(from, this.id, event);
-    if (this.#error !== undefined) throw this.#error;
-    return this.#emitted;
+    const { actors } = this.#world;
+    if (actors === undefined) this.#actor.send(event);
+    else actors.send(from, this.#actor, event);
+    const { effects, thrown } = this.#actor.getSnapshot();
+    if (thrown !== undefined) throw thrown.error;
+    return effects;
   }
 
   answered(attempt: SentAttempt, answer: ServiceAnswer, from: Party): void {

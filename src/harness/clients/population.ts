@@ -15,7 +15,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientWorld, type Transport } from './client.js';
-import { clientMachine, customMachine } from './client-chart.js';
+import { clientLogic } from './client-actor.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { Instance } from './instance.js';
@@ -130,7 +130,8 @@ class Kind implements ClientWorld {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly draw: RandomStream;
-  readonly inspected: ClientWorld['inspected'];
+  readonly logic: ClientWorld['logic'];
+  readonly actors: ActorSystem | undefined;
   readonly #contracts: number;
   readonly #instances: readonly Instance[];
   readonly #free: readonly Client[][];
@@ -152,8 +153,8 @@ class Kind implements ClientWorld {
     }
     this.clock = clock;
     this.transport = transport;
-    if (actors !== undefined)
-      this.inspected = { actors, machine: chart === undefined ? customMachine(behaviour) : clientMachine(chart) };
+    this.logic = clientLogic(behaviour, chart);
+    this.actors = actors;
     this.tally = new ClientTally(fromMs ?? clock.now(), watch, untilMs);
     this.draw = draws(`clients/${name}/behaviour`);
     this.#picks = draws(`clients/${name}/device`);

@@ -1,6 +1,5 @@
 // One contract of a run in virtual time: its gate, and the task that wakes it.
-import type { ActorSystem } from '../../core/actor/actor-system.js';
-import { interpretedMoves } from '../../core/actor/interpreted-moves.js';
+import type { ContractActors } from '../../core/actor/contract-actor.js';
 import { GateHead } from '../../core/limiter/fast-path.js';
 import { type Due, Gate } from '../../core/limiter/gate.js';
 import type { Plan } from '../../core/limiter/plan.js';
@@ -12,7 +11,7 @@ import { Rank } from '../../core/time/rank.js';
 
 export interface SimulatedParts {
   readonly clock: Clock;
-  readonly actors: ActorSystem | undefined;
+  readonly actors: ContractActors;
   readonly moved: (contract: number, due: Due) => void;
 }
 
@@ -34,7 +33,8 @@ export class SimulatedContract extends GateHead {
       cycleMs: clock.cycleMs,
       nowMs: clock.now(),
       owner: this,
-      moves: actors && interpretedMoves(id, actors),
+      actors,
+      name: id,
       head: this,
     });
     this.#schedule();
@@ -55,7 +55,7 @@ export class SimulatedContract extends GateHead {
     const nowMs = this.#parts.clock.now();
     const admitted =
       cost === undefined ? gate.decide(n, cycle, 0, nowMs, holdMs) : gate.decideCost(cost, cycle, 0, nowMs, holdMs);
-    if (this.#taken.length > 0 || gate.needsEveryEvent || gate.hastens) this.#settle();
+    if (this.#taken.length > 0 || gate.hastens) this.#settle();
     return admitted;
   }
 

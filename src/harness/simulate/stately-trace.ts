@@ -7,7 +7,6 @@
 //
 // The sessionId is the name of the actor, and times are those of the run: a seed always gives the same lines.
 import type { Actor, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
-import { RELAY } from '../../core/actor/actor-system.js';
 import type { Clock } from '../../core/time/clock.js';
 import { isMessage } from './trace.js';
 
@@ -35,7 +34,7 @@ export class StatelyTrace {
     if (isMessage(event)) this.#write({ type, event: plain(event), snapshot, sessionId }, clock);
     else if (event.type === 'xstate.init') {
       const parentId = actor.sessionId === inspected.rootId ? undefined : 'run';
-      const definition = definitionOf(actor.logic.config);
+      const definition = JSON.stringify(actor.logic.config ?? {});
       this.#write({ type: '@xstate.actor', name: sessionId, definition, snapshot, parentId, sessionId }, clock);
     }
   };
@@ -50,8 +49,4 @@ export class StatelyTrace {
 /** A copy: the actor changes before it is written. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value) ?? 'null');
-}
-
-function definitionOf(config: object): string {
-  return JSON.stringify(config, (field, value) => (field === RELAY ? undefined : value));
 }

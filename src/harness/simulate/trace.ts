@@ -1,6 +1,5 @@
 // Records every message between the actors of a run: its cycle, its sender, and what it changed.
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { RELAY } from '../../core/actor/actor-system.js';
 import type { Clock } from '../../core/time/clock.js';
 import { startOf } from '../../core/time/cycle.js';
 
@@ -56,7 +55,7 @@ function instantOf(clock: Clock): Pick<TracedMessage, 'cycle' | 'ms'> {
 }
 
 export function isMessage({ type }: { readonly type: string }): boolean {
-  return !type.startsWith('xstate.') && type !== RELAY;
+  return !type.startsWith('xstate.');
 }
 
 /** The gate decides requests; the contract is sent the decision. */

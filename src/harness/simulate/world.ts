@@ -7,7 +7,8 @@
 //
 // Work grows with requests and transitions. A request costs twice: when it arrives and when it leaves the window.
 import type { InspectionEvent, Observer } from 'xstate';
-import { ActorSystem } from '../../core/actor/actor-system.js';
+import type { ActorSystem } from '../../core/actor/actor-system.js';
+import { ContractActors } from '../../core/actor/contract-actor.js';
 import { decideFast } from '../../core/limiter/fast-path.js';
 import type { Due } from '../../core/limiter/gate.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
@@ -81,9 +82,10 @@ export class World<About extends object = object> {
     const { cycleMs, firstCycle, names, plan, byContract = true, inspect, keyed, costUnit } = options;
     this.clock = new VirtualClock(startOf(firstCycle, cycleMs), cycleMs);
     const hear = typeof inspect === 'function' ? (event: InspectionEvent) => inspect(event, this.clock) : inspect;
-    this.actors = hear && new ActorSystem(hear);
+    const actors = new ContractActors(hear);
+    this.actors = actors.system;
     this.#plan = plan;
-    this.#parts = { clock: this.clock, actors: this.actors, moved: (contract, due) => this.#moved(contract, due) };
+    this.#parts = { clock: this.clock, actors, moved: (contract, due) => this.#moved(contract, due) };
     this.names = this.#names;
     this.contracts = this.#contracts;
     // `about` is missing only if it has no fields.

@@ -2,8 +2,6 @@
 // gate says what an actor that hears every request and every cycle says.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ActorSystem } from '../../../src/core/actor/actor-system.js';
-import { interpretedMoves } from '../../../src/core/actor/interpreted-moves.js';
 import { restoresInCycles, restoresMs, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { Gate, type GateImage } from '../../../src/core/limiter/gate.js';
 import type { Plan } from '../../../src/core/limiter/plan.js';
@@ -13,7 +11,7 @@ import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { cycleOf } from '../../../src/core/time/cycle.js';
 import { tries } from '../../draws.js';
-import { limiterPlan, plannedGate } from './planned-gate.js';
+import { limiterPlan, plannedGate, withoutBands } from './planned-gate.js';
 import { rules } from './rule/every-rule.js';
 
 const CYCLE_MS = 40;
@@ -32,7 +30,8 @@ interface Begun {
   readonly image?: GateImage;
 }
 
-function begin(plan: Plan, { hearsAll = false, ms = START_MS, image }: Begun = {}) {
+function begin(given: Plan, { hearsAll = false, ms = START_MS, image }: Begun = {}) {
+  const plan = hearsAll ? withoutBands(given) : given;
   const moves: string[] = [];
   const cycle = cycleOf(START_MS, CYCLE_MS);
   const gate = new Gate(plan, {
@@ -45,7 +44,6 @@ function begin(plan: Plan, { hearsAll = false, ms = START_MS, image }: Begun = {
         return true;
       },
     },
-    moves: hearsAll ? interpretedMoves('test', new ActorSystem(() => {})) : undefined,
     image: image ?? {
       state: plan.states[plan.initial]!.name,
       heldUntilCycle: Number.MIN_SAFE_INTEGER,

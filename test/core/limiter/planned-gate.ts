@@ -1,4 +1,5 @@
 // A gate without a host: the transitions that it takes are remembered.
+import { has, type IntegerSet } from '../../../src/core/limiter/expression/integer-set.js';
 import { type Due, Gate, type GateImage } from '../../../src/core/limiter/gate.js';
 import type { Plan } from '../../../src/core/limiter/plan.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
@@ -22,6 +23,13 @@ export function plannedGate(
     return true;
   };
   return { gate: new Gate(plan, { cycle, cycleMs: 1, nowMs: cycle, owner: { recordTransition }, image }), transitions };
+}
+
+/** The same contract, whose machine is asked at every event: each count is a band of its own. */
+export function withoutBands(plan: Plan): Plan {
+  const singles = (set: IntegerSet) =>
+    Array.from({ length: 64 }, (_, n) => ({ lo: n, hi: n })).filter(({ lo }) => has(set, lo));
+  return { ...plan, states: plan.states.map((state) => ({ ...state, quiet: state.quiet.map(singles) })) };
 }
 
 export const limiterPlan = (threshold: number, within: number) => planContract(rateLimiter({ threshold, within }));

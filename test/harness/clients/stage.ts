@@ -4,13 +4,13 @@
 //
 // An answer concerns the attempt named as j2#1: job 2, attempt 1. What follows by itself is not played: wake, no_retry, entered and
 // turned_away. `wake!` is one that comes unasked.
-import { type EventObject, transition } from 'xstate';
+import { type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup, transition } from 'xstate';
 import type { RandomStream } from '../../../src/core/math/random.js';
 import type { Ticket } from '../../../src/core/time/agenda.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import type { Attempt, Behaviour, ClientEvent, Effect, Job, Wait } from '../../../src/harness/clients/behaviour.js';
-import { type ChartedState, type ClientChart, clientMachine } from '../../../src/harness/clients/client-chart.js';
+import type { ChartedState, ClientChart } from '../../../src/harness/clients/client-chart.js';
 import type { ClientGate } from '../../../src/harness/clients/client-gates.js';
 import type { RetryLimit } from '../../../src/harness/clients/retry-limits.js';
 
@@ -43,6 +43,30 @@ export function interpreted<Event extends { readonly type: string } = ClientEven
       return [{ at: next.value as string, memory: next.context as object }, effects];
     },
   };
+}
+
+function clientMachine<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
+  const drawn = setup({
+    types: { context: {} as object, events: {} as ClientEvent, emitted: {} as Effect },
+    guards: Object.fromEntries(
+      Object.entries(guards).map(([name, guard]) => [
+        name,
+        ({ context, event }: { context: object; event: ClientEvent }) => guard(context as never, event as never),
+      ]),
+    ),
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, action]) => [
+        name,
+        enqueueActions(({ context, event, enqueue }) => {
+          const [next, effects] = action(context as never, event as never);
+          const gone = Object.fromEntries(Object.keys(context).map((field) => [field, undefined]));
+          enqueue(assign({ ...gone, ...next } as never));
+          for (const effect of effects) enqueue(emit(effect as never));
+        }),
+      ]),
+    ) as object,
+  });
+  return drawn.createMachine(config as never) as unknown as AnyStateMachine;
 }
 
 class Stage {

@@ -40,7 +40,11 @@ describe('a trigger that its operator refuses', () => {
     const contract = host.createContract('m', definition);
     contract.decide(1, 0);
     runTo(200);
-    expect([contract.state, contract.gate.refusals, contract.saved()]).toMatchObject(['shut', 0, { state: 'shut' }]);
+    expect([contract.state, contract.gate.image().refusals, contract.saved()]).toMatchObject([
+      'shut',
+      undefined,
+      { state: 'shut' },
+    ]);
   });
 
   it.each(['memory', 'sqlite'])('goes on waiting after a restart as before: %s', (kind) => {

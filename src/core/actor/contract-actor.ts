@@ -1,0 +1,96 @@
+// The state of a contract, moved by an XState actor of its machine.
+//
+//   record   ─ a guard could hold ─►   the guards of the machine   ─ a transition is due, fired and written ─►   the actor takes it
+//     ▲                                                                                                              │
+//     └──────────────────────────────────────── its snapshot, written back ─────────────────────────────────────────┘
+//
+// The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any.
+import type { Actor } from 'xstate';
+import { createActor } from 'xstate';
+import type { ContractEvent, Fire, Held } from '../limiter/guards.js';
+import type { CompiledTransition, Plan } from '../limiter/plan.js';
+import { ActorSystem, type Inspect } from './actor-system.js';
+import { type ContractMachine, machineOfPlan } from './contract-machine.js';
+
+/** What a contract keeps of its actor: the value and the context of the snapshot. */
+export interface ContractRecord extends Held {
+  /** Index into the states of the plan. */
+  readonly state: number;
+}
+
+export class ContractActor {
+  record: ContractRecord;
+  readonly #plan: Plan;
+  readonly #name: string;
+  readonly #actors: ContractActors | undefined;
+  #actor: Actor<ContractMachine> | undefined;
+
+  /** @param actors undefined for a short life: the actor goes with this object */
+  constructor(plan: Plan, record: ContractRecord, actors?: ContractActors, name = plan.definition.name) {
+    this.#plan = plan;
+    this.record = record;
+    this.#actors = actors;
+    this.#name = name;
+    if (actors?.system !== undefined) this.#started();
+  }
+
+  /** The transition that the guards of the machine let an event take. Nothing moves. */
+  due(event: ContractEvent): CompiledTransition | undefined {
+    const machine = machineOfPlan(this.#plan);
+    const [taken] = machine.getTransitionData(this.#actor?.getSnapshot() ?? this.#snapshotFor(machine), event);
+    const actions = taken?.actions as readonly { readonly type?: string; readonly params?: Fire }[] | undefined;
+    const fire = actions?.find(({ type }) => type === 'fire');
+    return fire && this.#plan.transitions[fire.params!.transition];
+  }
+
+  take(event: ContractEvent): void {
+    const actor = this.#started();
+    const { system } = this.#actors ?? {};
+    if (system === undefined) actor.send(event);
+    else system.send('gate', actor, event);
+    const { value, context } = actor.getSnapshot();
+    this.record = { state: this.#plan.states.findIndex(({ name }) => name === value), ...context };
+  }
+
+  drop(): void {
+    this.#actor = undefined;
+  }
+
+  #snapshotFor(machine: ContractMachine) {
+    const { state, ...context } = this.record;
+    return machine.resolveState({ value: this.#plan.states[state]!.name, context });
+  }
+
+  #started(): Actor<ContractMachine> {
+    if (this.#actor !== undefined) return this.#actor;
+    const system = this.#actors?.system;
+    const machine = machineOfPlan(this.#plan);
+    const snapshot = this.#snapshotFor(machine);
+    const actor = system?.addContract(this.#name, machine, snapshot) ?? createActor(machine, { snapshot });
+    this.#actor = actor.start();
+    this.#actors?.keep(this);
+    return this.#actor;
+  }
+}
+
+/** Live actors take 4 kB each, and a run may have a million contracts. */
+const MOST_LIVE = 4_096;
+
+/** The actors of a run or of a node. Beyond `MOST_LIVE` the one that started first is dropped; inspected, all stay. */
+export class ContractActors {
+  readonly system: ActorSystem | undefined;
+  readonly #live: ContractActor[] = [];
+  started = 0;
+
+  constructor(inspect?: Inspect) {
+    this.system = inspect && new ActorSystem(inspect);
+  }
+
+  keep(actor: ContractActor): void {
+    const place = this.started % MOST_LIVE;
+    this.started += 1;
+    if (this.system !== undefined) return;
+    this.#live[place]?.drop();
+    this.#live[place] = actor;
+  }
+}
