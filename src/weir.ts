@@ -2,7 +2,7 @@
 //
 //   const { outcome } = await simulate(await loadScenario('burst.yaml'));
 
-import { makeGate } from './core/actor/create-limiter.js';
+import { makeGate } from './core/limiter/create-limiter.js';
 import { retryAfterCycles } from './core/limiter/forecast.js';
 import type { Gate } from './core/limiter/gate.js';
 import type { Plan } from './core/limiter/plan.js';
@@ -15,19 +15,19 @@ import { CYCLE_MS, cycleOf } from './core/time/cycle.js';
 import { type Replay, type ReplayOptions, replay as replayWith } from './harness/simulate/replay.js';
 import { addTools } from './tools.js';
 
-export type { Inspect } from './core/actor/actor-system.js';
+export type { Inspect } from './core/limiter/actor-system.js';
 export {
   type ContractMachine,
   contractMachine,
   contractSetup,
-} from './core/actor/contract-machine.js';
+} from './core/limiter/contract-machine.js';
 export {
   createLimiter,
   type Limiter,
   type LimiterDecision,
   type LimiterOptions,
   type WindowOptions,
-} from './core/actor/create-limiter.js';
+} from './core/limiter/create-limiter.js';
 export type { ContractDefinition } from './core/limiter/definition.js';
 export { restoresInCycles } from './core/limiter/forecast.js';
 export type { AggregateEvent, ContractEmitted, MoveEvent } from './core/limiter/guards.js';

@@ -213,7 +213,7 @@ const listsOfTools = [
 
 /** Within a folder, from below to above: a part imports those before it. */
 const orderOf: Readonly<Record<string, readonly string[]>> = {
-  core: ['version.ts', 'schema', 'files', 'math', 'time', 'redis', 'operator', 'limiter', 'record', 'actor'],
+  core: ['version.ts', 'schema', 'files', 'math', 'time', 'redis', 'operator', 'limiter', 'record'],
   harness: ['clients', 'traffic', 'outcome', 'scenario', 'simulate', 'explain', 'live'],
   node: ['store', 'host'],
 };

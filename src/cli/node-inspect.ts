@@ -99,8 +99,8 @@ export const inspect = command({
     }
     if (as === undefined) return fromNode.run(given, line);
     const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
-      import('../core/actor/contract-machine.js'),
-      import('../core/actor/state-diagram.js'),
+      import('../core/limiter/contract-machine.js'),
+      import('../core/limiter/state-diagram.js'),
       import('../core/limiter/validate.js'),
     ]);
     const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));

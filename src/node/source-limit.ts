@@ -1,5 +1,5 @@
 // Limits costly requests per owner, per address, per network of addresses and in total, in memory. Refused requests do not count.
-import { makeGate } from '../core/actor/create-limiter.js';
+import { makeGate } from '../core/limiter/create-limiter.js';
 import type { Gate } from '../core/limiter/gate.js';
 import { rateLimiter } from '../core/limiter/rate-limiter.js';
 import { planContract } from '../core/limiter/validate.js';

@@ -12,7 +12,7 @@
 // The adversary knows the limiter: it tries bursts at every phase of the window and random streams, and improves the best one by adding,
 // moving and removing bursts. Time is in cycles. An interval of 60 cycles that begins inside a cycle touches 61, so to the millisecond
 // the guarantee is one cycle shorter: the last row.
-import { makeGate } from '../../src/core/actor/create-limiter.js';
+import { makeGate } from '../../src/core/limiter/create-limiter.js';
 import type { Gate } from '../../src/core/limiter/gate.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';

@@ -7,7 +7,7 @@
 //
 // A contract extends the head of its gate, so a decision reads one object and one ring slot: see window.ts. Properties in
 // test/core/limiter/gate.test.ts hold this path to naive-limiter.ts, a list of events that is searched at each step;
-// test/core/actor/contract-machine.test.ts holds it to an actor that receives every event.
+// test/core/limiter/contract-machine.test.ts holds it to an actor that receives every event.
 import type { Plan } from './plan.js';
 import { advanceToOffset, type Cells, cutCells, cycleAt, MOST_INT32, offsetOf, WindowRing } from './window.js';
 

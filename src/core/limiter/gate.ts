@@ -12,8 +12,9 @@
 // The state decides: a hold or a manual move can keep a state that admits what the rule refuses.
 //
 // While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
-import { ContractActor, type ContractActors } from '../actor/contract-actor.js';
+
 import { cycleOf, startOf } from '../time/cycle.js';
+import { ContractActor, type ContractActors } from './contract-actor.js';
 import type { IntegerRange } from './expression/integer-set.js';
 import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
 import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';

@@ -3,16 +3,15 @@
 //   event ─► actor ─► (state, event) -> [state, effects] ─► snapshot { context: state, effects }
 import type { ActorLogic, Snapshot } from 'xstate';
 import type { Behaviour, ClientEvent, ClientState, Effect } from './behaviour.js';
-import type { ChartedState, ClientChart } from './client-chart.js';
+import type { ClientChart } from './client-chart.js';
 
 type ClientSnapshot = Snapshot<undefined> & {
-  /** The state of its chart; undefined without one. */
-  readonly value: string | undefined;
-  readonly context: object;
-  readonly state: ClientState;
+  /** The state of its chart. */
+  readonly value: string;
+  readonly context: ClientState;
   readonly effects: readonly Effect[];
   /** What the behaviour threw. Thrown where the event was sent: XState would throw it in a later tick. */
-  readonly thrown?: { readonly error: unknown };
+  readonly thrown: { readonly error: unknown } | undefined;
 };
 
 export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent, undefined> & { readonly config: object };
@@ -22,23 +21,21 @@ export function clientLogic({ initial, on }: Behaviour<ClientState>, chart?: Cli
     config: chart?.config ?? {},
     transition(snapshot, event) {
       try {
-        return snapshotOf(...on(snapshot.state, event));
+        const [state, effects] = on(snapshot.context, event);
+        return snapshotOf(state, effects, undefined);
       } catch (error) {
-        return { ...snapshot, thrown: { error } };
+        return snapshotOf(snapshot.context, [], { error });
       }
     },
-    getInitialSnapshot: () => snapshotOf(initial, []),
+    getInitialSnapshot: () => snapshotOf(initial, [], undefined),
     getPersistedSnapshot: (snapshot) => snapshot,
   };
 }
 
-function snapshotOf(state: ClientState, effects: readonly Effect[]): ClientSnapshot {
-  const { at, memory } = state as ChartedState;
-  return {
-    ...{ status: 'active', output: undefined, error: undefined },
-    value: at,
-    context: memory ?? state,
-    state,
-    effects,
-  };
+function snapshotOf(
+  context: ClientState,
+  effects: readonly Effect[],
+  thrown: ClientSnapshot['thrown'],
+): ClientSnapshot {
+  return { status: 'active', output: undefined, error: undefined, value: context.at, context, effects, thrown };
 }

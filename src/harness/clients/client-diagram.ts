@@ -1,5 +1,5 @@
 // The state diagram of a kind of client.
-import { after, type DiagramArrow, stateDiagram } from '../../core/actor/state-diagram.js';
+import { after, type DiagramArrow, stateDiagram } from '../../core/limiter/state-diagram.js';
 import type { ClientChart } from './client-chart.js';
 
 /** Events with the same effect share an arrow: `limited, timeout [tries again] / pause`. */

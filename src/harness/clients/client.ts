@@ -6,7 +6,7 @@
 //
 // Events that arrive while effects are performed wait until they are done.
 import { type Actor, createActor } from 'xstate';
-import type { ActorSystem, Party } from '../../core/actor/actor-system.js';
+import type { ActorSystem, Party } from '../../core/limiter/actor-system.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { assert, unreachable } from '../../core/schema/failure.js';
 import type { Ticket } from '../../core/time/agenda.js';
@@ -23,6 +23,7 @@ import {
   type Wait,
 } from './behaviour.js';
 import type { ClientLogic } from './client-actor.js';
+import type { ChartedState } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import type { ClientTally } from './client-tally.js';
 import type { Instance } from './instance.js';
@@ -74,8 +75,8 @@ export class Client {
 
   /** Its state, and what it remembers. */
   get state(): ClientState {
-    const { value, context, state } = this.#actor.getSnapshot();
-    return value === undefined ? state : { ...context, at: value };
+    const { memory, ...state }: Partial<ChartedState> & ClientState = this.#actor.getSnapshot().context;
+    return { ...memory, ...state };
   }
 
   get alarmMs(): number | undefined {

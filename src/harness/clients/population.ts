@@ -7,7 +7,7 @@
 //   client    0   1   2   3   4   5   6         a fixed number of clients is dealt to 3 contracts in turn
 //   contract  0   1   2   0   1   2   0
 
-import type { ActorSystem } from '../../core/actor/actor-system.js';
+import type { ActorSystem } from '../../core/limiter/actor-system.js';
 import type { Draws, RandomStream } from '../../core/math/random.js';
 import { AliasTable } from '../../core/math/random-law.js';
 import { assert } from '../../core/schema/failure.js';

@@ -3,7 +3,7 @@
 //   attempt ─ one way ─► gate ─ admitted ─► (held) ─► service ─ served ──────────┐
 //                         └─ limited ─┐                 └─ refused: failed ──────┤
 //                                     └──────────────────────────────────────────┴─► answer ─► (lost) ─ one way ─► client
-import type { Party } from '../../core/actor/actor-system.js';
+import type { Party } from '../../core/limiter/actor-system.js';
 import type { Ticket } from '../../core/time/agenda.js';
 import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';

@@ -1,5 +1,5 @@
 // One contract of a run in virtual time: its gate, and the task that wakes it.
-import type { ContractActors } from '../../core/actor/contract-actor.js';
+import type { ContractActors } from '../../core/limiter/contract-actor.js';
 import { GateHead } from '../../core/limiter/fast-path.js';
 import { type Due, Gate } from '../../core/limiter/gate.js';
 import type { Plan } from '../../core/limiter/plan.js';

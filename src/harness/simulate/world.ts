@@ -7,8 +7,8 @@
 //
 // Work grows with requests and transitions. A request costs twice: when it arrives and when it leaves the window.
 import type { InspectionEvent, Observer } from 'xstate';
-import type { ActorSystem } from '../../core/actor/actor-system.js';
-import { ContractActors } from '../../core/actor/contract-actor.js';
+import type { ActorSystem } from '../../core/limiter/actor-system.js';
+import { ContractActors } from '../../core/limiter/contract-actor.js';
 import { decideFast } from '../../core/limiter/fast-path.js';
 import type { Due } from '../../core/limiter/gate.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';

@@ -1,6 +1,6 @@
 // Counters per key: a fixed window, any other rule of Weir, or a node.
 import type { GateOptions, WeirClient } from '../../api/client/weir-client.js';
-import { type LimiterOptions, limiterMaker } from '../../core/actor/create-limiter.js';
+import { type LimiterOptions, limiterMaker } from '../../core/limiter/create-limiter.js';
 
 export interface CounterAnswer {
   readonly isAdmitted: boolean;

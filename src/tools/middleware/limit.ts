@@ -5,7 +5,7 @@
 //   await app.register(limiter.fastify); export default { fetch: limiter.fetch(handler) };
 //
 //   request ─► skip? ─► key ─► counted ─► header fields ─► admitted: the handler     limited: 429 and message, or `handler`
-import type { LimiterOptions } from '../../core/actor/create-limiter.js';
+import type { LimiterOptions } from '../../core/limiter/create-limiter.js';
 import { networkOf } from '../../core/schema/address-network.js';
 import { meantOr } from '../../core/schema/did-you-mean.js';
 import { Failure } from '../../core/schema/failure.js';

@@ -1,7 +1,7 @@
 // A name from outside is taken as an ordinary name or refused in words, also one that every object has without being given it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contractMachine } from '../../../src/core/actor/contract-machine.js';
+import { contractMachine } from '../../../src/core/limiter/contract-machine.js';
 import { Deciders } from '../../../src/core/limiter/products/deciders.js';
 import { checkLimiter, limiterDefinition } from '../../../src/core/limiter/products/limiter-spec.js';
 import { definitionOf } from '../../../src/core/limiter/products/products.js';

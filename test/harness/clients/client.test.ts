@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
-import { ActorSystem } from '../../../src/core/actor/actor-system.js';
+import { ActorSystem } from '../../../src/core/limiter/actor-system.js';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';

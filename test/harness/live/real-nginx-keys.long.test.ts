@@ -2,7 +2,7 @@
 // so many; the suite with 500.
 import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeGate } from '../../../src/core/actor/create-limiter.js';
+import { makeGate } from '../../../src/core/limiter/create-limiter.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { startOf } from '../../../src/core/time/cycle.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../../src/core/actor/create-limiter.js';
+import { createLimiter } from '../../../src/core/limiter/create-limiter.js';
 import {
   type Counter,
   type CounterAnswer,

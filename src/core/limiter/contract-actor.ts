@@ -7,13 +7,13 @@
 // The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any.
 import type { Actor } from 'xstate';
 import { createActor } from 'xstate';
-import type { ContractEvent, Fire, Held } from '../limiter/guards.js';
-import type { CompiledTransition, Plan } from '../limiter/plan.js';
 import { ActorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
+import type { ContractEvent, Fire, Held } from './guards.js';
+import type { CompiledTransition, Plan } from './plan.js';
 
 /** What a contract keeps of its actor: the value and the context of the snapshot. */
-export interface ContractRecord extends Held {
+interface ContractRecord extends Held {
   /** Index into the states of the plan. */
   readonly state: number;
 }
@@ -36,7 +36,7 @@ export class ContractActor {
 
   /** The transition that the guards of the machine let an event take. Nothing moves. */
   due(event: ContractEvent): CompiledTransition | undefined {
-    const machine = machineOfPlan(this.#plan);
+    const machine = this.#actor?.logic ?? machineOfPlan(this.#plan);
     const [taken] = machine.getTransitionData(this.#actor?.getSnapshot() ?? this.#snapshotFor(machine), event);
     const actions = taken?.actions as readonly { readonly type?: string; readonly params?: Fire }[] | undefined;
     const fire = actions?.find(({ type }) => type === 'fire');
@@ -49,7 +49,8 @@ export class ContractActor {
     if (system === undefined) actor.send(event);
     else system.send('gate', actor, event);
     const { value, context } = actor.getSnapshot();
-    this.record = { state: this.#plan.states.findIndex(({ name }) => name === value), ...context };
+    const { heldUntilCycle, refusals } = context;
+    this.record = { state: this.#plan.states.findIndex(({ name }) => name === value), heldUntilCycle, refusals };
   }
 
   drop(): void {

@@ -1,20 +1,21 @@
 // A rate limiter for one process: decides like a contract of the node, in memory and without a record. It reads no clock.
-import { admissionMs } from '../limiter/forecast.js';
-import { Gate } from '../limiter/gate.js';
-import { type Plan, spanCycles } from '../limiter/plan.js';
+
+import { Failure } from '../schema/failure.js';
+import { cycleMsFor } from '../schema/quantity.js';
+import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
+import type { Inspect } from './actor-system.js';
+import { ContractActors } from './contract-actor.js';
+import { admissionMs } from './forecast.js';
+import { Gate } from './gate.js';
+import { type Plan, spanCycles } from './plan.js';
 import {
   checkLimiter,
   followsRule,
   limiterDefinition,
   type RuleLimiterSpec,
   windowsOf,
-} from '../limiter/products/limiter-spec.js';
-import { planContract } from '../limiter/validate.js';
-import { Failure } from '../schema/failure.js';
-import { cycleMsFor } from '../schema/quantity.js';
-import { CYCLE_MS, cycleOf, startOf } from '../time/cycle.js';
-import type { Inspect } from './actor-system.js';
-import { ContractActors } from './contract-actor.js';
+} from './products/limiter-spec.js';
+import { planContract } from './validate.js';
 
 export interface WindowOptions {
   /** Requests that a window may hold, a whole number from 1. Default: 100. */

@@ -3,21 +3,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
-import { contractMachine, contractSetup } from '../../../src/core/actor/contract-machine.js';
-import { contractDiagram } from '../../../src/core/actor/state-diagram.js';
+import { contractMachine, contractSetup } from '../../../src/core/limiter/contract-machine.js';
 import type { ContractDefinition } from '../../../src/core/limiter/definition.js';
 import { Gate } from '../../../src/core/limiter/gate.js';
 import type { ContractEmitted } from '../../../src/core/limiter/guards.js';
 import { quietBand } from '../../../src/core/limiter/plan.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import { contractDiagram } from '../../../src/core/limiter/state-diagram.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Chain, type HostEvent, Ledger } from '../../../src/node/host/ledger.js';
 import { recordTransition } from '../../../src/node/host/transition-row.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { failureOf, faultsOf } from '../../failures.js';
-import { countOf, move, probation } from '../limiter/defined.js';
-import { withoutBands } from '../limiter/planned-gate.js';
+import { countOf, move, probation } from './defined.js';
+import { withoutBands } from './planned-gate.js';
 
 const kinds = ['request', 'beat'] as const;
 const names = ['a', 'b', 'c', 'd'] as const;

@@ -1,5 +1,5 @@
 // Mermaid state diagrams.
-import { aggregateWords, type ContractDefinition, isOnAggregate } from '../limiter/definition.js';
+import { aggregateWords, type ContractDefinition, isOnAggregate } from './definition.js';
 
 export interface DiagramArrow {
   readonly from: string;

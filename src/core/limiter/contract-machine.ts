@@ -11,8 +11,8 @@ import {
   type StateValue,
   setup,
 } from 'xstate';
-import type { ContractDefinition } from '../limiter/definition.js';
-import { has } from '../limiter/expression/integer-set.js';
+import type { ContractDefinition } from './definition.js';
+import { has } from './expression/integer-set.js';
 import {
   type AsksFor,
   asksFor,
@@ -27,9 +27,9 @@ import {
   held,
   hold,
   integerSetOf,
-} from '../limiter/guards.js';
-import type { Plan } from '../limiter/plan.js';
-import { configOfPlan, planContract } from '../limiter/validate.js';
+} from './guards.js';
+import type { Plan } from './plan.js';
+import { configOfPlan, planContract } from './validate.js';
 
 /** `contractSetup.createMachine(config)` runs a config from a file. */
 export const contractSetup = setup({
