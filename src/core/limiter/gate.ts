@@ -324,7 +324,7 @@ export class Gate {
     const count = countAt(event, transition.trigger?.aggregate ?? 0);
     const isTaken = this.#owner.recordTransition({ event, transition, count });
     if (isTaken) this.#actor.take(event);
-    // A move that somebody asked for is not tried again.
+    // A manual move is not tried again.
     else if (event.type === 'aggregate') this.#actor.take({ type: 'refused', cycle: event.cycle });
     this.#refresh();
     return isTaken ? 'moved' : 'refused';

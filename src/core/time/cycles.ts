@@ -19,6 +19,11 @@ export interface CycleTick {
 export interface CycleOptions {
   /** First cycle, an integer; default: the next to begin. With a past one, the present cycle is emitted at once. */
   readonly from?: number | undefined;
+  /**
+   * The next instant with something to do, in unix ms, from a cycle on: ticks jump to it. Undefined after the last, which completes.
+   * Default: the start of each cycle.
+   */
+  readonly due?: ((cycle: number) => number | undefined) | undefined;
 }
 
 /**
@@ -27,25 +32,29 @@ export interface CycleOptions {
  *
  *     cycles(new VirtualClock(0, 777)).pipe(take(3))        // 1 at 777 ms, 2 at 1,554 ms, 3 at 2,331 ms of that clock
  *
- * Never completes. Each subscriber has its own task in the clock's agenda.
+ * Without `due` it never completes. Each subscriber has its own task in the clock's agenda.
  * @throws Bug when `from` is not a safe integer
  */
-export function cycles(clock: Clock, { from }: CycleOptions = {}): Observable<CycleTick> {
+export function cycles(clock: Clock, { from, due }: CycleOptions = {}): Observable<CycleTick> {
   assert(from === undefined || Number.isSafeInteger(from), `there is no cycle ${from}`);
   return new Observable<CycleTick>((subscriber) => {
     let next = from ?? clock.cycle() + 1;
-    let ticket: Ticket;
+    let ticket: Ticket | undefined;
     const arm = () => {
-      ticket = clock.agenda.at(startOf(next, clock.cycleMs), Rank.cycle, tick);
+      const ms = due === undefined ? startOf(next, clock.cycleMs) : due(next);
+      ticket = ms === undefined ? undefined : clock.agenda.at(ms, Rank.cycle, tick);
+      if (ticket === undefined) subscriber.complete();
     };
     const tick = () => {
       const cycle = clock.cycle();
-      const missed = cycle - next;
+      const missed = due === undefined ? cycle - next : 0;
       next = cycle + 1;
-      arm();
       subscriber.next({ cycle, missed });
+      if (!subscriber.closed) arm();
     };
     arm();
-    return () => clock.agenda.cancel(ticket);
+    return () => {
+      if (ticket !== undefined) clock.agenda.cancel(ticket);
+    };
   });
 }

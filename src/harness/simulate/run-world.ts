@@ -1,6 +1,11 @@
-// Runs a world to its end: cycle by cycle with a feed, otherwise by the agenda.
-import { Observable } from 'rxjs';
-import { cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
+// Runs a world to its end. Without clients, requests come by a pipeline, which ticks only where there are any:
+//
+//   cycles(clock) ─► requestsOf(feed) ─► decideIn(world) ─► rows, as cycles close
+//
+// With clients the agenda steps from instant to instant.
+import { map, Observable, type OperatorFunction } from 'rxjs';
+import { lastInstantOf, startOf } from '../../core/time/cycle.js';
+import { type CycleTick, cycles } from '../../core/time/cycles.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { Feed, Take } from './feed.js';
@@ -53,45 +58,48 @@ export async function runWorld(
   const { signal, slices = SLICES, stepsPerTurn = STEPS_PER_TURN } = options;
   const { clock } = world;
   const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
-  // A flag: it is read in every cycle, and the getter of a signal is slow.
-  let stopped = signal?.aborted === true;
-  const stop = () => {
-    stopped = true;
-  };
-  signal?.addEventListener('abort', stop);
-  const isStopped = () => stopped;
-  if (feed !== undefined) {
-    let next = clock.cycle();
-    let turn = next + slice;
-    let steps = 0;
-    let cycle = next;
-    const take: Take = (contract, n, _at, cost) => {
-      world.decide(contract, n, cycle, undefined, cost);
-      steps += 1;
-    };
-    for (let at = feed.next(next); at !== undefined && !isStopped(); at = feed.next(next)) {
-      cycle = feed.isTimed === true ? cycleOf(at, clock.cycleMs) : at;
-      if (cycle > lastCycle) break;
-      if (cycle >= turn || steps >= stepsPerTurn) {
-        await nextTurn();
-        if (isStopped()) break;
-        turn = Math.max(turn, cycle + slice);
-        steps = 0;
-      }
-      clock.run({ untilMs: feed.isTimed === true ? at : startOf(at, clock.cycleMs) });
-      const counts = feed.counts?.(at);
-      if (counts === undefined) feed.arrive(at, take);
-      else world.decideAll(counts, cycle);
-      steps += 1 + (counts?.length ?? 0);
-      next = cycle + 1;
-    }
-  }
+  const run: { failed?: { readonly error: unknown } } = {};
+  const requests =
+    feed &&
+    cycles(clock, { from: clock.cycle(), due: dueOf(feed, clock) })
+      .pipe(requestsOf(feed, clock), decideIn(world))
+      .subscribe({ error: (error: unknown) => (run.failed = { error }) });
   const end = lastInstantOf(lastCycle, clock.cycleMs);
-  while (clock.now() < end && !isStopped()) {
+  while (clock.now() < end && run.failed === undefined && signal?.aborted !== true) {
     const untilMs = Math.min(end, startOf(clock.cycle() + slice, clock.cycleMs));
     await clock.runAsync({ untilMs, stepsPerTurn, signal });
     await nextTurn();
   }
-  signal?.removeEventListener('abort', stop);
+  requests?.unsubscribe();
+  if (run.failed !== undefined) throw run.failed.error;
   world.end(Math.min(lastCycle, clock.cycle()));
+}
+
+/** The instants at which a feed has requests. */
+function dueOf(feed: Feed, { cycleMs }: Pick<World['clock'], 'cycleMs'>) {
+  return (cycle: number): number | undefined => {
+    const at = feed.next(cycle);
+    return at === undefined || feed.isTimed === true ? at : startOf(at, cycleMs);
+  };
+}
+
+interface Requests {
+  readonly cycle: number;
+  /** By contract; undefined for requests that come one by one. */
+  readonly counts: Float64Array | undefined;
+  each(take: Take): void;
+}
+
+function requestsOf(feed: Feed, clock: Pick<World['clock'], 'now'>): OperatorFunction<CycleTick, Requests> {
+  return map(({ cycle }) => {
+    const at = feed.isTimed === true ? clock.now() : cycle;
+    return { cycle, counts: feed.counts?.(at), each: (take) => feed.arrive(at, take) };
+  });
+}
+
+function decideIn(world: Drivable['world']): OperatorFunction<Requests, void> {
+  return map(({ cycle, counts, each }) => {
+    if (counts !== undefined) world.decideAll(counts, cycle);
+    else each((contract, n, _at, cost) => world.decide(contract, n, cycle, undefined, cost));
+  });
 }
