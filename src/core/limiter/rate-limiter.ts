@@ -6,10 +6,38 @@
 //   limiting     -> allowing   | -> nearing | -> nearing    |   stays      leaving limiting emits rate_restored
 //
 // Without near_limit there is no state nearing, and limiting leads to allowing.
+import type { MachineConfig, ParameterizedObject } from 'xstate';
 import { canonicalJson } from '../schema/canonical.js';
 import { Failure, type Fault } from '../schema/failure.js';
 import { type ContractDefinition, isOnAggregate } from './definition.js';
+import type { ContractEvent, Held } from './guards.js';
 import { type LimiterMove, transitionOn } from './rule-limiter.js';
+
+/** The machine that a deploy of `rateLimiter()` makes, as XState reads it. The meaning of its guards and actions: guards.ts. */
+export const rateLimiterMachine = {
+  initial: 'allowing',
+  context: { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 },
+  on: { refused: { actions: ['backOff'] } },
+  states: {
+    allowing: {
+      tags: ['admits'],
+      on: { aggregate: [{ guard: 'held' }, onCounts([101, null], 'limiting', 'rate_limited', 0)] },
+    },
+    limiting: { tags: [], on: { aggregate: [{ guard: 'held' }, onCounts([0, 100], 'allowing', 'rate_restored', 1)] } },
+  },
+} satisfies MachineConfig<Held, ContractEvent, never, ParameterizedObject, ParameterizedObject>;
+
+function onCounts(range: readonly [lo: number, hi: number | null], target: string, event: string, transition: number) {
+  return {
+    guard: { type: 'countIn', params: { event: 'request', within: 60, aggregate: 0, ranges: [range] } },
+    target,
+    actions: [
+      { type: 'fire', params: { transition, operator: 'KO42', inputs: {}, proof_required: false } },
+      'hold',
+      { type: 'emit', params: { event, aggregate: 0 } },
+    ],
+  };
+}
 
 export interface RateLimiterParameters {
   readonly threshold: number;

@@ -8,7 +8,7 @@ import type { ContractDefinition } from '../../../src/core/limiter/definition.js
 import { Gate } from '../../../src/core/limiter/gate.js';
 import type { ContractEmitted } from '../../../src/core/limiter/guards.js';
 import { quietBand } from '../../../src/core/limiter/plan.js';
-import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
+import { rateLimiter, rateLimiterMachine } from '../../../src/core/limiter/rate-limiter.js';
 import { contractDiagram } from '../../../src/core/limiter/state-diagram.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
@@ -189,6 +189,16 @@ describe('machine.config', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('of the rate limiter is the one that its source shows', () => {
+    expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
+    const actor = createActor(contractSetup.createMachine(rateLimiterMachine as never)).start();
+    const states = [100, 101, 100].map((count, cycle) => {
+      actor.send({ type: 'aggregate', cycle, counts: [count] });
+      return actor.getSnapshot().value;
+    });
+    expect(states).toEqual(['allowing', 'limiting', 'allowing']);
   });
 
   it('says what a person wants to know: guards by name with their parameters, the operator, tags', () => {
