@@ -4,9 +4,9 @@
 //     ▲                                                                                                              │
 //     └──────────────────────────────────────── its snapshot, written back ─────────────────────────────────────────┘
 //
-// The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any.
-import type { Actor } from 'xstate';
-import { createActor } from 'xstate';
+// The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any. The records of keys,
+// of which many move once, are moved by one actor of their plan.
+import { type Actor, type ActorLogic, createActor, type Snapshot, type SnapshotFrom } from 'xstate';
 import { ActorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
 import type { ContractEvent, Fire, Held } from './guards.js';
@@ -25,7 +25,7 @@ export class ContractActor {
   readonly #actors: ContractActors | undefined;
   #actor: Actor<ContractMachine> | undefined;
 
-  /** @param actors undefined for a short life: the actor goes with this object */
+  /** @param actors undefined for a short life, as that of a key: without an actor of its own */
   constructor(plan: Plan, record: ContractRecord, actors?: ContractActors, name = plan.definition.name) {
     this.#plan = plan;
     this.record = record;
@@ -44,11 +44,7 @@ export class ContractActor {
   }
 
   take(event: ContractEvent): void {
-    const actor = this.#started();
-    const { system } = this.#actors ?? {};
-    if (system === undefined) actor.send(event);
-    else system.send('gate', actor, event);
-    const { value, context } = actor.getSnapshot();
+    const { value, context } = this.#actors === undefined ? this.#interpreted(event) : this.#sent(event, this.#actors);
     const { heldUntilCycle, refusals } = context;
     this.record = { state: this.#plan.states.findIndex(({ name }) => name === value), heldUntilCycle, refusals };
   }
@@ -62,6 +58,24 @@ export class ContractActor {
     return machine.resolveState({ value: this.#plan.states[state]!.name, context });
   }
 
+  #sent(event: ContractEvent, { system }: ContractActors): ContractSnapshot {
+    const actor = this.#started();
+    if (system === undefined) actor.send(event);
+    else system.send('gate', actor, event);
+    return actor.getSnapshot();
+  }
+
+  #interpreted(event: ContractEvent): ContractSnapshot {
+    const machine = machineOfPlan(this.#plan);
+    let interpreter = interpreters.get(machine);
+    if (interpreter === undefined) {
+      interpreter = createActor(interpreterOf(machine)).start();
+      interpreters.set(machine, interpreter);
+    }
+    interpreter.send({ type: 'move', snapshot: this.#snapshotFor(machine), event });
+    return interpreter.getSnapshot().moved!;
+  }
+
   #started(): Actor<ContractMachine> {
     if (this.#actor !== undefined) return this.#actor;
     const system = this.#actors?.system;
@@ -72,6 +86,26 @@ export class ContractActor {
     this.#actors?.keep(this);
     return this.#actor;
   }
+}
+
+type ContractSnapshot = SnapshotFrom<ContractMachine>;
+type Interpreter = ActorLogic<
+  Snapshot<undefined> & { readonly moved?: ContractSnapshot },
+  { readonly type: 'move'; readonly snapshot: ContractSnapshot; readonly event: ContractEvent }
+>;
+
+const interpreters = new WeakMap<ContractMachine, Actor<Interpreter>>();
+
+function interpreterOf(machine: ContractMachine): Interpreter {
+  const idle = { status: 'active', output: undefined, error: undefined } as const;
+  return {
+    transition: (_, { snapshot, event }, scope) => ({
+      ...idle,
+      moved: machine.transition(snapshot, event, scope as never),
+    }),
+    getInitialSnapshot: () => idle,
+    getPersistedSnapshot: (snapshot) => snapshot,
+  };
 }
 
 /** Live actors take 4 kB each, and a run may have a million contracts. */

@@ -43,10 +43,10 @@ export function* beginCandidate(
 
 /** A context whose writes are discarded. */
 function apart(context: HostContext): HostContext {
-  const { clock, wakes, claimMemory } = context;
+  const { clock, wakes, claimMemory, actors } = context;
   const store = { append() {}, putState() {}, deleteKey() {}, commit: (settled: () => void) => settled() };
   return {
-    ...{ clock, wakes, claimMemory, store, changed: new FifoQueue() },
+    ...{ clock, wakes, claimMemory, actors, store, changed: new FifoQueue() },
     ledger: new Ledger(clock, store),
     get busyMs() {
       return context.busyMs;

@@ -122,9 +122,10 @@ export class Contract extends GateHead {
   }
 
   #makeGate(cycle: number, saved: GateImage | undefined): Gate {
-    const { cycleMs } = this.#context.clock;
+    const { actors, clock } = this.#context;
+    const { cycleMs } = clock;
     const nowMs = saved === undefined ? nowOf(this.#context) : startOf(cycle, cycleMs);
-    return new Gate(this.plan, { cycle, cycleMs, nowMs, owner: this, image: saved, head: this });
+    return new Gate(this.plan, { cycle, cycleMs, nowMs, owner: this, actors, image: saved, head: this });
   }
 
   /**

@@ -1,4 +1,5 @@
 // What the contracts of a machine share.
+import type { ContractActors } from '../../core/limiter/contract-actor.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import type { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { Clock } from '../../core/time/clock.js';
@@ -9,6 +10,8 @@ import type { Wakes } from './wakes.js';
 export interface HostContext {
   readonly clock: Clock;
   readonly ledger: Ledger;
+  /** Undefined where contracts live for one decision each. */
+  readonly actors?: ContractActors | undefined;
   readonly wakes: Wakes;
   readonly store: Pick<Store, 'putState' | 'deleteKey'>;
   readonly claimMemory?: (() => void) | undefined;

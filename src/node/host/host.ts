@@ -5,6 +5,7 @@
 
 import { type Observable, Subject } from 'rxjs';
 import { adaptedImage } from '../../core/limiter/carry-over.js';
+import { ContractActors } from '../../core/limiter/contract-actor.js';
 import type { GateImage } from '../../core/limiter/gate.js';
 import { finish, type Plan, type Steps } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
@@ -74,6 +75,7 @@ export class Host {
   readonly #store: Store;
   readonly #ledger: Ledger;
   readonly #claimMemory: HostOptions['claimMemory'];
+  readonly #actors = new ContractActors();
   readonly #plans = new SharedPlans();
   #changes = new Subject<HostChange>();
 
@@ -192,6 +194,7 @@ export class Host {
     const clock = this.#clock;
     return {
       ...{ clock, ledger: this.#ledger, store: this.#store, claimMemory: this.#claimMemory },
+      actors: this.#actors,
       ...{ wakes: new Wakes(clock), changed: new FifoQueue(), busyMs: undefined },
     };
   }
