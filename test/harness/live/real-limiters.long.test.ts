@@ -272,7 +272,7 @@ it(
   async () => {
     const open = () => here.filter((product) => found.get(product)!.size < Object.keys(product.wrong).length);
     // Where the machine was too busy, answers left several models open: they are asked for again.
-    const again = Array.from({ length: ATTEMPTS }, () => Object.values(scenarios)).flat();
+    const again = Array.from({ length: 3 * ATTEMPTS }, () => Object.values(scenarios)).flat();
     for (const arrivals of again) {
       if (open().length === 0) break;
       for (const [product, one] of await sentToAll(arrivals, open())) await verdicts(one, arrivals, product);
