@@ -49,7 +49,7 @@ function spellsOf(outcome: Outcome): string {
   if (words.includes(undefined)) return '';
   const more = spells.length - MOST_SPELLS;
   const all = more > 0 ? [...words, `${number(more)} more times`] : words;
-  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+  return new Intl.ListFormat('en-GB').format(all as readonly string[]);
 }
 
 /** In UTC; with its date if the run is longer than a day. */

@@ -115,16 +115,16 @@ const MOST_LIVE = 4_096;
 export class ContractActors {
   readonly system: ActorSystem | undefined;
   readonly #live: ContractActor[] = [];
-  started = 0;
+  #started = 0;
 
   constructor(inspect?: Inspect) {
     this.system = inspect && new ActorSystem(inspect);
   }
 
   keep(actor: ContractActor): void {
-    const place = this.started % MOST_LIVE;
-    this.started += 1;
     if (this.system !== undefined) return;
+    const place = this.#started % MOST_LIVE;
+    this.#started += 1;
     this.#live[place]?.drop();
     this.#live[place] = actor;
   }

@@ -10,9 +10,11 @@ type ClientSnapshot = Snapshot<undefined> & {
   readonly value: string;
   readonly context: ClientState;
   readonly effects: readonly Effect[];
-  /** What the behaviour threw. Thrown where the event was sent: XState would throw it in a later tick. */
-  readonly thrown: { readonly error: unknown } | undefined;
+  readonly thrown: Thrown | undefined;
 };
+
+/** What the behaviour threw. Thrown again where the event was sent: XState would throw it in a later tick. */
+type Thrown = { readonly error: unknown };
 
 export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent, undefined> & { readonly config: object };
 
@@ -21,21 +23,16 @@ export function clientLogic({ initial, on }: Behaviour<ClientState>, chart?: Cli
     config: chart?.config ?? {},
     transition(snapshot, event) {
       try {
-        const [state, effects] = on(snapshot.context, event);
-        return snapshotOf(state, effects, undefined);
+        return snapshotOf(...on(snapshot.context, event));
       } catch (error) {
         return snapshotOf(snapshot.context, [], { error });
       }
     },
-    getInitialSnapshot: () => snapshotOf(initial, [], undefined),
+    getInitialSnapshot: () => snapshotOf(initial, []),
     getPersistedSnapshot: (snapshot) => snapshot,
   };
 }
 
-function snapshotOf(
-  context: ClientState,
-  effects: readonly Effect[],
-  thrown: ClientSnapshot['thrown'],
-): ClientSnapshot {
+function snapshotOf(context: ClientState, effects: readonly Effect[], thrown?: Thrown): ClientSnapshot {
   return { status: 'active', output: undefined, error: undefined, value: context.at, context, effects, thrown };
 }

@@ -22,7 +22,7 @@ interface ClosedLoop {
 
 /** @param connections shared among the origins @throws Failure `node_unreachable` for a certificate that does not hold */
 export async function closedLoop(connection: Connection, connections: number, cycles: number): Promise<ClosedLoop> {
-  await checkCertificate(connection);
+  await Promise.all([connection.endpoint, ...connection.others].map(checkCertificate));
   return { note: HIDES, sending: (stage) => sendingOf(stage, connection, connections, cycles) };
 }
 
@@ -159,7 +159,7 @@ function fieldsOf(raw: readonly string[]): Fields {
 }
 
 /** autocannon takes any certificate. @throws Failure `node_unreachable` for one that does not hold */
-async function checkCertificate({ endpoint: { origin } }: Pick<Connection, 'endpoint'>): Promise<void> {
+async function checkCertificate({ origin }: Pick<Connection['endpoint'], 'origin'>): Promise<void> {
   const { protocol, hostname, port } = new URL(origin);
   if (protocol !== 'https:') return;
   await new Promise<void>((resolve, reject) => {

@@ -137,5 +137,5 @@ function isApart(one: readonly SeenRequest[], other: readonly SeenRequest[]): bo
 function listed(near: readonly NearRules[]): string {
   const words = near.slice(0, MOST_NAMED).map((one) => one.words);
   const all = near.length > MOST_NAMED ? [...words, `${near.length - MOST_NAMED} others`] : words;
-  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+  return new Intl.ListFormat('en-GB').format(all);
 }

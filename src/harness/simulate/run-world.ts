@@ -59,10 +59,9 @@ export async function runWorld(
   const { clock } = world;
   const slice = Math.max(1, Math.ceil((lastCycle + 1 - clock.cycle()) / slices));
   const run: { failed?: { readonly error: unknown } } = {};
-  const requests =
-    feed &&
+  if (feed !== undefined)
     cycles(clock, { from: clock.cycle(), due: dueOf(feed, clock) })
-      .pipe(requestsOf(feed, clock), decideIn(world))
+      .pipe(requestsOf(feed, clock), decideIn(world, stepsPerTurn))
       .subscribe({ error: (error: unknown) => (run.failed = { error }) });
   const end = lastInstantOf(lastCycle, clock.cycleMs);
   while (clock.now() < end && run.failed === undefined && signal?.aborted !== true) {
@@ -70,7 +69,6 @@ export async function runWorld(
     await clock.runAsync({ untilMs, stepsPerTurn, signal });
     await nextTurn();
   }
-  requests?.unsubscribe();
   if (run.failed !== undefined) throw run.failed.error;
   world.end(Math.min(lastCycle, clock.cycle()));
 }
@@ -97,9 +95,14 @@ function requestsOf(feed: Feed, clock: Pick<World['clock'], 'now'>): OperatorFun
   });
 }
 
-function decideIn(world: Drivable['world']): OperatorFunction<Requests, void> {
+/** Stops the clock for a turn of the event loop after this many contracts. */
+function decideIn(world: Drivable['world'], contractsPerTurn: number): OperatorFunction<Requests, void> {
+  let decided = 0;
   return map(({ cycle, counts, each }) => {
     if (counts !== undefined) world.decideAll(counts, cycle);
     else each((contract, n, _at, cost) => world.decide(contract, n, cycle, undefined, cost));
+    decided += 1 + (counts?.length ?? 0);
+    if (decided >= contractsPerTurn) world.clock.stop();
+    decided %= contractsPerTurn;
   });
 }

@@ -82,7 +82,7 @@ function volleysText(volleys: readonly Volley[]): string {
       k = last;
     } else parts.push(`${n} more at ${s(atMs)}`);
   }
-  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return new Intl.ListFormat('en-GB').format(parts);
 }
 
 function s(ms: number): string {
