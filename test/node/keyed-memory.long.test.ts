@@ -1,11 +1,11 @@
-// Keys that a stranger makes up, hundreds of thousands of them, at a real node with places for few: its memory does not grow with them.
-// WEIR_KEYS=1000000 for more.
+// A million keys that a stranger makes up, at a real node with places for few: its memory does not grow with them. With fewer, what V8
+// leaves uncollected (23 MB were seen) is as much as their names.
 import { expect, it } from 'vitest';
 import { serve } from '../cli/command-line.js';
 import { figureIn, metricsOf } from './asking.js';
 import { gateOf, Holder } from './caller.js';
 
-const KEYS = Number(process.env['WEIR_KEYS'] ?? 400_000);
+const KEYS = Number(process.env['WEIR_KEYS'] ?? 1_000_000);
 const PLACES = 20_000;
 const AT_ONCE = 1_000;
 /** Half of what the names of the keys take at least that are new in the measured part, with their places in a map. */
