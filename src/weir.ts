@@ -7,7 +7,7 @@ import { retryAfterCycles } from './core/limiter/forecast.js';
 import type { Gate } from './core/limiter/gate.js';
 import type { Plan } from './core/limiter/plan.js';
 import { limiterDefinition } from './core/limiter/products/limiter-spec.js';
-import { type RateLimiterParameters, rateLimiter } from './core/limiter/rate-limiter.js';
+import { type RateLimiterParameters, rateLimiter, rateLimiterMachine } from './core/limiter/rate-limiter.js';
 import { planContract } from './core/limiter/validate.js';
 import { Failure } from './core/schema/failure.js';
 import { cycleMsFor, parseTime } from './core/schema/quantity.js';
@@ -97,6 +97,7 @@ export {
   type RateLimiterParameters,
   type Replay,
   rateLimiter,
+  rateLimiterMachine,
   retryAfterCycles,
 };
 

@@ -25,7 +25,7 @@ export const rateLimiterMachine = {
     },
     limiting: { tags: [], on: { aggregate: [{ guard: 'held' }, onCounts([0, 100], 'allowing', 'rate_restored', 1)] } },
   },
-} satisfies MachineConfig<Held, ContractEvent, never, ParameterizedObject, ParameterizedObject>;
+} as const satisfies MachineConfig<Held, ContractEvent, never, ParameterizedObject, ParameterizedObject>;
 
 function onCounts(range: readonly [lo: number, hi: number | null], target: string, event: string, transition: number) {
   return {
@@ -36,7 +36,7 @@ function onCounts(range: readonly [lo: number, hi: number | null], target: strin
       'hold',
       { type: 'emit', params: { event, aggregate: 0 } },
     ],
-  };
+  } as const;
 }
 
 export interface RateLimiterParameters {

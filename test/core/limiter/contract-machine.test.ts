@@ -193,7 +193,7 @@ describe('machine.config', () => {
 
   it('of the rate limiter is the one that its source shows', () => {
     expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
-    const actor = createActor(contractSetup.createMachine(rateLimiterMachine as never)).start();
+    const actor = createActor(contractSetup.createMachine(rateLimiterMachine)).start();
     const states = [100, 101, 100].map((count, cycle) => {
       actor.send({ type: 'aggregate', cycle, counts: [count] });
       return actor.getSnapshot().value;
