@@ -60,7 +60,7 @@ const most = {
     'weir.ts': 167,
   } as Readonly<Record<string, number>>,
   src: 101_986,
-  test: 60_127,
+  test: 60_130,
   longLines: 107,
   commands: 15,
   options: 93,

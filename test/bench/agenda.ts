@@ -14,7 +14,7 @@ export async function benchAgenda(): Promise<BenchRow[]> {
   const few = await sideBySide(bodies, { agenda: 1_000_000, virtualTime: 20_000 });
   const { many } = await sideBySide({ many: holding(1e6) }, 2e6, 3);
   const { pairs } = await sideBySide({ pairs: settingAndCancelling }, 1e6);
-  const against = beside(few.agenda, 'RxJS VirtualTimeScheduler', few.virtualTime, 50);
+  const against = beside(few.agenda, 'RxJS VirtualTimeScheduler', few.virtualTime, 130);
   return [
     { what: `agenda: step + at, ${PENDING} pending`, value: few.agenda, unit: 'events/s', against },
     { what: 'agenda: step + at, 1,000,000 pending', value: many, unit: 'events/s' },

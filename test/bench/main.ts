@@ -3,7 +3,7 @@
 import { benchAgenda } from './agenda.js';
 import { benchClients } from './clients.js';
 import { benchDecide } from './decide.js';
-import { benchFleet, benchGcraFleet, DAY } from './fleet.js';
+import { benchFleet, benchGcraFleet, benchMovingFleet, DAY } from './fleet.js';
 import { benchKeys } from './keys.js';
 import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
@@ -26,7 +26,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   rules: async () => [...(await benchRules()), ...(await benchGcraFleet())],
   agenda: () => benchAgenda(),
   clients: () => benchClients(),
-  fleet: () => (isSmoke ? benchFleet(1, 5_000) : benchFleet(3, DAY)),
+  fleet: async () => (isSmoke ? benchFleet(1, 5_000) : [...(await benchFleet(3, DAY)), ...(await benchMovingFleet())]),
   replay: () => benchReplay(),
   sizing: () => benchSizing(),
   sender: () => benchSender(),
