@@ -54,7 +54,7 @@ async function seenOf(weir: Awaited<ReturnType<typeof built>>) {
   const scenario = await weir.loadScenario(join(root, 'scenarios/burst.yaml'));
   const { outcome } = await weir.simulate(scenario);
   const plan = weir.planContract(weir.rateLimiter());
-  const arrived = [{ cycle: 0, contract: 0, n: 120 }];
+  const arrived = Array.from({ length: 120 }, () => ({ cycle: 0, contract: 0 }));
   const model = await weir.modelOf(arrived, { names: ['all'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 70 });
   const host = new weir.Host({ clock: new weir.VirtualClock(0, 777), store: new weir.MemoryStore() });
   host.createMachine({ slug: 'm' });

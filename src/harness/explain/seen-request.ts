@@ -40,8 +40,8 @@ export function wayWords(wayMs: number, leastMs: number): string {
   );
 }
 
-export function byContract(requests: readonly SeenRequest[], contracts: number): SeenRequest[][] {
-  const own: SeenRequest[][] = Array.from({ length: contracts }, () => []);
+export function byContract<T extends Pick<SeenRequest, 'contract'>>(requests: readonly T[], contracts: number): T[][] {
+  const own: T[][] = Array.from({ length: contracts }, () => []);
   for (const request of requests) own[request.contract ?? 0]!.push(request);
   return own;
 }

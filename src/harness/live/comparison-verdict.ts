@@ -12,7 +12,7 @@ import type { Plan } from '../../core/limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import { TOLERATED_MOVE } from './connection.js';
 import { type LiveSeen, plansByCycle } from './live-run.js';
-import { crowdedWords, isCrowded, isLate, LATE_MS, type RequestFault } from './request-log.js';
+import { crowdedWords, isCrowded, isLate, LATE_MS } from './request-log.js';
 import { isSaturated } from './run-clock.js';
 
 export interface Findings {
@@ -68,11 +68,11 @@ function verdictOn(
   const tooLate = isLate(strays, requestLog.planned);
   if (tooLate && isCrowded(seen, strays))
     return invalid(`${strays} of ${requestLog.planned} requests were sent late: ${crowdedWords(seen)}`);
-  const lost = requestLog.failed + requestLog.timedOut;
-  if (lost > 0) {
-    const words = requestLog.faults[0]?.words ?? '';
+  const { faults } = requestLog;
+  if (faults.length > 0) {
+    const firstCycle = faults.reduce((least, { cycle }) => Math.min(least, cycle), Number.POSITIVE_INFINITY);
     return invalid(
-      `${lost} of ${requestLog.sent} requests had no decision, the first in cycle ${firstCycle(requestLog.faults)}. ${words}`,
+      `${faults.length} of ${requestLog.sent} requests had no decision, the first in cycle ${firstCycle}. ${faults[0]!.words}`,
     );
   }
   if (seen.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
@@ -130,16 +130,18 @@ function unanswered({ asked: { names }, requestLog }: LiveSeen): Difference[] {
 }
 
 function stamps({ asked: { names }, requestLog, movedMs }: LiveSeen): Difference[] {
-  return requestLog.impossible
-    .filter(({ byMs }) => byMs > movedMs)
-    .map(({ cycle, contract, stamped, byMs }) => ({
-      cycle,
-      contract: names[contract]!,
-      figure: 'cycle',
-      predicted: cycle,
-      observed: stamped,
-      note: `the request was under way ${byMs.toFixed(1)} ms apart from that cycle`,
-    }));
+  return requestLog.requests.flatMap(({ cycle, contract, impossible }) =>
+    impossible === undefined || impossible.byMs <= movedMs
+      ? []
+      : {
+          cycle,
+          contract: names[contract]!,
+          figure: 'cycle',
+          predicted: cycle,
+          observed: impossible.cycle,
+          note: `the request was under way ${impossible.byMs.toFixed(1)} ms apart from that cycle`,
+        },
+  );
 }
 
 function wordsOf({ cycle, contract, figure, predicted, observed }: Difference): string {
@@ -148,8 +150,4 @@ function wordsOf({ cycle, contract, figure, predicted, observed }: Difference): 
 
 function more(n: number): string {
   return n === 0 ? '' : ` There are ${n} more differences.`;
-}
-
-function firstCycle(faults: readonly RequestFault[]): number {
-  return faults.reduce((first, { cycle }) => Math.min(first, cycle), Number.POSITIVE_INFINITY);
 }

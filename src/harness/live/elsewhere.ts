@@ -2,10 +2,8 @@
 import type { Seed } from '../../core/math/seed.js';
 import type { Pause } from '../explain/seen-request.js';
 import type { Connection, ConnectionOptions } from './connection.js';
-import type { Latency } from './latency.js';
 import type { Pacing } from './paced-sender.js';
-import type { RequestLog } from './request-log.js';
-import type { LoggedRequestsOptions } from './request-observer.js';
+import type { RequestLog, RequestLogOptions } from './request-log.js';
 import type { Lag } from './run-clock.js';
 import type { Sending, Stage } from './sending.js';
 import type { MadeOnNode } from './weir-target.js';
@@ -20,7 +18,7 @@ export interface Generators {
   gather(made: MadeOnNode | undefined, signal: AbortSignal | undefined): Promise<void>;
   sending(stage: Stage): Sending;
   /** The log of the whole run, as one generator would have kept it. @throws Failure `store_away`, `worker_failed` */
-  merged(options: LoggedRequestsOptions): Promise<Merged>;
+  merged(options: RequestLogOptions): Promise<Merged>;
   close(): Promise<void>;
 }
 
@@ -37,8 +35,6 @@ export interface LoadTask {
 
 export interface Merged {
   readonly requestLog: RequestLog;
-  readonly latency: Latency;
-  readonly slackMs: number;
   readonly lagMs: Lag;
   readonly pauses: readonly Pause[];
   /** Largest error of the generators' clocks; instants of requests are intervals of this. */

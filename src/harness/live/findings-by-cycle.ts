@@ -1,57 +1,45 @@
 // Compares a node with the model cycle by cycle: its answers state in which cycle each request was counted, and at which count.
-
+//
+// Each cycle of a contract is compared as a whole: answers sorted by their counts, the k-th with the k-th. If the model also got requests
+// without an answer, its answers to them may be any:
+//
+//   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
 import type { Plan } from '../../core/limiter/plan.js';
+import { byContract } from '../explain/seen-request.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
-import { compareText } from '../outcome/run-fold.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { arrivedIn, type Model, type ModelOptions, modelOf } from './model.js';
-import type { CycleCell, SeenAnswer } from './request-log.js';
+import { type Arrived, type CountedAnswer, type Model, type ModelOptions, modelOf } from './model.js';
 
-export async function findingsByCycle(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Findings> {
-  const { names, plan } = seen.asked;
-  const lost = lostCycles(seen);
-  const events = seen.streamLost ? undefined : seen.events;
-  const known = { plan, unknownFrom: reportedBefore(seen) };
-  const differences = compare(
-    names,
-    {
-      cells: cells.filter(({ contract }) => !lost.has(contract)),
-      events: events?.map((own, contract) => (lost.has(contract) ? undefined : own)),
-    },
-    { ...known, model },
-  );
-  let isGivenUp = false;
-  for (const [contract, cycles] of lost) {
-    const own = {
-      cells: cells.filter((cell) => cell.contract === contract).map((cell) => ({ ...cell, contract: 0 })),
-      events: events && [events[contract]],
-    };
-    const options = { ...model.options, names: [names[contract]!] };
-    const found =
-      options.costUnit === undefined
-        ? await explainLost({ ...own, lost: cycles }, options, (one) =>
-            compare(options.names, own, { ...known, model: one }),
-          )
-        : undefined;
+export async function findingsByCycle(seen: LiveSeen, model: Model, options: ModelOptions): Promise<Findings> {
+  const { asked, requestLog, lastCycle, streamLost } = seen;
+  const { names, plan } = asked;
+  const unknownFrom = reportedBefore(seen);
+  const differences: Difference[] = [];
+  let [withLost, isGivenUp] = [0, false];
+  for (const [index, own] of byContract(requestLog.requests, names.length).entries()) {
+    const contract = names[index]!;
+    const answered = own.filter(({ fault }) => fault === undefined);
+    const events = streamLost ? undefined : seen.events?.[index];
+    const differing = (one: Model, at: number) =>
+      compare({ contract, answered, events }, one, { at, plan, unknownFrom });
+    const lost = own.flatMap(({ fault, cycle }) =>
+      fault === undefined || fault.kind === 'refused' || cycle > lastCycle ? [] : [cycle],
+    );
+    if (lost.length === 0) {
+      differences.push(...differing(model, index));
+      continue;
+    }
+    withLost += 1;
+    const arrived = answered.map((one) => ({ ...one, contract: 0 }));
+    const alone = { ...options, names: [contract] };
+    const hasCosts = options.costUnit !== undefined;
+    const found = hasCosts ? undefined : await explainLost(arrived, lost, alone, (one) => differing(one, 0));
     if (found === undefined) isGivenUp = true;
     else differences.push(...found);
   }
-  return { differences, tolerance: toleranceOf(lost.size, isGivenUp), tooUncertain: undefined };
-}
-
-/** By contract: cycles of requests that the target may have counted but did not answer; ascending. */
-function lostCycles({ requestLog, lastCycle }: LiveSeen): Map<number, number[]> {
-  const lost = new Map<number, number[]>();
-  for (const { contract, cycle, kind } of requestLog.faults) {
-    if (kind === 'refused' || cycle > lastCycle) continue;
-    lost.set(
-      contract,
-      [...(lost.get(contract) ?? []), cycle].sort((a, b) => a - b),
-    );
-  }
-  return lost;
+  return { differences, tolerance: toleranceOf(withLost, isGivenUp), tooUncertain: undefined };
 }
 
 function reportedBefore({ requestLog, gone, lastCycle, reportedBefore: before }: LiveSeen): number {
@@ -67,55 +55,63 @@ function toleranceOf(lostContracts: number, isGivenUp: boolean): string {
   );
 }
 
-// Compares the answers of a target with those of the model for the same arrivals. Pure. comparison-verdict.ts gives the verdict.
-//
-// Each cycle of a contract is compared as a whole: answers sorted by their counts, the k-th with the k-th. If the model also got requests
-// without an answer, its answers to them may be any:
-//
-//   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
-
-export interface ObservedRun {
-  readonly cells: readonly Pick<CycleCell, 'cycle' | 'contract' | 'answers'>[];
-  /** By contract, transitions too; undefined if they are not known. */
-  readonly events: readonly (readonly EventSeen[] | undefined)[] | undefined;
+export interface ObservedContract {
+  readonly contract: string;
+  readonly answered: readonly (CountedAnswer & Pick<Arrived, 'cycle'>)[];
+  /** Transitions too; undefined if they are not known. */
+  readonly events: readonly EventSeen[] | undefined;
 }
 
 interface Compared {
-  readonly model: Model;
+  /** Index of the contract in the model. */
+  readonly at: number;
   readonly plan: Plan;
   /** From this cycle on transitions are not compared, because the arrivals are not known exactly. */
   readonly unknownFrom: number;
 }
 
 export function compare(
-  names: readonly string[],
-  seen: ObservedRun,
-  { model, plan, unknownFrom }: Compared,
+  { contract, answered, events }: ObservedContract,
+  model: Model,
+  { at, plan, unknownFrom }: Compared,
 ): Difference[] {
-  const differences = seen.cells.flatMap((cell) => compareCell(names[cell.contract]!, cell, model));
-  names.forEach((name, contract) => {
-    const events = seen.events?.[contract];
-    if (events === undefined) return;
-    const predicted = model.transitions[contract]!;
-    const others = events.filter(({ event }) => event !== 'transition');
+  const differences = [...byCycle(answered)].flatMap(([cycle, answers]) =>
+    compareCell({ cycle, contract }, answers, model.answers(cycle, at)),
+  );
+  if (events !== undefined) {
+    const predicted = model.transitions[at]!;
+    const others = events
+      .filter(({ event }) => event !== 'transition')
+      .map(({ cycle, event }) => ({ cycle, to: event }));
+    const inTime = <T extends Pick<Happened, 'cycle'>>(all: readonly T[]) =>
+      all.filter(({ cycle }) => cycle < unknownFrom);
     differences.push(
-      ...compareTransitions(name, predicted, transitionsIn(events), unknownFrom),
-      ...compareEvents(name, eventsOf(predicted, plan), others, unknownFrom),
+      ...compareInOrder(contract, 'transition', inTime(predicted), inTime(transitionsIn(events))),
+      ...compareInOrder(contract, 'event', inTime(eventsOf(predicted, plan)), inTime(others)),
     );
-  });
-  return differences.sort((a, b) => a.cycle - b.cycle || compareText(a.contract, b.contract));
+  }
+  return differences.sort((a, b) => a.cycle - b.cycle);
+}
+
+function byCycle<T extends { readonly cycle: number }>(all: readonly T[]): Map<number, T[]> {
+  const cycles = new Map<number, T[]>();
+  for (const one of all) {
+    const own = cycles.get(one.cycle);
+    if (own === undefined) cycles.set(one.cycle, [one]);
+    else own.push(one);
+  }
+  return cycles;
 }
 
 function compareCell(
-  contract: string,
-  { cycle, answers, contract: index }: ObservedRun['cells'][number],
-  model: Model,
+  cell: Pick<Difference, 'cycle' | 'contract'>,
+  answers: readonly CountedAnswer[],
+  modelled: readonly CountedAnswer[],
 ): Difference[] {
-  const modelled = model.answers(cycle, index);
   const spare = Math.max(0, modelled.length - answers.length);
   const found: Difference[] = [];
-  const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note?: string) =>
-    void found.push({ cycle, contract, figure, predicted, observed, ...(note === undefined ? {} : { note }) });
+  const say = (figure: string, predicted: Difference['predicted'], observed: Difference['observed'], note: string) =>
+    void found.push({ ...cell, figure, predicted, observed, note });
   const admitted = admittedOf(answers);
   const most = admittedOf(modelled);
   const least = Math.max(0, most - spare);
@@ -123,7 +119,7 @@ function compareCell(
     say('admitted', between(least, most), admitted, `of ${answers.length} requests`);
   }
   const inOrder = [...answers].sort((a, b) => (a.count ?? 0) - (b.count ?? 0));
-  for (const [k, { count, state, admitted: isAdmitted }] of inOrder.entries()) {
+  for (const [k, { count, state, decision }] of inOrder.entries()) {
     const from = modelled[k];
     const to = modelled[k + spare];
     const place = `answer ${k + 1} of ${answers.length} in this cycle`;
@@ -138,96 +134,51 @@ function compareCell(
       say('state', [...states].join(' or '), state, place);
       break;
     }
-    if (spare === 0 && count !== undefined && from !== undefined && isAdmitted !== from.admitted) {
-      say('decision', wordOf(from.admitted), wordOf(isAdmitted), place);
+    if (spare === 0 && count !== undefined && from !== undefined && decision !== from.decision) {
+      say('decision', from.decision, decision, place);
       break;
     }
   }
   return found;
 }
 
-function compareTransitions(
+/** A transition, or an event that one emits. */
+type Happened = Pick<TransitionSeen, 'cycle' | 'to'> & Partial<Pick<TransitionSeen, 'count'>>;
+
+function compareInOrder(
   contract: string,
-  predicted: readonly TransitionSeen[],
-  observed: readonly TransitionSeen[],
-  unknownFrom: number,
+  figure: string,
+  predicted: readonly Happened[],
+  observed: readonly Happened[],
 ): Difference[] {
-  return byCycle(predicted, observed, unknownFrom).flatMap(([cycle, expected, found]) => {
-    const length = Math.max(expected.length, found.length);
-    return Array.from({ length }, (_, k): Difference[] => {
-      const [mine, theirs] = [expected[k], found[k]];
-      if (mine?.to !== theirs?.to) {
-        return [{ cycle, contract, figure: 'transition', predicted: mine?.to ?? null, observed: theirs?.to ?? null }];
-      }
-      if (mine!.count === theirs!.count) return [];
-      const note = `of the transition to ${mine!.to}`;
-      return [{ cycle, contract, figure: 'count', predicted: mine!.count, observed: theirs!.count, note }];
+  const [mine, theirs] = [byCycle(predicted), byCycle(observed)];
+  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((cycle) => {
+    const [expected, found] = [mine.get(cycle) ?? [], theirs.get(cycle) ?? []];
+    return Array.from({ length: Math.max(expected.length, found.length) }, (_, k): Difference[] => {
+      const [{ to = null, count } = {}, seen] = [expected[k], found[k]];
+      if (to !== (seen?.to ?? null)) return [{ cycle, contract, figure, predicted: to, observed: seen?.to ?? null }];
+      if (count === seen?.count) return [];
+      const note = `of the ${figure} to ${to}`;
+      return [{ cycle, contract, figure: 'count', predicted: count!, observed: seen!.count!, note }];
     }).flat();
   });
 }
 
-type Emitted = Pick<EventSeen, 'cycle' | 'event'>;
-
-function compareEvents(
-  contract: string,
-  predicted: readonly Emitted[],
-  observed: readonly Emitted[],
-  unknownFrom: number,
-): Difference[] {
-  return byCycle(predicted, observed, unknownFrom).flatMap(([cycle, expected, found]) => {
-    const missing = without(expected, found);
-    const extra = without(found, expected);
-    return [
-      ...missing.map(({ event }) => ({ cycle, contract, figure: 'event', predicted: event, observed: null })),
-      ...extra.map(({ event }) => ({ cycle, contract, figure: 'event', predicted: null, observed: event })),
-    ];
-  });
-}
-
-function eventsOf(transitions: readonly TransitionSeen[], { states, initial }: Plan): Emitted[] {
+function eventsOf(transitions: readonly TransitionSeen[], { states, initial }: Plan): Happened[] {
   let from = states[initial];
   return transitions.flatMap(({ cycle, to }) => {
     const left = from?.transitions.find((transition) => states[transition.to]!.name === to);
     from = states.find(({ name }) => name === to);
-    return (left?.emits ?? []).map((event) => ({ cycle, event }));
+    return (left?.emits ?? []).map((event) => ({ cycle, to: event }));
   });
 }
 
-function byCycle<T extends { readonly cycle: number }>(
-  predicted: readonly T[],
-  observed: readonly T[],
-  unknownFrom: number,
-): [cycle: number, predicted: T[], observed: T[]][] {
-  const cycles = new Map<number, [cycle: number, predicted: T[], observed: T[]]>();
-  const of = (cycle: number) => {
-    const entry = cycles.get(cycle) ?? [cycle, [], []];
-    cycles.set(cycle, entry);
-    return entry;
-  };
-  for (const one of predicted) if (one.cycle < unknownFrom) of(one.cycle)[1].push(one);
-  for (const one of observed) if (one.cycle < unknownFrom) of(one.cycle)[2].push(one);
-  return [...cycles.values()];
-}
-
-function without(all: readonly Emitted[], taken: readonly Emitted[]): Emitted[] {
-  const rest = taken.map(({ event }) => event);
-  return all.filter(({ event }) => {
-    const place = rest.indexOf(event);
-    if (place >= 0) rest.splice(place, 1);
-    return place < 0;
-  });
-}
-
-function admittedOf(answers: readonly SeenAnswer[]): number {
-  return answers.reduce((sum, { admitted }) => sum + (admitted ? 1 : 0), 0);
+function admittedOf(answers: readonly CountedAnswer[]): number {
+  return answers.filter(({ decision }) => decision === 'admitted').length;
 }
 
 function between(least: number, most: number): number | string {
   return least === most ? least : `${least} to ${most}`;
-}
-
-function wordOf(isAdmitted: boolean): string {
-  return isAdmitted ? 'admitted' : 'limited';
 }
 
 // A request without an answer was counted in some cycle from its sending on, or never. A contract differs from the model only if it does
@@ -246,18 +197,23 @@ interface World {
 
 const MOST_WORLDS = 300;
 
-/** The differences in the world that agrees with the model for longest; undefined if there are too many worlds. */
+/**
+ * The differences in the world that agrees with the model for longest; undefined if there are too many worlds.
+ * @param arrived of the one contract @param unanswered cycles of sending
+ */
 export async function explainLost(
-  { cells, lost }: { readonly cells: readonly CycleCell[]; readonly lost: readonly number[] },
+  arrived: readonly Arrived[],
+  unanswered: readonly number[],
   options: ModelOptions,
   compare: (model: Model) => readonly Difference[],
 ): Promise<readonly Difference[] | undefined> {
-  const arrived = arrivedIn(cells).map((one) => ({ ...one, contract: 0 }));
+  const lost = [...unanswered].sort((a, b) => a - b);
   const known = new Set<string>();
   const worldOf = async (counted: World['counted']): Promise<World> => {
-    const more = counted.flatMap((cycle) => (cycle === undefined ? [] : [{ cycle, contract: 0, n: 1 }]));
+    const more = counted.flatMap((cycle) => (cycle === undefined ? [] : [{ cycle, contract: 0 }]));
     const differences = compare(await modelOf([...arrived, ...more], options));
-    return { counted, differences, first: firstOf(differences) };
+    const first = differences.reduce((least, { cycle }) => Math.min(least, cycle), Number.POSITIVE_INFINITY);
+    return { counted, differences, first };
   };
   const open = [await worldOf(lost.map(() => undefined))];
   let best = open[0]!;
@@ -284,8 +240,4 @@ function followingWorlds({ counted, first }: World, lost: readonly number[]): (n
     if (counted[k] !== undefined || isSame || sent > first) return [];
     return Array.from({ length: first - sent + 1 }, (_, after) => counted.with(k, sent + after));
   });
-}
-
-function firstOf(differences: readonly Difference[]): number {
-  return differences.reduce((least, { cycle }) => Math.min(least, cycle), Number.POSITIVE_INFINITY);
 }

@@ -38,14 +38,16 @@ export function windowRules({ thresholds, aggregates }: Plan, cycleMs: number): 
 }
 
 export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): Findings {
-  const { requestLog, time, slackMs, target, apartMs } = seen;
+  const { requestLog, time, target, apartMs } = seen;
   const { names } = seen.asked;
+  const { slackMs } = requestLog.options;
+  const all = requestLog.seen;
   const promisedMs = target instanceof ForeignTarget ? target.transportMs : undefined;
-  const longestMs = longestLimitedMs(requestLog.seen);
+  const longestMs = longestLimitedMs(all);
   const transportMs =
     promisedMs === undefined ? undefined : Math.max(promisedMs, longestMs) + seen.lagMs.most + 2 * apartMs;
-  const pauses = joined([...seen.pauses, ...pausesOf(requestLog.seen, promisedMs)]);
-  const stops = stopsOf(pauses, requestLog.seen);
+  const pauses = joined([...seen.pauses, ...pausesOf(all, promisedMs)]);
+  const stops = stopsOf(pauses, all);
   const differences: Difference[] = [];
   let tooUncertain: string | undefined;
   let remark: string | undefined;
@@ -53,7 +55,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
   const explained: (readonly SeenRequest[])[] = [];
   let wayMs = 0;
   const isForeign = target instanceof ForeignTarget;
-  const each = isShared ? [requestLog.seen] : byContract(requestLog.seen, names.length);
+  const each = isShared ? [all] : byContract(all, names.length);
   each.forEach((requests, index) => {
     if (requests.length === 0) return;
     remark ??= waitsInWords(requests);
@@ -69,7 +71,7 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
       explained.push(requests.map((one) => ({ ...one, answeredMs: one.answeredMs - ownMs })));
     } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
-  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(requestLog.seen))}`;
+  const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(all))}`;
   const neighbours = () => (isForeign ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined);
   return { differences, tolerance, used, tooUncertain, remark, neighbours };
 }

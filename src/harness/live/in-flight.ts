@@ -5,11 +5,8 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { AnswerTally } from './answer-tally.js';
 import type { HttpPool, PoolAnswer, PoolRequest, RequestListener } from './http-pool.js';
-import type { RequestFault } from './request-log.js';
-import type { RequestObserver, SentRequest } from './request-observer.js';
-import type { DecidedAnswer, Target } from './target.js';
-
-export type End = DecidedAnswer | { readonly type: 'failed' } | { readonly type: 'timed_out' };
+import type { RequestEnd, RequestFault, RequestObserver, SentRequest } from './request-log.js';
+import type { Target } from './target.js';
 
 interface InFlightOptions {
   readonly clock: Clock;
@@ -32,11 +29,11 @@ export class RequestsInFlight {
   }
 
   /** @param intendedMs the scheduled instant; its cycle is the planned one */
-  launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): void {
+  launch(contract: number, intendedMs: number, cost?: number, onEnd?: (end: RequestEnd) => void): void {
     this.#add(contract, intendedMs, cost, onEnd).start();
   }
 
-  #add(contract: number, intendedMs: number, cost?: number, onEnd?: (end: End) => void): RequestInFlight {
+  #add(contract: number, intendedMs: number, cost?: number, onEnd?: (end: RequestEnd) => void): RequestInFlight {
     const request = new RequestInFlight(this.#options, contract, cost, intendedMs, (end) => {
       this.#land(request);
       onEnd?.(end);
@@ -75,7 +72,7 @@ export class RequestsInFlight {
 
 class RequestInFlight implements SentRequest {
   readonly #options: InFlightOptions;
-  readonly #onEnd: (end: End) => void;
+  readonly #onEnd: (end: RequestEnd) => void;
   place = -1;
   sentMs = Number.NaN;
   #timeout: Ticket | undefined;
@@ -87,7 +84,7 @@ class RequestInFlight implements SentRequest {
     readonly contract: number,
     readonly cost: number | undefined,
     readonly intendedMs: number,
-    onEnd: (end: End) => void,
+    onEnd: (end: RequestEnd) => void,
   ) {
     this.#options = options;
     this.#onEnd = onEnd;
@@ -121,11 +118,11 @@ class RequestInFlight implements SentRequest {
     // The pool may resend a request if its connection breaks before an answer.
     if (!Number.isNaN(this.sentMs)) return;
     this.sentMs = nowMs;
-    this.#options.observer.sent(this);
+    this.#options.observer.send(this);
   }
 
   #answered(answer: PoolAnswer): void {
-    const { target, observer, clock, answers } = this.#options;
+    const { target, clock, answers } = this.#options;
     const reading = target.read(answer);
     const isLimited = reading.type === 'decided' && !reading.admitted;
     answers?.answered(answer, isLimited, this.intendedMs, clock.now());
@@ -136,10 +133,7 @@ class RequestInFlight implements SentRequest {
     const nowMs = clock.now();
     if (Number.isNaN(this.sentMs)) this.sentMs = nowMs;
     const { delayMs = 0 } = reading;
-    const end = () => {
-      observer.decided(this, nowMs + delayMs, reading);
-      this.#end(reading);
-    };
+    const end = () => this.#end(nowMs + delayMs, reading);
     if (delayMs === 0) end();
     else this.#held = clock.agenda.at(nowMs + delayMs, Rank.client, end);
   }
@@ -157,19 +151,19 @@ class RequestInFlight implements SentRequest {
   };
 
   #fault(kind: RequestFault['kind'], words: string): void {
-    const { observer, clock, answers } = this.#options;
+    const { clock, answers } = this.#options;
     const endedMs = clock.now();
     if (kind !== 'unexpected' && kind !== 'overloaded') answers?.broke(kind);
     // Also counts as sent if it never got a connection.
     this.#started(endedMs);
-    observer.broke(this, endedMs, kind, words);
-    this.#end({ type: kind === 'timed_out' ? 'timed_out' : 'failed' });
+    this.#end(endedMs, { type: 'fault', kind, words });
   }
 
-  #end(end: End): void {
-    const { agenda } = this.#options.clock;
-    if (this.#timeout !== undefined) agenda.cancel(this.#timeout);
-    if (this.#held !== undefined) agenda.cancel(this.#held);
+  #end(endedMs: number, end: RequestEnd): void {
+    const { observer, clock } = this.#options;
+    observer.end(this, endedMs, end);
+    if (this.#timeout !== undefined) clock.agenda.cancel(this.#timeout);
+    if (this.#held !== undefined) clock.agenda.cancel(this.#held);
     this.#onEnd(end);
   }
 }

@@ -1,6 +1,5 @@
 // The clients of a live run: the actors of the simulation, driven by real time and real answers.
 
-import { unreachable } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ServiceAnswer } from '../clients/behaviour.js';
@@ -12,7 +11,7 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { arriveByAgenda } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
-import type { End } from './in-flight.js';
+import type { RequestEnd } from './request-log.js';
 import type { Sending, Stage } from './sending.js';
 
 export class LiveClients implements Sending, Transport {
@@ -85,15 +84,7 @@ export class LiveClients implements Sending, Transport {
   }
 }
 
-function answerOf(end: End): ServiceAnswer {
-  switch (end.type) {
-    case 'decided':
-      return end.admitted ? { type: 'served' } : { type: 'limited', retryAfterMs: end.retryAfterMs };
-    case 'failed':
-      return { type: 'failed' };
-    case 'timed_out':
-      return { type: 'lost' };
-    default:
-      return unreachable(end);
-  }
+function answerOf(end: RequestEnd): ServiceAnswer {
+  if (end.type === 'fault') return { type: end.kind === 'timed_out' ? 'lost' : 'failed' };
+  return end.admitted ? { type: 'served' } : { type: 'limited', retryAfterMs: end.retryAfterMs };
 }

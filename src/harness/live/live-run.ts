@@ -16,11 +16,9 @@ import { type Connection, movedMs, type NodeTime, readNodeTime, warmUp } from '.
 import type { Generators, Merged } from './elsewhere.js';
 import { EventListener, type EventSeen, type ReceivedEvent } from './event-listener.js';
 import { RequestsInFlight } from './in-flight.js';
-import { Latency } from './latency.js';
 import { ObservedRows } from './observed.js';
 import type { Pacing } from './paced-sender.js';
 import { RequestLog } from './request-log.js';
-import { LoggedRequests, type LoggedRequestsOptions } from './request-observer.js';
 import { RunClock } from './run-clock.js';
 import type { Sending, Stage } from './sending.js';
 import { ForeignTarget, type Target } from './target.js';
@@ -117,7 +115,7 @@ export async function runLive(
     await session.settle();
     const after = await session.timeAfter(node);
     const seen = session.seen({ lagMs: running.lagMs, pauses, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(session.logOptions)), bug: running.bug };
+    return { ...seen, ...(await generators?.merged(session.requestLog.options)), bug: running.bug };
   } finally {
     session.end();
     running.stop();
@@ -157,10 +155,8 @@ interface SessionGiven {
 class LiveSession {
   readonly #given: SessionGiven;
   #gone: string | undefined;
-  readonly #requestLog = new RequestLog();
-  readonly #latency = new Latency();
   readonly #firstCycle: number;
-  readonly logOptions: LoggedRequestsOptions;
+  readonly requestLog: RequestLog;
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #events: ReceivedEvent[][];
@@ -181,26 +177,23 @@ class LiveSession {
     this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
     this.#rowOfCycle = this.#firstCycle;
     this.#events = names.map(() => []);
+    this.requestLog = new RequestLog({
+      cycleMs: clock.cycleMs,
+      phases,
+      firstCycle: this.#firstCycle,
+      slackMs: uncertaintyMs + ROUNDING_MS,
+      plansByCycle: plansByCycle(given.asked),
+    });
+    const observer = this.requestLog;
     const reports = connection.nodes.length > 0;
     this.#rows = new ObservedRows(
       { plan, names, reports },
       {
         firstCycle: this.#firstCycle,
         lastCycle: this.#lastCycle,
-        sending: (cycle) => this.#requestLog.of(cycle),
+        sending: (cycle) => this.requestLog.of(cycle),
       },
     );
-    this.logOptions = {
-      requestLog: this.#requestLog,
-      latency: this.#latency,
-      cycleMs: clock.cycleMs,
-      phases,
-      firstCycle: this.#firstCycle,
-      slackMs: uncertaintyMs + ROUNDING_MS,
-      decidesByMs: plan.rule !== undefined,
-      plansByCycle: plansByCycle(given.asked),
-    };
-    const observer = new LoggedRequests(this.logOptions);
     const left = (words: string) => this.left(words);
     const { pool, timeoutMs } = connection;
     this.#inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, answers, onGone: left });
@@ -261,7 +254,8 @@ class LiveSession {
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
     this.#inFlight.giveUp();
-    for (const { cycle } of this.#requestLog.cells()) this.#lastCycle = Math.max(this.#lastCycle, cycle);
+    for (const [cycle, { answered }] of this.requestLog.byCycle)
+      if (answered.length > 0) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     if (this.#listener !== undefined && this.#gone === undefined) {
       // A transition is published when it is on disk, which may take longer than a short cycle.
       const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
@@ -304,9 +298,7 @@ class LiveSession {
       target,
       firstCycle: this.#firstCycle,
       lastCycle: last,
-      requestLog: this.#requestLog,
-      latency: this.#latency,
-      slackMs: this.logOptions.slackMs,
+      requestLog: this.requestLog,
       events:
         this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
       reportedBefore: this.#reportedBefore,
@@ -342,7 +334,7 @@ class LiveSession {
 
   #rowsTo(cycle: number): void {
     for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
-      const row = this.#rows.close(this.#rowOfCycle, this.#requestLog.cellsIn(this.#rowOfCycle));
+      const row = this.#rows.close(this.#rowOfCycle, this.requestLog.of(this.#rowOfCycle).answered);
       this.#given.asked.onRow?.(row);
     }
   }

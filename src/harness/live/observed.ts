@@ -10,7 +10,7 @@ import type { Reaction, TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import type { ReceivedEvent } from './event-listener.js';
 import type { Model, ModelOptions } from './model.js';
-import { type CycleCell, costsOf } from './request-log.js';
+import type { EndedRequest, RequestLog } from './request-log.js';
 
 interface Observed {
   readonly names: readonly string[];
@@ -31,7 +31,7 @@ export class ObservedRows<About extends object = object> {
   readonly #lastRequests: number[] = [];
   readonly #shown: string[] = [];
   /** The first `#gone` entries have left their windows; the first `#moved` transitions are in rows. */
-  readonly #counted: { readonly cycle: number; readonly contract: number; readonly n: number }[] = [];
+  readonly #counted: EndedRequest[] = [];
   #gone = 0;
   readonly #transitions: (readonly [contract: number, transition: TransitionSeen])[] = [];
   #moved = 0;
@@ -50,26 +50,26 @@ export class ObservedRows<About extends object = object> {
     this.#transitions.push([contract, transition]);
   }
 
-  /** Cycles close in order. @param cells of the cycle, by contract */
-  close(cycle: number, cells: readonly CycleCell[]): CycleRow<RunShape & About> {
+  /** Cycles close in order. @param answered counted in the cycle */
+  close(cycle: number, answered: readonly EndedRequest[]): CycleRow<RunShape & About> {
     const { plan, reports, levels } = this.#observed;
     const within = windowOf(plan);
     const changed = new Set<number>();
     for (; this.#gone < this.#counted.length; this.#gone += 1) {
-      const { cycle: counted, contract, n } = this.#counted[this.#gone]!;
+      const { cycle: counted, contract, cost = 1 } = this.#counted[this.#gone]!;
       if (counted + within > cycle) break;
-      this.#windows[contract]! -= n;
+      this.#windows[contract]! -= cost;
       changed.add(contract);
     }
     levels?.forEach((own, contract) => {
       if (own !== undefined && own.get(cycle) !== (own.get(cycle - 1) ?? 0)) changed.add(contract);
     });
     const stated = new Map<number, number>();
-    for (const cell of cells) {
-      changed.add(cell.contract);
-      this.#count(cell);
-      const most = cell.answers.reduce((count, answer) => Math.max(count, answer.count ?? -1), -1);
-      if (most >= 0) stated.set(cell.contract, most);
+    for (const request of answered) {
+      const { contract, count = -1 } = request;
+      changed.add(contract);
+      this.#count(request);
+      if (count >= 0) stated.set(contract, Math.max(count, stated.get(contract) ?? 0));
     }
     const countOf = (contract: number) =>
       levels?.[contract]?.get(cycle) ?? stated.get(contract) ?? this.#windows[contract]!;
@@ -77,41 +77,40 @@ export class ObservedRows<About extends object = object> {
     for (; (this.#transitions[this.#moved]?.[1].cycle ?? Number.POSITIVE_INFINITY) <= cycle; this.#moved += 1)
       due.push(this.#transitions[this.#moved]!);
     if (!reports)
-      for (const cell of cells)
-        for (const to of this.#movesIn(cell)) due.push([cell.contract, { cycle, to, count: countOf(cell.contract) }]);
+      for (const [contract, to] of this.#movesIn(answered))
+        due.push([contract, { cycle, to, count: countOf(contract) }]);
     for (const [contract] of due) changed.add(contract);
     for (const contract of changed) this.#builder.counted(contract, countOf(contract));
     for (const [contract, { to, count }] of due.sort(([a], [b]) => a - b))
       this.#builder.moved(contract, this.#stateOf(to), count, this.#lastRequests[contract]);
-    for (const { contract } of cells) this.#lastRequests[contract] = cycle;
+    for (const { contract } of answered) this.#lastRequests[contract] = cycle;
     return this.#builder.take(cycle);
   }
 
-  #count({ cycle, contract, answers }: CycleCell): void {
+  #count(request: EndedRequest): void {
     const { costs } = this.#observed;
-    const n = costsOf(answers);
-    this.#windows[contract]! += n;
-    this.#counted.push({ cycle, contract, n });
-    this.#builder.requested(contract, answers.length, answers.filter(({ admitted }) => admitted).length);
-    for (const { delayMs, cost = 1, admitted } of answers) {
-      if (delayMs !== undefined) this.#builder.delayed(delayMs);
-      if (costs !== undefined) this.run.costs?.add(cost, admitted, startOf(cycle, costs.cycleMs));
-    }
+    const { cycle, contract, cost = 1, decision, delayMs } = request;
+    const isAdmitted = decision === 'admitted';
+    this.#windows[contract]! += cost;
+    this.#counted.push(request);
+    this.#builder.requested(contract, 1, isAdmitted ? 1 : 0);
+    if (delayMs !== undefined) this.#builder.delayed(delayMs);
+    if (costs !== undefined) this.run.costs?.add(cost, isAdmitted, startOf(cycle, costs.cycleMs));
   }
 
-  #movesIn({ contract, answers }: CycleCell): string[] {
+  /** Admitted answers are taken to come first. */
+  #movesIn(answered: readonly EndedRequest[]): [contract: number, to: string][] {
     const { states, initial } = this.#observed.plan;
     const open = states[initial]!.name;
     const shut = states.find(({ admits }) => !admits)?.name ?? open;
-    const entered: string[] = [];
-    const enter = (to: string) => {
-      if ((this.#shown[contract] ?? open) === to) return;
-      this.#shown[contract] = to;
-      entered.push(to);
-    };
-    if (answers.some(({ admitted }) => admitted)) enter(open);
-    if (answers.some(({ admitted }) => !admitted)) enter(shut);
-    return entered;
+    return (['admitted', 'limited'] as const).flatMap((which) =>
+      answered.flatMap(({ contract, decision }): [number, string][] => {
+        const to = which === 'admitted' ? open : shut;
+        if (decision !== which || (this.#shown[contract] ?? open) === to) return [];
+        this.#shown[contract] = to;
+        return [[contract, to]];
+      }),
+    );
   }
 
   /** A target may report states that the plan does not have; they admit nothing. */
@@ -126,24 +125,21 @@ function windowOf({ aggregates }: Plan): number {
 }
 
 interface Observation extends ModelOptions {
-  readonly cells: readonly CycleCell[];
+  readonly requestLog: RequestLog;
   readonly transitions: readonly (readonly TransitionSeen[])[] | undefined;
 }
 
 export function observedFold(observation: Observation): RunFold {
-  const { names, plan, seen, costUnit, cycleMs, firstCycle, lastCycle, cells, transitions } = observation;
-  const levels = seen && byContract(seen, names.length).map((own) => observedLevels(own, plan, observation));
+  const { names, plan, costUnit, cycleMs, firstCycle, lastCycle, requestLog, transitions } = observation;
+  const levels =
+    plan.rule && byContract(requestLog.seen, names.length).map((own) => observedLevels(own, plan, observation));
   const costs = costUnit === undefined ? undefined : { unit: costUnit, cycleMs };
   const rows = new ObservedRows({ names, plan, reports: transitions !== undefined, levels, costs }, {});
   const fold = new RunFold(rows.run);
-  const byCycle = new Map<number, CycleCell[]>();
+  const answeredIn = (cycle: number) => requestLog.byCycle.get(cycle)?.answered ?? [];
   const cycles = new Set<number>();
-  for (const cell of cells) {
-    const own = byCycle.get(cell.cycle);
-    if (own === undefined) byCycle.set(cell.cycle, [cell]);
-    else own.push(cell);
-    cycles.add(cell.cycle).add(cell.cycle + windowOf(plan));
-  }
+  for (const cycle of requestLog.byCycle.keys())
+    if (answeredIn(cycle).length > 0) cycles.add(cycle).add(cycle + windowOf(plan));
   const moves = (transitions ?? []).flatMap((own, contract) => own.map((one) => [contract, one] as const));
   for (const [contract, one] of moves.sort(([, a], [, b]) => a.cycle - b.cycle)) {
     if (one.cycle < firstCycle) continue;
@@ -158,7 +154,7 @@ export function observedFold(observation: Observation): RunFold {
     }
   }
   const inOrder = [...cycles].filter((cycle) => cycle >= firstCycle && cycle <= lastCycle).sort((a, b) => a - b);
-  for (const cycle of inOrder) fold.next(rows.close(cycle, byCycle.get(cycle) ?? []));
+  for (const cycle of inOrder) fold.next(rows.close(cycle, answeredIn(cycle)));
   return fold;
 }
 
@@ -171,33 +167,33 @@ type EventHeard = Pick<ReceivedEvent, 'event' | 'cycle' | 'to' | 'atMs'>;
 
 /** @param past of the observed fold @param events by contract; undefined if there was no listener */
 export function reactionsIn(
-  { names, cells: all, lastCycle, cycleMs }: Observation,
+  { names, requestLog, lastCycle, cycleMs }: Observation,
   { transitions, admits }: Past,
   model: Model,
   events: readonly (readonly EventHeard[])[] | undefined,
 ): Reaction[] {
-  const cells = names.map((): CycleCell[] => []);
-  for (const cell of all) if (cell.cycle <= lastCycle) cells[cell.contract]!.push(cell);
+  const answered = requestLog.requests.filter(({ cycle, fault }) => fault === undefined && cycle <= lastCycle);
+  const each = byContract(answered, names.length);
   const reactions = names.flatMap((contract, index) => {
+    const own = each[index]!.sort((a, b) => a.cycle - b.cycle);
     const entries = model.transitions[index]!.filter(({ to }) => !admits(to)).map(({ cycle }) => cycle);
     const heard = (events?.[index] ?? []).filter(({ event }) => event !== 'transition');
-    return transitions[index]!.flatMap(({ cycle, to }, k, own): Reaction[] => {
+    return transitions[index]!.flatMap(({ cycle, to }, k, all): Reaction[] => {
       if (admits(to)) return [];
-      const restoreCycle = own.slice(k + 1).find((one) => admits(one.to))?.cycle;
+      const restoreCycle = all.slice(k + 1).find((one) => admits(one.to))?.cycle;
       const heardMs = (at: number | undefined, isOpen: boolean) =>
         heard.find((one) => one.cycle === at && admits(one.to) === isOpen)?.atMs;
-      const entered = enteredIn(cells[index]!, cycle, restoreCycle, heardMs(cycle, false));
       const entryCycle = entries.findLast((entry) => entry <= cycle) ?? cycle;
       return [
         {
           contract,
           entry_cycle: entryCycle,
           reaction_cycles: Math.max(0, cycle - entryCycle),
-          ...entered,
+          ...enteredIn(own, cycle, restoreCycle, heardMs(cycle, false)),
           restore_cycle: restoreCycle ?? null,
           recovery_cycles: null,
           ...(restoreCycle !== undefined &&
-            restoredIn(cells[index]!, restoreCycle, startOf(restoreCycle, cycleMs), heardMs(restoreCycle, true))),
+            restoredIn(own, restoreCycle, startOf(restoreCycle, cycleMs), heardMs(restoreCycle, true))),
         },
       ];
     });
@@ -208,20 +204,23 @@ export function reactionsIn(
 const since = (fromMs: number | undefined, atMs: number | undefined) =>
   fromMs === undefined || atMs === undefined ? null : Math.max(0, atMs - fromMs);
 
-function enteredIn(cells: readonly CycleCell[], from: number, to = Number.POSITIVE_INFINITY, heardMs?: number) {
-  const limited = cells.find(
-    ({ cycle, firstLimitedMs }) => cycle >= from && cycle <= to && firstLimitedMs !== undefined,
+/** Of the first cycle with a refusal: the one with the least count trips, the one that came first shows it. */
+function enteredIn(answered: readonly EndedRequest[], from: number, to = Number.POSITIVE_INFINITY, heardMs?: number) {
+  const refused = answered.filter(({ cycle, decision }) => cycle >= from && cycle <= to && decision === 'limited');
+  const [first] = refused;
+  const trip = refused.reduce(
+    (least, one) => (one.cycle === first?.cycle && (one.count ?? 0) < (least?.count ?? 0) ? one : least),
+    first,
   );
-  const tripMs = limited?.trip?.sentMs;
-  return { reaction_ms: since(tripMs, limited?.firstLimitedMs), event_ms: since(tripMs, heardMs) };
+  return { reaction_ms: since(trip?.sentMs, first?.answeredMs), event_ms: since(trip?.sentMs, heardMs) };
 }
 
-function restoredIn(cells: readonly CycleCell[], restoreCycle: number, fromMs: number, heardMs: number | undefined) {
-  const last = cells.findLast(({ cycle }) => cycle < restoreCycle);
-  const served = cells.find(({ cycle, firstAdmittedMs }) => cycle >= restoreCycle && firstAdmittedMs !== undefined);
+function restoredIn(answered: readonly EndedRequest[], restoreCycle: number, fromMs: number, heardMs?: number) {
+  const last = answered.findLast(({ cycle }) => cycle < restoreCycle);
+  const served = answered.find(({ cycle, decision }) => cycle >= restoreCycle && decision === 'admitted');
   return {
     recovery_cycles: last === undefined ? null : restoreCycle - last.cycle,
-    restore_ms: since(fromMs, served?.firstAdmittedMs),
+    restore_ms: since(fromMs, served?.answeredMs),
     restore_event_ms: since(fromMs, heardMs),
   };
 }

@@ -74,9 +74,9 @@ async function tryRate(
   return judged(seen, ratePerSecond, p99Ms);
 }
 
-function judged({ requestLog, latency }: LiveSeen, ratePerSecond: number, p99Ms: number): Trial {
-  const latencyMsP99 = latency.latency.quantileMs(0.99);
-  const sendLagMsP99 = latency.sendLag.quantileMs(0.99);
+function judged({ requestLog }: LiveSeen, ratePerSecond: number, p99Ms: number): Trial {
+  const latencyMsP99 = requestLog.latency.latency.quantileMs(0.99);
+  const sendLagMsP99 = requestLog.latency.sendLag.quantileMs(0.99);
   const isWhole = requestLog.answered === requestLog.planned;
   const isInTime = isWhole && latencyMsP99 <= p99Ms;
   const outcome = isInTime ? 'held' : sendLagMsP99 > p99Ms / 2 ? 'generator saturated' : 'too slow';

@@ -1,23 +1,53 @@
-// The requests of a live run by cycle and contract: planned, sent, and counted by the target.
+// The requests of a live run, from their planning to their end, by the cycle in which the target counted them.
 //
 //   planned ──► sent ──┬─► answered: decided in a cycle that the target reports
 //                      ├─► failed
 //                      └─► timed out             sent = answered + failed + timed out, once nothing is in flight
-
-import { cycleOf } from '../../core/time/cycle.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { SeenRequest } from '../explain/seen-request.js';
+import type { Stretch } from '../outcome/stretch.js';
+import { Latency } from './latency.js';
+import type { DecidedAnswer } from './target.js';
 
-export interface SeenAnswer {
-  readonly admitted: boolean;
-  readonly count: number | undefined;
-  readonly state: string | undefined;
-  /** How long the client held it after the answer, as the target asked. */
-  readonly delayMs?: number | undefined;
-  readonly cost?: number | undefined;
+export interface SentRequest {
+  readonly contract: number;
+  readonly cost: number | undefined;
+  /** The scheduled instant; its cycle is the planned one. */
+  readonly intendedMs: number;
+  readonly sentMs: number;
 }
 
-export function costsOf(answers: readonly SeenAnswer[]): number {
-  return answers.reduce((sum, { cost = 1 }) => sum + cost, 0);
+/** No decision; the target may have counted the request. */
+export interface RequestFault {
+  readonly type: 'fault';
+  readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
+  readonly words: string;
+}
+
+export type RequestEnd = DecidedAnswer | RequestFault;
+
+/** Learns each step of each request. */
+export interface RequestObserver {
+  plan(cycle: number, n: number): void;
+  send(request: SentRequest): void;
+  /** @param apartMs largest error of the sender's clock relative to that of the run. Default: 0 */
+  end(request: SentRequest, endedMs: number, end: RequestEnd, apartMs?: number): void;
+}
+
+/** A request that has ended; without an answer `answeredMs` is Infinity. */
+export interface EndedRequest extends SeenRequest {
+  readonly contract: number;
+  /** In which the target counted it, as it reports, if that lies between sending and answer; else that of the sending. */
+  readonly cycle: number;
+  readonly count?: number | undefined;
+  readonly state?: string | undefined;
+  /** How long the client held it after the answer, as the target asked. */
+  readonly delayMs?: number | undefined;
+  readonly fault?: RequestFault | undefined;
+  /** A reported cycle before its sending or after its answer, and by how much. */
+  readonly impossible?: { readonly cycle: number; readonly byMs: number } | undefined;
+  /** Error of the clock of the generator that sent it. */
+  readonly apartMs: number;
 }
 
 /** This share of the requests, or this number, may arrive in another cycle than planned: the model uses the actual arrivals. */
@@ -32,9 +62,8 @@ export function isLate(late: number, planned: number): boolean {
 export const LATE_MS = 250;
 
 export function isSentLate(
-  intendedMs: number,
-  sentMs: number,
-  { cycleMs, plansByCycle }: { readonly cycleMs: number; readonly plansByCycle: boolean },
+  { intendedMs, sentMs }: Pick<SentRequest, 'intendedMs' | 'sentMs'>,
+  { cycleMs, plansByCycle }: Pick<RequestLogOptions, 'cycleMs' | 'plansByCycle'>,
 ): boolean {
   return plansByCycle ? cycleOf(sentMs, cycleMs) > cycleOf(intendedMs, cycleMs) : sentMs - intendedMs > LATE_MS;
 }
@@ -53,43 +82,27 @@ export function crowdedWords({ connections }: Use): string {
   return `${connections} connections were in use; raise -c/--connections.`;
 }
 
-export interface CycleCell {
-  readonly cycle: number;
-  readonly contract: number;
-  readonly answers: SeenAnswer[];
-  trip: { count: number; sentMs: number } | undefined;
-  firstLimitedMs: number | undefined;
-  firstAdmittedMs: number | undefined;
+export interface RequestLogOptions {
+  readonly cycleMs: number;
+  readonly phases: Readonly<Record<string, Stretch>>;
+  readonly firstCycle: number;
+  readonly slackMs: number;
+  /** As of `plansByCycle()`. */
+  readonly plansByCycle: boolean;
 }
 
-/** A request without a decision; the target may have counted it. */
-export interface RequestFault {
-  readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
-  readonly contract: number;
-  readonly cycle: number;
-  readonly words: string;
-}
-
-/** An answer with an impossible cycle: before the request was sent, or after its answer. */
-export interface Impossible {
-  readonly cycle: number;
-  readonly contract: number;
-  readonly stamped: number;
-  readonly byMs: number;
-}
-
-interface CycleCount {
+interface LoggedCycle {
   planned: number;
   sent: number;
-  arrived: number;
+  /** In order of their answers. */
+  readonly answered: EndedRequest[];
 }
 
-export class RequestLog {
-  readonly faults: RequestFault[] = [];
-  readonly impossible: Impossible[] = [];
-  /** Requests that the target may have counted; empty if it reports cycles and decides by them. */
-  readonly seen: SeenRequest[] = [];
-  readonly byCycle = new Map<number, CycleCount>();
+export class RequestLog implements RequestObserver {
+  /** In order of their ends. */
+  readonly requests: EndedRequest[] = [];
+  readonly byCycle = new Map<number, LoggedCycle>();
+  readonly latency = new Latency();
   /** By the first refusal that announces one; undefined from generators elsewhere. */
   announcedLimit: number | undefined;
   planned = 0;
@@ -99,15 +112,8 @@ export class RequestLog {
   failed = 0;
   late = 0;
   astray = 0;
-  readonly #cells = new Map<number, Map<number, CycleCell>>();
 
-  cells(): CycleCell[] {
-    return [...this.#cells.keys()].sort((a, b) => a - b).flatMap((cycle) => this.cellsIn(cycle));
-  }
-
-  cellsIn(cycle: number): CycleCell[] {
-    return [...(this.#cells.get(cycle)?.values() ?? [])].sort((a, b) => a.contract - b.contract);
-  }
+  constructor(readonly options: RequestLogOptions) {}
 
   plan(cycle: number, n: number): void {
     if (n === 0) return;
@@ -115,48 +121,75 @@ export class RequestLog {
     this.of(cycle).planned += n;
   }
 
-  send(cycle: number): void {
+  send(request: SentRequest): void {
     this.sent += 1;
-    this.of(cycle).sent += 1;
+    this.of(cycleOf(request.sentMs, this.options.cycleMs)).sent += 1;
+    if (isSentLate(request, this.options)) this.late += 1;
+    this.latency.sent(request.intendedMs, request.sentMs);
   }
 
-  decide(cycle: number, contract: number, answer: SeenAnswer, sentMs: number, answeredMs: number): void {
-    this.answered += 1;
-    this.of(cycle).arrived += 1;
-    const cell = this.#cell(cycle, contract);
-    cell.answers.push(answer);
-    if (answer.admitted) {
-      cell.firstAdmittedMs ??= answeredMs;
+  end(request: SentRequest, endedMs: number, end: RequestEnd, apartMs = 0): void {
+    const { contract, cost, sentMs } = request;
+    const cycle = cycleOf(sentMs, this.options.cycleMs);
+    const sent = { contract, cost, sentMs, cycle, apartMs };
+    if (end.type === 'decided') {
+      this.#decided(request, sent, endedMs, end);
       return;
     }
-    cell.firstLimitedMs ??= answeredMs;
-    const reached = answer.count ?? Number.POSITIVE_INFINITY;
-    if (cell.trip === undefined || reached < cell.trip.count) cell.trip = { count: reached, sentMs };
-  }
-
-  fail(fault: RequestFault): void {
-    this.faults.push(fault);
-    if (fault.kind === 'timed_out') this.timedOut += 1;
+    this.requests.push({ ...sent, answeredMs: Number.POSITIVE_INFINITY, decision: 'unknown', fault: end });
+    if (end.kind === 'timed_out') this.timedOut += 1;
     else this.failed += 1;
   }
 
-  of(cycle: number): CycleCount {
-    let count = this.byCycle.get(cycle);
-    if (count === undefined) {
-      count = { planned: 0, sent: 0, arrived: 0 };
-      this.byCycle.set(cycle, count);
+  of(cycle: number): LoggedCycle {
+    let logged = this.byCycle.get(cycle);
+    if (logged === undefined) {
+      logged = { planned: 0, sent: 0, answered: [] };
+      this.byCycle.set(cycle, logged);
     }
-    return count;
+    return logged;
   }
 
-  #cell(cycle: number, contract: number): CycleCell {
-    const cells = this.#cells.get(cycle) ?? new Map<number, CycleCell>();
-    this.#cells.set(cycle, cells);
-    let cell = cells.get(contract);
-    if (cell === undefined) {
-      cell = { cycle, contract, answers: [], trip: undefined, firstLimitedMs: undefined, firstAdmittedMs: undefined };
-      cells.set(contract, cell);
-    }
-    return cell;
+  get faults(): (RequestFault & EndedRequest)[] {
+    return this.requests.flatMap((request) => (request.fault === undefined ? [] : { ...request, ...request.fault }));
+  }
+
+  /** Requests that the target may have counted, in the spans in which it did. */
+  get seen(): EndedRequest[] {
+    return this.requests
+      .filter(({ fault }) => fault?.kind !== 'refused')
+      .map((one) => ({ ...one, sentMs: one.sentMs - one.apartMs, answeredMs: one.answeredMs + one.apartMs }));
+  }
+
+  #decided(
+    { intendedMs }: SentRequest,
+    sent: Pick<EndedRequest, 'contract' | 'cost' | 'sentMs' | 'cycle' | 'apartMs'>,
+    answeredMs: number,
+    { admitted, count, state, delayMs, retryAfterMs: announcedMs, cycle: stamped, announced }: DecidedAnswer,
+  ): void {
+    const { cycleMs, phases, firstCycle } = this.options;
+    const planned = cycleOf(intendedMs, cycleMs);
+    const impossible = stamped === undefined ? undefined : this.#impossible(stamped, sent, answeredMs);
+    const cycle = impossible === undefined ? (stamped ?? sent.cycle) : sent.cycle;
+    const decision = admitted ? 'admitted' : 'limited';
+    const request = { ...sent, cycle, answeredMs, decision, count, state, delayMs, announcedMs, impossible } as const;
+    this.requests.push(request);
+    this.of(cycle).answered.push(request);
+    this.answered += 1;
+    if (cycle !== planned && sent.cycle === planned) this.astray += 1;
+    if (!admitted) this.announcedLimit ??= announced?.().limit;
+    const since = planned - firstCycle;
+    const at = Object.entries(phases).flatMap(([name, { from, to }]) => (since >= from && since < to ? [name] : []));
+    this.latency.answered({ intendedMs, sentMs: sent.sentMs, answeredMs, admitted, cycle: planned, phases: at });
+  }
+
+  #impossible(
+    stamped: number,
+    { sentMs, apartMs }: Pick<EndedRequest, 'sentMs' | 'apartMs'>,
+    answeredMs: number,
+  ): EndedRequest['impossible'] {
+    const { cycleMs, slackMs } = this.options;
+    const byMs = Math.max(startOf(stamped, cycleMs) - answeredMs, sentMs - startOf(stamped + 1, cycleMs)) - apartMs;
+    return byMs <= slackMs ? undefined : { cycle: stamped, byMs };
   }
 }

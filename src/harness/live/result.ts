@@ -10,9 +10,8 @@ import { findingsByCycle } from './findings-by-cycle.js';
 import { findingsByOrder, windowRules } from './findings-by-order.js';
 import { unreachableFailure } from './http-pool.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { arrivedIn, type Model, modelOf } from './model.js';
+import { type Model, type ModelOptions, modelOf } from './model.js';
 import { observedFold, reactionsIn } from './observed.js';
-import type { CycleCell } from './request-log.js';
 import { ForeignTarget } from './target.js';
 
 export interface LoadResult {
@@ -29,18 +28,12 @@ export async function resultOf(seen: LiveSeen, control?: ControlRun): Promise<Lo
   const { firstCycle, lastCycle, requestLog, time, asked } = seen;
   const { name = '', question, notes, seed = 0, skippedLines = 0, names, plan, top = 100, expectations = [] } = asked;
   const [live, series] = [liveFigures(seen), seriesOf(seen)];
-  const cells = requestLog.cells();
-  const model = await modelOf(arrivedIn(cells), {
-    names,
-    plan,
-    costUnit: asked.costs?.unit,
-    cycleMs: time.cycleMs,
-    firstCycle,
-    lastCycle,
-    seen: plan.rule === undefined ? undefined : requestLog.seen,
-  });
-  const comparison = await compared(seen, cells, model);
-  const observation = { ...model.options, cells, transitions: seen.events?.map(transitionsIn) };
+  const { cycleMs } = time;
+  const options = { names, plan, costUnit: asked.costs?.unit, cycleMs, firstCycle, lastCycle };
+  const answered = requestLog.seen.filter(({ decision }) => decision !== 'unknown');
+  const model = await modelOf(answered, options);
+  const comparison = await compared(seen, model, options);
+  const observation = { ...options, requestLog, transitions: seen.events?.map(transitionsIn) };
   const seenFold = observedFold(observation);
   const past = seenFold.past(firstCycle, lastCycle);
   const reactions = reactionsIn(observation, past, model, seen.events);
@@ -50,7 +43,7 @@ export async function resultOf(seen: LiveSeen, control?: ControlRun): Promise<Lo
     ...(notes === undefined ? {} : { notes: [...notes] }),
     seed,
     ...(seen.isPartial && { partial: true }),
-    cycle_ms: time.cycleMs,
+    cycle_ms: cycleMs,
     first_cycle: firstCycle,
     last_cycle: lastCycle,
     skipped_lines: skippedLines,
@@ -95,7 +88,7 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
   if (first.kind === 'refused' || first.kind === 'other') throw unreachableFailure(where, first.words);
 }
 
-async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Model): Promise<Comparison | undefined> {
+async function compared(seen: LiveSeen, model: Model, options: ModelOptions): Promise<Comparison | undefined> {
   const { plan } = seen.asked;
   const { rule } = plan;
   const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(plan, seen.time.cycleMs);
@@ -103,14 +96,14 @@ async function compared(seen: LiveSeen, cells: readonly CycleCell[], model: Mode
     ? { differences: [], tolerance: 'Nothing was predicted.', tooUncertain: undefined }
     : rule !== undefined || seen.target instanceof ForeignTarget
       ? findingsByOrder(seen, followed)
-      : await findingsByCycle(seen, cells, model);
+      : await findingsByCycle(seen, model, options);
   const comparison = comparisonOf(seen, found);
   return isUnlimited(plan) && comparison.verdict === 'agrees' ? undefined : comparison;
 }
 
-function liveFigures({ requestLog, latency, asked, target, connections, time, ...seen }: LiveSeen): LiveFigures {
+function liveFigures({ requestLog, asked, target, connections, time, ...seen }: LiveSeen): LiveFigures {
   const { planned, sent, answered, failed, timedOut, late } = requestLog;
-  const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.arrived, 0);
+  const arrived = [...requestLog.byCycle.values()].reduce((sum, one) => sum + one.answered.length, 0);
   const { apartMs, sentBy } = seen;
   const by = sentBy.length === 0 ? '' : `; sent by ${sentBy.join(', ')}`;
   return {
@@ -123,11 +116,11 @@ function liveFigures({ requestLog, latency, asked, target, connections, time, ..
     arrived,
     late,
     connections,
-    ...latency.figures(timedFrom(seen)),
+    ...requestLog.latency.figures(timedFrom(seen)),
     ...(asked.answers && { answers: asked.answers.figures() }),
     by_cycle: cyclesIn({ requestLog }).map((cycle) => {
-      const count = requestLog.of(cycle);
-      return { cycle, planned: count.planned, sent: count.sent, arrived: count.arrived };
+      const { planned, sent, answered } = requestLog.of(cycle);
+      return { cycle, planned, sent, arrived: answered.length };
     }),
   };
 }
@@ -136,7 +129,7 @@ function timedFrom({ isScheduled }: Pick<LiveSeen, 'isScheduled'>): string {
   return isScheduled ? 'from the intended instant' : 'from sending';
 }
 
-function seriesOf({ requestLog, latency, clientSeries, isScheduled }: LiveSeen): Series {
+function seriesOf({ requestLog, clientSeries, isScheduled }: LiveSeen): Series {
   const cycle = clientSeries?.cycle ?? cyclesIn({ requestLog });
   const { open_jobs, retries } = clientSeries ?? {};
   return {
@@ -144,14 +137,14 @@ function seriesOf({ requestLog, latency, clientSeries, isScheduled }: LiveSeen):
     planned: cycle.map((one) => requestLog.of(one).planned),
     ...(open_jobs === undefined ? {} : { open_jobs }),
     ...(retries === undefined ? {} : { retries }),
-    ...latency.series(cycle),
+    ...requestLog.latency.series(cycle),
     latency_taken: `${timedFrom({ isScheduled })} to the answer`,
   };
 }
 
 function cyclesIn({ requestLog }: Pick<LiveSeen, 'requestLog'>): number[] {
   return [...requestLog.byCycle]
-    .filter(([, { planned, sent, arrived }]) => planned + sent + arrived > 0)
+    .filter(([, { planned, sent, answered }]) => planned + sent + answered.length > 0)
     .map(([cycle]) => cycle)
     .sort((a, b) => a - b);
 }

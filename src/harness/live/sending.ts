@@ -3,7 +3,7 @@ import type { WallClock } from '../../core/time/wall.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { RequestsInFlight } from './in-flight.js';
-import type { RequestObserver } from './request-observer.js';
+import type { RequestObserver } from './request-log.js';
 
 export interface Sending {
   start(): void;

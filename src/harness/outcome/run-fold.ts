@@ -243,6 +243,6 @@ function statesOf({ states, initial }: RunShape): Pick<Outcome, 'states'> {
 }
 
 /** By code unit, so the order is the same on every machine. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

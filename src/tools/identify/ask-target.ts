@@ -9,9 +9,8 @@ import { Rank } from '../../core/time/rank.js';
 import type { WallClock } from '../../core/time/wall.js';
 import { type Connection, type ConnectionOptions, connectTo } from '../../harness/live/connection.js';
 import { RequestsInFlight } from '../../harness/live/in-flight.js';
-import type { RequestFault } from '../../harness/live/request-log.js';
-import type { RequestObserver, SentRequest } from '../../harness/live/request-observer.js';
-import { type DecidedAnswer, ForeignTarget } from '../../harness/live/target.js';
+import type { RequestEnd, RequestObserver, SentRequest } from '../../harness/live/request-log.js';
+import { ForeignTarget } from '../../harness/live/target.js';
 import type { Seen } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Answered, Ask } from './investigation.js';
@@ -169,22 +168,23 @@ class ProbeSending implements RequestObserver {
 
   plan(): void {}
 
-  sent(): void {}
+  send(): void {}
 
-  decided({ sentMs }: SentRequest, answeredMs: number, reading: DecidedAnswer): void {
-    const { admitted, status, retryAfterMs: announcedMs } = reading;
-    const { limit, remaining } = reading.announced?.() ?? {};
-    if (!admitted && answeredMs - sentMs > SLOW_MS)
-      this.#stopFor(`A refused request took ${Math.round(answeredMs - sentMs)} ms.`);
+  end({ sentMs }: SentRequest, endedMs: number, end: RequestEnd): void {
+    const { key, probe } = this.#ask;
+    if (end.type === 'fault') {
+      this.#stopFor(end.words);
+      const answeredMs = end.kind === 'unexpected' || end.kind === 'overloaded' ? endedMs : Infinity;
+      this.#seen.push({ key, sentMs, answeredMs, decision: 'unknown' });
+      return;
+    }
+    const { admitted, status, retryAfterMs: announcedMs } = end;
+    const { limit, remaining } = end.announced?.() ?? {};
+    if (!admitted && endedMs - sentMs > SLOW_MS)
+      this.#stopFor(`A refused request took ${Math.round(endedMs - sentMs)} ms.`);
     const decision = admitted ? 'admitted' : 'limited';
     const announced = { announcedMs, announcedLimit: limit, announcedRemaining: remaining };
-    this.#seen.push({ key: this.#ask.key, sentMs, answeredMs, decision, status, ...announced });
-    if (decision === this.#ask.probe.until) this.#cancelVolleys();
-  }
-
-  broke({ sentMs }: SentRequest, endedMs: number, kind: RequestFault['kind'], words: string): void {
-    this.#stopFor(words);
-    const answeredMs = kind === 'unexpected' || kind === 'overloaded' ? endedMs : Infinity;
-    this.#seen.push({ key: this.#ask.key, sentMs, answeredMs, decision: 'unknown' });
+    this.#seen.push({ key, sentMs, answeredMs: endedMs, decision, status, ...announced });
+    if (decision === probe.until) this.#cancelVolleys();
   }
 }

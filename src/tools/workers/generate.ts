@@ -12,7 +12,6 @@ import { type Connection, connectTo, movedMs, warmUp } from '../../harness/live/
 import { RequestsInFlight } from '../../harness/live/in-flight.js';
 import { LAST_WAIT_MS, warmer } from '../../harness/live/live-run.js';
 import { PacedSender, type Schedule, scheduleOf, upTo } from '../../harness/live/paced-sender.js';
-import { PackedRequests } from '../../harness/live/request-observer.js';
 import { RunClock } from '../../harness/live/run-clock.js';
 import type { Stage } from '../../harness/live/sending.js';
 import { ForeignTarget, type Target } from '../../harness/live/target.js';
@@ -27,6 +26,7 @@ import {
   type LoadJob,
   type Message,
   originOf,
+  PackedRequests,
   type RunState,
   readRedisTime,
   type ShareEnd,

@@ -12,7 +12,7 @@ import { pause } from '../../core/time/wall.js';
 import { VERSION } from '../../core/version.js';
 import { type ClockOffset, type Connection, movedMs, TOLERATED_MOVE } from '../../harness/live/connection.js';
 import type { Generators, LoadsElsewhere, LoadTask, Merged } from '../../harness/live/elsewhere.js';
-import { type LoggedRequestsOptions, type Row, replayRows } from '../../harness/live/request-observer.js';
+import type { RequestLogOptions } from '../../harness/live/request-log.js';
 import type { Sending, Stage } from '../../harness/live/sending.js';
 import type { MadeOnNode } from '../../harness/live/weir-target.js';
 import { withoutFiles } from '../../harness/scenario/file-source.js';
@@ -25,8 +25,10 @@ import {
   merged,
   originOf,
   type ReceivedMessage,
+  type Row,
   type RunState,
   readRedisTime,
+  replayRow,
   type ShareEnd,
 } from './load-job.js';
 import { ASKS, away, isLast, LOAD_QUEUE, openQueueClient, type QueueClient, RUN_QUEUE } from './run-queue.js';
@@ -122,7 +124,7 @@ class LoadGenerators implements Generators {
     };
   }
 
-  async merged(options: LoggedRequestsOptions): Promise<Merged> {
+  async merged(options: RequestLogOptions): Promise<Merged> {
     if (this.#failure !== undefined) throw this.#failure;
     const before = this.#redis!;
     const after = await this.#answerOf(readRedisTime(this.#client, this.#connection.clock));
@@ -199,8 +201,10 @@ class LoadGenerators implements Generators {
         one.uncertaintyMs = message.uncertaintyMs;
         return;
       case 'rows':
-        for (const row of message.rows) one.rows.push(row);
-        if (this.#stage !== undefined) replayRows(message.rows, this.#stage.observer);
+        for (const row of message.rows) {
+          one.rows.push(row);
+          if (this.#stage !== undefined) replayRow(row, this.#stage.observer);
+        }
         return;
       case 'gone':
         this.#stage?.left(message.words);

@@ -7,14 +7,18 @@ import { pause, type WallClock } from '../../core/time/wall.js';
 import type { Pause } from '../../harness/explain/seen-request.js';
 import { type ClockOffset, quickestReading, TOLERATED_MOVE } from '../../harness/live/connection.js';
 import type { LoadTask, Merged } from '../../harness/live/elsewhere.js';
-import { Latency } from '../../harness/live/latency.js';
-import { crowdedWords, isCrowded, isLate, isSentLate, LATE_MS, RequestLog } from '../../harness/live/request-log.js';
 import {
-  LoggedRequests,
-  type LoggedRequestsOptions,
-  type Row,
-  replayRows,
-} from '../../harness/live/request-observer.js';
+  crowdedWords,
+  isCrowded,
+  isLate,
+  isSentLate,
+  LATE_MS,
+  type RequestEnd,
+  RequestLog,
+  type RequestLogOptions,
+  type RequestObserver,
+  type SentRequest,
+} from '../../harness/live/request-log.js';
 import { isSaturated, type Lag } from '../../harness/live/run-clock.js';
 import type { MadeOnNode } from '../../harness/live/weir-target.js';
 
@@ -37,6 +41,41 @@ export type RunState =
       /** Largest error of any generator's clock relative to that of the target. */
       readonly uncertaintyMs: number;
     };
+
+/** A plan, or a request that has ended. That it was sent needs no row. */
+export type Row =
+  | { readonly cycle: number; readonly n: number }
+  | (SentRequest & { readonly endedMs: number; readonly end: RequestEnd });
+
+/** Keeps rows until taken. */
+export class PackedRequests implements RequestObserver {
+  #rows: Row[] = [];
+
+  plan(cycle: number, n: number): void {
+    if (n > 0) this.#rows.push({ cycle, n });
+  }
+
+  send(): void {}
+
+  end({ contract, cost, intendedMs, sentMs }: SentRequest, endedMs: number, end: RequestEnd): void {
+    this.#rows.push({ contract, cost, intendedMs, sentMs, endedMs, end });
+  }
+
+  take(): Row[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+}
+
+export function replayRow(row: Row, into: RequestObserver, apartMs?: number): void {
+  if ('n' in row) {
+    into.plan(row.cycle, row.n);
+    return;
+  }
+  into.send(row);
+  into.end(row, row.endedMs, row.end, apartMs);
+}
 
 export type ReceivedMessage = { readonly from: number; readonly name: string } & Message;
 export type Message =
@@ -104,27 +143,20 @@ export interface GeneratorShare {
   readonly end?: ShareEnd | undefined;
 }
 
-type Whole = Omit<LoggedRequestsOptions, 'requestLog' | 'latency'>;
-
-/** @param whole `slackMs` excludes the uncertainty of the generators' clocks */
-export function merged(shares: readonly GeneratorShare[], whole: Whole): Merged {
-  const { slackMs } = whole;
-  const own = { ...whole, requestLog: new RequestLog(), latency: new Latency() };
-  const rows = shares.flatMap(({ rows: given, end }) => {
-    const into = new LoggedRequests({ ...own, apartMs: end?.apartMs });
-    return given.map((row) => ({ row, into, atMs: row.length === 2 ? 0 : row[3] }));
-  });
-  for (const { row, into } of rows.sort((a, b) => a.atMs - b.atMs)) replayRows([row], into);
+/** @param options `slackMs` excludes the uncertainty of the generators' clocks */
+export function merged(shares: readonly GeneratorShare[], options: RequestLogOptions): Merged {
+  const requestLog = new RequestLog(options);
+  const rows = shares.flatMap(({ rows: given, end }) => given.map((row) => ({ row, apartMs: end?.apartMs })));
+  const atOf = (row: Row) => ('n' in row ? 0 : row.endedMs);
+  for (const { row, apartMs } of rows.sort((a, b) => atOf(a.row) - atOf(b.row))) replayRow(row, requestLog, apartMs);
   const firstOf = (problemOf: typeof unsound) => {
-    const share = shares.find((one) => problemOf(one, whole) !== undefined);
-    return share && `Generator ${share.name} ${problemOf(share, whole)}`;
+    const share = shares.find((one) => problemOf(one, options) !== undefined);
+    return share && `Generator ${share.name} ${problemOf(share, options)}`;
   };
   const ends = shares.flatMap(({ end }) => end ?? []);
   const mostOf = (value: (end: ShareEnd) => number) => ends.reduce((most, end) => Math.max(most, value(end)), 0);
   return {
-    requestLog: own.requestLog,
-    latency: own.latency,
-    slackMs,
+    requestLog,
     lagMs: { p90: mostOf(({ lagMs }) => lagMs.p90), most: mostOf(({ lagMs }) => lagMs.most) },
     pauses: ends.flatMap(({ pauses }) => pauses),
     connections: ends.reduce((sum, { connections }) => sum + connections, 0),
@@ -136,21 +168,21 @@ export function merged(shares: readonly GeneratorShare[], whole: Whole): Merged 
   };
 }
 
-function unsound({ rows, end }: GeneratorShare, { cycleMs }: Whole): string | undefined {
+function unsound({ rows, end }: GeneratorShare, { cycleMs }: RequestLogOptions): string | undefined {
   if (end === undefined) return 'was lost, and what it sent last is not known.';
   if (end.rows !== rows.length) return `gave ${end.rows} entries, of which ${rows.length} arrived.`;
   if (end.movedMs <= TOLERATED_MOVE * cycleMs) return undefined;
   return `had a clock that moved against that of Redis by ${end.movedMs.toFixed(1)} ms during the run.`;
 }
 
-function behind({ rows, end }: GeneratorShare, whole: Whole): string | undefined {
-  if (end !== undefined && isSaturated(end.lagMs, whole.cycleMs))
+function behind({ rows, end }: GeneratorShare, options: RequestLogOptions): string | undefined {
+  if (end !== undefined && isSaturated(end.lagMs, options.cycleMs))
     return `fell behind: one task in ten began ${end.lagMs.p90.toFixed(0)} ms late or more.`;
-  const sent = rows.filter((row): row is Exclude<Row, readonly [number, number]> => row.length > 2);
-  const late = sent.filter(([, intendedMs, sentMs]) => isSentLate(intendedMs, sentMs, whole)).length;
+  const sent = rows.filter((row) => 'sentMs' in row);
+  const late = sent.filter((row) => isSentLate(row, options)).length;
   if (!isLate(late, sent.length)) return undefined;
   const all = `fell behind: it sent ${late} of ${sent.length} requests`;
   return end !== undefined && isCrowded(end, late)
     ? `${all} late: ${crowdedWords(end)}`
-    : `${all} ${whole.plansByCycle ? 'in a later cycle than planned' : `more than ${LATE_MS} ms late`}.`;
+    : `${all} ${options.plansByCycle ? 'in a later cycle than planned' : `more than ${LATE_MS} ms late`}.`;
 }

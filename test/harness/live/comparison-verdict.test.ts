@@ -5,8 +5,9 @@ import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { comparisonOf, whenNotHeld } from '../../../src/harness/live/comparison-verdict.js';
 import type { LiveSeen } from '../../../src/harness/live/live-run.js';
-import { type RequestFault, RequestLog } from '../../../src/harness/live/request-log.js';
+import type { RequestFault, RequestLog } from '../../../src/harness/live/request-log.js';
 import type { Difference } from '../../../src/harness/outcome/outcome-schema.js';
+import { emptyLog, fault, log } from './logged.js';
 
 const well = {
   asked: { names: ['all'], plan: planContract(rateLimiter()) } as Pick<LiveSeen['asked'], 'names' | 'plan' | 'clients'>,
@@ -33,12 +34,7 @@ const byMs = {
   plan: planContract(ruleLimiter({ primitive: 'gcra', params: { T_ms: 1, tau_ms: 1 } }, undefined)),
 };
 const difference: Difference = { cycle: 7, contract: 'all', figure: 'admitted', predicted: 1, observed: 2 };
-const fault = (kind: RequestFault['kind']): RequestFault => ({
-  kind,
-  contract: 0,
-  cycle: 3,
-  words: 'So.',
-});
+const admittedAt = (count: number) => ({ type: 'decided', admitted: true, count, state: 'allowing' }) as const;
 
 interface Given {
   readonly health?: Partial<typeof well>;
@@ -54,14 +50,16 @@ interface Given {
 function verdict(given: Given) {
   const { health = {}, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
   const { tooUncertain } = given;
-  const requestLog = new RequestLog();
+  const requestLog = emptyLog();
   requestLog.plan(0, answered + faults.length);
-  for (let k = 0; k < answered + faults.length; k += 1) requestLog.send(0);
-  for (let k = 0; k < answered; k += 1)
-    requestLog.decide(0, 0, { admitted: true, count: k + 1, state: 'allowing' }, 10, 11);
-  for (const one of faults) requestLog.fail(one);
+  for (let k = 0; k < answered; k += 1) log(requestLog, 0, admittedAt(k + 1));
+  for (const one of faults) log(requestLog, 3, one);
   requestLog.late = late;
-  if (stampedOffMs !== undefined) requestLog.impossible.push({ cycle: 5, contract: 0, stamped: 6, byMs: stampedOffMs });
+  if (stampedOffMs !== undefined) {
+    const endedMs = 6 * 777 - stampedOffMs;
+    const request = { contract: 0, cost: undefined, intendedMs: endedMs - 1, sentMs: endedMs - 1 };
+    requestLog.end(request, endedMs, { ...admittedAt(1), cycle: 6 });
+  }
   const comparison = comparisonOf(seenWith(health, requestLog), { differences, tolerance: 'none', tooUncertain });
   if (given.reason !== undefined) expect(comparison.reason).toContain(given.reason);
   return [comparison.verdict, comparison.differences[0]?.cycle];
@@ -115,10 +113,9 @@ describe('the verdict', () => {
 });
 
 it('says what the answers do not distinguish beside agrees alone', () => {
-  const requestLog = new RequestLog();
+  const requestLog = emptyLog();
   requestLog.plan(0, 1);
-  requestLog.send(0);
-  requestLog.decide(0, 0, { admitted: true, count: 1, state: 'allowing' }, 10, 11);
+  log(requestLog, 0, admittedAt(1));
   const remarkOf = (used: string | undefined, remark: string | undefined) =>
     comparisonOf(seenWith({}, requestLog), {
       ...{ differences: [], tolerance: 'none', tooUncertain: undefined },
@@ -142,16 +139,12 @@ describe('the requestLog', () => {
   it('accounts for every request that was sent: answered, failed or timed out', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
-        const requestLog = new RequestLog();
-        for (const [cycle, end] of all) {
-          requestLog.send(cycle);
-          if (end === 'decided') requestLog.decide(cycle, 0, { admitted: true, count: 1, state: 'allowing' }, 0, 1);
-          else requestLog.fail({ ...fault(end), cycle });
-        }
-        const cells = requestLog.cells().reduce((sum, { answers }) => sum + answers.length, 0);
+        const requestLog = emptyLog();
+        for (const [cycle, end] of all) log(requestLog, cycle, end === 'decided' ? admittedAt(1) : fault(end));
+        const counted = [...requestLog.byCycle.values()].reduce((sum, { answered }) => sum + answered.length, 0);
         expect(requestLog.sent).toBe(requestLog.answered + requestLog.failed + requestLog.timedOut);
         expect([requestLog.answered, requestLog.faults.length]).toEqual([
-          cells,
+          counted,
           requestLog.failed + requestLog.timedOut,
         ]);
       }),
@@ -167,7 +160,7 @@ describe('a run in which what was expected does not hold', () => {
     ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
   ];
   it.each(rows)('%s', (_, late, clients, verdict, becomes) => {
-    const requestLog = new RequestLog();
+    const requestLog = emptyLog();
     requestLog.late = late;
     const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
     expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(

@@ -3,21 +3,19 @@ import { definitionOf } from '../../../src/core/limiter/products/products.js';
 import type { Pause } from '../../../src/harness/explain/seen-request.js';
 import { findingsByOrder } from '../../../src/harness/live/findings-by-order.js';
 import type { LiveSeen } from '../../../src/harness/live/live-run.js';
-import { RequestLog } from '../../../src/harness/live/request-log.js';
 import { ForeignTarget } from '../../../src/harness/live/target.js';
+import { emptyLog } from './logged.js';
 
 const definition = definitionOf({ like: 'nginx', rate: '10r/s' }, 777);
 
 /** `0-1 a`: sent at 0 ms, answered at 1, admitted; `l`: limited. */
 function findings(words: readonly string[], pauses: readonly Pause[], transportMs?: number) {
-  const requestLog = new RequestLog();
+  const requestLog = emptyLog();
   for (const word of words) {
     const [, sent, answered, decision] = /^(\d+)-(\d+) ([al])$/.exec(word)!;
-    requestLog.seen.push({
-      sentMs: BEGIN_MS + Number(sent),
-      answeredMs: BEGIN_MS + Number(answered),
-      decision: decision === 'a' ? 'admitted' : 'limited',
-    });
+    const sentMs = BEGIN_MS + Number(sent);
+    const request = { contract: 0, cost: undefined, intendedMs: sentMs, sentMs };
+    requestLog.end(request, BEGIN_MS + Number(answered), { type: 'decided', admitted: decision === 'a' });
   }
   const target = new ForeignTarget(
     { origin: 'http://127.0.0.1:1', basePath: '', path: '/' },
@@ -30,7 +28,6 @@ function findings(words: readonly string[], pauses: readonly Pause[], transportM
     asked: { names: ['all'] },
     requestLog,
     time,
-    slackMs: 0,
     target,
     lagMs,
     pauses,

@@ -5,13 +5,12 @@ import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import type { EventSeen } from '../../../src/harness/live/event-listener.js';
 import { compare, explainLost } from '../../../src/harness/live/findings-by-cycle.js';
-import { type Arrived, type Model, modelOf } from '../../../src/harness/live/model.js';
-import type { CycleCell, SeenAnswer } from '../../../src/harness/live/request-log.js';
+import { type Arrived, type CountedAnswer, type Model, modelOf } from '../../../src/harness/live/model.js';
 import type { Difference, TransitionSeen } from '../../../src/harness/outcome/outcome-schema.js';
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
-const known = { plan, unknownFrom: Number.POSITIVE_INFINITY };
+const known = { at: 0, plan, unknownFrom: Number.POSITIVE_INFINITY };
 
 /** What a right target reports of each transition. */
 const reportOf = ({ cycle, to, count }: TransitionSeen): EventSeen[] => [
@@ -19,27 +18,22 @@ const reportOf = ({ cycle, to, count }: TransitionSeen): EventSeen[] => [
   { event: to === 'limiting' ? 'rate_limited' : 'rate_restored', cycle, to, count: undefined },
 ];
 
-const cellOf = (cycle: number, answers: SeenAnswer[]): CycleCell => ({
-  cycle,
-  contract: 0,
-  answers,
-  trip: undefined,
-  firstLimitedMs: undefined,
-  firstAdmittedMs: undefined,
-});
+type Answered = CountedAnswer & Arrived;
 
 function differencesOf(
-  cells: readonly CycleCell[],
+  answered: readonly Answered[],
   lost: readonly number[],
   transitions?: Model['transitions'],
 ): Promise<readonly Difference[] | undefined> {
-  return explainLost({ cells, lost }, options, (model) =>
-    compare(['a'], { cells, events: transitions?.map((own) => own.flatMap(reportOf)) }, { ...known, model }),
-  );
+  const seen = { contract: 'a', answered, events: transitions?.[0]?.flatMap(reportOf) };
+  return explainLost(answered, lost, options, (model) => compare(seen, model, known));
 }
 
-const answers = (counts: readonly number[]): SeenAnswer[] =>
-  counts.map((count) => ({ count, admitted: count <= 2, state: count <= 2 ? 'allowing' : 'limiting' }));
+const answers = (cycle: number, counts: readonly number[]): Answered[] =>
+  counts.map((count) => ({
+    ...{ cycle, contract: 0, count },
+    ...(count <= 2 ? { decision: 'admitted', state: 'allowing' } : { decision: 'limited', state: 'limiting' }),
+  }));
 
 //  cycle      0  1  2  3  4  5  6  7      threshold 2 within 4; one was sent in cycle 1 that has no answer
 describe.each<[string, Record<number, number[]>, number | undefined]>([
@@ -54,36 +48,32 @@ describe.each<[string, Record<number, number[]>, number | undefined]>([
   ['was counted before it was sent', { 0: [2], 1: [3, 4] }, 0],
 ])('a request without an answer that %s', (_, counts, first) => {
   it(first === undefined ? 'is no difference' : `is a difference in cycle ${first}`, async () => {
-    const cells = Object.entries(counts).map(([cycle, own]) => cellOf(Number(cycle), answers(own)));
-    const found = await differencesOf(cells, [1]);
+    const answered = Object.entries(counts).flatMap(([cycle, own]) => answers(Number(cycle), own));
+    const found = await differencesOf(answered, [1]);
     expect(found?.reduce((least, { cycle }) => Math.min(least, cycle), 99)).toBe(first ?? 99);
   });
 });
 
 it('a limiter that limits nothing is found behind lost answers', async () => {
-  const cells = Array.from({ length: 12 }, (_, cycle) =>
-    cellOf(cycle, [{ count: cycle + 1, admitted: true, state: 'allowing' }]),
+  const answered = Array.from({ length: 12 }, (_, cycle): Answered[] =>
+    answers(cycle, [cycle + 1]).map((one) => ({ ...one, decision: 'admitted', state: 'allowing' })),
   );
-  expect((await differencesOf(cells, [2, 5]))?.length).toBeGreaterThan(0);
+  expect((await differencesOf(answered.flat(), [2, 5]))?.length).toBeGreaterThan(0);
 });
 
 it('nothing is concluded where the worlds are too many', async () => {
-  const right = await modelOf(
-    Array.from({ length: 12 }, (_, cycle) => ({ cycle, contract: 0, n: 1 })),
-    options,
-  );
+  const cycles = Array.from({ length: 12 }, (_, cycle) => ({ cycle, contract: 0 }));
+  const right = await modelOf(cycles, options);
   // Nothing was told but whether requests were admitted, and the last answer is wrong.
-  const cells = Array.from({ length: 12 }, (_, cycle) =>
-    cellOf(
-      cycle,
-      right.answers(cycle, 0).map(({ admitted }) => ({
-        admitted: cycle === 11 ? true : admitted,
-        count: undefined,
-        state: undefined,
-      })),
+  const answered = cycles.flatMap(({ cycle, contract }) =>
+    right.answers(cycle, contract).map(
+      ({ decision }): Answered => ({
+        ...{ cycle, contract, count: undefined, state: undefined },
+        decision: cycle === 11 ? 'admitted' : decision,
+      }),
     ),
   );
-  expect(await differencesOf(cells, [0, 0, 0, 0, 1, 1, 1, 1])).toBeUndefined();
+  expect(await differencesOf(answered, [0, 0, 0, 0, 1, 1, 1, 1])).toBeUndefined();
 });
 
 /** Requests of some cycles; each is answered, or its answer is lost and it was counted in this cycle or a later one, or never. */
@@ -110,16 +100,15 @@ it('a right node is never blamed', async () => {
         lost.push(cycle);
         if (loses !== undefined) count(cycle + loses, false);
       }
-      const arrived = [...counted].map(([cycle, own]): Arrived => ({ cycle, contract: 0, n: own.length }));
+      const arrived = [...counted].flatMap(([cycle, own]): Arrived[] => own.map(() => ({ cycle, contract: 0 })));
       const right = await modelOf(arrived, options);
-      const cells = [...counted].flatMap(([cycle, own]) => {
+      const answered = [...counted].flatMap(([cycle, own]) => {
         const at = turn % own.length;
         const order = [...own.slice(at), ...own.slice(0, at)];
-        const told = [...right.answers(cycle, 0)].filter((_, k) => order[k]);
-        return told.length === 0 ? [] : [cellOf(cycle, told)];
+        const told = right.answers(cycle, 0).filter((_, k) => order[k]);
+        return told.map((answer) => ({ ...answer, cycle, contract: 0 }));
       });
-      lost.sort((a, b) => a - b);
-      const found = await differencesOf(cells, lost, right.transitions);
+      const found = await differencesOf(answered, lost, right.transitions);
       expect(found ?? []).toEqual([]);
     }),
     { numRuns: 150 },

@@ -1,15 +1,15 @@
 // What generators saw, merged, is what one generator would have seen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Latency } from '../../../src/harness/live/latency.js';
-import { RequestLog } from '../../../src/harness/live/request-log.js';
+import { type RequestEnd, RequestLog, type RequestObserver } from '../../../src/harness/live/request-log.js';
 import {
-  LoggedRequests,
+  type GeneratorShare,
+  merged,
   PackedRequests,
-  type RequestObserver,
   type Row,
-} from '../../../src/harness/live/request-observer.js';
-import { type GeneratorShare, merged, type ShareEnd } from '../../../src/tools/workers/load-job.js';
+  type ShareEnd,
+} from '../../../src/tools/workers/load-job.js';
+import { fault } from './logged.js';
 
 const CYCLE_MS = 100;
 const FIRST = 170_000_000;
@@ -19,7 +19,6 @@ const whole = {
   phases: { late: { from: 3, to: 6 } },
   firstCycle: FIRST,
   slackMs: 2,
-  decidesByMs: false,
   plansByCycle: true,
 };
 const ended: ShareEnd = {
@@ -70,44 +69,49 @@ function tell(all: readonly Request[], of: (by: number) => RequestObserver): voi
     };
     const observer = of(by);
     observer.plan(FIRST + Math.floor(atMs / CYCLE_MS), 1);
-    observer.sent(one);
-    if (result === 'timed_out' || result === 'refused') observer.broke(one, endedMs, result, 'So.');
+    observer.send(one);
+    if (result === 'timed_out' || result === 'refused') observer.end(one, endedMs, fault(result));
     else {
       const stamp = { cycle: Math.floor(endedMs / CYCLE_MS), count: atMs, state: 'allowing' };
       const admitted = result !== 'limited';
-      observer.decided(one, endedMs, { type: 'decided', admitted, ...(result === 'unstamped' ? {} : stamp) });
+      observer.end(one, endedMs, { type: 'decided', admitted, ...(result === 'unstamped' ? {} : stamp) });
     }
   }
 }
 
-const seenIn = ({ requestLog, latency }: { requestLog: RequestLog; latency: Latency }) => ({
+const seenIn = ({ latency, ...requestLog }: RequestLog) => ({
   ...requestLog,
   byCycle: [...requestLog.byCycle].sort(([a], [b]) => a - b),
-  cells: requestLog.cells(),
   figures: latency.figures('from sending'),
   series: latency.series([FIRST, FIRST + 1, FIRST + 4]),
 });
+
+const rowOf = (atMs: number, sentMs: number, endedMs: number, end: RequestEnd): Row => ({
+  ...{ contract: 0, cost: undefined, end },
+  ...{ intendedMs: START_MS + atMs, sentMs: START_MS + sentMs, endedMs: START_MS + endedMs },
+});
+
+const admitted = { type: 'decided', admitted: true } as const;
 
 describe('merged', () => {
   it('is the log of one generator that sends all, however the requests are shared', () => {
     fc.assert(
       fc.property(requests, (all) => {
-        const one = { requestLog: new RequestLog(), latency: new Latency() };
-        const observer = new LoggedRequests({ ...whole, ...one });
-        tell(all, () => observer);
+        const one = new RequestLog(whole);
+        tell(all, () => one);
         const packed = [0, 1, 2].map(() => new PackedRequests());
         tell(all, (by) => packed[by]!);
         const shares = packed.map(
           (rows, k): GeneratorShare => ({ name: `${k}`, rows: asText(rows.take()), end: ended }),
         );
-        expect(seenIn(merged(shares, whole))).toEqual(seenIn(one));
+        expect(seenIn(merged(shares, whole).requestLog)).toEqual(seenIn(one));
       }),
     );
   });
 
   it('what is not known of the clock of a generator is part of the interval of each of its requests', () => {
-    const row: Row = [0, START_MS + 10, START_MS + 10, START_MS + 12, null, 1, null, null, null, null];
-    const lost: Row = [0, START_MS + 20, START_MS + 20, START_MS + 30, null, 'timed_out', 'So.'];
+    const row = rowOf(10, 10, 12, admitted);
+    const lost = rowOf(20, 20, 30, fault('timed_out'));
     const share = (apartMs: number): GeneratorShare => ({
       name: `${apartMs}`,
       rows: [row, lost],
@@ -128,14 +132,16 @@ describe('merged', () => {
 
   it('a stamp is possible as far as the clock of its generator is not known', () => {
     // Counted in the cycle after the answer, which came 4 ms before it.
-    const row: Row = [0, START_MS + 90, START_MS + 90, START_MS + 96, null, 1, FIRST + 1, 1, 'allowing', null];
+    const row = rowOf(90, 90, 96, { ...admitted, cycle: FIRST + 1, count: 1, state: 'allowing' });
     const impossible = (apartMs: number) =>
-      merged([{ name: 'a', rows: [row], end: { ...ended, rows: 1, apartMs } }], whole).requestLog.impossible.length;
+      merged([{ name: 'a', rows: [row], end: { ...ended, rows: 1, apartMs } }], whole).requestLog.requests.filter(
+        (one) => one.impossible !== undefined,
+      ).length;
     expect([impossible(0), impossible(1), impossible(2), impossible(3)]).toEqual([1, 1, 0, 0]);
   });
 
-  const late: Row = [0, START_MS, START_MS + 150, START_MS + 160, null, 1, null, null, null, null];
-  const later: Row = [0, START_MS, START_MS + 251, START_MS + 260, null, 1, null, null, null, null];
+  const late = rowOf(0, 150, 160, admitted);
+  const later = rowOf(0, 251, 260, admitted);
   // biome-ignore format: one case a line
   it.each<[what: string, share: Partial<GeneratorShare>, unsound: string | undefined, behind: string | undefined, plansByCycle?: boolean]>([
     ['all is well', {}, undefined, undefined],
