@@ -1,5 +1,5 @@
 // Texts on the axes and in the tooltips of charts.
-import type { ChartSpec, CycleAxis } from './spec.js';
+import type { AgoAxis, ChartSpec, CycleAxis } from './spec.js';
 
 /** 1842801930 -> 1,842,801,930; at most two digits after the point, three below 1. */
 export function plainNumber(value: number): string {
@@ -8,7 +8,7 @@ export function plainNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis): string {
+function cycleTime(cycles: number, { cycleMs, from, to }: CycleAxis | AgoAxis): string {
   const spanS = ((to - from) * cycleMs) / 1000;
   const s = (cycles * cycleMs) / 1000;
   const digits = (unitS: number) => (spanS / unitS < 10 ? 2 : spanS / unitS < 100 ? 1 : 0);
@@ -61,6 +61,8 @@ export function xTick(spec: ChartSpec, value: number): string | string[] {
   switch (x.kind) {
     case 'cycles':
       return Number.isInteger(value) ? [clockTime(value, x) ?? cycleTime(value, x), plainNumber(value)] : '';
+    case 'ago':
+      return value === x.to ? 'now' : `−${cycleTime(x.to - value, x)}`;
     case 'percentiles':
       return percentileName(value, x.max);
     case 'percent':
@@ -93,6 +95,8 @@ export function xTitle({ x }: ChartSpec): string {
   switch (x.kind) {
     case 'cycles':
       return `${isCalendar(x) ? `Time (UTC, ${axisInstant(x, 0).slice(0, 10)})` : 'Time from the start'} and cycle (${plainNumber(x.cycleMs)} ms)`;
+    case 'ago':
+      return `Time before now (a cycle is ${x.cycleMs / 1000} s)`;
     case 'percentiles':
       return 'Percentile';
     case 'percent':
@@ -106,7 +110,17 @@ export function placeName({ x }: ChartSpec, value: number): string {
   if (x.kind === 'percentiles') return percentileName(value, x.max);
   if (x.kind === 'percent') return '';
   if (x.kind === 'values') return `${x.title} ${x.names?.[value] ?? plainNumber(value)}`;
+  if (x.kind === 'ago') return `${cycleTime(x.to - value, x)} ago, cycle ${plainNumber(value)}`;
   return `cycle ${plainNumber(value)}, ${isCalendar(x) ? axisInstant(x, value) : cycleTime(value, x)}`;
+}
+
+const AGO_STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400];
+
+/** Round times before now, at most seven. */
+export function agoPlaces({ from, to, cycleMs }: AgoAxis): readonly number[] {
+  const spanS = ((to - from) * cycleMs) / 1000;
+  const stepS = AGO_STEPS_S.find((step) => spanS / step <= 6) ?? spanS / 6;
+  return Array.from({ length: Math.floor(spanS / stepS) + 1 }, (_, n) => to - (n * stepS * 1000) / cycleMs);
 }
 
 /** -log10(1 - p) for p50, p90, p99 and p99.9. */

@@ -69,7 +69,7 @@ export function legendItems(chart: Chart, { lines }: ChartSpec, palette: Palette
 }
 
 export function signDatasets(
-  { shades, marks, lanes, states = lanes?.states[0] ?? [] }: ChartSpec,
+  { shades, marks, lanes, unknown = [], states = lanes?.states[0] ?? [] }: ChartSpec,
   palette: Palette,
 ): LineDataset[] {
   const sign = (
@@ -100,6 +100,7 @@ export function signDatasets(
             ? sign('move', 'circle', palette.muted, palette.muted)
             : sign('difference', 'crossRot', palette.tones.difference.color, 'transparent'),
     ),
+    ...(unknown.length > 0 ? [sign('unknown', 'rect', palette.muted, 'transparent')] : []),
     ...stateColors(states, palette).map(({ name, color }) =>
       sign(lanes !== undefined && states.length === 1 ? name : `state ${name}`, 'rect', color, color),
     ),

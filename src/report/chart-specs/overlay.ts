@@ -1,4 +1,4 @@
-// Draws what the chart libraries do not: shades, transition marks, hatching, lanes, ranges. In CSS px, over a plot of either library.
+// Draws what Chart.js does not: shades, transition marks, hatching, lanes, ranges.
 import type { Chart } from 'chart.js';
 import { type Palette, stateColors } from './palette.js';
 import type { ChartSpec, Line, Mark } from './spec.js';
@@ -7,7 +7,7 @@ type Context = Chart['ctx'];
 
 export interface Surface {
   readonly ctx: Context;
-  readonly area: Pick<Chart['chartArea'], 'left' | 'top' | 'right' | 'bottom' | 'width' | 'height'>;
+  readonly area: Chart['chartArea'];
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
 }
@@ -120,7 +120,16 @@ export function drawHatch(surface: Surface, line: Line, below: Line | undefined,
   hatch(surface, boxes, color);
 }
 
-export function hatch(
+export function drawUnknown(surface: Surface, { unknown = [] }: ChartSpec, palette: Palette): void {
+  const { area, x } = surface;
+  const boxes = unknown.map(([from, to]) => {
+    const left = Math.max(area.left, x(from));
+    return [left, area.top, Math.max(0, x(to) - left), area.height] as const;
+  });
+  hatch(surface, boxes, palette.muted);
+}
+
+function hatch(
   { ctx, area }: Surface,
   boxes: readonly (readonly [number, number, number, number])[],
   color: string,

@@ -1,9 +1,18 @@
 // Converts a chart to a Chart.js configuration, the same for PNG and page.
 import type { Chart, ChartConfiguration, TooltipItem } from 'chart.js';
-import { percentilePlaces, placeName, plainNumber, rowNames, xTick, xTitle } from './axis-text.js';
+import { agoPlaces, percentilePlaces, placeName, plainNumber, rowNames, xTick, xTitle } from './axis-text.js';
 import { legendItems, lineDataset, signDatasets } from './datasets.js';
 import { drawHeat, HEAT_SCALE } from './heat.js';
-import { drawHatch, drawLanes, drawMarks, drawRanges, drawShades, drawStrip, surfaceOf } from './overlay.js';
+import {
+  drawHatch,
+  drawLanes,
+  drawMarks,
+  drawRanges,
+  drawShades,
+  drawStrip,
+  drawUnknown,
+  surfaceOf,
+} from './overlay.js';
 import type { Palette } from './palette.js';
 import type { ChartSpec } from './spec.js';
 
@@ -35,7 +44,7 @@ export function paint(spec: ChartSpec, looks: Looks): ChartConfiguration<'line',
       scales: {
         x: xAxis(spec, style),
         y: names === undefined ? valueAxis(spec, style) : rowAxis(spec, style, names),
-        ...(spec.rightTitle === undefined ? {} : { right: rightAxis(spec.rightTitle, style) }),
+        ...(spec.rightTitle === undefined ? {} : { right: rightAxis(spec.rightTitle, spec.rightMax, style) }),
       },
       plugins: { legend: legend(spec, style, hasLegend), tooltip: tooltip(spec, names === undefined) },
     },
@@ -75,6 +84,7 @@ function xAxis(spec: ChartSpec, { palette, isNarrow, text, grid, border, title }
     grid,
     border,
     ...(x.kind === 'percentiles' ? { afterBuildTicks: percentileTicks(x.max) } : {}),
+    ...(x.kind === 'ago' ? { afterBuildTicks: ticksAt(agoPlaces(x)) } : {}),
     ...(names === undefined ? {} : { afterBuildTicks: placeTicks(names.length) }),
     ...(isLog ? { afterBuildTicks: logTicks } : {}),
     ticks: {
@@ -103,14 +113,15 @@ function valueAxis({ yLog, yMax, yTitle, yWhole }: ChartSpec, style: Style) {
   };
 }
 
-function rightAxis(title: string, style: Style) {
+function rightAxis(title: string, max: number | undefined, style: Style) {
   return {
     type: 'linear' as const,
     position: 'right' as const,
     beginAtZero: true,
-    suggestedMax: 1,
+    suggestedMax: max ?? 1,
     title: style.title(title),
     grid: { display: false },
+    border: style.border,
     ticks: { ...valueTicks(style), precision: 0 },
   };
 }
@@ -177,11 +188,8 @@ function tooltip(spec: ChartSpec, isEnabled: boolean) {
   };
 }
 
-function percentileTicks(max: number): (axis: { ticks: { value: number }[] }) => void {
-  return (axis) => {
-    const places = percentilePlaces.filter((place) => place < max - 0.15);
-    axis.ticks = [...places, max].map((value) => ({ value }));
-  };
+function percentileTicks(max: number) {
+  return ticksAt([...percentilePlaces.filter((place) => place < max - 0.15), max]);
 }
 
 /** 1, 2, 5, 10, 20, 50, … or, on a long axis, 1, 10, 100, … */
@@ -193,9 +201,13 @@ function logTicks(axis: { min: number; max: number; ticks: { value: number }[] }
     .map((value) => ({ value }));
 }
 
-function placeTicks(n: number): (axis: { ticks: { value: number }[] }) => void {
+function placeTicks(n: number) {
+  return ticksAt(Array.from({ length: n }, (_, value) => value));
+}
+
+function ticksAt(places: readonly number[]): (axis: { ticks: { value: number }[] }) => void {
   return (axis) => {
-    axis.ticks = Array.from({ length: n }, (_, value) => ({ value }));
+    axis.ticks = places.map((value) => ({ value }));
   };
 }
 
@@ -216,6 +228,7 @@ function overlayPlugin(spec: ChartSpec, { palette, font }: Looks) {
     beforeDatasetsDraw: (chart: Chart) => {
       const surface = surfaceOf(chart);
       if (shown(chart, 'limiting')) drawShades(surface, spec.shades, palette);
+      drawUnknown(surface, spec, palette);
       drawLanes(surface, spec, palette, (label) => shown(chart, label));
       drawRanges(surface, spec, palette);
       drawHeat(surface, spec, palette, font);

@@ -18,7 +18,7 @@ export const chartIds = [
   'hours',
 ] as const;
 
-type ChartId = (typeof chartIds)[number] | `panel-${number}`;
+type ChartId = (typeof chartIds)[number] | 'course' | `panel-${number}`;
 
 export type Tone =
   | 'count'
@@ -60,6 +60,14 @@ export interface CycleAxis {
   readonly from: number;
   readonly to: number;
   readonly firstCycle: number;
+  readonly cycleMs: number;
+}
+
+/** The last cycles; `to` is now. */
+export interface AgoAxis {
+  readonly kind: 'ago';
+  readonly from: number;
+  readonly to: number;
   readonly cycleMs: number;
 }
 
@@ -126,9 +134,11 @@ export interface ChartSpec {
   readonly id: ChartId;
   readonly title: string;
   readonly about: string;
-  readonly x: CycleAxis | PercentileAxis | PercentAxis | ValueAxis;
+  readonly x: CycleAxis | AgoAxis | PercentileAxis | PercentAxis | ValueAxis;
   readonly yTitle: string;
   readonly rightTitle?: string;
+  /** Smallest end of the right axis. */
+  readonly rightMax?: number;
   readonly yLog?: boolean;
   readonly yWhole?: boolean;
   /** Smallest end of the axis; gives charts side by side the same scale. */
@@ -136,6 +146,8 @@ export interface ChartSpec {
   readonly lines: readonly Line[];
   readonly shades: readonly (readonly [from: number, to: number])[];
   readonly marks: readonly Mark[];
+  /** Intervals without values, hatched. */
+  readonly unknown?: readonly (readonly [from: number, to: number])[];
   /** A strip on the axis; without it the strip shows the limiting intervals. */
   readonly states?: readonly StateStrip[];
   readonly lanes?: Lanes;

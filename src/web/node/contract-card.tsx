@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AnswerOf } from '../../api/client/api-client.js';
 import type { Endpoints } from '../../api/client/route-table.js';
 import { HISTORY_CYCLES, type NumberColumn } from '../../api/contract-history.js';
-import { stateTones } from '../../report/chart-specs/palette.js';
 import { type LiveChart, liveChart } from '../live-chart.js';
 import { type Arrow, type DrawnState, StateDiagram } from '../state-diagram.js';
 import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
+import { type CourseShape, courseChart } from './course-chart.js';
 import { KeyList } from './keys.js';
 import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, Fold, ScrollingTable, ShownCount } from './parts.js';
@@ -98,7 +98,6 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         name={name}
         cycleMs={cycleMs}
       />
-      <Legend course={course} of={mainName} hasThreshold={keyed === undefined && threshold !== undefined} />
       <div class="row">
         <Figures course={course} isKeyed={keyed !== undefined} name={`${name} ${id}`} />
         <Fold title="States" isOpen={isFew}>
@@ -124,76 +123,31 @@ function shown(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : grouped(value);
 }
 
-interface ChartProps {
+interface ChartProps extends Omit<CourseShape, 'cycleMs'> {
   readonly course: Course;
   readonly cycle: number | undefined;
-  readonly threshold: number | undefined;
-  readonly of: 'count' | 'limited_keys';
-  readonly unit: string;
   readonly name: string;
   readonly cycleMs: number | undefined;
 }
 
 function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const chart = useRef<LiveChart>(undefined);
   useEffect(() => {
-    const made = liveChart(place.current!, { threshold, unit, inView: HISTORY_CYCLES, cycleMs });
+    const made = liveChart(canvas.current!);
     chart.current = made;
     return () => made.close();
-  }, [course, cycleMs]);
+  }, [course]);
   useEffect(() => {
-    if (course.length === 0) return;
-    const starts = (column: 'entries' | 'restores') =>
-      course.of(column).flatMap((value, index) => (value === null || value === 0 ? [] : [course.first + index]));
-    chart.current?.show({
-      cycles: Array.from({ length: course.length }, (_, index) => course.first + index),
-      count: course.of(of),
-      admitted: course.of('admitted'),
-      limited: course.of('limited'),
-      shaded: course.stretches('limiting'),
-      states: of === 'count' ? course.statesSeen() : [],
-      unknown: course.unknown(),
-      entries: starts('entries'),
-      restores: starts('restores'),
-    });
+    if (course.length > 0 && cycleMs !== undefined)
+      chart.current?.show(courseChart(course, { of, unit, threshold, cycleMs }));
   }, [course, cycle, cycleMs]);
   const against = threshold === undefined ? '' : ` against the threshold of ${grouped(threshold)}`;
   const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${HISTORY_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
-  return <div class="chart" ref={place} role="img" aria-label={label} />;
-}
-
-interface LegendProps {
-  readonly course: Course;
-  readonly of: 'count' | 'limited_keys';
-  readonly hasThreshold: boolean;
-}
-
-function Legend({ course, of, hasThreshold }: LegendProps) {
-  const isSeen = (column: NumberColumn) => course.of(column).some((value) => value !== null && value > 0);
-  const states = of === 'count' ? stateTones(course.statesSeen()).filter(({ intervals }) => intervals.length > 0) : [];
-  const signs: readonly (false | readonly [sign: string, words: string, colour: string])[] = [
-    ['━', of === 'count' ? 'count' : 'keys limiting', 'link'],
-    hasThreshold && ['┅', 'threshold', 'ink'],
-    ['▮', 'admitted', 'link-pale'],
-    ['▮', 'limited', 'bad'],
-    isSeen('limiting') && ['█', 'limiting', 'bad-soft'],
-    isSeen('entries') && ['▲', 'entry', 'bad'],
-    isSeen('restores') && ['▽', 'restore', 'link'],
-    course.unknown().length > 0 && ['▨', 'unknown', 'muted'],
-    ...states.map(({ name, tone }) => ['▬', `state ${name}`, tone] as const),
-  ];
   return (
-    <ul class="row quiet legend" aria-hidden="true">
-      {signs.map(
-        (one) =>
-          one && (
-            <li key={one[1]}>
-              <span style={`color:var(--${one[2]})`}>{one[0]}</span> {one[1]}
-            </li>
-          ),
-      )}
-    </ul>
+    <div class="chart course">
+      <canvas ref={canvas} role="img" aria-label={label} />
+    </div>
   );
 }
 
