@@ -51,7 +51,7 @@ inChromium('the home of a node', (browser) => {
     await page.keyboard.press('ArrowRight');
     await asked;
     await page.close();
-    expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '60 cycles']);
+    expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '12 s']);
   });
 
   it('shows the machines of who logs in, private ones too, and nobody else’s', async () => {

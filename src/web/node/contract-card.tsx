@@ -9,7 +9,7 @@ import { CandidateRows } from './candidate.js';
 import type { Course } from './course.js';
 import { type CourseShape, courseChart } from './course-chart.js';
 import { KeyList } from './keys.js';
-import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { grouped, lasting, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, Fold, ScrollingTable, ShownCount } from './parts.js';
 
 interface CardProps {
@@ -36,7 +36,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
     rule,
     shadow ? 'shadow, admits all' : undefined,
     keyed && 'each key is counted separately',
-    unknown === 0 ? undefined : `${some(unknown, 'cycle')} unknown, hatched`,
+    unknown === 0 ? undefined : `${lasting(unknown, cycleMs)} unknown, hatched`,
   ];
   const mainName = keyed === undefined ? 'count' : 'limited_keys';
   return (
@@ -50,7 +50,11 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
       <dl class="figures">
         <ShownCount
           name={
-            keyed !== undefined ? 'Keys limiting' : within === undefined ? 'Count' : `Count in ${some(within, 'cycle')}`
+            keyed !== undefined
+              ? 'Keys limiting'
+              : within === undefined
+                ? 'Count'
+                : `Count in ${lasting(within, cycleMs)}`
           }
           value={shown(course.now(mainName))}
           beside={
@@ -93,7 +97,7 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
             ? 'Keys limiting'
             : within === undefined
               ? 'Use of the limit'
-              : `Requests in ${some(within, 'cycle')}`
+              : `Requests in ${lasting(within, cycleMs)}`
         }
         name={name}
         cycleMs={cycleMs}
@@ -143,7 +147,7 @@ function CourseChart({ course, cycle, threshold, of, unit, name, cycleMs }: Char
       chart.current?.show(courseChart(course, { of, unit, threshold, cycleMs }));
   }, [course, cycle, cycleMs]);
   const against = threshold === undefined ? '' : ` against the threshold of ${grouped(threshold)}`;
-  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${HISTORY_CYCLES} cycles${against}, with the requests admitted and limited. The figures follow.`;
+  const label = `${of === 'count' ? 'Count' : 'Limited keys'} of ${name} over the last ${lasting(HISTORY_CYCLES, cycleMs)}${against}, with the requests admitted and limited. The figures follow.`;
   return (
     <div class="chart course">
       <canvas ref={canvas} role="img" aria-label={label} />

@@ -6,7 +6,7 @@ import type { Endpoints } from '../../api/client/route-table.js';
 import { WINDOWS } from '../../api/windows.js';
 import { useAnswer, useClock, useEvery } from './clock.js';
 import { connecting, Frame, live, useSession } from './frame.js';
-import { ago, grouped, some, weir, wordsOf } from './node-client.js';
+import { ago, grouped, lasting, some, weir, wordsOf } from './node-client.js';
 import { NetworkNodes, NodeHealth } from './node-health.js';
 import { FaultLine, ShownCommand } from './parts.js';
 
@@ -46,7 +46,7 @@ function Home() {
               <fieldset class="row chips">
                 <legend>Ranked by transitions within the last</legend>
                 {WINDOWS.map((cycles) => (
-                  <label key={cycles}>
+                  <label key={cycles} title={some(cycles, 'cycle')}>
                     <input
                       type="radio"
                       name="window"
@@ -54,7 +54,7 @@ function Home() {
                       checked={window === cycles}
                       onChange={() => setWindow(cycles)}
                     />
-                    <span>{grouped(cycles)} cycles</span>
+                    <span>{lasting(cycles, clock?.cycleMs)}</span>
                   </label>
                 ))}
               </fieldset>
@@ -80,7 +80,7 @@ function Ranking({ active: { machines, cycle, window_cycles }, cycleMs }: Rankin
   if (machines.length === 0)
     return (
       <p class="quiet" id="empty">
-        No public machine is limiting, or has moved within the last {grouped(window_cycles)} cycles.
+        No public machine is limiting, or has moved within the last {lasting(window_cycles, cycleMs)}.
       </p>
     );
   return (
@@ -92,8 +92,8 @@ function Ranking({ active: { machines, cycle, window_cycles }, cycleMs }: Rankin
             Activity
           </th>
           {WINDOWS.map((cycles) => (
-            <th scope="col" class="n" key={cycles}>
-              {grouped(cycles)}
+            <th scope="col" class="n" key={cycles} title={some(cycles, 'cycle')}>
+              {lasting(cycles, cycleMs)}
             </th>
           ))}
           <th scope="col" class="n wide">

@@ -2,6 +2,7 @@
 import type { AnswerOf } from '../../api/client/api-client.js';
 import type { Endpoints } from '../../api/client/route-table.js';
 import { WeirClient, WeirError } from '../../api/client/weir-client.js';
+import { duration } from '../../report/words.js';
 
 export type ShownContract = AnswerOf<Endpoints['listContracts']>['contracts'][number];
 
@@ -39,6 +40,11 @@ export function cyclesInWords(cycles: number, cycleMs: number | undefined): stri
   if (seconds < 2 * HOUR_S) return `${Math.round(seconds / MINUTE_S)} min`;
   if (seconds < 2 * DAY_S) return `${Math.round(seconds / HOUR_S)} h`;
   return `${grouped(Math.round(seconds / DAY_S))} d`;
+}
+
+/** As people think of it: `46.6 s`; in cycles before their length is known. */
+export function lasting(cycles: number, cycleMs: number | undefined): string {
+  return cycleMs === undefined ? some(cycles, 'cycle') : duration(cycles * cycleMs);
 }
 
 export function ago(cycle: number, now: number, cycleMs: number | undefined): string {
