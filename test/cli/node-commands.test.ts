@@ -1,0 +1,99 @@
+// The commands of a node: the help of each, and one call of each against a served node, as files.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
+import { type Serving, serve, temporaryFolder, weirHere } from './command-line.js';
+
+const folder = temporaryFolder();
+const names = commands.map(({ name }) => name).filter((name) => name.startsWith('node '));
+
+let node: Serving;
+beforeAll(async () => {
+  node = await serve(['--data', join(folder, 'data'), '--cycle-ms', '3600000']);
+});
+afterAll(() => node.stop());
+
+/** In this order: what one makes, the next ones show. `KEY` is the id of the key that was made last. */
+const calls = [
+  'node mint',
+  'node session',
+  'node session end',
+  'node machine create edge --name Edge --set is_public=true',
+  'node keys make gate event --machine edge --for 7d',
+  'node keys rotate KEY --keep 0',
+  'node keys revoke KEY',
+  'node keys list',
+  'node deploy edge --name login --threshold 5 --within 10',
+  'node event edge login --count 6',
+  'node gate edge',
+  'node contracts edge',
+  'node contracts edge login',
+  'node transition edge allowing --for 1',
+  'node change edge login --threshold 6',
+  'node candidate edge --threshold 3',
+  'node candidate edge',
+  'node promote edge',
+  'node machine list',
+  'node machine show edge',
+  'node active',
+  'node inspect',
+  'node follow edge --after 0 --count 1',
+  'node record edge --out RECORD',
+  'node clock',
+  'node endpoints',
+  'node operators',
+  'node operators KO42',
+  'node shift --count 2 --cycle 0 --set S=101',
+  'node backup BACKUP --data DATA --with-key',
+  'node restore BACKUP --data RESTORED',
+  'node delete edge login',
+  'node machine delete edge',
+  'node evict edge --data DATA',
+];
+
+/** What differs from run to run: names of files, keys, hashes, cycles, times. */
+function normal(text: string): string {
+  return text
+    .replaceAll(folder, 'FOLDER')
+    .replaceAll(new URL(node.url).host, 'HOST')
+    .replaceAll(new URL(node.url).host.replace(':', '_'), 'HOST')
+    .replace(/HOST-[0-9a-f]{8}/g, 'HOST')
+    .replace(/SHA256:[\w+/]{43}/g, 'SHA256:…')
+    .replace(/weir_[\w-]{43}/g, 'weir_…')
+    .replace(/weir_session=[\w.-]+/g, 'weir_session=…')
+    .replace(/(owner|key)_[\w-]{12,}/g, '$1_…')
+    .replace(/\b[0-9a-f]{64}\b/g, 'HASH')
+    .replace(/\b[0-9a-f]{16}\b/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/\b[4-9]\d{5}\b/g, 'CYCLE')
+    .replace(/\b\d+ (ms|bytes)\b/g, 'N $1')
+    .replace(/(bytes|next_cycle_in_ms) +[\d.]+/g, '$1 N')
+    .replace(/(KO42|=) [\d.]{6,}/g, '$1 N')
+    .replace(/ +$/gm, '');
+}
+
+describe('the commands of a node', () => {
+  it('have a page of help each', async () => {
+    const pages: string[] = [];
+    for (const name of ['node', ...names]) pages.push((await weirHere(`${name} --help`)).out);
+    await expect(pages.join('\n\n')).toMatchFileSnapshot('golden/node-help.txt');
+  });
+
+  it('say what the node answers', async () => {
+    const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
+    const told: string[] = [];
+    let key = '';
+    for (const call of calls) {
+      const files = { RECORD: 'edge.ndjson', BACKUP: 'weir.backup', DATA: 'data', RESTORED: 'restored' };
+      const words = call
+        .split(' ')
+        .map((word) => (word === 'KEY' ? key : word in files ? join(folder, files[word as keyof typeof files]) : word));
+      const { code, out, err } = await weirHere(words, env);
+      key = call.startsWith('node mint') ? '' : (/^ *(?:id|key_id) +(\S+)$/m.exec(out)?.[1] ?? key);
+      const short = call === 'node endpoints' ? out.split('\n', 3).join('\n') : out;
+      told.push(`$ weir ${call}\n${normal(short)}${normal(err)}exit ${code}\n`);
+    }
+    expect(names.filter((name) => !calls.some((call) => `${call} `.startsWith(`${name} `)))).toEqual([]);
+    await expect(told.join('\n')).toMatchFileSnapshot('golden/node-calls.txt');
+  });
+});
