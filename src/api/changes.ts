@@ -23,7 +23,9 @@ export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}',
     params: OfContract,
     body: Type.Object(
       {
-        name: Type.Optional(Type.Union([Type.Null(), ContractName], { description: 'null removes it.' })),
+        name: Type.Optional(
+          Type.Union([Type.Null(), ContractName], { description: 'Its name from now on; null removes it.' }),
+        ),
         threshold: thresholdOf(),
         within: withinOf(),
         near_limit: Type.Optional(

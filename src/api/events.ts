@@ -7,8 +7,8 @@ import { DecisionShape, Problem } from './views.js';
 export const EventShape = exact({
   type: EventType,
   count: Type.Optional(Count),
-  cycle: Type.Optional(Cycle),
-  contract_id: Type.Optional(ContractId),
+  cycle: Type.Optional({ ...Cycle, description: 'The cycle in which they happened; the running one when absent.' }),
+  contract_id: Type.Optional({ ...ContractId, description: 'Only this contract; all that listen when absent.' }),
   key: Type.Optional(Key),
 });
 

@@ -1,13 +1,13 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
-import { created, exact, ok, pageOf, Slug } from './shapes.js';
+import { created, exact, ok, pageOf } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
   description: 'Shown only once; the node stores its hash.',
 });
-const KeyId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Identifies the key; not secret.' });
+const KeyId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'Id of the key; not secret.' });
 const Instant = (description: string) => Type.String({ description: `ISO 8601. ${description}` });
 
 const Scopes = Type.Array(Type.Enum(['read', 'event', 'gate', 'admin']), {
@@ -36,7 +36,7 @@ const made = {
 
 export const makeKey = post('/api/keys', {
   shapes: {
-    body: exact({ scopes: Scopes, machine: Type.Optional(Slug), expires_in_days: ExpiresInDays('30') }),
+    body: exact({ scopes: Scopes, machine: OneMachine, expires_in_days: ExpiresInDays('30') }),
   },
   answers: created('The key. It is not shown again.', made),
 });

@@ -4,7 +4,7 @@ import { strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
-export const LONGEST_PAGE = 250;
+const LONGEST_PAGE = 250;
 
 export function limitOf(what: string, most = LONGEST_PAGE) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: `${what} a page; 100 when absent.` }));

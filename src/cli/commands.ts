@@ -37,6 +37,8 @@ function of<Exports extends object>(
   });
 }
 
+const routes = () => import('./node-routes.js');
+
 export const commands: readonly ListedCommand[] = [
   ...of(
     () => import('../tools/recommend/command.js'),
@@ -109,35 +111,35 @@ export const commands: readonly ListedCommand[] = [
   ...of(() => import('./node-keys.js'), {
     mint: ['node mint', 'mint a free key, and keep it for this node'],
     session: ['node session', 'exchange the key for a session cookie, or end the kept session'],
-    make: ['node keys make', 'make a key for what its scopes name: read, event, gate, admin'],
-    list: ['node keys list', 'list your keys, without their secrets'],
     rotate: ['node keys rotate', 'rotate a key; both stay valid for a while'],
     revoke: ['node keys revoke', 'revoke a key immediately, with its sessions and streams'],
   }),
-  ...of(() => import('./node-machines.js'), {
+  ...of(routes, {
+    makeOne: ['node keys make', 'make a key for what its scopes name: read, event, gate, admin'],
+    keys: ['node keys list', 'list your keys, without their secrets'],
     create: ['node machine create', 'create a machine'],
-    list: ['node machine list', 'list the public machines and your own'],
+    machines: ['node machine list', 'list the public machines and your own'],
     show: ['node machine show', 'show a machine and its contracts'],
-    remove: ['node machine delete', 'delete a machine with all its contracts'],
+    removeMachine: ['node machine delete', 'delete a machine with all its contracts'],
     active: ['node active', 'rank the public machines by their recent transitions'],
   }),
   ...of(() => import('./node-inspect.js'), {
     inspect: ['node inspect', 'show a template: states, transitions, operators, parameters'],
   }),
-  ...of(() => import('./node-change.js'), {
+  ...of(() => import('./node-contracts.js'), {
     deploy: ['node deploy', 'put a rate limiter, or a contract of your own, onto a machine'],
-    change: ['node change', 'change the numbers, the rule or the name of a contract; its counts and its id stay'],
     candidate: [
       'node candidate',
       'check a second limit beside a contract, and list the clients they treat differently',
     ],
+    gate: ['node gate', 'ask a gate to admit one request: exit code 0 admitted, 1 limited'],
+  }),
+  ...of(routes, {
+    change: ['node change', 'change the numbers, the rule or the name of a contract; its counts and its id stay'],
     promote: ['node promote', 'make the candidate of a contract its limit'],
     remove: ['node delete', 'delete a contract'],
-  }),
-  ...of(() => import('./node-contracts.js'), {
     transition: ['node transition', 'move a contract to another state, for any counts'],
     event: ['node event', 'count events in the contracts of a machine, and print the decisions'],
-    gate: ['node gate', 'ask a gate to admit one request: exit code 0 admitted, 1 limited'],
     contracts: ['node contracts', 'list the contracts of a machine, or show one of them'],
   }),
   ...of(() => import('./node-record.js'), {
@@ -149,7 +151,7 @@ export const commands: readonly ListedCommand[] = [
     restore: ['node restore', 'make a data folder from a backup, and say what it lacks'],
     evict: ['node evict', 'end an owner on a running node: their keys and their machines'],
   }),
-  ...of(() => import('./node-public.js'), {
+  ...of(routes, {
     shift: ['node shift', 'project operators over cycles: computed, proved, verified, step by step'],
     operators: ['node operators', 'list the operators, or show one'],
     endpoints: ['node endpoints', 'list the routes of the node'],

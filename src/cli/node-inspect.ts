@@ -1,8 +1,7 @@
-// `weir node inspect`: the node's definition of a template. With --as, and no node: as a starting point for a copy, as a machine for
-// XState's visual tools, or as a diagram.
-import type { Static } from 'typebox';
-import { inspectRateLimiter } from '../api/contracts.js';
-import { type ContractDefinition, isOnAggregate, type TransitionDefinition } from '../core/limiter/definition.js';
+// `weir node inspect`: a template as the node has it. With --as, and no node, also a definition of your own, or a kind of client: as a
+// starting point for a copy, as a machine for XState's visual tools, or as a diagram.
+import { inspectTemplate } from '../api/contracts.js';
+import type { ContractDefinition } from '../core/limiter/definition.js';
 import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
 import { Failure } from '../core/schema/failure.js';
 import { readText } from '../core/schema/text-file.js';
@@ -10,10 +9,7 @@ import { type ClientKind, clientKinds } from '../harness/clients/client-schema.j
 import { choice, command, type GivenTo, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { say } from '../report/command/say.js';
-import { facts, table } from '../report/command/terminal.js';
-import { nodeCommand } from './node-command.js';
-
-type Trigger = Static<typeof TransitionDefinition>['trigger'];
+import { routeCommand } from './node-route.js';
 
 const options = {
   template: text('id of the template; with --as also the JSON file of a definition', {
@@ -32,7 +28,7 @@ const options = {
   ),
 };
 
-const fromNode = nodeCommand({
+const fromNode = routeCommand(inspectTemplate, {
   isPublic: true,
   options,
   examples: [
@@ -43,81 +39,37 @@ const fromNode = nodeCommand({
     ['node inspect contract.json --as mermaid', 'a diagram of a definition of your own'],
     ['node inspect --client retrying', 'a diagram of a client that retries'],
   ],
-  run: async ({ anyone }, { template: id }) => {
-    if (id !== TEMPLATE_ID) throw unknownTemplate(id);
-    const answer = await anyone.call(inspectRateLimiter);
-    const { name, version, category, states, transitions, parameters = {}, uses = [] } = answer.template;
-    const about = facts([
-      ['category', category],
-      [
-        'states',
-        Object.entries(states)
-          .map(([state, { initial }]) => (initial ? `${state} (initial)` : state))
-          .join(', '),
-      ],
-      ['uses', uses.join('; ')],
-    ]);
-    const moves = table(
-      ['from', 'to', 'when', 'within', 'operator', 'proof', 'emits'],
-      transitions.map(({ from, to, trigger, operator, proof_required, post_actions = [] }) => [
-        from,
-        to,
-        ...whenAndWithin(trigger),
-        operator,
-        proof_required === true ? 'yes' : 'no',
-        post_actions.map(({ emit }) => emit).join(', '),
-      ]),
-    );
-    const tunable = table(
-      ['parameter', 'default', 'min', 'max', 'unit'],
-      Object.entries(parameters).map(([key, one]) => [key, one.default, one.min, one.max, one.unit]),
-    );
-    return { answer, words: [`${id}: ${name} ${version}`, about, '', moves, '', tunable].join('\n') };
-  },
 });
-
-function whenAndWithin(trigger: Trigger): [when: string, within: number | undefined] {
-  if (trigger === undefined || trigger === null) return ['manual', undefined];
-  return isOnAggregate(trigger)
-    ? [trigger.condition, trigger.aggregate === 'count' ? trigger.within : undefined]
-    : [trigger.kind, undefined];
-}
 
 export const inspect = command({
   ...fromNode,
   run: async (given, line) => {
     const { template, as, client } = given as GivenTo<typeof options>;
-    if (client !== undefined) {
-      if (as === 'definition') throw usageFailure('A client has no definition.', 'Say --as xstate or --as mermaid.');
-      const [{ chartOf }, { clientDiagram }] = await Promise.all([
-        import('../harness/clients/client-plan.js'),
-        import('../harness/clients/client-diagram.js'),
-      ]);
-      const chart = chartOf(client);
-      say(as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart));
-      return;
-    }
-    if (as === undefined) return fromNode.run(given, line);
-    const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
-      import('../core/limiter/contract-machine.js'),
-      import('../core/limiter/state-diagram.js'),
-      import('../core/limiter/validate.js'),
-    ]);
-    const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
-    if (as === 'mermaid') {
-      say(contractDiagram(definition));
-      return;
-    }
-    const { schemas: _, ...config } = contractMachine(definition).config;
-    say(`${JSON.stringify(as === 'xstate' ? config : definition, null, 2)}\n`);
+    if (as === undefined && client === undefined) return fromNode.run(given, line);
+    say(client === undefined ? await definitionText(template, as) : await clientText(client, as));
   },
 });
 
-function unknownTemplate(id: string): Failure {
-  return new Failure('template_not_found', {
-    what: `There is no template "${id}".`,
-    fix: '`weir node inspect` shows the rate limiter; what is deployed on a machine is shown by `weir node contracts <slug>`.',
-  });
+async function definitionText(template: string, as: string | undefined): Promise<string> {
+  const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
+    import('../core/limiter/contract-machine.js'),
+    import('../core/limiter/state-diagram.js'),
+    import('../core/limiter/validate.js'),
+  ]);
+  const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
+  if (as === 'mermaid') return contractDiagram(definition);
+  const { schemas: _, ...config } = contractMachine(definition).config;
+  return `${JSON.stringify(as === 'xstate' ? config : definition, null, 2)}\n`;
+}
+
+async function clientText(client: ClientKind, as: string | undefined): Promise<string> {
+  if (as === 'definition') throw usageFailure('A client has no definition.', 'Say --as xstate or --as mermaid.');
+  const [{ chartOf }, { clientDiagram }] = await Promise.all([
+    import('../harness/clients/client-plan.js'),
+    import('../harness/clients/client-diagram.js'),
+  ]);
+  const chart = chartOf(client);
+  return as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart);
 }
 
 function definitionFrom(file: string): ContractDefinition {
