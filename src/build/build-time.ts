@@ -8,6 +8,8 @@ export * as endpoints from '../api/client/endpoints.js';
 export { commandsPage } from '../cli/help.js';
 export { topics } from '../cli/topics/topics.js';
 export { fieldPage, fieldPaths } from '../core/schema/field-reference.js';
+export { documentOf } from '../node/openapi.js';
+export { routes } from '../node/route-list.js';
 export { themeStyle } from '../report/chart-specs/palette.js';
 export { escaped, hashed, htmlDocument, scriptJson } from '../report/page/html.js';
 

@@ -11,6 +11,7 @@
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
 //   dist/schema/*.schema.json     the JSON Schemas of scenarios, outcomes, series and identifications
 //   dist/topics/*.md              the pages of `weir help`
+//   dist/openapi.json             what a node answers with at /api/openapi.json
 //   dist/fonts/*.woff2            Inter, for charts
 //   dist/LICENSES.txt             licences of the bundled packages; build/bundled.json lists them for `npm run sbom`
 //
@@ -31,7 +32,7 @@ await build({
   format: 'esm',
   packages: 'external',
 });
-const { endpoints, hashed, schemas, scriptJson, themeStyle, topics } = await import(
+const { documentOf, endpoints, hashed, routes, schemas, scriptJson, themeStyle, topics } = await import(
   pathToFileURL('build/build-time.js').href
 );
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -200,6 +201,7 @@ for (const { path, text } of [charts, program, library, client].flatMap(({ outpu
 
 for (const [name, schema] of Object.entries(schemas))
   put(`dist/schema/${name}.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`);
+put('dist/openapi.json', JSON.stringify(await documentOf(routes)));
 for (const { name, path } of topics) if (path !== undefined) copy(path, `dist/topics/${name}.md`);
 for (const file of ['latin', 'latin-ext', 'greek', 'cyrillic'].flatMap((subset) =>
   [400, 600].map((weight) => `inter-${subset}-${weight}-normal.woff2`),

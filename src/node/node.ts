@@ -2,11 +2,13 @@
 //
 //   close:   not ready, answers close their connections ─► (notice) ─► streams end ─► no new connections ─► requests finish ─►
 //            counts, signed heads ─► store closed
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type HostCheck, hostCheck } from '../api/host-names.js';
 import { isLoopback } from '../api/loopback.js';
+import { packageFile } from '../core/files/package-file.js';
 import { Failure } from '../core/schema/failure.js';
 import { VERSION } from '../core/version.js';
 import type { GateRequest } from './any-method.js';
@@ -18,7 +20,6 @@ import type { Host } from './host/host.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { openMetricsPort } from './metrics-port.js';
 import { createNodeContext, type NodeContext, type NodeContextOptions } from './node-context.js';
-import { documentOf } from './openapi.js';
 import { routes } from './route-list.js';
 import { showMetrics } from './routes/node.js';
 import { createServer } from './server.js';
@@ -88,7 +89,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const checkHost = hostCheck(address, hostNames);
   const served = showsMetrics(options) ? routes : withoutMetrics;
   let isDraining = false;
-  const surface = { routes: served, openApi: () => documentOf(served), isDraining: () => isDraining };
+  let document: Buffer | undefined;
+  const openApi = () => {
+    document ??= readDocument(options);
+    return document;
+  };
+  const surface = { routes: served, openApi, isDraining: () => isDraining };
   const onError = (err: unknown) => log.error({ err }, err instanceof Failure ? err.message : 'internal error');
   const context = createNodeContext({ ...options, limits: withMint(options.limits, address), onError }, surface);
   const end = await begin(context, options, onError);
@@ -135,6 +141,15 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       return closing;
     },
   };
+}
+
+/** The build makes it of all routes: see openapi.ts. */
+function readDocument(options: NodeOptions): Buffer {
+  const bytes = readFileSync(packageFile('dist/openapi.json'));
+  if (showsMetrics(options)) return bytes;
+  const document = JSON.parse(bytes.toString());
+  delete document.paths[showMetrics.path];
+  return Buffer.from(JSON.stringify(document));
 }
 
 function showsMetrics({ openMetrics = false, metricsPort }: NodeOptions): boolean {

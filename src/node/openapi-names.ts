@@ -43,45 +43,30 @@ const shapes: Readonly<Record<string, object>> = {
   GateLimited: events.gate.answers[429].schema,
 };
 
-/** Moves named schemas to `components`, each once, and leaves references. */
-export class SchemaNames {
-  readonly schemas: Record<string, unknown> = {};
-  readonly #names = new Map(Object.entries(shapes).map(([name, schema]) => [JSON.stringify(schema), name]));
-  readonly #known = new Map<object, unknown>();
-
-  take(schema: { readonly type?: unknown } | undefined, name: string): void {
-    if (schema?.type !== 'object') return;
+/** The names of schemas, by their JSON. Bodies and answers without one get that of their operation. */
+export function namesIn(routes: readonly Route[]): ReadonlyMap<string, string> {
+  const names = new Map(Object.entries(shapes).map(([name, schema]) => [JSON.stringify(schema), name]));
+  const take = (schema: { readonly type?: unknown } | undefined, name: string) => {
     const text = JSON.stringify(schema);
-    if (!this.#names.has(text)) this.#names.set(text, name.charAt(0).toUpperCase() + name.slice(1));
+    if (schema?.type === 'object' && !names.has(text)) names.set(text, name.charAt(0).toUpperCase() + name.slice(1));
+  };
+  for (const route of routes) {
+    take(route.shapes?.body, `${operationName(route)}Body`);
+    for (const [status, { schema }] of Object.entries(route.answers))
+      if (status.startsWith('2')) take(schema, `${operationName(route)}Answer`);
   }
+  return names;
+}
 
-  refer(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((one) => this.refer(one));
-    let made = this.#known.get(value);
-    if (made === undefined) {
-      made = this.#made(value);
-      this.#known.set(value, made);
-    }
-    return made;
-  }
-
-  #made(value: object): unknown {
-    const name = 'type' in value && value.type === 'object' ? this.#names.get(JSON.stringify(value)) : undefined;
-    if (name === undefined) return this.#inside(value);
-    // Reserves the place first, so that the names are in the order of their use.
-    if (!(name in this.schemas)) {
-      this.schemas[name] = {};
-      this.schemas[name] = this.#inside(value);
-    }
-    return { $ref: `#/components/schemas/${name}` };
-  }
-
-  /** Generators of clients recognize a map by `additionalProperties`, not by a pattern of names. */
-  #inside(value: object): object {
-    const { patternProperties, ...rest } = value as { readonly patternProperties?: object };
-    const [each] = Object.values(patternProperties ?? {});
-    const plain = each === undefined ? rest : { ...rest, additionalProperties: each };
-    return Object.fromEntries(Object.entries(plain).map(([name, one]) => [name, this.refer(one)]));
-  }
+/** Puts references in place of named schemas. @param used gets each of them, in the order of their use */
+export function referring(value: unknown, names: ReadonlyMap<string, string>, used: Record<string, object>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => referring(one, names, used));
+  const name = 'type' in value && value.type === 'object' ? names.get(JSON.stringify(value)) : undefined;
+  if (name !== undefined && name in used) return { $ref: `${name}#` };
+  if (name !== undefined) used[name] = {};
+  const inside = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, referring(one, names, used)]));
+  if (name === undefined) return inside;
+  used[name] = inside;
+  return { $ref: `${name}#` };
 }

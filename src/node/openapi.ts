@@ -1,14 +1,14 @@
-// Makes the OpenAPI 3.1 document from the registry of routes. Adds to each route its problems, credentials and example.
-import type { TObject, TSchema } from 'typebox';
+// The OpenAPI 3.1 document of the routes, by @fastify/swagger: of a server that has them and never listens. Each route gets its problems,
+// credentials and example. The build makes it: it takes half a second, too long for a node.
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import Fastify from 'fastify';
 import type { DescribedAnswer } from '../api/endpoint.js';
 import { Problem } from '../api/views.js';
 import { catalogue, type FailureCode } from '../core/schema/failure.js';
 import { VERSION } from '../core/version.js';
-import { operationName, SchemaNames } from './openapi-names.js';
+import { namesIn, operationName, referring } from './openapi-names.js';
 import type { Auth } from './permission.js';
 import type { Route } from './route.js';
-
-const documents = new WeakMap<object, Buffer>();
 
 /** Each alternative, with the credentials that it needs together. */
 const security: Readonly<Record<Auth, readonly Readonly<Record<string, readonly string[]>>[]>> = {
@@ -20,56 +20,61 @@ const security: Readonly<Record<Auth, readonly Readonly<Record<string, readonly 
   key_and_session: [{ key: [] }, { key: [], session: [] }],
 };
 
-export function documentOf(routes: readonly Route[]): Buffer {
-  let document = documents.get(routes);
-  if (document === undefined) {
-    document = Buffer.from(JSON.stringify(made(routes)));
-    documents.set(routes, document);
+const described = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Weir',
+    version: VERSION,
+    description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/', description: 'This node.' }],
+  components: {
+    securitySchemes: {
+      key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'weir_session',
+        description: 'Set by POST /api/session; by HTTPS its name is __Host-weir_session.',
+      },
+    },
+  },
+} as const;
+
+export async function documentOf(routes: readonly Route[]): Promise<object> {
+  // Nothing is checked or answered: without these Fastify loads compilers of its own.
+  const compilersFactory = { buildValidator: () => () => () => true, buildSerializer: () => () => String };
+  const app = Fastify({ schemaController: { compilersFactory: compilersFactory as never }, exposeHeadRoutes: false });
+  const refResolver = { buildLocalReference: ({ $id }: { readonly $id?: unknown }) => String($id) };
+  const options = { openapi: described, refResolver, convertConstToEnum: false };
+  await app.register(swagger, options as unknown as FastifyDynamicSwaggerOptions);
+  const names = namesIn(routes);
+  const used: Record<string, object> = {};
+  for (const route of routes) {
+    const { method, path: url } = route;
+    app.route({ method, url, schema: referring(operationOf(route), names, used) as object, handler: () => undefined });
+  }
+  for (const [$id, schema] of Object.entries(used)) app.addSchema({ $id, ...schema });
+  await app.ready();
+  const document = app.swagger() as { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+  for (const { method, path, shapes, example } of routes) {
+    const { requestBody } = document.paths[path]![method.toLowerCase()]!;
+    if (requestBody === undefined) continue;
+    Object.assign(requestBody.content['application/json']!, example && { example: example.body });
+    // Without a required field it may be left out.
+    if (!('required' in shapes!.body! || 'items' in shapes!.body!)) delete requestBody.required;
   }
   return document;
 }
 
-function made(routes: readonly Route[]): object {
-  const names = new SchemaNames();
-  for (const route of routes) nameBodies(names, route);
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
-    const { path, method } = route;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: names.refer(operationOf(route)) };
-  }
-  const session = 'Set by POST /api/session; by HTTPS its name is __Host-weir_session.';
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Weir',
-      version: VERSION,
-      description: 'The HTTP API of a node that hosts windowed rate limiters and other state machines.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'This node.' }],
-    components: {
-      securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'A key from POST /api/demo-key/mint or POST /api/keys.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'weir_session', description: session },
-      },
-      schemas: names.schemas,
-    },
-    paths,
-  };
-}
-
-/** Bodies and answers without a name get that of their operation. */
-function nameBodies(names: SchemaNames, route: Route): void {
-  const name = operationName(route);
-  names.take(route.shapes?.body, `${name}Body`);
-  for (const [status, { schema }] of Object.entries(route.answers))
-    if (status.startsWith('2')) names.take(schema, `${name}Answer`);
+interface Operation {
+  readonly requestBody?: { required?: boolean; readonly content: Readonly<Record<string, object>> };
 }
 
 function operationOf(route: Route): object {
-  const { shapes = {}, summary, domain, tier, example, auth, scope = 'none' } = route;
-  const { params, querystring, body } = shapes;
-  const parameters = [...parametersOf('path', params), ...parametersOf('query', querystring)];
+  const { shapes = {}, summary, domain, tier, auth, scope = 'none' } = route;
+  const { body, ...parameters } = shapes;
   return {
     operationId: operationName(route),
     summary,
@@ -78,27 +83,10 @@ function operationOf(route: Route): object {
     'x-tier': tier,
     'x-auth': auth,
     'x-scope': scope,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: bodyOf(body, example?.body) }),
-    responses: joined(answersOf(route), problemsOf(errorsOf(route))),
+    ...parameters,
+    ...(body && { body }),
+    response: joined(answersOf(route), problemsOf(errorsOf(route))),
   };
-}
-
-function parametersOf(place: 'path' | 'query', shape: TObject | undefined): object[] {
-  const required = new Set<string>(shape?.required ?? []);
-  return Object.entries(shape?.properties ?? {}).map(
-    ([name, { description, ...schema }]: [string, { readonly description?: string }]) => ({
-      ...{ name, in: place, required: place === 'path' || required.has(name) },
-      ...(description === undefined ? {} : { description }),
-      schema,
-    }),
-  );
-}
-
-function bodyOf(schema: TSchema, example: unknown): object {
-  const { required = [] } = schema as { readonly required?: readonly string[] };
-  const isRequired = required.length > 0 || 'items' in schema;
-  return { content: { 'application/json': { schema, example } }, ...(isRequired && { required: true }) };
 }
 
 /** Codes with which a route can fail: its own, and those of its path, credentials, body, query and store. */
@@ -146,6 +134,7 @@ export function errorsOf({
 
 interface Response {
   readonly description: string;
+  readonly type?: 'null';
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
@@ -169,9 +158,10 @@ function joined(
   return { ...answers, ...Object.fromEntries(both) };
 }
 
+/** Of type null, a response has no content. */
 function documented({ description, type = 'application/json', schema }: DescribedAnswer): Response {
   if (schema !== undefined) return { description, content: { [type]: { schema } } };
-  if (type === 'application/json') return { description };
+  if (type === 'application/json') return { description, type: 'null' };
   return { description, content: { [type]: { schema: { type: 'string' } } } };
 }
 

@@ -55,6 +55,7 @@ const calls = [
 function normal(text: string): string {
   return text
     .replaceAll(folder, 'FOLDER')
+    .replace(/(bytes|next cycle in ms) +[\d.]+/g, '$1 N')
     .replaceAll(new URL(node.url).host, 'HOST')
     .replaceAll(new URL(node.url).host.replace(':', '_'), 'HOST')
     .replace(/HOST-[0-9a-f]{8}/g, 'HOST')
@@ -67,7 +68,6 @@ function normal(text: string): string {
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\b[4-9]\d{5}\b/g, 'CYCLE')
     .replace(/\b\d+ (ms|bytes)\b/g, 'N $1')
-    .replace(/(bytes|next cycle in ms) +[\d.]+/g, '$1 N')
     .replace(/weir-keys-[0-9a-f]+ */g, 'weir-keys-… ')
     .replace(/(KO42|=) [\d.]{6,}/g, '$1 N')
     .replace(/ +$/gm, '');

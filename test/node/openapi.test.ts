@@ -2,9 +2,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import * as endpoints from '../../src/api/client/endpoints.js';
 import { catalogue } from '../../src/core/schema/failure.js';
-import { errorsOf } from '../../src/node/openapi.js';
+import { documentOf, errorsOf } from '../../src/node/openapi.js';
 import { routes } from '../../src/node/route-list.js';
 import { nodeOfFile } from './node-of-file.js';
+import { startRunning } from './running.js';
 
 interface Operation {
   readonly operationId: string;
@@ -12,15 +13,23 @@ interface Operation {
   readonly [field: string]: unknown;
 }
 
-/** The OpenAPI document. */
-/** All that it describes: method, path, operation. */
 const node = await nodeOfFile();
-const { body } = await node.ask('GET', '/api/openapi.json');
+/** The OpenAPI document, as the build makes it. */
+const body = JSON.parse(JSON.stringify(await documentOf(routes)));
+/** All that it describes: method, path, operation. */
 const operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, one]) => [`${method.toUpperCase()} ${path}`, path, one] as const),
 );
 
 describe('the OpenAPI document', () => {
+  it('is what a node answers with; without /metrics where they are closed', async () => {
+    const { '/metrics': _, ...others } = body.paths;
+    const closed = await startRunning({ openMetrics: false });
+    expect((await node.ask('GET', '/api/openapi.json')).body).toEqual(body);
+    expect((await closed.ask('GET', '/api/openapi.json')).body).toEqual({ ...body, paths: others });
+    await closed.close();
+  });
+
   it('has no error for a validator of OpenAPI', async () => {
     expect(body.openapi).toBe('3.1.0');
     expect(await new Validator().validate(body)).toEqual({ valid: true });
