@@ -184,7 +184,7 @@ async function loadOne(
   const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
     import('../harness/live/load.js'),
-    import('../harness/live/live-rows.js'),
+    import('../harness/live/load.js'),
     import('../harness/live/answer-tally.js'),
   ]);
   const seed = given.seed ?? scenario.seed;

@@ -305,7 +305,7 @@ async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
   const [{ followRows }, { liveReplay$ }, { toResult }] = await Promise.all([
     import('./runs.js'),
     import('../harness/live/live-replay.js'),
-    import('../harness/live/live-rows.js'),
+    import('../harness/live/load.js'),
   ]);
   const lines = new CycleLines(common.name);
   const { log: paths, live: url, speed } = given;

@@ -5,8 +5,7 @@
 import { retryAfterMsIn } from '../../api/client/limit-fields.js';
 import type { AnswerFigures } from '../outcome/outcome-schema.js';
 import type { PoolAnswer } from './http-pool.js';
-import type { RequestFault } from './request-log.js';
-import { quotaIn } from './target.js';
+import { quotaIn, type RequestFault } from './target.js';
 
 const BOUNDS = [-1, 0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5].map((step) => Number(`${step}e${power}`)));
 

@@ -11,7 +11,7 @@
 import type { Plan } from '../../core/limiter/plan.js';
 import type { Comparison, Difference } from '../outcome/outcome-schema.js';
 import { TOLERATED_MOVE } from './connection.js';
-import { type LiveSeen, plansByCycle } from './live-run.js';
+import type { LiveSeen } from './live-run.js';
 import { crowdedWords, isCrowded, isLate, LATE_MS } from './request-log.js';
 import { isSaturated } from './run-clock.js';
 
@@ -78,7 +78,7 @@ function verdictOn(
   if (seen.streamLost) return invalid('The stream of events was lost: the transitions are not known.');
   if (behind !== undefined) return invalid(behind);
   if (tooLate) {
-    const inLater = plansByCycle(seen.asked)
+    const inLater = requestLog.options.plansByCycle
       ? `in a later cycle than planned, and ${requestLog.astray} arrived in another one though they were sent in time`
       : `more than ${LATE_MS} ms late`;
     return invalid(
@@ -91,7 +91,7 @@ function verdictOn(
   if (tooUncertain !== undefined) return invalid(tooUncertain);
   if (seen.isPartial && !isUnlimited(asked.plan))
     return invalid('The run was stopped before its end. What was answered until then is as the model says.');
-  const another = plansByCycle(seen.asked) ? 'in another cycle than planned' : 'late';
+  const another = requestLog.options.plansByCycle ? 'in another cycle than planned' : 'late';
   const strayed = strays > 0 ? ` ${strays} requests arrived ${another}.` : '';
   return {
     verdict: 'agrees',
@@ -103,7 +103,7 @@ function verdictOn(
 function straysOf(seen: LiveSeen): number {
   const { isScheduled, clients, requestLog } = seen;
   if (!isScheduled && clients === undefined) return 0;
-  return plansByCycle(seen.asked) ? requestLog.late + requestLog.astray : requestLog.late;
+  return requestLog.options.plansByCycle ? requestLog.late + requestLog.astray : requestLog.late;
 }
 
 export function isUnlimited({ rule }: Plan): boolean {

@@ -5,8 +5,8 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { AnswerTally } from './answer-tally.js';
 import type { HttpPool, PoolAnswer, PoolRequest, RequestListener } from './http-pool.js';
-import type { RequestEnd, RequestFault, RequestObserver, SentRequest } from './request-log.js';
-import type { Target } from './target.js';
+import type { RequestObserver, SentRequest } from './request-log.js';
+import type { RequestEnd, RequestFault, Target } from './target.js';
 
 interface InFlightOptions {
   readonly clock: Clock;
@@ -127,7 +127,7 @@ class RequestInFlight implements SentRequest {
     const isLimited = reading.type === 'decided' && !reading.admitted;
     answers?.answered(answer, isLimited, this.intendedMs, clock.now());
     if (reading.type !== 'decided') {
-      this.#fault(reading.type, reading.words);
+      this.#fault(reading.kind, reading.words);
       return;
     }
     const nowMs = clock.now();

@@ -11,8 +11,8 @@ import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { arriveByAgenda } from '../simulate/feed.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
-import type { RequestEnd } from './request-log.js';
 import type { Sending, Stage } from './sending.js';
+import type { RequestEnd } from './target.js';
 
 export class LiveClients implements Sending, Transport {
   readonly isScheduled = false;

@@ -14,9 +14,8 @@ import type { LogOptions } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { CycleTally } from '../traffic/tally.js';
-import { type LoadRun, rowsOfLive } from './live-rows.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
-import { connected, type LiveOptions } from './load.js';
+import { connected, type LiveOptions, type LoadRun, rowsOfLive } from './load.js';
 import { feedSchedule, PacedSender } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 

@@ -2,7 +2,7 @@
 //
 //   prepare ─► warm up ─► │ cycles with requests │ drain │ ─► answers in flight ─► rest of the event stream ─► the clock once more
 
-import { bearer, type Reached } from '../../api/client/connect.js';
+import { bearer } from '../../api/client/connect.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { startOf } from '../../core/time/cycle.js';
 import { cycles } from '../../core/time/cycles.js';
@@ -97,41 +97,33 @@ export async function runLive(
   options: LiveRunOptions,
   generators?: Generators,
 ): Promise<LiveSeen> {
-  const { endpoint, nodes, clock: base, time } = connection;
   const { names, signal } = options;
-  const [node] = nodes;
   const weir = await WeirTarget.prepare(connection, options);
-  const target = weir ?? new ForeignTarget(endpoint, options.target ?? {}, names);
+  const target = weir ?? new ForeignTarget(connection.endpoint, options.target ?? {}, names);
   if (weir !== undefined) await warmUp(connection, weir.peek, signal);
   await generators?.gather(weir?.made, signal);
-  const running = new RunClock(base, time);
-  const { clock, pauses } = running;
-  const warm = weir && warmer(connection, weir);
-  const isElsewhere = generators !== undefined;
-  const session = new LiveSession({ clock, asked: options, connection, target, isElsewhere, warm });
+  const session = new LiveSession(options, connection, target, generators);
   try {
-    await session.listen(weir);
+    await session.listen();
     await session.run();
     await session.settle();
-    const after = await session.timeAfter(node);
-    const seen = session.seen({ lagMs: running.lagMs, pauses, movedMs: movedMs(time, after) });
-    return { ...seen, ...(await generators?.merged(session.requestLog.options)), bug: running.bug };
+    return await session.seen();
   } finally {
     session.end();
-    running.stop();
   }
 }
 
 /** Whether the cycle in which a request is sent matters: a schedule keeps it in its cycle, and the limiter counts by cycles. */
-export function plansByCycle({ plan, pacing, clients = [] }: LiveRunOptions): boolean {
+function plansByCycle({ plan, pacing, clients = [] }: LiveRunOptions): boolean {
   return plan.rule === undefined && pacing !== 'instant' && clients.length === 0;
 }
 
 /** Opens missing connections. Errors are ignored here: the requests of the run will report them. */
-export function warmer({ pool, timeoutMs, connections }: Connection, weir: WeirTarget): (wanted: number) => void {
+export function warmer({ pool, timeoutMs, connections }: Connection, target: Target): Stage['warm'] {
+  if (!(target instanceof WeirTarget)) return undefined;
   return (wanted) => {
     const n = Math.min(wanted, connections);
-    if (n > pool.connected) pool.warm(n, weir.peek, timeoutMs).catch(() => {});
+    if (n > pool.connected) pool.warm(n, target.peek, timeoutMs).catch(() => {});
   };
 }
 
@@ -143,20 +135,15 @@ function seenOf({ cycle, to, count = 0 }: EventSeen): TransitionSeen {
   return { cycle, to, count };
 }
 
-interface SessionGiven {
-  readonly clock: WallClock;
-  readonly asked: LiveRunOptions;
-  readonly connection: Connection;
-  readonly target: Target;
-  readonly isElsewhere: boolean;
-  readonly warm: Stage['warm'];
-}
-
 class LiveSession {
-  readonly #given: SessionGiven;
-  #gone: string | undefined;
+  readonly #asked: LiveRunOptions;
+  readonly #connection: Connection;
+  readonly #target: Target;
+  readonly #generators: Generators | undefined;
+  readonly #running: RunClock;
+  readonly #clock: WallClock;
   readonly #firstCycle: number;
-  readonly requestLog: RequestLog;
+  readonly #requestLog: RequestLog;
   readonly #inFlight: RequestsInFlight;
   readonly #sending: Sending;
   readonly #events: ReceivedEvent[][];
@@ -164,68 +151,61 @@ class LiveSession {
   #listener: EventListener | undefined;
   #lastCycle: number;
   #rowOfCycle: number;
+  #gone: string | undefined;
   #isPartial = false;
   #stop: () => void = () => {};
 
-  constructor(given: SessionGiven) {
-    this.#given = given;
-    const { clock, connection, target, isElsewhere, warm } = given;
-    const { plan, names, phases = {}, cycles, drain, sending, answers } = given.asked;
-    const { uncertaintyMs } = connection.time;
-    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, isElsewhere ? ELSEWHERE_MS : 0);
-    this.#firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / clock.cycleMs);
-    this.#lastCycle = this.#firstCycle + cycles - 1 + drain;
-    this.#rowOfCycle = this.#firstCycle;
+  constructor(asked: LiveRunOptions, connection: Connection, target: Target, generators: Generators | undefined) {
+    this.#asked = asked;
+    this.#connection = connection;
+    this.#target = target;
+    this.#generators = generators;
+    const { time, nodes, pool, timeoutMs } = connection;
+    this.#running = new RunClock(connection.clock, time);
+    const { clock } = this.#running;
+    this.#clock = clock;
+    const { plan, names, phases = {}, answers } = asked;
+    const { cycleMs, uncertaintyMs } = time;
+    const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, generators === undefined ? 0 : ELSEWHERE_MS);
+    const firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / cycleMs);
+    const lastCycle = firstCycle + asked.cycles - 1 + asked.drain;
+    [this.#firstCycle, this.#lastCycle, this.#rowOfCycle] = [firstCycle, lastCycle, firstCycle];
     this.#events = names.map(() => []);
-    this.requestLog = new RequestLog({
-      cycleMs: clock.cycleMs,
-      phases,
-      firstCycle: this.#firstCycle,
-      slackMs: uncertaintyMs + ROUNDING_MS,
-      plansByCycle: plansByCycle(given.asked),
-    });
-    const observer = this.requestLog;
-    const reports = connection.nodes.length > 0;
+    const slackMs = uncertaintyMs + ROUNDING_MS;
+    const observer = new RequestLog({ cycleMs, phases, firstCycle, slackMs, plansByCycle: plansByCycle(asked) });
+    this.#requestLog = observer;
     this.#rows = new ObservedRows(
-      { plan, names, reports },
-      {
-        firstCycle: this.#firstCycle,
-        lastCycle: this.#lastCycle,
-        sending: (cycle) => this.requestLog.of(cycle),
-      },
+      { plan, names, reports: nodes.length > 0 },
+      { firstCycle, lastCycle, sending: (cycle) => observer.of(cycle) },
     );
-    const left = (words: string) => this.left(words);
-    const { pool, timeoutMs } = connection;
+    const left = (words: string) => this.#left(words);
     this.#inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, answers, onGone: left });
-    this.#sending = sending({
-      ...{ clock, uncertaintyMs, observer, warm, left },
-      firstCycle: this.#firstCycle,
-      lastCycle: this.#lastCycle,
-      inFlight: this.#inFlight,
-    });
+    const stage = { clock, uncertaintyMs, observer, left, firstCycle, lastCycle, inFlight: this.#inFlight };
+    this.#sending = asked.sending({ ...stage, warm: warmer(connection, target) });
     // Before any await, so that no cycle is missed.
     this.#sending.start();
   }
 
-  async listen(weir: WeirTarget | undefined): Promise<void> {
-    const { clock, connection } = this.#given;
-    const [node] = connection.nodes;
-    if (weir === undefined || node === undefined) return;
+  async listen(): Promise<void> {
+    const [node] = this.#connection.nodes;
+    const weir = this.#target;
+    if (node === undefined || !(weir instanceof WeirTarget)) return;
+    const clock = this.#clock;
     this.#listener = new EventListener({
       api: node.as(bearer(weir.made.key)),
       slug: weir.made.slug,
       clock,
       onEvent: (event) => this.#receive(weir.indexOf(event.contractId, event.key), event),
-      prove: () => connection.prove(),
-      onUnproved: (words) => this.left(words),
+      prove: () => this.#connection.prove(),
+      onUnproved: (words) => this.#left(words),
     });
     const opened = this.#listener.open();
     await Promise.race([opened, clock.sleepUntil(startOf(this.#firstCycle, clock.cycleMs))]);
   }
 
   async run(): Promise<void> {
-    const { clock, isElsewhere, asked } = this.#given;
-    const { signal } = asked;
+    const clock = this.#clock;
+    const { signal } = this.#asked;
     const stopped = new AbortController();
     const stop = () => {
       this.#isPartial = true;
@@ -234,7 +214,7 @@ class LiveSession {
     this.#stop = () => stopped.abort();
     if (signal?.aborted === true || this.#gone !== undefined) stop();
     signal?.addEventListener('abort', stop);
-    const behind = isElsewhere ? Math.ceil(ELSEWHERE_MS / clock.cycleMs) : 0;
+    const behind = this.#generators === undefined ? 0 : Math.ceil(ELSEWHERE_MS / clock.cycleMs);
     const ticks = cycles(clock, { from: this.#firstCycle + 1 }).subscribe(({ cycle }) => this.#rowsTo(cycle - behind));
     await clock.sleepUntil(startOf(this.#lastCycle + 1, clock.cycleMs), stopped.signal);
     ticks.unsubscribe();
@@ -244,17 +224,17 @@ class LiveSession {
   }
 
   async settle(): Promise<void> {
-    const { clock, connection, isElsewhere } = this.#given;
+    const clock = this.#clock;
     const isShort = this.#isPartial || this.#gone !== undefined;
     const landed = Promise.all([this.#inFlight.landed(), this.#sending.landed?.()]);
     const waited = new AbortController();
     // Timeouts of requests end this wait; a little more for their handlers.
-    const elsewhereMs = isElsewhere ? 2 * ELSEWHERE_MS : 0;
-    const mostMs = (isShort ? LAST_WAIT_MS : connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
+    const elsewhereMs = this.#generators === undefined ? 0 : 2 * ELSEWHERE_MS;
+    const mostMs = (isShort ? LAST_WAIT_MS : this.#connection.timeoutMs + LAST_WAIT_MS) + elsewhereMs;
     await Promise.race([landed, clock.sleep(mostMs, waited.signal)]);
     waited.abort();
     this.#inFlight.giveUp();
-    for (const [cycle, { answered }] of this.requestLog.byCycle)
+    for (const [cycle, { answered }] of this.#requestLog.byCycle)
       if (answered.length > 0) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     if (this.#listener !== undefined && this.#gone === undefined) {
       // A transition is published when it is on disk, which may take longer than a short cycle.
@@ -264,64 +244,64 @@ class LiveSession {
     this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
   }
 
-  /** The stream may report the start of a cycle while transitions of the previous one are still being written. */
-  get #reportedBefore(): number {
-    return this.#listener === undefined ? Number.POSITIVE_INFINITY : this.#listener.cycle - this.#diskCycles;
-  }
-
   get #diskCycles(): number {
-    return 1 + Math.ceil(DISK_MS / this.#given.clock.cycleMs);
+    return 1 + Math.ceil(DISK_MS / this.#clock.cycleMs);
   }
 
-  async timeAfter(node: Reached | undefined): Promise<NodeTime> {
-    const { clock, timeoutMs, time } = this.#given.connection;
-    if (node === undefined || this.#gone !== undefined) return time;
-    try {
-      return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
-    } catch (error) {
-      this.left(error instanceof Error ? error.message : String(error));
-      return time;
-    }
-  }
-
-  seen(measured: Pick<LiveSeen, 'lagMs' | 'pauses' | 'movedMs'>): Omit<LiveSeen, 'bug'> {
-    const { asked, connection, target } = this.#given;
-    const last = this.#lastCycle;
+  async seen(): Promise<LiveSeen> {
+    const { time, pool } = this.#connection;
+    const after = await this.#timeAfter();
+    const { lagMs, pauses } = this.#running;
+    const [last, sending, listener] = [this.#lastCycle, this.#sending, this.#listener];
+    const here = {
+      ...{ lagMs, pauses, requestLog: this.#requestLog, apartMs: 0, sentBy: [], unsound: undefined, behind: undefined },
+      connections: sending.connections ?? pool.mostConnected,
+      waited: pool.waited,
+    };
     return {
-      ...measured,
-      asked,
-      time: connection.time,
-      apartMs: 0,
-      sentBy: [],
-      unsound: undefined,
-      behind: undefined,
-      target,
+      ...here,
+      asked: this.#asked,
+      target: this.#target,
+      time,
+      movedMs: movedMs(time, after),
       firstCycle: this.#firstCycle,
       lastCycle: last,
-      requestLog: this.requestLog,
-      events:
-        this.#listener === undefined ? undefined : this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
-      reportedBefore: this.#reportedBefore,
-      streamLost: this.#listener?.isLost ?? false,
-      connections: this.#sending.connections ?? connection.pool.mostConnected,
-      waited: connection.pool.waited,
+      events: listener && this.#events.map((all) => all.filter(({ cycle }) => cycle <= last)),
+      // The stream may report the start of a cycle while transitions of the previous one are still being written.
+      reportedBefore: (listener?.cycle ?? Number.POSITIVE_INFINITY) - this.#diskCycles,
+      streamLost: listener?.isLost ?? false,
       gone: this.#gone,
       isPartial: this.#isPartial,
-      isScheduled: this.#sending.isScheduled,
-      clients: this.#sending.figures?.(),
-      clientSeries: this.#sending.series?.(last),
+      isScheduled: sending.isScheduled,
+      clients: sending.figures?.(),
+      clientSeries: sending.series?.(last),
+      ...(await this.#generators?.merged(this.#requestLog.options)),
+      bug: this.#running.bug,
     };
-  }
-
-  left(words: string): void {
-    this.#gone ??= words;
-    this.#isPartial = true;
-    this.#stop();
   }
 
   end(): void {
     this.#sending.stop();
     this.#listener?.close();
+    this.#running.stop();
+  }
+
+  async #timeAfter(): Promise<NodeTime> {
+    const { nodes, clock, timeoutMs, time } = this.#connection;
+    const [node] = nodes;
+    if (node === undefined || this.#gone !== undefined) return time;
+    try {
+      return await readNodeTime(node, clock, { timeoutMs: Math.min(timeoutMs, LAST_WAIT_MS) });
+    } catch (error) {
+      this.#left(error instanceof Error ? error.message : String(error));
+      return time;
+    }
+  }
+
+  #left(words: string): void {
+    this.#gone ??= words;
+    this.#isPartial = true;
+    this.#stop();
   }
 
   #receive(contract: number | undefined, event: ReceivedEvent): void {
@@ -334,8 +314,8 @@ class LiveSession {
 
   #rowsTo(cycle: number): void {
     for (; this.#rowOfCycle < cycle; this.#rowOfCycle += 1) {
-      const row = this.#rows.close(this.#rowOfCycle, this.requestLog.of(this.#rowOfCycle).answered);
-      this.#given.asked.onRow?.(row);
+      const row = this.#rows.close(this.#rowOfCycle, this.#requestLog.of(this.#rowOfCycle).answered);
+      this.#asked.onRow?.(row);
     }
   }
 }

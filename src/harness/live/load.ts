@@ -3,10 +3,11 @@
 //   scenario, seed ─► schedule or clients ─► target ─► what arrived, what was decided ─┐
 //                                                            └─► the model on it ──────┴─► agrees, node differs, run invalid
 
-import { lastValueFrom, type Observable } from 'rxjs';
+import { setMaxListeners } from 'node:events';
+import { last, lastValueFrom, map, Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
 import type { Seed } from '../../core/math/seed.js';
-import { Failure } from '../../core/schema/failure.js';
+import { assert, Failure } from '../../core/schema/failure.js';
 import { toolNamed } from '../../core/schema/optional-package.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
@@ -19,8 +20,7 @@ import { type Connection, type ConnectionOptions, connectTo } from './connection
 import type { Generators, LoadsElsewhere } from './elsewhere.js';
 import { type EmbeddedNode, startEmbeddedNode } from './embedded-node.js';
 import { LiveClients } from './live-clients.js';
-import { type LoadRun, rowsOfLive, toResult } from './live-rows.js';
-import { type LiveRunOptions, runLive } from './live-run.js';
+import { type LiveRun, type LiveRunOptions, runLive } from './live-run.js';
 import { PacedSender, type Pacing, scheduleOf, upTo } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 import type { Sending, Stage } from './sending.js';
@@ -64,6 +64,47 @@ export function load$(scenario: LoadedScenario, options: LoadOptions = {}): Obse
 /** The result of `load$`. @throws Failure as `load$` */
 export function load(scenario: LoadedScenario, options: LoadOptions = {}): Promise<LoadResult> {
   return lastValueFrom(load$(scenario, options).pipe(toResult()));
+}
+
+export interface LoadRun<Result extends LoadResult = LoadResult> extends LiveRun {
+  /** Answers that arrive after the row of their cycle are in this alone. */
+  result?: Result;
+}
+
+/** The run begins on subscription. Unsubscribing stops it, as the signal does. */
+export function rowsOfLive<Result extends LoadResult>(
+  signal: AbortSignal | undefined,
+  live: (onRow: (row: CycleRow<LoadRun<Result>>) => void, stop: AbortSignal) => Promise<Result>,
+): Observable<CycleRow<LoadRun<Result>>> {
+  return new Observable((subscriber) => {
+    const unsubscribed = new AbortController();
+    const stop = AbortSignal.any([unsubscribed.signal, ...(signal === undefined ? [] : [signal])]);
+    setMaxListeners(0, stop);
+    let run: LoadRun<Result> | undefined;
+    const onRow = (row: CycleRow<LoadRun<Result>>) => {
+      run = row.run;
+      subscriber.next(row);
+    };
+    live(onRow, stop).then(
+      (result) => {
+        assert(run !== undefined, 'a live run has a row');
+        run.result = result;
+        subscriber.complete();
+      },
+      (error: unknown) => subscriber.error(error),
+    );
+    return () => unsubscribed.abort();
+  });
+}
+
+export function toResult<Result extends LoadResult>(): OperatorFunction<CycleRow<LoadRun<Result>>, Result> {
+  return pipe(
+    last(),
+    map(({ run: { result } }) => {
+      assert(result !== undefined, 'the rows of a live run complete with its result');
+      return result;
+    }),
+  );
 }
 
 async function sent(

@@ -7,7 +7,7 @@ import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { SeenRequest } from '../explain/seen-request.js';
 import type { Stretch } from '../outcome/stretch.js';
 import { Latency } from './latency.js';
-import type { DecidedAnswer } from './target.js';
+import type { DecidedAnswer, RequestEnd, RequestFault } from './target.js';
 
 export interface SentRequest {
   readonly contract: number;
@@ -16,15 +16,6 @@ export interface SentRequest {
   readonly intendedMs: number;
   readonly sentMs: number;
 }
-
-/** No decision; the target may have counted the request. */
-export interface RequestFault {
-  readonly type: 'fault';
-  readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
-  readonly words: string;
-}
-
-export type RequestEnd = DecidedAnswer | RequestFault;
 
 /** Learns each step of each request. */
 export interface RequestObserver {

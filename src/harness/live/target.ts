@@ -21,18 +21,23 @@ export interface DecidedAnswer {
   readonly delayMs?: number | undefined;
 }
 
-export type ReadAnswer =
-  | DecidedAnswer
-  /** The target, or the service behind it, is temporarily unavailable: no decision, and not an error of the target. */
-  | { readonly type: 'overloaded'; readonly words: string }
-  /** A status or body that no correct answer has. */
-  | { readonly type: 'unexpected'; readonly words: string };
+/**
+ * No decision; the target may have counted the request. `overloaded`: the target, or the service behind it, is temporarily unavailable,
+ * which is no error of the target. `unexpected`: a status or body that no correct answer has.
+ */
+export interface RequestFault {
+  readonly type: 'fault';
+  readonly kind: 'unexpected' | 'overloaded' | 'closed' | 'refused' | 'not_http' | 'other' | 'timed_out';
+  readonly words: string;
+}
+
+export type RequestEnd = DecidedAnswer | RequestFault;
 
 export interface Target {
   readonly description: string;
   /** @param contract index @param cost default 1; a target without costs counts 1 */
   request(contract: number, cost?: number): PoolRequest;
-  read(answer: PoolAnswer): ReadAnswer;
+  read(answer: PoolAnswer): RequestEnd;
 }
 
 export const lostStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -68,7 +73,7 @@ export class ForeignTarget implements Target {
     return this.#requests[contract]!;
   }
 
-  read(answer: PoolAnswer): ReadAnswer {
+  read(answer: PoolAnswer): RequestEnd {
     const { status, fields, body } = answer;
     const isLimited = this.#limited.has(status);
     if (isLimited || (this.#admitted?.has(status) ?? (status >= 200 && status < 400))) {
@@ -76,8 +81,13 @@ export class ForeignTarget implements Target {
       const retryAfterMs = isLimited ? this.#waitIn(answer) : undefined;
       return { type: 'decided', admitted: !isLimited, status, retryAfterMs, announced };
     }
-    if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
-    return { type: 'unexpected', words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.` };
+    if (lostStatuses.has(status))
+      return { type: 'fault', kind: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
+    return {
+      type: 'fault',
+      kind: 'unexpected',
+      words: `Status ${status} means neither admitted nor limited: ${quoted(body)}.`,
+    };
   }
 
   #waitIn(answer: PoolAnswer): number | undefined {

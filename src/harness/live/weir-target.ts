@@ -11,7 +11,7 @@ import type { Plan } from '../../core/limiter/plan.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import type { Connection, TargetAddress } from './connection.js';
 import type { PoolAnswer, PoolRequest } from './http-pool.js';
-import { type DecidedAnswer, lostStatuses, quoted, type ReadAnswer, type Target } from './target.js';
+import { type DecidedAnswer, lostStatuses, quoted, type RequestEnd, type Target } from './target.js';
 
 interface WeirTargetOptions {
   readonly plan: Plan;
@@ -128,12 +128,14 @@ export class WeirTarget implements Target {
     return this.#indexes.get(nameOf({ id, key }));
   }
 
-  read(answer: PoolAnswer): ReadAnswer {
+  read(answer: PoolAnswer): RequestEnd {
     const { status, body } = answer;
-    if (lostStatuses.has(status)) return { type: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
-    if (status !== 200 && status !== 429) return { type: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
+    if (lostStatuses.has(status))
+      return { type: 'fault', kind: 'overloaded', words: `Status ${status}: ${quoted(body)}.` };
+    if (status !== 200 && status !== 429)
+      return { type: 'fault', kind: 'unexpected', words: `Status ${status}: ${quoted(body)}.` };
     const words = `Status ${status} without a decision: ${quoted(body)}.`;
-    return decisionIn(answer) ?? { type: 'unexpected', words };
+    return decisionIn(answer) ?? { type: 'fault', kind: 'unexpected', words };
   }
 }
 

@@ -93,7 +93,7 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     const go = await channel.waitForGo();
     if (go === undefined) return;
     const schedule = upTo(job.requests, scheduleOf(traffic, scenario));
-    const warm = weir && warmer(connection, weir);
+    const warm = warmer(connection, target);
     const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
     const after = await readRedisTime(client, connection.clock);
     const { mostConnected: connections, waited } = connection.pool;

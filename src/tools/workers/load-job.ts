@@ -13,13 +13,13 @@ import {
   isLate,
   isSentLate,
   LATE_MS,
-  type RequestEnd,
   RequestLog,
   type RequestLogOptions,
   type RequestObserver,
   type SentRequest,
 } from '../../harness/live/request-log.js';
 import { isSaturated, type Lag } from '../../harness/live/run-clock.js';
+import type { RequestEnd } from '../../harness/live/target.js';
 import type { MadeOnNode } from '../../harness/live/weir-target.js';
 
 export interface LoadJob extends LoadTask {

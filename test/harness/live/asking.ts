@@ -2,8 +2,7 @@
 
 import { lastValueFrom, tap } from 'rxjs';
 import { type LiveReplay, type LiveReplayOptions, liveReplay$ } from '../../../src/harness/live/live-replay.js';
-import { type LoadRun, toResult } from '../../../src/harness/live/live-rows.js';
-import { type LoadOptions, load$ } from '../../../src/harness/live/load.js';
+import { type LoadOptions, type LoadRun, load$, toResult } from '../../../src/harness/live/load.js';
 import type { LoadResult } from '../../../src/harness/live/result.js';
 import type { CycleRow } from '../../../src/harness/outcome/cycle-row.js';
 import type { Comparison, LiveFigures } from '../../../src/harness/outcome/outcome-schema.js';

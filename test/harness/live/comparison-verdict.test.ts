@@ -5,7 +5,8 @@ import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { comparisonOf, whenNotHeld } from '../../../src/harness/live/comparison-verdict.js';
 import type { LiveSeen } from '../../../src/harness/live/live-run.js';
-import type { RequestFault, RequestLog } from '../../../src/harness/live/request-log.js';
+import type { RequestLog } from '../../../src/harness/live/request-log.js';
+import type { RequestFault } from '../../../src/harness/live/target.js';
 import type { Difference } from '../../../src/harness/outcome/outcome-schema.js';
 import { emptyLog, fault, log } from './logged.js';
 
@@ -50,7 +51,8 @@ interface Given {
 function verdict(given: Given) {
   const { health = {}, differences = [], answered = 100, faults = [], late = 0, stampedOffMs } = given;
   const { tooUncertain } = given;
-  const requestLog = emptyLog();
+  const { plan, clients } = health.asked ?? well.asked;
+  const requestLog = emptyLog({ plansByCycle: plan.rule === undefined && clients === undefined });
   requestLog.plan(0, answered + faults.length);
   for (let k = 0; k < answered; k += 1) log(requestLog, 0, admittedAt(k + 1));
   for (const one of faults) log(requestLog, 3, one);

@@ -1,10 +1,6 @@
 // The log of a live run that the tests write by hand.
-import {
-  type RequestEnd,
-  type RequestFault,
-  RequestLog,
-  type RequestLogOptions,
-} from '../../../src/harness/live/request-log.js';
+import { RequestLog, type RequestLogOptions } from '../../../src/harness/live/request-log.js';
+import type { RequestEnd, RequestFault } from '../../../src/harness/live/target.js';
 
 export function emptyLog(options: Partial<RequestLogOptions> = {}): RequestLog {
   return new RequestLog({ cycleMs: 777, phases: {}, firstCycle: 0, slackMs: 0, plansByCycle: true, ...options });

@@ -1,7 +1,8 @@
 // What generators saw, merged, is what one generator would have seen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RequestEnd, RequestLog, type RequestObserver } from '../../../src/harness/live/request-log.js';
+import { RequestLog, type RequestObserver } from '../../../src/harness/live/request-log.js';
+import type { RequestEnd } from '../../../src/harness/live/target.js';
 import {
   type GeneratorShare,
   merged,
