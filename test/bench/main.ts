@@ -8,6 +8,7 @@ import { benchKeys } from './keys.js';
 import { benchMachine } from './machine.js';
 import type { BenchRow } from './measure.js';
 import { benchMemory } from './memory.js';
+import { benchMiddleware } from './middleware.js';
 import { benchNetwork } from './network.js';
 import { benchNode } from './node.js';
 import { benchRedis } from './redis.js';
@@ -31,6 +32,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   sizing: () => benchSizing(),
   sender: () => benchSender(),
   node: () => benchNode(),
+  middleware: () => benchMiddleware(),
   redis: () => benchRedis(),
   network: () => benchNetwork(),
   workers: () => benchWorkers(),

@@ -1,23 +1,36 @@
 // The same limit for each framework. The types of the frameworks are declared here as far as needed, so none has to be installed.
 import type { CounterAnswer } from './counters.js';
+import type { SetField } from './limit-headers.js';
+
+export type Awaitable<T> = T | Promise<T>;
+
+export function isPending<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | undefined)?.then === 'function';
+}
+
+/** In the same turn if nothing waits: a promise costs more than the count. */
+export function proceed<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return isPending(value) ? value.then(next) : next(value);
+}
 
 /** A counted request: `request.rateLimit` in Express and Fastify. */
-export interface RateLimitInfo extends Omit<CounterAnswer, 'undo' | 'isAdmitted' | 'resetMs'> {
+export interface RateLimitInfo extends Pick<CounterAnswer, 'limit' | 'used' | 'remaining' | 'windowMs'> {
   readonly key: string;
   /** When the window ends, or a request would be admitted; undefined for never. */
   readonly resetTime: Date | undefined;
 }
 
-interface Verdict {
+export interface LimitVerdict {
   readonly isAdmitted: boolean;
   readonly info: RateLimitInfo;
-  readonly headers: readonly [string, string][];
+  /** Sets the header fields. */
+  readonly write: (set: SetField) => void;
   /** Called once with the response status, 0 if the client disconnected; undefined if nothing depends on it. */
   readonly settle: ((statusCode: number) => void) | undefined;
 }
 
 export interface Limit {
-  decide(request: unknown, address: string | undefined): Promise<Verdict | undefined>;
+  decide(request: unknown, address: string | undefined): Awaitable<LimitVerdict | undefined>;
   readonly statusCode: number;
   messageFor(request: unknown): Promise<string | object>;
   readonly handler:
@@ -54,7 +67,10 @@ interface FastifyReply {
 }
 
 interface FastifyInstance {
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): unknown;
+  addHook(
+    name: 'onRequest',
+    hook: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void,
+  ): unknown;
 }
 
 interface HonoContext {
@@ -80,39 +96,80 @@ export function adaptersOf(limit: Limit): Adapters {
 }
 
 function express(limit: Limit): Adapters['express'] {
-  const handle = async (request: ExpressRequest, response: ExpressResponse, next: () => void) => {
-    const verdict = await limit.decide(request, request.ip);
-    if (verdict === undefined) return void next();
-    for (const [name, value] of verdict.headers) response.setHeader(name, value);
-    note(request, verdict, response);
-    if (verdict.isAdmitted) return void next();
-    if (limit.handler !== undefined) return void (await limit.handler(request, response, next, verdict.info));
-    response.status(limit.statusCode);
-    const message = await limit.messageFor(request);
-    if (!response.writableEnded) response.send(message);
-  };
-  return (request, response, next) => void handle(request, response, next).catch(next);
+  return (request, response, next) =>
+    act(
+      () => limit.decide(request, request.ip),
+      next,
+      (verdict) => {
+        verdict.write((name, value) => response.setHeader(name, value));
+        note(request, verdict, response);
+        return verdict.isAdmitted ? next() : refuse(limit, request, response, next, verdict);
+      },
+    );
+}
+
+async function refuse(
+  limit: Limit,
+  request: ExpressRequest,
+  response: ExpressResponse,
+  next: () => void,
+  { info }: LimitVerdict,
+): Promise<void> {
+  if (limit.handler !== undefined) return void (await limit.handler(request, response, next, info));
+  response.status(limit.statusCode);
+  const message = await limit.messageFor(request);
+  if (!response.writableEnded) response.send(message);
 }
 
 function fastify(limit: Limit): Adapters['fastify'] {
   const plugin = async (app: FastifyInstance) => {
-    app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-      const verdict = await limit.decide(request, request.ip);
-      if (verdict === undefined) return undefined;
-      for (const [name, value] of verdict.headers) reply.header(name, value);
-      note(request, verdict, reply.raw);
-      if (verdict.isAdmitted) return undefined;
-      if (limit.handler !== undefined) {
-        await limit.handler(request, reply, () => {}, verdict.info);
-        return reply.sent ? reply : undefined;
-      }
-      reply.code(limit.statusCode);
-      reply.send(await limit.messageFor(request));
-      return reply;
-    });
+    app.addHook('onRequest', (request, reply, done) =>
+      act(
+        () => limit.decide(request, request.ip),
+        done,
+        (verdict) => {
+          verdict.write((name, value) => reply.header(name, value));
+          note(request, verdict, reply.raw);
+          return verdict.isAdmitted ? done() : refuseReply(limit, request, reply, done, verdict);
+        },
+      ),
+    );
   };
   // As fastify-plugin does: the hooks apply to the instance that registers the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
+}
+
+async function refuseReply(
+  limit: Limit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: () => void,
+  { info }: LimitVerdict,
+): Promise<void> {
+  if (limit.handler === undefined) {
+    reply.code(limit.statusCode);
+    reply.send(await limit.messageFor(request));
+    return;
+  }
+  await limit.handler(request, reply, () => {}, info);
+  if (!reply.sent) done();
+}
+
+/** Goes on with the verdict, at once if it is there; `next` takes a request that is skipped, and errors. */
+function act(
+  decide: () => Awaitable<LimitVerdict | undefined>,
+  next: (error?: Error) => void,
+  take: (verdict: LimitVerdict) => Awaitable<void>,
+): void {
+  let verdict: Awaitable<LimitVerdict | undefined>;
+  try {
+    verdict = decide();
+  } catch (error) {
+    next(error as Error);
+    return;
+  }
+  const done = proceed(verdict, (made) => (made === undefined ? next() : take(made)));
+  if (isPending(done)) done.catch(next);
 }
 
 function hono(limit: Limit): Adapters['hono'] {
@@ -122,10 +179,10 @@ function hono(limit: Limit): Adapters['hono'] {
       await next();
       return undefined;
     }
-    for (const [name, value] of verdict.headers) context.header(name, value);
+    verdict.write((name, value) => context.header(name, value));
     if (!verdict.isAdmitted) {
       const response = await limitedResponse(limit, context, next, verdict.info);
-      for (const [name, value] of verdict.headers) response.headers.set(name, value);
+      verdict.write((name, value) => response.headers.set(name, value));
       verdict.settle?.(response.status);
       return response;
     }
@@ -153,7 +210,7 @@ function fetchHandler(limit: Limit): Adapters['fetch'] {
         // The headers of a response of `fetch` are immutable.
         const { status, statusText, body } = response;
         const headers = new Headers(response.headers);
-        for (const [name, value] of verdict.headers) headers.set(name, value);
+        verdict.write((name, value) => headers.set(name, value));
         return new Response(body, { status, statusText, headers });
       } catch (error) {
         verdict.settle?.(500);
@@ -176,7 +233,7 @@ async function limitedResponse(
 }
 
 /** Sets `request.rateLimit`, and settles when the response ends. */
-function note(request: object, { info, settle }: Verdict, response: NodeResponse): void {
+function note(request: object, { info, settle }: LimitVerdict, response: NodeResponse): void {
   (request as { rateLimit?: RateLimitInfo }).rateLimit = info;
   if (settle !== undefined) response.once('close', () => settle(response.writableEnded ? response.statusCode : 0));
 }

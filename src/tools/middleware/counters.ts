@@ -15,6 +15,13 @@ export interface CounterAnswer {
   readonly resetMs: number;
   /** Takes the request back. Absent where that is impossible. */
   readonly undo?: (nowMs: number) => void;
+  /** Lives as long as the key does; undefined if it is counted elsewhere. */
+  readonly kept?: KeptByKey;
+}
+
+/** What is derived from a key once. */
+interface KeptByKey {
+  policy?: string;
 }
 
 export interface Counter {
@@ -30,49 +37,45 @@ interface KeyBounds {
 
 const SHARED = '\u0000shared';
 
-/** A bounded map. The oldest entry is evicted first, if it is idle. */
+/** A bounded map. A new key makes room: of the two oldest, an idle one goes, and one in use has a second chance, at the end. */
 class Keys<Value> {
   readonly #values = new Map<string, Value>();
   readonly #bounds: KeyBounds;
+  readonly #make: () => Value;
   readonly #isIdle: (value: Value, nowMs: number) => boolean;
 
-  constructor(bounds: KeyBounds, isIdle: (value: Value, nowMs: number) => boolean) {
+  constructor(bounds: KeyBounds, make: () => Value, isIdle: (value: Value, nowMs: number) => boolean) {
     this.#bounds = bounds;
+    this.#make = make;
     this.#isIdle = isIdle;
-  }
-
-  get(key: string): Value | undefined {
-    return this.#values.get(key);
   }
 
   delete(key: string): void {
     this.#values.delete(key);
   }
 
-  /** Inserts at the end. @returns the key used, perhaps the shared one; undefined if there is no room */
-  put(key: string, value: Value, nowMs: number): string | undefined {
-    if (this.#values.delete(key)) {
-      this.#values.set(key, value);
-      return key;
-    }
+  /** Perhaps the shared one; undefined if there is no room. */
+  at(key: string, nowMs: number): Value | undefined {
+    const values = this.#values;
+    const known = values.get(key);
+    if (known !== undefined) return known;
     // Two per insertion: idle keys go faster than new ones arrive.
     for (let left = 2; left > 0; left -= 1) {
-      const [first] = this.#values;
-      if (first === undefined || !this.#isIdle(first[1], nowMs)) break;
-      this.#values.delete(first[0]);
+      const [oldest] = values;
+      if (oldest === undefined) break;
+      values.delete(oldest[0]);
+      if (!this.#isIdle(oldest[1], nowMs)) values.set(...oldest);
     }
-    const taken = this.#values.size - (this.#values.has(SHARED) ? 1 : 0);
-    if (taken >= this.#bounds.maxKeys && key !== SHARED) {
-      if (this.#bounds.overflow === 'refuse') return undefined;
-      if (!this.#values.has(SHARED)) this.#values.set(SHARED, value);
-      return SHARED;
-    }
-    this.#values.set(key, value);
-    return key;
+    const { maxKeys, overflow } = this.#bounds;
+    const isFull = values.size - (values.has(SHARED) ? 1 : 0) >= maxKeys;
+    if (isFull && key !== SHARED) return overflow === 'refuse' ? undefined : this.at(SHARED, nowMs);
+    const made = this.#make();
+    values.set(key, made);
+    return made;
   }
 }
 
-interface Window {
+interface Window extends KeptByKey {
   endMs: number;
   used: number;
 }
@@ -84,33 +87,25 @@ interface Window {
  *            |-------------|  |----------
  */
 export function windowCounter(windowMs: number, limit: number, bounds: KeyBounds): Counter {
-  const keys = new Keys<Window>(bounds, ({ endMs }, nowMs) => endMs <= nowMs);
-  const refused: CounterAnswer = {
-    isAdmitted: false,
-    limit,
-    used: limit + 1,
-    remaining: 0,
-    windowMs,
-    resetMs: windowMs,
-  };
-  const windowOf = (key: string, nowMs: number): Window | undefined => {
-    const known = keys.get(key);
-    if (known !== undefined && known.endMs > nowMs) return known;
-    const name = keys.put(key, { endMs: nowMs + windowMs, used: 0 }, nowMs);
-    if (name === undefined) return undefined;
-    return name === key ? keys.get(key) : windowOf(name, nowMs);
-  };
+  const isOver = ({ endMs }: Window, nowMs: number) => endMs <= nowMs;
+  const keys = new Keys<Window>(bounds, () => ({ endMs: Number.NEGATIVE_INFINITY, used: 0 }), isOver);
+  const used = limit + 1;
+  const refused: CounterAnswer = { isAdmitted: false, limit, used, remaining: 0, windowMs, resetMs: windowMs };
   return {
     hit(key, nowMs) {
-      const window = windowOf(key, nowMs);
+      const window = keys.at(key, nowMs);
       if (window === undefined) return refused;
+      if (isOver(window, nowMs)) Object.assign(window, { endMs: nowMs + windowMs, used: 0 });
       window.used += 1;
       const { used, endMs } = window;
       return {
         isAdmitted: used <= limit,
-        ...{ limit, used, windowMs },
+        limit,
+        used,
+        windowMs,
         remaining: Math.max(0, limit - used),
         resetMs: endMs - nowMs,
+        kept: window,
         undo(laterMs) {
           if (laterMs < endMs && window.used > 0) window.used -= 1;
         },
@@ -122,21 +117,23 @@ export function windowCounter(windowMs: number, limit: number, bounds: KeyBounds
 
 /** One limiter of Weir per key. @throws Failure `invalid_input`, `invalid_definition` */
 export function ruleCounter(options: LimiterOptions, bounds: KeyBounds): Counter {
-  const { make, spanMs } = limiterMaker(options);
-  const keys = new Keys<{ readonly limiter: ReturnType<typeof make>; usedMs: number }>(
-    bounds,
-    ({ usedMs }, nowMs) => usedMs + spanMs <= nowMs,
-  );
-  const { remaining: limit } = make().decide(0, 0);
-  const place = { limit: Number.isFinite(limit) ? limit : undefined, used: undefined, windowMs: spanMs };
+  const { make, spanMs: windowMs } = limiterMaker(options);
+  interface Ruled extends KeptByKey {
+    readonly limiter: ReturnType<typeof make>;
+    usedMs: number;
+  }
+  const isIdle = ({ usedMs }: Ruled, nowMs: number) => usedMs + windowMs <= nowMs;
+  const keys = new Keys<Ruled>(bounds, () => ({ limiter: make(), usedMs: 0 }), isIdle);
+  const { remaining: most } = make().decide(0, 0);
+  const limit = Number.isFinite(most) ? most : undefined;
   return {
     hit(key, nowMs) {
-      const value = keys.get(key) ?? { limiter: make(), usedMs: nowMs };
-      value.usedMs = nowMs;
-      const name = keys.put(key, value, nowMs);
-      if (name === undefined) return { ...place, isAdmitted: false, remaining: 0, resetMs: spanMs };
-      const { admitted, remaining, retryAfterMs } = keys.get(name)!.limiter.decide(nowMs);
-      return { ...place, isAdmitted: admitted === 1, remaining, resetMs: retryAfterMs };
+      const kept = keys.at(key, nowMs);
+      if (kept === undefined)
+        return { isAdmitted: false, limit, used: undefined, windowMs, remaining: 0, resetMs: windowMs };
+      kept.usedMs = nowMs;
+      const { admitted, remaining, retryAfterMs: resetMs } = kept.limiter.decide(nowMs);
+      return { isAdmitted: admitted === 1, limit, used: undefined, windowMs, remaining, resetMs, kept };
     },
     reset: (key) => keys.delete(key),
   };

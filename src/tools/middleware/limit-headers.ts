@@ -18,54 +18,60 @@ interface HeaderOptions {
   readonly identifier: string | undefined;
 }
 
-export function headersOf(
-  counted: CounterAnswer,
-  key: string,
-  nowMs: number,
-  options: HeaderOptions,
-): [string, string][] {
-  const { isAdmitted, limit = 0, remaining, windowMs, resetMs } = counted;
+export type SetField = (name: string, value: string) => unknown;
+
+/** Texts that are the same for many requests are made once: the policy of a limit, that of a key, the date of a second. */
+export function fieldsOf(options: HeaderOptions) {
   const { standardHeaders, legacyHeaders, identifier } = options;
-  const headers: [string, string][] = [];
-  const isKnown = Number.isFinite(resetMs);
-  const reset = isKnown ? Math.max(0, Math.ceil(resetMs / 1000)) : undefined;
-  const window = windowMs === undefined ? undefined : Math.ceil(windowMs / 1000);
-  if (legacyHeaders) {
-    headers.push(['X-RateLimit-Limit', String(limit)], ['X-RateLimit-Remaining', String(remaining)]);
-    headers.push(['Date', new Date(nowMs).toUTCString()]);
-    if (isKnown) headers.push(['X-RateLimit-Reset', String(Math.ceil((nowMs + resetMs) / 1000))]);
-  }
-  switch (standardHeaders) {
-    case false:
-      break;
-    case true:
-    case 'draft-6':
-      headers.push(['RateLimit-Policy', `${limit}${window === undefined ? '' : `;w=${window}`}`]);
-      headers.push(['RateLimit-Limit', String(limit)], ['RateLimit-Remaining', String(remaining)]);
-      if (reset !== undefined) headers.push(['RateLimit-Reset', String(reset)]);
-      break;
-    case 'draft-7':
-      headers.push(['RateLimit-Policy', `${limit}${window === undefined ? '' : `;w=${window}`}`]);
-      headers.push([
-        'RateLimit',
-        `limit=${limit}, remaining=${remaining}${reset === undefined ? '' : `, reset=${reset}`}`,
-      ]);
-      break;
-    case 'draft-8': {
-      const name = identifier ?? `${limit}-in-${words(windowMs ?? 0)}`;
-      const partition = createHash('sha256').update(key).digest('hex').slice(0, 12);
-      const pk = Buffer.from(partition).toString('base64');
-      headers.push(['RateLimit', `"${name}"; r=${remaining}${reset === undefined ? '' : `; t=${reset}`}`]);
-      headers.push([
-        'RateLimit-Policy',
-        `"${name}"; q=${limit}${window === undefined ? '' : `; w=${window}`}; pk=:${pk}:`,
-      ]);
-      break;
+  const policyOf = (limit: number, windowMs: number | undefined) => ({
+    limit,
+    windowMs,
+    text: String(limit),
+    window: windowMs === undefined ? '' : `;w=${Math.ceil(windowMs / 1000)}`,
+    name: `"${identifier ?? `${limit}-in-${words(windowMs ?? 0)}`}"`,
+  });
+  let policy = policyOf(0, undefined);
+  let date = { second: 0, text: '' };
+  return (counted: CounterAnswer, key: string, nowMs: number, set: SetField): void => {
+    const { isAdmitted, limit = 0, remaining, windowMs, resetMs, kept = {} } = counted;
+    if (limit !== policy.limit || windowMs !== policy.windowMs) policy = policyOf(limit, windowMs);
+    const { text, window, name } = policy;
+    const reset = Number.isFinite(resetMs) ? Math.max(0, Math.ceil(resetMs / 1000)) : undefined;
+    if (legacyHeaders) {
+      const second = Math.floor(nowMs / 1000);
+      if (date.second !== second) date = { second, text: new Date(nowMs).toUTCString() };
+      set('X-RateLimit-Limit', text);
+      set('X-RateLimit-Remaining', String(remaining));
+      set('Date', date.text);
+      if (reset !== undefined) set('X-RateLimit-Reset', String(Math.ceil((nowMs + resetMs) / 1000)));
     }
-  }
-  if (!isAdmitted && (standardHeaders !== false || legacyHeaders) && reset !== undefined)
-    headers.push(['Retry-After', String(reset)]);
-  return headers;
+    switch (standardHeaders) {
+      case false:
+        break;
+      case true:
+      case 'draft-6':
+        set('RateLimit-Policy', `${text}${window}`);
+        set('RateLimit-Limit', text);
+        set('RateLimit-Remaining', String(remaining));
+        if (reset !== undefined) set('RateLimit-Reset', String(reset));
+        break;
+      case 'draft-7':
+        set('RateLimit-Policy', `${text}${window}`);
+        set('RateLimit', `limit=${text}, remaining=${remaining}${reset === undefined ? '' : `, reset=${reset}`}`);
+        break;
+      case 'draft-8':
+        kept.policy ??= `${name}; q=${text}${window.replace(';', '; ')}; pk=:${partitionOf(key)}:`;
+        set('RateLimit', `${name}; r=${remaining}${reset === undefined ? '' : `; t=${reset}`}`);
+        set('RateLimit-Policy', kept.policy);
+        break;
+    }
+    if (!isAdmitted && (standardHeaders !== false || legacyHeaders) && reset !== undefined)
+      set('Retry-After', String(reset));
+  };
+}
+
+function partitionOf(key: string): string {
+  return Buffer.from(createHash('sha256').update(key).digest('hex').slice(0, 12)).toString('base64');
 }
 
 /** Policy names as in express-rate-limit: `30sec`, `1min`, `2hrs`, `1day`. */

@@ -1,6 +1,6 @@
 // `@weir/cli/limit`: a rate limit in front of handlers, with the options of express-rate-limit.
 //
-//   const limiter = limit({ windowMs: 60_000, limit: 100, standardHeaders: 'draft-8' });
+//   const limiter = limit({ limit: '100 in 60s', standardHeaders: 'draft-8' });
 //   app.use(limiter.express);            app.use(limiter.hono);
 //   await app.register(limiter.fastify); export default { fetch: limiter.fetch(handler) };
 //
@@ -10,7 +10,16 @@ import { networkOf } from '../../core/schema/address-network.js';
 import { meantOr } from '../../core/schema/did-you-mean.js';
 import { Failure } from '../../core/schema/failure.js';
 import { wallNowMs } from '../../core/time/wall.js';
-import { type Adapters, adaptersOf, type Limit, type RateLimitInfo } from './adapters.js';
+import {
+  type Adapters,
+  type Awaitable,
+  adaptersOf,
+  isPending,
+  type Limit,
+  type LimitVerdict,
+  proceed,
+  type RateLimitInfo,
+} from './adapters.js';
 import {
   type Counter,
   type CounterAnswer,
@@ -19,20 +28,19 @@ import {
   ruleCounter,
   windowCounter,
 } from './counters.js';
-import { headersOf, type StandardHeaders } from './limit-headers.js';
+import { fieldsOf, type StandardHeaders } from './limit-headers.js';
 
 export type { RateLimitInfo } from './adapters.js';
 
-type Awaitable<T> = T | Promise<T>;
-
 /** `Req` and `Res` are the framework's request and response: in Hono the context, in fetch handlers a `Request`. */
 export interface LimitOptions<Req = unknown, Res = unknown> {
-  /** Length of the window in ms, from 1. Default: 60,000. */
+  /** Length of the window of a number as `limit`, in ms, from 1. Default: 60,000. */
   readonly windowMs?: number | undefined;
-  /** Requests of a window, from 0. Default: 5. */
-  readonly limit?: number | undefined;
-  /** A limiter instead of the window: `100 in 60s`, `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. */
-  readonly rule?: LimiterOptions | undefined;
+  /**
+   * Requests of a window, from 0; or any limiter, in the words of `--limit` or as an object: `100 in 60s`, `nginx 10r/s burst=5`,
+   * `{ threshold, within }`, `{ like: 'nginx', … }`, `{ primitive, params }`. Default: 5.
+   */
+  readonly limit?: number | LimiterOptions | undefined;
   /** Counts on a node instead of in this process. */
   readonly node?: NodeTarget | undefined;
   /** The key to count by. Default: the address, for IPv6 its /56 network. A fetch handler has no address. */
@@ -70,7 +78,6 @@ export interface LimitOptions<Req = unknown, Res = unknown> {
 const known: { readonly [Option in keyof Required<LimitOptions>]: true } = {
   windowMs: true,
   limit: true,
-  rule: true,
   node: true,
   keyGenerator: true,
   skip: true,
@@ -107,7 +114,7 @@ export function limit<Req = unknown, Res = unknown>(options: LimitOptions<Req, R
 function coreOf(options: LimitOptions, counter: Counter): Limit {
   const {
     keyGenerator,
-    skip = () => false,
+    skip,
     message = 'Too many requests, please try again later.',
     statusCode = 429,
     handler,
@@ -120,50 +127,61 @@ function coreOf(options: LimitOptions, counter: Counter): Limit {
     requestWasSuccessful = (_, response) => response.statusCode < 400,
   } = options;
   const isTakenBack = skipFailedRequests || skipSuccessfulRequests;
+  const writeFields = fieldsOf({ standardHeaders, legacyHeaders, identifier });
+  const settle = async (request: unknown, status: number, undo: CounterAnswer['undo']) => {
+    const hasSucceeded = status > 0 && (await requestWasSuccessful(request, { statusCode: status }));
+    if (hasSucceeded ? skipSuccessfulRequests : skipFailedRequests) undo?.(wallNowMs());
+  };
+  const verdictOf = (request: unknown, key: string, nowMs: number, counted: CounterAnswer): LimitVerdict => {
+    const { isAdmitted, limit, used, remaining, windowMs, resetMs, undo } = counted;
+    const resetTime = Number.isFinite(resetMs) ? new Date(nowMs + resetMs) : undefined;
+    return {
+      isAdmitted,
+      info: { limit, used, remaining, windowMs, key, resetTime },
+      write: (set) => writeFields(counted, key, nowMs, set),
+      // If `requestWasSuccessful` throws, the request stays counted.
+      settle: isTakenBack ? (status) => void settle(request, status, undo).catch(() => {}) : undefined,
+    };
+  };
+  const count = (request: unknown, key: string): Awaitable<LimitVerdict | undefined> => {
+    const nowMs = wallNowMs();
+    const counted = counter.hit(key, nowMs);
+    const verdict = proceed(counted, (answer) => verdictOf(request, key, nowMs, answer));
+    if (!passOnStoreError || !isPending(verdict)) return verdict;
+    return verdict.catch(() => undefined);
+  };
   return {
     statusCode,
     handler,
     messageFor: async (request) => (typeof message === 'function' ? message(request) : message),
-    async decide(request, address) {
-      if (await skip(request)) return undefined;
-      const key = keyGenerator === undefined ? keyOf(address) : await keyGenerator(request);
-      const nowMs = wallNowMs();
-      let counted: CounterAnswer;
-      try {
-        counted = await counter.hit(key, nowMs);
-      } catch (error) {
-        if (passOnStoreError) return undefined;
-        throw error;
-      }
-      const { isAdmitted, undo, resetMs, ...figures } = counted;
-      const settle = async (status: number) => {
-        const hasSucceeded = status > 0 && (await requestWasSuccessful(request, { statusCode: status }));
-        if (hasSucceeded ? skipSuccessfulRequests : skipFailedRequests) undo?.(wallNowMs());
-      };
-      return {
-        isAdmitted,
-        info: { ...figures, key, resetTime: Number.isFinite(resetMs) ? new Date(nowMs + resetMs) : undefined },
-        headers: headersOf(counted, key, nowMs, { standardHeaders, legacyHeaders, identifier }),
-        // If `requestWasSuccessful` throws, the request stays counted.
-        settle: isTakenBack ? (status) => void settle(status).catch(() => {}) : undefined,
-      };
-    },
+    decide: (request, address) =>
+      proceed(skip?.(request), (isSkipped) => {
+        if (isSkipped) return undefined;
+        const key = keyGenerator === undefined ? keyOf(address) : keyGenerator(request);
+        return proceed(key, (own) => count(request, own));
+      }),
   };
 }
 
-function counterOf({ windowMs = 60_000, limit: most = 5, rule, node, ...options }: LimitOptions): Counter {
+function counterOf({ windowMs, limit: most = 5, node, ...options }: LimitOptions): Counter {
   const { maxKeys = 100_000, overflow = 'refuse', skipFailedRequests, skipSuccessfulRequests } = options;
   const bounds = { maxKeys, overflow };
-  if (!(windowMs >= 1 && windowMs <= 2 ** 31)) throw refused('windowMs', 'must be from 1 to 2147483648');
-  if (!Number.isSafeInteger(most) || most < 0) throw refused('limit', 'must be a whole number from 0');
+  const isWindow = typeof most === 'number';
+  const lengthMs = windowMs ?? 60_000;
+  if (!(lengthMs >= 1 && lengthMs <= 2 ** 31)) throw refused('windowMs', 'must be from 1 to 2147483648');
+  if (isWindow && !(Number.isSafeInteger(most) && most >= 0)) throw refused('limit', 'must be a whole number from 0');
   if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) throw refused('maxKeys', 'must be a whole number from 1');
-  if (rule !== undefined && node !== undefined)
-    throw refused('node', 'excludes `rule`: the contract of the node has its own');
-  const isOther = rule !== undefined || node !== undefined;
+  if (!isWindow && windowMs !== undefined)
+    throw refused('windowMs', 'is the window of a number: this limit has its own');
+  if (!isWindow && node !== undefined) throw refused('node', 'excludes `limit`: the contract of the node has its own');
+  const isOther = !isWindow || node !== undefined;
   if (isOther && (skipFailedRequests === true || skipSuccessfulRequests === true))
-    throw refused('skipFailedRequests', 'works with windowMs and limit alone: other counts cannot take a request back');
+    throw refused(
+      'skipFailedRequests',
+      'works with a number as `limit` alone: other counts cannot take a request back',
+    );
   if (node !== undefined) return nodeCounter(node);
-  return rule === undefined ? windowCounter(windowMs, most, bounds) : ruleCounter(rule, bounds);
+  return isWindow ? windowCounter(lengthMs, most, bounds) : ruleCounter(most, bounds);
 }
 
 function keyOf(address: string | undefined): string {

@@ -1,4 +1,5 @@
 // The middleware in the real frameworks, beside express-rate-limit where an option means the same.
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request as ExpressRequest } from 'express';
@@ -159,8 +160,7 @@ describe.each(frameworks)('in %s', (name, make) => {
   });
 
   it('a window written in time is that time in the fields', async () => {
-    const rule = { threshold: 3, within: '10s' };
-    const ask = await make({ rule, standardHeaders: 'draft-8', keyGenerator: () => 'k' });
+    const ask = await make({ limit: '3 in 10s', standardHeaders: 'draft-8', keyGenerator: () => 'k' });
     const { headers } = await ask('/');
     expect(headers.get('ratelimit-policy')).toMatch(/^"3-in-10sec"; q=3; w=10; /);
   });
@@ -173,7 +173,7 @@ describe.each(frameworks)('in %s', (name, make) => {
       else if (name === 'Fastify') response.code(418).send('tea');
       return name === 'Express' || name === 'Fastify' ? undefined : new Response('tea', { status: 418 });
     };
-    const ask = await make({ rule: { like: 'nginx', rate: '1r/m', burst: 0 }, keyGenerator: () => 'k', handler });
+    const ask = await make({ limit: 'nginx 1r/m', keyGenerator: () => 'k', handler });
     const answers = [await ask('/'), await ask('/')];
     expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]))).toEqual([
       [200, 'ok'],
@@ -225,15 +225,26 @@ describe('by a node', () => {
   });
 });
 
+it('the line of the README is all that it takes', async () => {
+  const [, line = ''] = /`(app\.use\(limit\(.+?\.express\))`/.exec(readFileSync('README.md', 'utf8')) ?? [];
+  const app = express();
+  new Function('app', 'limit', line)(app, limit);
+  app.get('/', (_request, response) => void response.send('ok'));
+  const { status, headers } = await fetch(await served(app));
+  expect([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([200, '100', '99']);
+});
+
 describe('options that do not fit', () => {
   it.each<[string, LimitOptions, string]>([
     ['a window of 0', { windowMs: 0 }, '/windowMs'],
     ['half a request', { limit: 0.5 }, '/limit'],
     ['no keys', { maxKeys: 0 }, '/maxKeys'],
-    ['two counters', { rule: { threshold: 1 }, node: {} as never }, '/node'],
+    ['two counters', { limit: { threshold: 1 }, node: {} as never }, '/node'],
+    ['two windows', { limit: '1 in 60s', windowMs: 1_000 }, '/windowMs'],
+    ['words of no limiter', { limit: '100 in' }, ''],
     ['an unknown option', { windowsMs: 1000 } as LimitOptions, '/windowsMs'],
-    ['an unknown field of a rule', { rule: { tresholds: 5 } as never }, '/tresholds'],
-    ['a rule cannot take back', { rule: { threshold: 1 }, skipFailedRequests: true }, '/skipFailedRequests'],
+    ['an unknown field of a rule', { limit: { tresholds: 5 } as never }, '/tresholds'],
+    ['a rule cannot take back', { limit: { threshold: 1 }, skipFailedRequests: true }, '/skipFailedRequests'],
   ])('%s', (_, options, path) => {
     expect(() => limit(options)).toThrow(
       expect.objectContaining({
