@@ -57,8 +57,8 @@ export {
   type ScenarioObject,
 } from './harness/scenario/load-scenario.js';
 export { Scenario } from './harness/scenario/scenario-schema.js';
-export type { CycleCounts } from './harness/simulate/cycle-buffer.js';
 export { LogRequests, type LogRequestsOptions } from './harness/simulate/log-requests.js';
+export type { CycleCounts } from './harness/simulate/requests.js';
 export { type Run, type SimulatedRun, type SimulateOptions, simulate, simulate$ } from './harness/simulate/simulate.js';
 export {
   type CountOptions,

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { CycleRow } from '../src/harness/outcome/cycle-row.js';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'build/card');
@@ -13,6 +14,7 @@ const entry = `
   export { loadScenario } from './src/harness/scenario/load-scenario.js';
   export { simulate, simulate$ } from './src/harness/simulate/simulate.js';
   export { VirtualClock } from './src/core/time/virtual.js';
+  export { replay$ } from './src/harness/simulate/stream.js';
   export { rateLimiter } from './src/core/limiter/rate-limiter.js';
   export { planContract } from './src/core/limiter/validate.js';
   export { Host } from './src/node/host/host.js';
@@ -49,7 +51,7 @@ async function built(name: string, mutation?: Mutation) {
   return await import(pathToFileURL(outfile).href);
 }
 
-/** What burst.yaml gives in virtual time, in the model of a load, and on the contract of a node. */
+/** What burst.yaml gives in virtual time, and its burst in a replay, in the model of a load, and on the contract of a node. */
 async function seenOf(weir: Awaited<ReturnType<typeof built>>) {
   const scenario = await weir.loadScenario(join(root, 'scenarios/burst.yaml'));
   const { outcome } = await weir.simulate(scenario);
@@ -60,36 +62,46 @@ async function seenOf(weir: Awaited<ReturnType<typeof built>>) {
   host.createMachine({ slug: 'm' });
   const contract = host.createContract('m', weir.rateLimiter());
   const admitted = [contract.decide(120, 0), contract.decide(1, 59), contract.decide(1, 60)];
-  return { digest: outcome.digest as string, model: model.transitions, node: [admitted, contract.state] };
+  const rows = (await lastValueFrom(
+    weir.replay$([{ at: 0, n: 120 }], weir.rateLimiter()).pipe(toArray()),
+  )) as CycleRow[];
+  const replayed = rows.flatMap(({ cycle, transitions }) => transitions.map(({ to }) => `${to} ${cycle}`));
+  return { digest: outcome.digest as string, replayed, model: model.transitions, node: [admitted, contract.state] };
 }
 
 const plain = await seenOf(await built('plain'));
 
-it('without a mutation all three are limited and restored', () => {
-  expect([plain.model[0].length, plain.node]).toEqual([2, [[100, 0, 1], 'allowing']]);
+it('without a mutation all four are limited and restored', () => {
+  expect([plain.replayed, plain.model[0].length, plain.node]).toEqual([
+    ['limiting 0', 'allowing 60'],
+    2,
+    [[100, 0, 1], 'allowing'],
+  ]);
 });
 
 describe('XState moves every contract', () => {
-  it('a machine whose guard is inverted changes the model run, the model of a load and a node', async () => {
+  it('a machine whose guard is inverted changes a simulation, a replay, the model of a load and a node', async () => {
     const from = 'has(integerSetOf(params), event.counts[params.aggregate]!)';
     const inverted = await built('guard', { file: 'core/limiter/contract-machine.ts', from, to: `!${from}` });
     const seen = await seenOf(inverted);
-    expect([seen.digest === plain.digest, seen.model[0].length, seen.node]).toEqual([
+    expect([seen.digest === plain.digest, seen.replayed, seen.model[0].length, seen.node]).toEqual([
       false,
+      [],
       0,
       [[120, 1, 0], 'limiting'],
     ]);
   });
 
-  it('a window of one cycle more changes all three', async () => {
+  it('a window of one cycle more changes all four', async () => {
     const from = "within: 'within' in params ? params.within : 1";
     const longer = await built('window', {
       file: 'core/limiter/compile.ts',
       from,
       to: "within: ('within' in params ? params.within : 1) + 1",
     });
-    const { digest, model, node } = await seenOf(longer);
+    const { digest, replayed, model, node } = await seenOf(longer);
     expect(digest).not.toBe(plain.digest);
+    expect(replayed).toEqual(['limiting 0', 'allowing 61']);
     expect([model[0][1].cycle, node]).toEqual([plain.model[0][1].cycle + 1, [[100, 0, 0], 'limiting']]);
   });
 
@@ -115,12 +127,14 @@ describe('XState moves every contract', () => {
   });
 });
 
-it('RxJS drives the cycles: without a tick no request is decided', async () => {
+it('RxJS drives the cycles: without a tick no request is decided, in a simulation, a replay or the model of a load', async () => {
   const from = 'subscriber.next({ cycle, missed });';
   const silent = await built('ticks', { file: 'core/time/cycles.ts', from, to: '' });
   const scenario = await silent.loadScenario(join(root, 'scenarios/burst.yaml'));
-  const rows = (await lastValueFrom(silent.simulate$(scenario).pipe(toArray()))) as { totals: { requests: number } }[];
+  const rows = (await lastValueFrom(silent.simulate$(scenario).pipe(toArray()))) as CycleRow[];
   expect(rows.filter(({ totals }) => totals.requests > 0)).toEqual([]);
+  const { replayed, model } = await seenOf(silent);
+  expect([replayed, model]).toEqual([[], [[]]]);
 });
 
 it('the parts are there: installed with the package or bundled, and imported by sources', () => {

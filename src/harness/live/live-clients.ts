@@ -8,7 +8,8 @@ import { Population } from '../clients/population.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { arriveByAgenda } from '../simulate/feed.js';
+import { eachOf, requestsOfModels } from '../simulate/requests.js';
+import { arrivalsOf } from '../simulate/run.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
 import type { Sending, Stage } from './sending.js';
@@ -42,9 +43,12 @@ export class LiveClients implements Sending, Transport {
   start(): void {
     const { clock, firstCycle } = this.#stage;
     clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.client, () => this.#population.begin());
-    arriveByAgenda(this.#traffic, clock, firstCycle, (contract) => {
-      if (!this.#stopped) this.#population.arrive(contract);
-    });
+    const batches = requestsOfModels(this.#traffic, firstCycle, clock.cycleMs);
+    arrivalsOf(batches, clock).subscribe((batch) =>
+      eachOf(batch, clock, (contract) => {
+        if (!this.#stopped) this.#population.arrive(contract);
+      }),
+    );
   }
 
   stop(): void {

@@ -9,14 +9,14 @@ import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
-import { recordedFeed } from '../simulate/cycle-buffer.js';
+import { recordedRequests } from '../simulate/reorder-buffer.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { CycleTally } from '../traffic/tally.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
 import { connected, type LiveOptions, type LoadRun, rowsOfLive } from './load.js';
-import { feedSchedule, PacedSender } from './paced-sender.js';
+import { PacedSender, recordedSchedule } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 
 export interface LiveReplayOptions extends LiveOptions {
@@ -101,7 +101,7 @@ async function sent(
     const last = recorded.reduce((most, { cycles }) => Math.max(most, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
     const names = log.keyColumn === undefined ? ['all'] : keys;
     const cycles = last - first + 1;
-    const schedule = feedSchedule(recordedFeed(recorded, heldMs), cycles, first);
+    const schedule = recordedSchedule(recordedRequests(names, recorded, heldMs), cycles, first);
     const seen = await runLive(connection, {
       ...options,
       plan,

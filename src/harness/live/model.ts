@@ -3,10 +3,11 @@
 // Within a cycle the requests of a contract are interchangeable, so the model needs their number, not their identity.
 
 import type { Plan } from '../../core/limiter/plan.js';
+import { cycleOf } from '../../core/time/cycle.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
-import type { Feed } from '../simulate/feed.js';
-import { runWorld } from '../simulate/run-world.js';
+import { type CycleCounts, eachOf } from '../simulate/requests.js';
+import { runToEnd } from '../simulate/run.js';
 import { World } from '../simulate/world.js';
 import type { EndedRequest } from './request-log.js';
 
@@ -33,7 +34,7 @@ export interface Model {
 }
 
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
-  const { names, plan, costUnit } = options;
+  const { names, plan, costUnit, cycleMs } = options;
   const world = new World({ ...options, onRow: (row) => fold.next(row) });
   const fold = new RunFold(world.run);
   const decided = names.map(() => new Map<number, CountedAnswer[]>());
@@ -42,21 +43,31 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
   const atOf = ({ sentMs = 0, cycle }: Arrived) => (isTimed ? sentMs : cycle);
   const inOrder = [...arrived].sort((a, b) => atOf(a) - atOf(b) || (isTimed ? 0 : (a.count ?? 0) - (b.count ?? 0)));
   let place = 0;
-  const feed: Feed = {
-    ...(isTimed && { isTimed }),
-    next: () => inOrder[place] && atOf(inOrder[place]!),
-    arrive(at, take) {
-      for (; place < inOrder.length && atOf(inOrder[place]!) === at; place += 1) {
-        const { contract, cycle, cost = 1 } = inOrder[place]!;
-        take(contract, 1, cycle, costUnit === undefined ? undefined : cost);
-        const { gate, state } = world.contracts[contract]!;
-        const answer: CountedAnswer = { decision: gate.admits ? 'admitted' : 'limited', count: gate.count, state };
-        const answers = decided[contract]!.get(cycle);
-        if (answers === undefined) decided[contract]!.set(cycle, [answer]);
-        else answers.push(answer);
-      }
-    },
-  };
-  await runWorld(world, options.lastCycle, {}, feed);
+  const decide = (batch: CycleCounts) =>
+    eachOf(batch, world.clock, (contract, n, cost) => {
+      const { cycle } = inOrder[place++]!;
+      world.request(contract, n, { charged: cost, cost });
+      const { gate, state } = world.contracts[contract]!;
+      const answer: CountedAnswer = { decision: gate.admits ? 'admitted' : 'limited', count: gate.count, state };
+      const answers = decided[contract]!.get(cycle);
+      if (answers === undefined) decided[contract]!.set(cycle, [answer]);
+      else answers.push(answer);
+    });
+  const byCycle = new Map<number, Arrived[]>();
+  for (const one of inOrder) {
+    const cycle = isTimed ? cycleOf(atOf(one), cycleMs) : one.cycle;
+    const own = byCycle.get(cycle);
+    if (own === undefined) byCycle.set(cycle, [one]);
+    else own.push(one);
+  }
+  const batches = [...byCycle].map(([cycle, own]) => ({
+    cycle,
+    keys: names,
+    contracts: Uint32Array.from(own, ({ contract }) => contract),
+    requests: new Float64Array(own.length).fill(1),
+    instants: isTimed ? Float64Array.from(own, atOf) : undefined,
+    costs: costUnit === undefined ? undefined : Float64Array.from(own, ({ cost = 1 }) => cost),
+  }));
+  await runToEnd({ world, lastCycle: options.lastCycle, batches }, undefined, { clock: world.clock, decide });
   return { fold, answers: (cycle, contract) => decided[contract]!.get(cycle) ?? [], transitions: fold.transitions };
 }

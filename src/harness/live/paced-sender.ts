@@ -14,7 +14,7 @@ import { unreachable } from '../../core/schema/failure.js';
 import { startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { type Feed, type PlannedCycle, RequestsOfModels } from '../simulate/feed.js';
+import { type CycleCounts, type PlannedCycle, RequestsOfModels } from '../simulate/requests.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import type { Sending, Stage } from './sending.js';
 
@@ -189,8 +189,8 @@ export function evenly(contracts: Uint32Array): PlannedCycle {
 }
 
 export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Schedule {
-  const { cycles, feed, drawCost } = traffic;
-  if (feed !== undefined) return feedSchedule(feed, cycles, startCycle);
+  const { cycles, recorded, drawCost } = traffic;
+  if (recorded !== undefined) return recordedSchedule(recorded, cycles, startCycle);
   const models = new RequestsOfModels(traffic);
   return { cycles, at: (cycle) => models.at(cycle), drawCost };
 }
@@ -210,15 +210,19 @@ export function upTo(requests: number | undefined, schedule: Schedule): Schedule
 }
 
 /** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
-export function feedSchedule(feed: Feed, cycles: number, firstCycle: number): Schedule {
+export function recordedSchedule(recorded: Iterable<CycleCounts>, cycles: number, firstCycle: number): Schedule {
+  const batches = recorded[Symbol.iterator]();
+  let next = batches.next();
   return {
     cycles,
     at(cycle) {
-      const contracts: number[] = [];
-      feed.arrive(firstCycle + cycle, (contract, count) => {
-        for (let k = 0; k < count; k += 1) contracts.push(contract);
-      });
-      return evenly(Uint32Array.from(contracts));
+      const sent: number[] = [];
+      for (; next.done !== true && next.value.cycle <= firstCycle + cycle; next = batches.next()) {
+        const { contracts, requests } = next.value;
+        for (let k = 0; k < contracts.length; k += 1)
+          for (let n = requests[k]!; n > 0; n -= 1) sent.push(contracts[k]!);
+      }
+      return evenly(Uint32Array.from(sent));
     },
   };
 }

@@ -10,10 +10,10 @@ import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import type { Feed } from './feed.js';
 import { type Candidate, comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
 import { LogOrder, readInOrder } from './log-order.js';
-import { BunchedCount } from './spread-seconds.js';
+import type { CycleCounts } from './requests.js';
+import { BunchedCount, SECOND_MS } from './spread-seconds.js';
 
 export interface LogComparison extends ComparedRules {
   readonly changed: readonly ChangedKey[];
@@ -30,16 +30,17 @@ export function compareLogs(
 ): Promise<LogComparison> {
   return readInOrder(paths, async (mostRows) => {
     const run = new SideBySide(candidates);
-    const take = (buffer: Feed) => {
-      for (let ms = buffer.next(); ms !== undefined; ms = buffer.next())
-        buffer.arrive(ms, (key, n, at) => run.add(key, n, at, order.readMs(at)));
+    const take = (batches: Iterable<CycleCounts>) => {
+      for (const { contracts, requests, instants } of batches)
+        for (const [k, ms] of instants!.entries()) run.add(contracts[k]!, requests[k]!, ms, order.readMs(ms));
     };
     // A rule that counts by cycles decides by the log's own times anyway.
     const bunched = candidates.map(({ definition }) =>
       definition.primitive === 'rolling_count' ? undefined : new BunchedCount({ rule: ruleOf(definition), holdMs: 0 }),
     );
     const order = new LogOrder({
-      cycleMs: 1,
+      cycleMs: SECOND_MS,
+      isTimed: true,
       mostRows,
       isOne: log.keyColumn === undefined,
       decidesByMs: bunched.some((one) => one !== undefined),

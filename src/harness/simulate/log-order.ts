@@ -1,6 +1,6 @@
 // Puts the requests of logs in order of cycle while the logs are read.
 //
-//   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(buffer), whenever the older half is in order
+//   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(batches), whenever the older half is in order
 //
 // Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
 import { stat } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import type { RequestSink } from '../traffic/log/intake.js';
 import type { Warning } from '../traffic/log/log-options.js';
 import { WholeSeconds } from '../traffic/log/whole-seconds.js';
 import { spreadOverCycles } from '../traffic/spread.js';
-import { CycleBuffer } from './cycle-buffer.js';
-import type { Feed, Take } from './feed.js';
-import { SECOND_MS, SpreadSeconds, secondOf } from './spread-seconds.js';
+import { ReorderBuffer } from './reorder-buffer.js';
+import type { CycleCounts } from './requests.js';
+import { SECOND_MS, secondOf, spreadSeconds } from './spread-seconds.js';
 
 const BUFFER_ROWS = 1 << 18;
 
@@ -34,15 +34,14 @@ async function canReadAgain(paths: readonly string[]): Promise<boolean> {
 }
 
 interface LogOrderOptions {
-  /** In ms; 1 keeps the order of the ms. */
   readonly cycleMs: number;
   readonly mostRows: number;
   /** All requests go through one contract, named `all`. */
   readonly isOne: boolean;
-  /** Rows are instants in unix ms, for a rule; `cycleMs` is then 1. Default: false. */
+  /** Batches have instants. Default: false. */
   readonly isTimed?: boolean | undefined;
   readonly hasCosts?: boolean | undefined;
-  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them; `cycleMs` is then 1. Default: false. */
+  /** The limiter decides by the ms: requests of a log with whole seconds are spread over them; only with instants. Default: false. */
   readonly decidesByMs?: boolean | undefined;
   /** The row of a key, instead of one row per key; `names` stays empty. */
   readonly rowOf?: ((key: string) => number) | undefined;
@@ -51,20 +50,22 @@ interface LogOrderOptions {
   /** Rows of a group are spread together over a second. Default: each row is a group. */
   readonly groupOf?: ((row: number) => number) | undefined;
   /** If requests are spread: called with them as read, in order of time. */
-  readonly asRead?: Take | undefined;
-  readonly run: (released: Feed) => void;
+  readonly asRead?: ((contract: number, n: number, ms: number, cost: number | undefined) => void) | undefined;
+  /** Takes all of the batches, before it returns. */
+  readonly run: (batches: Iterable<CycleCounts>) => void;
 }
 
 export class LogOrder implements RequestSink {
   readonly names: string[] = [];
-  lastCycle = Number.NEGATIVE_INFINITY;
   latestMs = Number.NEGATIVE_INFINITY;
   readonly #options: LogOrderOptions;
-  readonly #cycleMs: number;
-  readonly #buffer: CycleBuffer;
+  /** Ms of a row. */
+  readonly #grainMs: number;
+  readonly #buffer: ReorderBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
-  #released = Number.NEGATIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
+  #ranTo = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
   #id = 0;
   readonly #seconds: WholeSeconds | undefined;
@@ -75,10 +76,10 @@ export class LogOrder implements RequestSink {
 
   constructor(options: LogOrderOptions) {
     const { cycleMs, mostRows, isTimed = false, hasCosts, keepsOrder, decidesByMs = false } = options;
-    assert(!decidesByMs || cycleMs === 1, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
+    assert(!decidesByMs || isTimed, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
     this.#options = options;
-    this.#buffer = new CycleBuffer(isTimed, hasCosts, keepsOrder);
-    this.#cycleMs = cycleMs;
+    this.#buffer = new ReorderBuffer({ keys: this.names, isTimed, hasCosts, keepsOrder });
+    this.#grainMs = isTimed ? 1 : cycleMs;
     this.#mostRows = mostRows;
     this.#seconds = decidesByMs ? new WholeSeconds() : undefined;
   }
@@ -90,6 +91,10 @@ export class LogOrder implements RequestSink {
   /** Whether the requests of whole seconds are spread. Final when all is read. */
   get isSpread(): boolean {
     return this.#isSpread === true;
+  }
+
+  get lastCycle(): number {
+    return cycleOf(startOf(this.#last, this.#grainMs), this.#options.cycleMs);
   }
 
   warnings(figures: string): Warning[] {
@@ -109,41 +114,40 @@ export class LogOrder implements RequestSink {
     else if (key !== this.#key) this.#meet(key);
     if (unixMs > this.latestMs) this.latestMs = unixMs;
     if (spreadMs === 0 || n === 1) this.#add(this.#cycleAt(unixMs), n, cost);
-    else spreadOverCycles(unixMs, n, spreadMs, this.#cycleMs, (cycle, part) => this.#add(cycle, part, cost));
+    else spreadOverCycles(unixMs, n, spreadMs, this.#grainMs, (cycle, part) => this.#add(cycle, part, cost));
     if (this.#buffer.size >= this.#mostRows) this.#runHalf();
   }
 
-  end(): Feed {
+  end(): Iterable<CycleCounts> {
     if (this.latestMs === Number.NEGATIVE_INFINITY)
       throw new Failure('no_requests', {
         what: 'Nothing was read.',
         why: 'The run was stopped before the first request.',
       });
-    this.#buffer.release();
-    const feed = this.#feed();
-    if (this.isSpread) this.lastCycle += SECOND_MS - 1;
-    return feed;
+    const rest = this.#released();
+    if (this.isSpread) this.#last += SECOND_MS - 1;
+    return rest;
   }
 
   #add(cycle: number, n: number, cost: number | undefined): void {
-    if (cycle < this.#released) throw LATE;
-    if (cycle > this.lastCycle) this.lastCycle = cycle;
+    if (cycle < this.#ranTo) throw LATE;
+    if (cycle > this.#last) this.#last = cycle;
     this.#buffer.add(this.#id, cycle, n, cost);
   }
 
   /** Runs the older half, but nothing after the newest request: a spread count reaches into the future. */
   #runHalf(): void {
-    const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#cycleMs));
-    this.#buffer.release(end);
-    this.#options.run(this.#feed());
-    this.#released = Math.max(this.#released, end);
+    const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#grainMs));
+    this.#options.run(this.#released(end));
+    this.#ranTo = Math.max(this.#ranTo, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
   }
 
-  #feed(): Feed {
+  #released(end?: number): Iterable<CycleCounts> {
     this.#isSpread ??= this.#seconds?.holds === true;
-    const { asRead, groupOf, keepsOrder } = this.#options;
-    return this.#isSpread ? new SpreadSeconds(this.#buffer, asRead, groupOf, keepsOrder) : this.#buffer;
+    return this.#isSpread
+      ? spreadSeconds(this.#buffer.release(SECOND_MS, end), this.#options)
+      : this.#buffer.release(this.#options.cycleMs, end);
   }
 
   #meet(key: string): void {
@@ -156,9 +160,9 @@ export class LogOrder implements RequestSink {
   /** `cycleOf`, without its division while the cycle stays the same. */
   #cycleAt(unixMs: number): number {
     if (unixMs < this.#fromMs || unixMs >= this.#toMs) {
-      this.#cycle = cycleOf(unixMs, this.#cycleMs);
-      this.#fromMs = startOf(this.#cycle, this.#cycleMs);
-      this.#toMs = this.#fromMs + this.#cycleMs;
+      this.#cycle = cycleOf(unixMs, this.#grainMs);
+      this.#fromMs = startOf(this.#cycle, this.#grainMs);
+      this.#toMs = this.#fromMs + this.#grainMs;
     }
     return this.#cycle;
   }

@@ -1,14 +1,12 @@
 // The requests of logs as counts by cycle, while the logs are read. If the logs are read again, the counts start over.
 import { Observable, type Subscriber } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
-import { cycleOf } from '../../core/time/cycle.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import { type CycleCounts, CycleGatherer } from './cycle-buffer.js';
-import type { Feed } from './feed.js';
 import { LogOrder, readInOrder } from './log-order.js';
+import type { CycleCounts } from './requests.js';
 import { BunchedCount, decidesByMs } from './spread-seconds.js';
 
 export interface LogRequestsOptions {
@@ -19,7 +17,7 @@ export interface LogRequestsOptions {
   readonly onRead?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
-const STEPS_PER_TURN = 20_000;
+const ENTRIES_PER_TURN = 2_000;
 
 export class LogRequests {
   readonly #paths: readonly string[];
@@ -56,8 +54,8 @@ export class LogRequests {
     return this.#order?.warnings(figures) ?? [];
   }
 
-  /** By key if the log has one; with instants for a rule, and costs. Errors: Failure of the log readers, `no_requests`. */
-  countsByCycle(cycleMs: number, plan: Plan): Observable<CycleCounts> {
+  /** In parts. By key if the log has one; with instants for a rule, and costs. Errors: Failure of the log readers, `no_requests`. */
+  countsByCycle(cycleMs: number, plan: Plan): Observable<readonly CycleCounts[]> {
     return new Observable((subscriber) => {
       readInOrder(this.#paths, (mostRows) => this.#read(mostRows, cycleMs, plan, subscriber)).then(
         () => subscriber.complete(),
@@ -66,51 +64,62 @@ export class LogRequests {
     });
   }
 
-  async #read(mostRows: number, cycleMs: number, plan: Plan, subscriber: Subscriber<CycleCounts>): Promise<void> {
+  async #read(
+    mostRows: number,
+    cycleMs: number,
+    plan: Plan,
+    subscriber: Subscriber<readonly CycleCounts[]>,
+  ): Promise<void> {
     const { log, signal, onRead } = this.#options;
     const hasCosts = log.cost !== undefined;
     const isTimed = plan.rule !== undefined || hasCosts;
     const bunched = plan.rule && new BunchedCount(plan.rule);
     const order = new LogOrder({
-      cycleMs: isTimed ? 1 : cycleMs,
+      cycleMs,
       mostRows,
       isOne: log.keyColumn === undefined,
       isTimed,
       hasCosts,
       decidesByMs: decidesByMs(plan),
       asRead: (contract, n, ms, cost) => bunched?.add(contract, n, ms, cost),
-      run: (released) => {
-        for (let counts = next(released); counts !== undefined; counts = next(released)) subscriber.next(counts);
+      run: (batches) => {
+        for (const part of partsOf(batches)) subscriber.next(part);
       },
     });
-    const gatherer = new CycleGatherer(order.names, cycleMs);
-    let last = Number.NEGATIVE_INFINITY;
-    const next = (feed: Feed): CycleCounts | undefined => {
-      const counts = subscriber.closed ? undefined : gatherer.next(feed);
-      last = counts?.cycle ?? last;
-      return counts;
-    };
     this.#order = order;
     this.#bunched = bunched;
     this.#readings = await readLogs(this.#paths, log, order, {
       ...(signal === undefined ? {} : { signal }),
       ...(onRead === undefined ? {} : { onProgress: onRead }),
     });
-    const rest = order.end();
-    let steps = 0;
-    for (let counts = next(rest); counts !== undefined && !this.#isStopped; counts = next(rest)) {
-      subscriber.next(counts);
+    let last = Number.NEGATIVE_INFINITY;
+    for (const part of partsOf(order.end())) {
+      if (subscriber.closed) return;
+      subscriber.next(part);
+      last = part.at(-1)!.cycle;
       // An abort during the reading stops only the reading.
       this.#isStopped = signal?.aborted === true && !this.#isCut;
-      steps += 1 + counts.contracts.length;
-      if (steps < STEPS_PER_TURN) continue;
+      if (this.#isStopped) return;
       await nextTurn();
-      steps = 0;
     }
-    const end = isTimed ? cycleOf(order.lastCycle, cycleMs) : order.lastCycle;
     // Requests spread over a second may all lie before its last cycle.
-    if (end > last && !this.#isStopped) subscriber.next(noneIn(end, order.names, isTimed));
+    if (order.lastCycle > last) subscriber.next([noneIn(order.lastCycle, order.names, isTimed)]);
   }
+}
+
+/** Batches for a turn of the event loop each. */
+function* partsOf(batches: Iterable<CycleCounts>): Generator<readonly CycleCounts[]> {
+  let part: CycleCounts[] = [];
+  let entries = 0;
+  for (const batch of batches) {
+    part.push(batch);
+    entries += 1 + batch.contracts.length;
+    if (entries < ENTRIES_PER_TURN) continue;
+    yield part;
+    part = [];
+    entries = 0;
+  }
+  if (part.length > 0) yield part;
 }
 
 function noneIn(cycle: number, keys: readonly string[], isTimed: boolean): CycleCounts {

@@ -7,15 +7,15 @@ import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan } from '../traffic/arrival/make.js';
 import { spreadOverSeconds } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
-import { recordedFeed } from './cycle-buffer.js';
-import { type Feed, type ModelTraffic, RequestsOfModels } from './feed.js';
+import { recordedRequests } from './reorder-buffer.js';
+import { type CycleCounts, type ModelTraffic, RequestsOfModels } from './requests.js';
 import { decidesByMs, SECOND_MS } from './spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
   /** The random streams of the run. */
   readonly draws: Draws;
   /** All requests, if a log names the contract of each; there are no models then. */
-  readonly feed: Feed | undefined;
+  readonly recorded: Iterable<CycleCounts> | undefined;
   /** For the next request; undefined if every request costs 1. */
   readonly drawCost: (() => number) | undefined;
   readonly skippedLines: number;
@@ -53,7 +53,7 @@ export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed):
   };
   if (names === undefined) {
     // `checkParts` makes sure that such a log is the only arrival.
-    const keyed = keyedFeed(played[0]!, startCycle, cycles, cycleMs);
+    const keyed = keyedTraffic(played[0]!, startCycle, cycles, cycleMs);
     return { ...read, ...keyed, arrivals: [], popularity: undefined };
   }
   const made = (prefix: string) =>
@@ -64,12 +64,12 @@ export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed):
     return {
       ...read,
       names,
-      feed: undefined,
+      recorded: undefined,
       popularity: undefined,
       arrivals: names.map((name) => sum(made(`contract/${name}/`))),
     };
   const popularity = scenario.popularity.make(draws('popularity'));
-  return { ...read, names, feed: undefined, popularity, arrivals: made('') };
+  return { ...read, names, recorded: undefined, popularity, arrivals: made('') };
 }
 
 function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
@@ -87,7 +87,7 @@ export function hasPlaces({ keyed }: Pick<LoadedScenario, 'keyed'>, names: reado
 }
 
 /** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */
-function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
+function keyedTraffic({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
   const byKey = log?.byKey ?? [];
   const end = startCycle + Math.min(cycles, to);
   const shifted = byKey.map(({ recording }) => {
@@ -95,7 +95,8 @@ function keyedFeed({ plan: { from, to }, log }: PlayedArrival, startCycle: numbe
     const inside = at.findLastIndex((cycle) => cycle < end) + 1;
     return { cycles: at.subarray(0, inside), counts: recording.counts, instants: recording.instants };
   });
-  return { names: byKey.map(({ key }) => key), feed: recordedFeed(shifted, cycleMs) };
+  const names = byKey.map(({ key }) => key);
+  return { names, recorded: recordedRequests(names, shifted, cycleMs) };
 }
 
 function endOf({ plan: { from, to }, log }: PlayedArrival): number {
@@ -116,9 +117,9 @@ export async function* requestsOf(
   seed: Seed = scenario.seed,
 ): AsyncGenerator<PlannedRequest, void, undefined> {
   const traffic = await trafficOf(scenario, seed);
-  if (traffic.feed !== undefined) yield* recorded(scenario, traffic.feed);
+  if (traffic.recorded !== undefined) yield* recorded(scenario, traffic.recorded);
   const models = new RequestsOfModels(traffic);
-  for (let cycle = 0; traffic.feed === undefined && cycle < traffic.cycles; cycle += 1) {
+  for (let cycle = 0; traffic.recorded === undefined && cycle < traffic.cycles; cycle += 1) {
     const { n, fractions, contracts } = models.at(cycle);
     for (let k = 0; k < n; k += 1)
       yield { ms: startOf(cycle + fractions[k]!, scenario.cycleMs), contract: contracts[k]! };
@@ -126,12 +127,9 @@ export async function* requestsOf(
 }
 
 /** A log with a contract per key has cycles only: each request arrives at the start of its cycle. */
-function* recorded({ cycleMs, startCycle }: LoadedScenario, feed: Feed): Generator<PlannedRequest> {
-  for (let cycle = feed.next(startCycle); cycle !== undefined; cycle = feed.next(cycle + 1)) {
-    const requests: PlannedRequest[] = [];
-    feed.arrive(cycle, (contract, n, at) => {
-      for (let k = 0; k < n; k += 1) requests.push({ ms: startOf(at - startCycle, cycleMs), contract });
-    });
-    yield* requests;
-  }
+function* recorded({ cycleMs, startCycle }: LoadedScenario, batches: Iterable<CycleCounts>): Generator<PlannedRequest> {
+  for (const { cycle, contracts, requests } of batches)
+    for (let k = 0; k < contracts.length; k += 1)
+      for (let n = requests[k]!; n > 0; n -= 1)
+        yield { ms: startOf(cycle - startCycle, cycleMs), contract: contracts[k]! };
 }

@@ -15,14 +15,15 @@ import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type ActorState, actorStates } from './actor-states.js';
-import { ModelFeed, TimedFeed, withCosts } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
-import { type Drivable, type DriveOptions, rowsOf } from './run-world.js';
+import { countsOfModels, priced, requestsOfModels } from './requests.js';
+import { type Drivable, rowsOf } from './run.js';
 import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
-export interface SimulateOptions extends DriveOptions {
+export interface SimulateOptions {
+  readonly signal?: AbortSignal | undefined;
   readonly seed?: Seed | undefined;
   /** The run ends with this cycle, counted from its start. */
   readonly untilCycle?: number | undefined;
@@ -68,12 +69,12 @@ type OutcomeOptions = Pick<SimulateOptions, 'seed'> & {
  * Errors: Failure if a log of the scenario cannot be read.
  */
 export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {}): Observable<CycleRow<SimulatedRun>> {
-  return rowsOf((onRow) => begin(scenario, options, true, onRow), options);
+  return rowsOf((onRow) => begin(scenario, options, true, onRow), options.signal);
 }
 
 /** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
 export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
-  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options);
+  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
   return lastValueFrom(rows.pipe(toRun(scenario, options)));
 }
 
@@ -134,7 +135,7 @@ export async function controlRun(
   { name, scenario }: NonNullable<LoadedScenario['control']>,
   options: SimulateOptions,
 ): Promise<ControlRun> {
-  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options);
+  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
   const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
   return { name, outcome: run.outcome, source };
 }
@@ -196,11 +197,11 @@ function prepare(
   });
   const clients =
     senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, lastCycle, journeys });
-  if (clients !== undefined) return { world, lastCycle, feed: undefined };
+  if (clients !== undefined) return { world, lastCycle, batches: [] };
   const models =
-    plan.rule === undefined ? new ModelFeed(traffic, firstCycle) : new TimedFeed(traffic, firstCycle, cycleMs);
-  const feed = traffic.feed ?? models;
-  return { world, lastCycle, feed: drawCost === undefined ? feed : withCosts(feed, drawCost) };
+    plan.rule === undefined ? countsOfModels(traffic, firstCycle) : requestsOfModels(traffic, firstCycle, cycleMs);
+  const batches = traffic.recorded ?? models;
+  return { world, lastCycle, batches: drawCost === undefined ? batches : priced(batches, drawCost) };
 }
 
 /** For rows without columns. Requests refused for lack of a place do not pass a gate. */

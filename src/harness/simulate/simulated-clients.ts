@@ -12,9 +12,10 @@ import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { arriveByAgenda } from './feed.js';
 import type { JourneyRecorder } from './journeys.js';
 import { ModelledTransport } from './modelled-transport.js';
+import { eachOf, requestsOfModels } from './requests.js';
+import { arrivalsOf } from './run.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';
 import { Service } from './service.js';
@@ -112,7 +113,9 @@ export class SimulatedClients {
       drawCost: traffic.drawCost,
     });
     clock.agenda.at(clock.now(), Rank.client, () => this.population.begin());
-    arriveByAgenda(traffic, clock, startCycle, (contract) => this.population.arrive(contract));
+    arrivalsOf(requestsOfModels(traffic, startCycle, clock.cycleMs), clock).subscribe((batch) =>
+      eachOf(batch, clock, (contract) => this.population.arrive(contract)),
+    );
   }
 
   moved(contract: number, admits: boolean): void {
@@ -150,7 +153,7 @@ export class SimulatedClients {
   }: SentAttempt): Extract<ServiceAnswer, { type: 'limited' }> | number | undefined {
     const world = this.#world;
     const charged = cost === undefined ? undefined : (this.#charged ?? cost);
-    const isAdmitted = world.decide(contract, 1, world.clock.cycle(), this.#holdMs, charged, cost) === 1;
+    const isAdmitted = world.request(contract, 1, { holdMs: this.#holdMs, charged, cost }) === 1;
     world.actors?.send(client.id, contract, { type: 'request', decision: isAdmitted ? 'admitted' : 'limited' });
     const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
     if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };

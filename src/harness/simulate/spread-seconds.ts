@@ -5,8 +5,8 @@
 import type { Plan } from '../../core/limiter/plan.js';
 import type { PlannedRule } from '../../core/limiter/planned-rule.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
-import type { CycleBuffer } from './cycle-buffer.js';
-import type { Feed, Take } from './feed.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
+import type { CycleCounts } from './requests.js';
 
 export const SECOND_MS = 1000;
 
@@ -43,73 +43,77 @@ export class BunchedCount {
   }
 }
 
-/** Spreads the released rows of a buffer, in unix ms, over their seconds. Holds one second at a time. */
-export class SpreadSeconds implements Feed {
-  readonly isTimed: boolean;
-  readonly #rows: CycleBuffer;
-  readonly #asRead: Take | undefined;
-  readonly #groupOf: (contract: number) => number;
-  readonly #keepsOrder: boolean;
-  #second: Placed[] = [];
-  #place = 0;
+interface Spreading {
+  readonly cycleMs: number;
+  /** Rows of a group are spread together. Default: each row is a group. */
+  readonly groupOf?: ((contract: number) => number) | undefined;
+  /** Default: requests of a contract at the start of their second are summed. */
+  readonly keepsOrder?: boolean | undefined;
+  /** Called with the requests as read. */
+  readonly asRead?: ((contract: number, n: number, ms: number, cost: number | undefined) => void) | undefined;
+}
 
-  /** `asRead` receives each second as read; contracts of one `groupOf` are spread together, by default each alone. */
-  constructor(rows: CycleBuffer, asRead?: Take, groupOf = (contract: number) => contract, keepsOrder = false) {
-    this.#keepsOrder = keepsOrder;
-    this.#rows = rows;
-    this.#groupOf = groupOf;
-    this.#asRead = asRead;
-    this.isTimed = rows.isTimed;
-  }
-
-  next(): number | undefined {
-    if (this.#place === this.#second.length) this.#take();
-    return this.#second[this.#place]?.ms;
-  }
-
-  arrive(ms: number, take: Take): void {
-    for (; this.#second[this.#place]?.ms === ms; this.#place += 1) {
-      const { contract, n, cost } = this.#second[this.#place]!;
-      take(contract, n, ms, cost);
-    }
-  }
-
-  #take(): void {
-    const first = this.#rows.next();
-    const counts = new Map<number, Placed>();
-    const count: Take = (contract, n, ms, cost) => {
-      const key = cost === undefined && !this.#keepsOrder ? contract : -1 - counts.size;
-      const known = counts.get(key);
-      if (known === undefined) counts.set(key, { ms, contract, n, cost });
-      else known.n += n;
-    };
-    this.#second = [];
-    this.#place = 0;
-    if (first === undefined) return;
-    const second = secondOf(first);
-    for (let at: number | undefined = first; at !== undefined && secondOf(at) === second; at = this.#rows.next()) {
-      if (at === second) this.#rows.arrive(at, count);
-      // A time with a fraction, found after the log was taken to have whole seconds.
-      else this.#rows.arrive(at, (contract, n, ms, cost) => void this.#second.push({ ms, contract, n, cost }));
-    }
-    const exact = [...this.#second];
-    const groups = new Map<number, { n: number; placed: number }>();
-    for (const { contract, n } of counts.values()) {
-      const group = groups.get(this.#groupOf(contract));
-      if (group === undefined) groups.set(this.#groupOf(contract), { n, placed: 0 });
-      else group.n += n;
-    }
-    for (const { contract, n, cost } of counts.values()) {
-      this.#asRead?.(contract, n, second, cost);
-      const group = groups.get(this.#groupOf(contract))!;
-      for (let left = n; left > 0; left -= 1, group.placed += 1) {
-        const ms = second + Math.floor((group.placed * SECOND_MS) / group.n);
-        const last = this.#second.at(-1);
-        if (last?.ms === ms && last.contract === contract && cost === undefined) last.n += 1;
-        else this.#second.push({ ms, contract, n: 1, cost });
+/** Batches of a second in, batches of `cycleMs` out. Holds one second at a time. */
+export function* spreadSeconds(seconds: Iterable<CycleCounts>, options: Spreading): Generator<CycleCounts> {
+  let keys: readonly string[] = [];
+  let open: Placed[] = [];
+  let end = Number.NEGATIVE_INFINITY;
+  for (const second of seconds) {
+    keys = second.keys;
+    for (const placed of placedIn(second, options)) {
+      if (placed.ms >= end) {
+        if (open.length > 0) yield batchOf(open, keys, options.cycleMs);
+        open = [];
+        end = startOf(cycleOf(placed.ms, options.cycleMs) + 1, options.cycleMs);
       }
+      open.push(placed);
     }
-    for (const { contract, n, ms, cost } of exact) this.#asRead?.(contract, n, ms, cost);
-    this.#second.sort((a, b) => a.ms - b.ms);
   }
+  if (open.length > 0) yield batchOf(open, keys, options.cycleMs);
+}
+
+function batchOf(placed: readonly Placed[], keys: readonly string[], cycleMs: number): CycleCounts {
+  return {
+    cycle: cycleOf(placed[0]!.ms, cycleMs),
+    keys,
+    contracts: Uint32Array.from(placed, ({ contract }) => contract),
+    requests: Float64Array.from(placed, ({ n }) => n),
+    instants: Float64Array.from(placed, ({ ms }) => ms),
+    costs: placed[0]!.cost === undefined ? undefined : Float64Array.from(placed, ({ cost }) => cost!),
+  };
+}
+
+function placedIn({ cycle, contracts, requests, instants, costs }: CycleCounts, options: Spreading): Placed[] {
+  const { groupOf = (contract) => contract, keepsOrder = false, asRead } = options;
+  const ms = cycle * SECOND_MS;
+  const counts = new Map<number, Placed>();
+  // Times with a fraction, found after the log was taken to have whole seconds.
+  const exact: Placed[] = [];
+  for (let k = 0; k < contracts.length; k += 1) {
+    const one = { ms: instants![k]!, contract: contracts[k]!, n: requests[k]!, cost: costs?.[k] };
+    const key = costs === undefined && !keepsOrder ? one.contract : -1 - k;
+    const known = counts.get(key);
+    if (one.ms !== ms) exact.push(one);
+    else if (known === undefined) counts.set(key, one);
+    else known.n += one.n;
+  }
+  const groups = new Map<number, { n: number; placed: number }>();
+  for (const { contract, n } of counts.values()) {
+    const group = groups.get(groupOf(contract));
+    if (group === undefined) groups.set(groupOf(contract), { n, placed: 0 });
+    else group.n += n;
+  }
+  const spread = [...exact];
+  for (const { contract, n, cost } of counts.values()) {
+    asRead?.(contract, n, ms, cost);
+    const group = groups.get(groupOf(contract))!;
+    for (let left = n; left > 0; left -= 1, group.placed += 1) {
+      const placedMs = ms + Math.floor((group.placed * SECOND_MS) / group.n);
+      const last = spread.at(-1);
+      if (last?.ms === placedMs && last.contract === contract && cost === undefined) last.n += 1;
+      else spread.push({ ms: placedMs, contract, n: 1, cost });
+    }
+  }
+  for (const one of exact) asRead?.(one.contract, one.n, one.ms, one.cost);
+  return spread.sort((a, b) => a.ms - b.ms);
 }

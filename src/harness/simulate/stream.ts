@@ -6,15 +6,18 @@
 //   request    |..  .|   . |     |.... |
 //   counts     3     1           4                  cycles without requests are left out
 //   window 2   3     4     1     4     4            except those in which requests leave
-import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
+import { from, map, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
+import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { Failure } from '../../core/schema/failure.js';
 import { CYCLE_MS, cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
-import { type CycleRow, RowBuilder } from '../outcome/cycle-row.js';
-import { CycleBuffer, type CycleCounts, CycleGatherer } from './cycle-buffer.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import { LogRequests } from './log-requests.js';
+import { ReorderBuffer } from './reorder-buffer.js';
+import type { CycleCounts } from './requests.js';
+import { runBatches } from './run.js';
 import { World } from './world.js';
 
 export interface StreamedRequest {
@@ -62,14 +65,12 @@ export function countsByCycle({
   return operator((emit) => {
     const keys: string[] = [];
     const indexes = new Map<string, number>();
-    const buffer = new CycleBuffer(withInstants, costUnit !== undefined);
-    const gatherer = new CycleGatherer(keys, cycleMs);
+    const buffer = new ReorderBuffer({ keys, isTimed: withInstants, hasCosts: costUnit !== undefined });
     let newestMs = Number.NEGATIVE_INFINITY;
     let end = Number.NEGATIVE_INFINITY;
     const emitBefore = (next: number) => {
       end = next;
-      buffer.release(withInstants ? startOf(next, cycleMs) : next);
-      for (let counts = gatherer.next(buffer); counts !== undefined; counts = gatherer.next(buffer)) emit(counts);
+      for (const counts of buffer.release(cycleMs, withInstants ? startOf(next, cycleMs) : next)) emit(counts);
     };
     return {
       take({ at, n = 1, key = 'all', cost = 1 }: StreamedRequest) {
@@ -98,35 +99,13 @@ export function countsByCycle({
 /** Emits whenever the counts change, until the window is empty. @param within length of the window in cycles, from 1 */
 export function rollingWindow(within: number): OperatorFunction<CycleCounts, WindowCounts> {
   if (!(Number.isInteger(within) && within >= 1)) throw unreadable('/within', 'must be a whole number from 1');
-  return operator((emit) => {
-    const pending: CycleCounts[] = [];
-    let keys: readonly string[] = [];
-    const states = [{ name: 'open', admits: true }];
-    const builder = new RowBuilder({ names: [], states, initial: 0, threshold: null, within });
-    const close = (cycle: number) => {
-      if (builder.isEmpty) return;
-      const { contracts, requests, counts } = builder.take(cycle);
-      emit({ cycle, keys, contracts, requests, counts });
-    };
-    const leave = (upTo: number) => {
-      for (let [first] = pending; first !== undefined && first.cycle + within <= upTo; [first] = pending) {
-        pending.shift();
-        for (const [index, contract] of first.contracts.entries()) builder.left(contract, first.requests[index]!);
-        if (first.cycle + within < upTo) close(first.cycle + within);
-      }
-    };
-    return {
-      take(given: CycleCounts) {
-        keys = given.keys;
-        leave(given.cycle);
-        for (const [index, contract] of given.contracts.entries())
-          builder.requested(contract, given.requests[index]!, given.requests[index]!);
-        pending.push(given);
-        close(given.cycle);
-      },
-      end: () => leave(Number.POSITIVE_INFINITY),
-    };
-  });
+  const window = decide(rateLimiter({ threshold: 1_000_000_000, within }), { cycleMs: 1 });
+  return (batches) =>
+    batches.pipe(
+      map(({ cycle, keys, contracts, requests }) => ({ cycle, keys, contracts, requests })),
+      window,
+      map(({ cycle, run, contracts, requests, counts }) => ({ cycle, keys: run.names, contracts, requests, counts })),
+    );
 }
 
 /**
@@ -137,28 +116,37 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
  */
 export function decide(
   limiter: ContractDefinition | Plan,
-  { cycleMs = CYCLE_MS, costUnit, withDecisions }: Pick<CountOptions, 'cycleMs' | 'costUnit' | 'withDecisions'> = {},
+  options: DecideOptions = {},
 ): OperatorFunction<CycleCounts, CycleRow> {
+  const played = decideParts(planOf(limiter), options);
+  return (batches) =>
+    batches.pipe(
+      map((batch) => [batch]),
+      played,
+    );
+}
+
+type DecideOptions = Pick<CountOptions, 'cycleMs' | 'costUnit' | 'withDecisions'>;
+
+function decideParts(
+  plan: Plan,
+  { cycleMs = CYCLE_MS, costUnit, withDecisions }: DecideOptions,
+): OperatorFunction<readonly CycleCounts[], CycleRow> {
   checkCycleMs(cycleMs);
-  const plan = planOf(limiter);
   return operator((emit) => {
     let world: World | undefined;
     let known: readonly string[] | undefined;
     let last = 0;
     return {
-      take({ cycle, keys, contracts, requests, instants, costs }: CycleCounts) {
+      take(part: readonly CycleCounts[]) {
+        const [{ cycle, keys }, newest] = [part[0]!, part.at(-1)!];
         if (world === undefined || keys !== known)
           world = new World({ cycleMs, firstCycle: cycle, names: [], plan, onRow: emit, costUnit, withDecisions });
         known = keys;
-        world.clock.run({ untilMs: startOf(cycle, cycleMs) });
-        for (let index = world.names.length; index < keys.length; index += 1) world.add(keys[index]!);
-        for (let index = 0; index < contracts.length; index += 1) {
-          if (instants !== undefined) world.clock.run({ untilMs: instants[index]! });
-          world.decide(contracts[index]!, requests[index]!, cycle, undefined, costs?.[index]);
-        }
-        // Counts with instants may continue in the same cycle: the next ones close it.
-        if (instants === undefined) world.finish(cycle);
-        last = cycle;
+        runBatches(part, world);
+        last = newest.cycle;
+        // Batches with instants may continue in the same cycle: the next one closes it.
+        if (newest.instants === undefined) world.finish(last);
       },
       end() {
         if (world === undefined) return;
@@ -216,7 +204,7 @@ export function replay$(
   if (requests instanceof LogRequests)
     return requests
       .countsByCycle(cycleMs, plan)
-      .pipe(decide(plan, { ...options, cycleMs, costUnit: requests.costUnit }));
+      .pipe(decideParts(plan, { ...options, cycleMs, costUnit: requests.costUnit }));
   const lateMs = options.lateMs ?? (Array.isArray(requests) ? Number.POSITIVE_INFINITY : undefined);
   const { costUnit } = options;
   const withInstants = plan.rule !== undefined || costUnit !== undefined;

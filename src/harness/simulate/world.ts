@@ -12,7 +12,7 @@ import { ContractActors } from '../../core/limiter/contract-actor.js';
 import { decideFast } from '../../core/limiter/fast-path.js';
 import type { Due } from '../../core/limiter/gate.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
-import { cycleAt, offsetOf } from '../../core/limiter/window.js';
+import { offsetOf } from '../../core/limiter/window.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import { assert } from '../../core/schema/failure.js';
 import type { Ticket } from '../../core/time/agenda.js';
@@ -25,6 +25,7 @@ import { type CycleRow, type Decisions, RowBuilder, type RunShape, shapeOf } fro
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
 import { KeyPlaces, NO_PLACE } from './key-places.js';
 import { Levels } from './levels.js';
+import { type CycleCounts, eachOf } from './requests.js';
 import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
 /** Watches every message of the actors of a run; a function also gets the clock of the run. */
@@ -47,6 +48,17 @@ interface WorldOptions<About extends object = object> {
   readonly about?: About | undefined;
   readonly onRow: (row: CycleRow<RunShape & About>) => void;
 }
+
+interface Asked {
+  /** For a rule: time in flight; Infinity until `contract.release`. */
+  readonly holdMs?: number | undefined;
+  /** Per request now, in a world with a `costUnit`. */
+  readonly charged?: number | undefined;
+  /** Of each, in the end. */
+  readonly cost?: number | undefined;
+}
+
+const ONE: Asked = {};
 
 const NEVER = Number.MIN_SAFE_INTEGER;
 
@@ -117,42 +129,39 @@ export class World<About extends object = object> {
     return index;
   }
 
-  /**
-   * Counts and decides `n` requests of a contract now. Returns how many were admitted.
-   * @param cycle of the clock
-   * @param holdMs for a rule: time in flight; Infinity until `contract.release`
-   * @param charged per request now, in a world with a `costUnit`
-   * @param cost of each. Default: `charged`
-   */
-  decide(
-    index: number,
-    n: number,
-    cycle = this.clock.cycle(),
-    holdMs?: number,
-    charged?: number,
-    cost = charged,
-  ): number {
-    const admitted = this.#decideByPlace(index, n, cycle, holdMs, charged);
+  /** As a limiter of batches. Keys that it does not know get a contract. */
+  decide(batch: CycleCounts): void {
+    const { keys, contracts, requests, instants, costs } = batch;
+    for (let index = this.#contracts.length; index < keys.length; index += 1) this.add(keys[index]!);
+    const isCounted = instants === undefined && costs === undefined;
+    if (isCounted && !this.#builder.byContract && !this.#hasRule && this.places === undefined)
+      this.#countFast(contracts, requests);
+    else
+      eachOf(batch, this.clock, (contract, n, cost) => {
+        if (n > 0) this.request(contract, n, cost === undefined ? ONE : { charged: cost, cost });
+      });
+  }
+
+  /** Counts and decides `n` requests of a contract now. Returns how many were admitted. */
+  request(index: number, n: number, { holdMs, charged, cost }: Asked = ONE): number {
+    const admitted = this.#decideByPlace(index, n, this.clock.cycle(), holdMs, charged);
     // Requests at once cost the same, and the admitted ones are the first.
     if (cost !== undefined) for (let k = 0; k < n; k += 1) this.run.costs?.add(cost, k < admitted, this.clock.now());
     return admitted;
   }
 
-  /** `decide` for `counts[k]` requests of each contract k. Without columns, the innermost loop of a fleet. */
-  decideAll(counts: Float64Array, cycle: number): void {
+  /** Without columns: the innermost loop of a fleet, 1.9 times as fast as single requests. */
+  #countFast(indexes: Uint32Array, counts: Float64Array): void {
+    const cycle = this.clock.cycle();
     // As an integer: a double would be converted for each contract.
     const offset = offsetOf(cycle) | 0;
-    if (this.#builder.byContract || this.#hasRule || this.places !== undefined || cycleAt(offset) !== cycle) {
-      for (let index = 0; index < counts.length; index += 1)
-        if (counts[index]! > 0) this.decide(index, counts[index]!, cycle);
-      return;
-    }
     const [contracts, lastRequests] = [this.#contracts, this.#lastRequests];
     let requests = 0;
     let admitted = 0;
-    for (let index = 0; index < counts.length; index += 1) {
-      const n = counts[index]!;
+    for (let k = 0; k < counts.length; k += 1) {
+      const n = counts[k]!;
       if (n === 0) continue;
+      const index = indexes[k]!;
       requests += n;
       admitted += decideByWindows(contracts[index]!, n, cycle, offset);
       lastRequests[index] = cycle;

@@ -5,8 +5,9 @@
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
 import { Failure } from '../../core/schema/failure.js';
-import type { Feed } from '../../harness/simulate/feed.js';
 import { LogOrder } from '../../harness/simulate/log-order.js';
+import type { CycleCounts } from '../../harness/simulate/requests.js';
+import { SECOND_MS } from '../../harness/simulate/spread-seconds.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
 import { readLogs } from '../../harness/traffic/log/read.js';
@@ -90,14 +91,13 @@ export class LimitTraffic {
     { hooks, ...options }: LogOptions & { readonly hooks: SourceHooks },
     decide: (row: number, ms: number) => void,
   ): Promise<{ readonly readings: readonly LogReading[]; readonly warnings: readonly Warning[] }> {
-    const take = (feed: Feed) => {
-      for (let ms = feed.next(); ms !== undefined; ms = feed.next())
-        feed.arrive(ms, (row, n, at) => {
-          for (let k = 0; k < n; k += 1) decide(row, at);
-        });
+    const take = (batches: Iterable<CycleCounts>) => {
+      for (const { contracts, requests, instants } of batches)
+        for (const [k, ms] of instants!.entries()) for (let n = requests[k]!; n > 0; n -= 1) decide(contracts[k]!, ms);
     };
     const order = new LogOrder({
-      cycleMs: 1,
+      cycleMs: SECOND_MS,
+      isTimed: true,
       mostRows,
       isOne: false,
       decidesByMs: true,

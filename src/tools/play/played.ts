@@ -76,8 +76,6 @@ const MOST_JOURNEYS = 60_000;
 const MOST_CONTRACTS = 20_000;
 const MOST_WORK = 50_000_000;
 
-/** Steps between checks for a newer run; they take a few ms, so sliders never wait. */
-const STEPS_PER_TURN = 2_000;
 const SLICES = 24;
 
 export type OwnFiles = ReadonlyMap<string, OwnLog>;
@@ -120,7 +118,7 @@ export async function playScenario(
     ...scenario.compared.map(({ rule, scenario: one }) => ({ name: rule, scenario: one })),
     ...(withProducts ? productRuns(text, name, files) : []),
   ];
-  const options = { seed: scenario.seed, signal, slices: SLICES, stepsPerTurn: STEPS_PER_TURN };
+  const options = { seed: scenario.seed, signal };
   const all = 1 + others.length;
   const journeys = new JourneyRecorder(MOST_JOURNEYS);
   const ran = (done: number, one: LoadedScenario, more: Pick<SimulateOptions, 'journeys'> = {}) => {

@@ -4,8 +4,8 @@ import { familyNamed } from '../../core/limiter/products/families.js';
 import { Failure } from '../../core/schema/failure.js';
 import { cycleMsFor, MOST_WITHIN, parseTime } from '../../core/schema/quantity.js';
 import { CYCLE_MS, cycleOf, startOf } from '../../core/time/cycle.js';
-import type { Feed } from '../../harness/simulate/feed.js';
 import { LogOrder, readInOrder } from '../../harness/simulate/log-order.js';
+import type { CycleCounts } from '../../harness/simulate/requests.js';
 import { type CountOptions, countsByCycle, type StreamedRequest } from '../../harness/simulate/stream.js';
 import type { RequestSink } from '../../harness/traffic/log/intake.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
@@ -47,15 +47,18 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
   const hasCosts = log.cost !== undefined;
   const isTimed = hasRules || hasCosts;
   const timed = isTimed ? new TimedCycles(sizing, cycleMs) : undefined;
-  const run = (buffer: Feed) => {
-    for (let at = buffer.next(); at !== undefined; at = buffer.next())
-      buffer.arrive(at, (key, n, place, cost) =>
-        timed === undefined ? sizing.add(key, n, place) : timed.add(key, n, place, order.readMs(place), cost),
-      );
+  const run = (batches: Iterable<CycleCounts>) => {
+    for (const { cycle, contracts, requests, instants, costs } of batches)
+      for (const [k, key] of contracts.entries()) {
+        const [n, ms] = [requests[k]!, instants?.[k]];
+        if (timed === undefined || ms === undefined) sizing.add(key, n, cycle);
+        else timed.add(key, n, ms, order.readMs(ms), costs?.[k]);
+      }
   };
   const isKeyed = log.keyColumn !== undefined;
   const order = new LogOrder({
-    cycleMs: isTimed ? 1 : cycleMs,
+    cycleMs,
+    isTimed,
     mostRows,
     hasCosts,
     isOne: !isKeyed,

@@ -10,7 +10,7 @@ import {
   sendWindow,
 } from '../../../src/harness/live/paced-sender.js';
 import type { Stage } from '../../../src/harness/live/sending.js';
-import { ModelFeed } from '../../../src/harness/simulate/feed.js';
+import { countsOfModels } from '../../../src/harness/simulate/requests.js';
 import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { scenario } from './asking.js';
 
@@ -47,13 +47,9 @@ describe('a schedule', () => {
     const one = scenario(`duration: 40\nseed: 11\n${text}`);
     const traffic = await trafficOf(one, 11);
     const again = await trafficOf(one, 11);
-    const feed = new ModelFeed(again, 0);
     const schedule = scheduleOf(traffic, one);
-    for (let cycle = 0; cycle < 40; cycle += 1) {
-      const counts = Array<number>(one.contracts).fill(0);
-      feed.arrive(cycle, (contract, n) => {
-        counts[contract]! += n;
-      });
+    for (const { cycle, requests } of countsOfModels(again, 0)) {
+      const counts = [...requests];
       const { n, contracts, fractions } = schedule.at(cycle);
       const planned = Array<number>(one.contracts).fill(0);
       for (const contract of contracts.subarray(0, n)) planned[contract]! += 1;

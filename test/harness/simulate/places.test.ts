@@ -48,7 +48,7 @@ it('decides, moves and says when to come again as the keyed contract of a node',
         cycle += gap;
         clock.run({ untilMs: startOf(cycle, 10) });
         world.clock.run({ untilMs: startOf(cycle, 10) });
-        const admitted = world.decide(key, n);
+        const admitted = world.request(key, n);
         let found: number;
         let refused: Failure | undefined;
         try {

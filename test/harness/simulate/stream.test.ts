@@ -8,8 +8,8 @@ import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import type { CycleRow } from '../../../src/harness/outcome/cycle-row.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
-import type { CycleCounts } from '../../../src/harness/simulate/cycle-buffer.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
+import type { CycleCounts } from '../../../src/harness/simulate/requests.js';
 import { simulate, simulate$ } from '../../../src/harness/simulate/simulate.js';
 import {
   countsByCycle,

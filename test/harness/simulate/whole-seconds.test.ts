@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limiterDefinition } from '../../../src/core/limiter/products/limiter-spec.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
+import { cycleOf } from '../../../src/core/time/cycle.js';
 import { compareLogs } from '../../../src/harness/simulate/compare-logs.js';
-import { CycleBuffer } from '../../../src/harness/simulate/cycle-buffer.js';
+import { ReorderBuffer } from '../../../src/harness/simulate/reorder-buffer.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
-import { SpreadSeconds } from '../../../src/harness/simulate/spread-seconds.js';
+import { spreadSeconds } from '../../../src/harness/simulate/spread-seconds.js';
 import { adviceOfLogs } from '../../../src/tools/recommend/recommend.js';
 import { familyLadder, fitLadder } from '../../../src/tools/recommend/rule-ladder.js';
 import { temporaryFiles } from '../../left-behind.js';
@@ -118,13 +119,14 @@ it('every request stays in its second, in order, evenly for each contract', () =
   });
   fc.assert(
     fc.property(fc.array(row, { maxLength: 30 }), (rows) => {
-      const buffer = new CycleBuffer(true);
+      const buffer = new ReorderBuffer({ keys: [], isTimed: true });
       for (const { contract, second, n } of rows) buffer.add(contract, second * 1000, n);
-      buffer.release();
-      const spread = new SpreadSeconds(buffer);
       const seen: string[] = [];
-      for (let ms = spread.next(); ms !== undefined; ms = spread.next())
-        spread.arrive(ms, (contract, n, at) => void seen.push(...Array<string>(n).fill(`${at} ${contract}`)));
+      for (const batch of spreadSeconds(buffer.release(1000), { cycleMs: 777 }))
+        for (const [k, ms] of batch.instants!.entries()) {
+          expect(cycleOf(ms, 777)).toBe(batch.cycle);
+          seen.push(...Array<string>(batch.requests[k]!).fill(`${ms} ${batch.contracts[k]}`));
+        }
       const totals = new Map<string, number>();
       for (const { contract, second, n } of rows)
         totals.set(`${second} ${contract}`, (totals.get(`${second} ${contract}`) ?? 0) + n);

@@ -20,7 +20,7 @@ function ran(requests: readonly (readonly number[])[], plan: ReturnType<typeof p
   const fold = new RunFold(world.run, false);
   const admitted = requests.map((ofContracts, cycle) => {
     world.clock.run({ untilMs: startOf(cycle, 10) });
-    return ofContracts.map((n, contract) => (n === 0 ? 0 : world.decide(contract, n)));
+    return ofContracts.map((n, contract) => (n === 0 ? 0 : world.request(contract, n)));
   });
   const last = requests.length + 10;
   world.clock.run({ untilMs: lastInstantOf(last, 10) });
