@@ -147,7 +147,7 @@ export const commands: readonly ListedCommand[] = [
     record: ['node record', 'export the record of a machine: a row a line, closed by a signed checkpoint'],
   }),
   ...of(() => import('./node-data.js'), {
-    backup: ['node backup', 'copy the data of a node, running or stopped, and verify the copy'],
+    backup: ['node backup', 'copy the data of a running node, and verify the copy'],
     restore: ['node restore', 'make a data folder from a backup, and say what it lacks'],
     evict: ['node evict', 'end an owner on a running node: their keys and their machines'],
   }),

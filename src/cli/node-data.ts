@@ -1,16 +1,28 @@
-// `weir node backup`, `restore` and `evict`: works on the data folder of a node, which may be running.
-
+// `weir node backup`, `restore` and `evict`: works on the data folder of a node.
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { answerText } from '../report/command/answer.js';
 import { command, flag, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { json } from '../report/command/options.js';
 import { print } from '../report/command/print.js';
 import { Progress } from '../report/command/progress.js';
-import { facts } from '../report/command/terminal.js';
-import { counted } from '../report/words.js';
 
 const data = text('data folder of the node', { default: './weir-data' });
+
+function progressOf(name: string) {
+  const progress = new Progress(name);
+  return (what: string, done: number, all: number) =>
+    progress.show(all === 0 ? undefined : done / all, what === 'copy' ? 'copied' : 'verified');
+}
+
+/** @param said the first line */
+function printDone(answer: object, said: string, isJson: boolean): void {
+  const words = answerText(answer as Readonly<Record<string, unknown>>, (name, value) =>
+    name === 'ok' ? undefined : value,
+  );
+  print({ answer, words: `${said}\n${words}` }, isJson);
+}
 
 export const backup = command({
   options: {
@@ -20,55 +32,27 @@ export const backup = command({
     json,
   },
   examples: [
-    ['node backup weir.backup', 'while the node runs, or while it is stopped'],
+    ['node backup weir.backup', 'of the node that runs on ./weir-data'],
     ['node backup /mnt/b/weir.backup --data /var/lib/weir --with-key', 'all that a new machine needs'],
   ],
-  more: 'The file is an SQLite database with every machine, contract, count, row and hash of a key, as of one commit; chains, operators and signatures are verified. The key of the node is not in it: keep node.json apart, once, or give --with-key.',
+  more: 'The file is an SQLite database with every machine, contract, count, row and hash of a key, as of one commit; chains, operators and signatures are verified. Its manifest, FILE.manifest.json, has its digest and the head of each record, and is signed: keep the two together. The key of the node is not in it: keep node.json apart, once, or give --with-key.',
   run: async ({ file, data, withKey, json }) => {
-    if (!existsSync(join(data, 'node.json')))
-      throw usageFailure(`There is no node in ${data}: it has no node.json.`, 'Give its data folder with --data.');
-    const [{ copyInFolder, keepCopy, keyFileOf }, { askForCopy }, { openSqliteStore }] = await Promise.all([
+    const [{ keepCopy, keyFileOf }, { manifestFileOf }, { askForCopy }] = await Promise.all([
       import('../node/backup.js'),
+      import('../node/backup-manifest.js'),
       import('../node/operator-socket.js'),
-      import('../node/store/sqlite.js'),
     ]);
-    const keyFile = withKey ? keyFileOf(file) : undefined;
-    const taken = [file, keyFile].find((path) => path !== undefined && existsSync(path));
+    const [manifest, keyFile] = [manifestFileOf(file), withKey ? keyFileOf(file) : null];
+    const taken = [file, manifest, keyFile].find((path) => path !== null && existsSync(path));
     if (taken !== undefined) throw usageFailure(`${taken} is there already.`, 'Give the name of a new file.');
-    const progress = new Progress('backup');
-    const show = (what: string, done: number, all: number) =>
-      progress.show(all === 0 ? undefined : done / all, what === 'copy' ? 'copied' : 'verified');
     const dir = resolve(data);
-    let folder = await askForCopy(dir, show);
-    const isLive = folder !== undefined;
-    if (folder === undefined) {
-      const store = openSqliteStore({ dir });
-      try {
-        folder = await copyInFolder(store, show);
-      } finally {
-        store.close();
-      }
-    }
-    const { machines, rows, newest, fingerprint, bytes } = keepCopy(folder, dir, file, withKey, show);
-    const key = keyFile === undefined ? '; not in the backup: keep node.json, too' : `, in ${keyFile}`;
-    const words = [
-      `The backup is in ${file}: it is verified, and signed as a whole.`,
-      facts([
-        ['bytes', bytes],
-        ['machines', machines],
-        ['rows', rowsWords(rows, newest)],
-        ['key', `${fingerprint}${key}`],
-        ['node', isLive ? 'running' : 'stopped'],
-      ]),
-    ].join('\n');
-    const copied = { file, bytes, machines, rows, newest_at: newest ?? null, fingerprint };
-    print({ answer: { ok: true, ...copied, key_file: keyFile ?? null, live: isLive }, words }, json);
+    const show = progressOf('backup');
+    const kept = await askForCopy(dir, show, (folder) => keepCopy(folder, dir, file, withKey, show));
+    const { machines, rows, newest, fingerprint, bytes } = kept;
+    const copied = { bytes, machines, rows, newest_at: newest ?? null, fingerprint, key_file: keyFile };
+    printDone({ ok: true, file, manifest, ...copied }, 'The backup is verified, and its manifest signed.', json);
   },
 });
-
-function rowsWords(rows: number, newest: string | undefined): string {
-  return `${rows}${newest === undefined ? '' : `, the last of ${newest}`}`;
-}
 
 export const restore = command({
   options: {
@@ -84,26 +68,13 @@ export const restore = command({
   more: 'The node goes on with the same key. Rows since the backup are lost: `weir verify --checkpoint` with a signed head from after the backup shows a rollback, as it must. With --heads the node starts with --allow lost-rows alone, and says in each record what it lost. Keys that were revoked since the backup are valid again: revoke them once more.',
   run: async ({ file, data, heads, json }) => {
     const { keyFileOf, restore } = await import('../node/backup.js');
-    const keyFile = keyFileOf(file);
-    const progress = new Progress('restore');
-    const { machines, rows, newest, fingerprint, lost } = restore(
-      { file, dir: data, keyFile, heads },
-      (_what, done, all) => progress.show(all === 0 ? undefined : done / all, 'verified'),
-    );
-    const words = [
-      `The backup is restored in ${data}: it is as the node signed it.`,
-      facts([
-        ['machines', machines],
-        ['rows', rowsWords(rows, newest)],
-        ['key', fingerprint],
-        ...lost.map(({ machine, fromSeq, toSeq }) => ['lost', `rows ${fromSeq} to ${toSeq} of ${machine}`] as const),
-        ['lost', heads === undefined ? 'everything written after that' : undefined],
-        ['start', `weir serve --data ${data}${lost.length === 0 ? '' : ' --allow lost-rows'}`],
-      ]),
-    ].join('\n');
+    const given = { file, dir: data, keyFile: keyFileOf(file), heads };
+    const { machines, rows, newest, fingerprint, lost } = restore(given, progressOf('restore'));
     const missing = lost.map(({ machine, fromSeq: from_seq, toSeq: to_seq }) => ({ machine, from_seq, to_seq }));
     const restored = { data, machines, rows, newest_at: newest ?? null, fingerprint };
-    print({ answer: { ok: true, ...restored, lost: heads === undefined ? null : missing }, words }, json);
+    const start = `weir serve --data ${data}${lost.length === 0 ? '' : ' --allow lost-rows'}`;
+    const said = `The backup is restored, as the node signed it. What was written after it is lost. Start: ${start}`;
+    printDone({ ok: true, ...restored, lost: heads === undefined ? null : missing }, said, json);
   },
 });
 
@@ -124,8 +95,6 @@ export const evict = command({
   run: async ({ owner: named, data, json }) => {
     const { askToEvict } = await import('../node/operator-socket.js');
     const evicted = await askToEvict(resolve(data), named);
-    const { owner, keys, machines, contracts } = evicted;
-    const words = `Evicted ${owner}: ${counted(keys, 'key')} revoked, ${counted(machines, 'machine')} deleted with ${counted(contracts, 'contract')}.`;
-    print({ answer: { ok: true, ...evicted }, words }, json);
+    printDone({ ok: true, ...evicted }, 'The owner is evicted.', json);
   },
 });

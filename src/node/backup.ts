@@ -1,20 +1,19 @@
-// Backups of a data folder: made with or without a running node, verified, and restored into an empty folder.
+// Backups of a data folder: copied by the running node, which has it locked, verified beside it, and restored into an empty folder.
 //
-//   node, or the command itself ─► DIR/weir.copy-x/weir.db ─► chains, operators, signatures verified ─► signed as a whole ─► FILE
-//   FILE, node.json ─► an empty folder ─► the whole, then each record verified ─► left there, or removed as a whole
+//   node ─► DIR/weir.copy-x/weir.db, in pages ─► chains, operators, signatures verified ─► FILE ─► its manifest, signed
+//   FILE, manifest, node.json ─► an empty folder ─► the manifest, then each record verified ─► left there, or removed as a whole
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
-import { signCheckpoint, signText, textHolds } from '../core/record/signing.js';
 import { Failure } from '../core/schema/failure.js';
 import { unreadableFailure } from '../core/schema/text-file.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
+import { checkedManifest, headsOf, manifestFileOf, refuseOtherHeads, signManifest } from './backup-manifest.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './node-context.js';
 import { HeadMark, type MissingRows } from './store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
-import { seal, unseal } from './store/sqlite-seal.js';
 import { verifierOf } from './verifications.js';
 
 export type OnProgress = (what: 'copy' | 'verify', done: number, all: number) => void;
@@ -73,7 +72,7 @@ function refuseWithoutRoom(dir: string): void {
 }
 
 /**
- * Verifies a copy and moves it to its file. The copy's folder is removed in any case.
+ * Verifies a copy and moves it to its file; its manifest is written last. The copy's folder is removed in any case.
  * @param withKey whether the node's key is put beside the file, as `FILE.node.json`
  * @throws Failure `record_broken`, `store_damaged`, `unwritable_folder`
  */
@@ -84,38 +83,38 @@ export function keepCopy(
   withKey: boolean,
   onProgress: OnProgress,
 ): Kept & { readonly bytes: number } {
+  const made: string[] = [];
   try {
     const identity = identityIn(dir, true, undefined, CYCLE_MS);
     const store = openSqliteStore({ dir: folder });
     let kept: Kept;
+    let heads: ReturnType<typeof headsOf>;
     try {
       kept = verified(store, identity, onProgress);
-      signHeads(store, identity);
+      heads = headsOf(store);
     } finally {
       store.close();
     }
-    const copy = join(folder, 'weir.db');
-    seal(copy, folder, (contents) => signText(identity.signer, 'backup', contents));
+    const [copy, manifest] = ['weir.db', 'manifest.json'].map((name) => join(folder, name)) as [string, string];
+    fs.writeFileSync(manifest, signManifest(identity.signer, copy, file, heads), { mode: 0o600 });
     const { size: bytes } = fs.statSync(copy);
-    moved(copy, file);
-    if (withKey) copied(join(dir, 'node.json'), keyFileOf(file));
+    const parts = [
+      [copy, file],
+      ...(withKey ? [[join(dir, 'node.json'), keyFileOf(file)]] : []),
+      [manifest, manifestFileOf(file)],
+    ];
+    for (const [from, to] of parts as [string, string][]) {
+      if (from.startsWith(folder)) moved(from, to);
+      else copied(from, to);
+      made.push(to);
+    }
     return { ...kept, bytes };
+  } catch (error) {
+    for (const path of made) fs.rmSync(path, { force: true });
+    throw error;
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Signs the head of every record, so that a restore with another key or without the last rows is refused. */
-function signHeads(store: SqliteStore, { signer, successions }: Identity): void {
-  const keySince = successions.at(-1)?.cycle ?? 0;
-  for (const { machine, head, last } of [...store.machines()]) {
-    const cycle = Math.max(last?.cycle ?? 0, keySince);
-    if (head.seq > (store.checkpoint(machine.slug)?.seq ?? 0))
-      store.putCheckpoint(signCheckpoint(signer, { machine: machine.slug, ...head, cycle }));
-  }
-  store.commit((failure) => {
-    if (failure !== undefined) throw failure;
-  });
 }
 
 export function keyFileOf(file: string): string {
@@ -132,7 +131,7 @@ interface RestoreOptions {
 
 /**
  * Makes a data folder from a backup, and removes it if it does not verify.
- * @throws Failure `wrong_usage` (not empty), `unreadable_file`, `unwritable_folder`, `record_broken`, `store_damaged`
+ * @throws Failure `wrong_usage` (not empty), `unreadable_file`, `unwritable_folder`, `record_broken`
  */
 export function restore(
   { file, dir: given, keyFile, heads }: RestoreOptions,
@@ -146,9 +145,14 @@ export function restore(
     copied(file, join(dir, 'weir.db'));
     copied(keyFile, join(dir, 'node.json'), `Copy the node.json of the node to ${keyFile}.`);
     const identity = naming(keyFile, () => identityIn(dir, true, undefined, CYCLE_MS));
-    naming(file, () => checkWhole(dir, identity));
-    const store = naming(file, () => openSqliteStore({ dir }));
+    const { signer, successions } = identity;
+    const manifest = checkedManifest(file, join(dir, 'weir.db'), [
+      signer.publicKey,
+      ...successions.map(({ previous }) => previous),
+    ]);
+    const store = openSqliteStore({ dir });
     try {
+      refuseOtherHeads(manifest, store);
       const kept = verified(store, identity, onProgress);
       return { ...kept, lost: heads === undefined ? [] : lostBy(store, heads) };
     } finally {
@@ -168,25 +172,11 @@ function naming<T>(file: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof Failure) || !['unreadable_file', 'store_damaged'].includes(error.code)) throw error;
+    if (!(error instanceof Failure) || error.code !== 'unreadable_file') throw error;
     const { code, why, cause } = error;
     const what = `Nothing was restored: ${file} cannot be read.`;
-    throw new Failure(code, { what, why, fix: 'Give another copy of the file, or an earlier backup.', cause });
+    throw new Failure(code, { what, why, fix: 'Give another copy of the file.', cause });
   }
-}
-
-/** @throws Failure `record_broken` */
-function checkWhole(dir: string, { signer, successions }: Identity): void {
-  const keys = [signer.publicKey, ...successions.map(({ previous }) => previous)];
-  const why = unseal(join(dir, 'weir.db'), dir, (contents, signature) =>
-    keys.some((key) => textHolds(key, 'backup', contents, signature)),
-  );
-  if (why === undefined) return;
-  throw new Failure('record_broken', {
-    what: 'Nothing was restored: the backup is not as the node signed it.',
-    why,
-    fix: 'Give the node.json of the very node, or an earlier backup.',
-  });
 }
 
 function makeFolder(dir: string): void {

@@ -1,6 +1,6 @@
 // Operator commands to a running node, by a socket in the data folder that only its user can open. It is on no port.
 //
-//   weir node backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}
+//   weir node backup ─► DIR/weir.sock ─► POST /backup ─► {"done":640,"all":9000} … {"folder":"/…/weir.copy-x"}, which is there until it hangs up
 //   weir node evict  ─► DIR/weir.sock ─► POST /evict?named=owner_x ─► {"evicted":{"owner":"owner_x","keys":1,"machines":3,"contracts":9}}
 import { once } from 'node:events';
 import * as fs from 'node:fs';
@@ -42,7 +42,7 @@ export async function openOperatorSocket(
 ): Promise<OperatorSocket | undefined> {
   const path = socketIn(dir);
   removeLeftCopies(dir);
-  const without = 'no `weir node evict`, and `weir node backup` needs a stopped node';
+  const without = 'no `weir node evict`, and no `weir node backup`';
   if (Buffer.byteLength(path) > LONGEST_PATH) {
     log.warn({ path }, `the path is too long for a socket: ${without}`);
     return undefined;
@@ -70,9 +70,10 @@ export async function openOperatorSocket(
       if (reply === undefined) return response.writeHead(404).end();
       const { evicted, folder } = reply;
       log.info({ action: folder === undefined ? 'evict' : 'backup', ...(evicted ?? { folder }) }, 'admin action');
-      if (folder !== undefined && response.destroyed) fs.rmSync(folder, { recursive: true, force: true });
       write(reply);
-      return response.end();
+      if (folder === undefined) return response.end();
+      const remove = () => fs.rmSync(folder, { recursive: true, force: true });
+      return response.destroyed ? remove() : response.on('close', remove);
     };
     const failed = (error: Error) => {
       log.warn({ err: error }, `not done: ${asked.url?.split('?', 1)[0]}`);
@@ -113,41 +114,50 @@ function busy(): Failure {
   });
 }
 
-/** @returns the copy's folder; undefined if no such node listens @throws Failure of the node, `node_unreachable` */
-export async function askForCopy(dir: string, onProgress: OnProgress): Promise<string | undefined> {
-  const reply = await askAt(dir, '/backup', ({ done = 0, all = 0 }) => onProgress('copy', done, all));
-  return reply?.folder;
+/**
+ * Makes the node on a data folder copy it. @param keep is given the folder of the copy, which the node removes afterwards
+ * @throws Failure `node_unreachable`, and what the node answers
+ */
+export async function askForCopy<T>(dir: string, onProgress: OnProgress, keep: (folder: string) => T): Promise<T> {
+  for await (const { done = 0, all = 0, folder } of repliesAt(dir, '/backup', 'No backup was made.')) {
+    if (folder !== undefined) return keep(folder);
+    onProgress('copy', done, all);
+  }
+  throw ended();
 }
 
 /** Makes the node on a data folder evict an owner. @throws Failure `node_unreachable`, and what the node answers */
 export async function askToEvict(dir: string, named: string): Promise<Evicted> {
-  const reply = await askAt(dir, `/evict?${new URLSearchParams({ named })}`);
-  if (reply?.evicted !== undefined) return reply.evicted;
-  throw new Failure('node_unreachable', {
-    what: 'No owner was evicted.',
-    why: `No node runs on ${dir}.`,
-    fix: 'Start it with `weir serve --data`, and try again.',
+  const target = `/evict?${new URLSearchParams({ named })}`;
+  for await (const { evicted } of repliesAt(dir, target, 'No owner was evicted.'))
+    if (evicted !== undefined) return evicted;
+  throw ended();
+}
+
+function ended(): Failure {
+  return new Failure('node_unreachable', {
+    what: 'The node ended before it had answered.',
+    fix: 'Start it, and try again.',
   });
 }
 
-/** The node's answer; undefined if none listens or it does not know the target. */
-async function askAt(
-  dir: string,
-  target: string,
-  onProgress: (reply: OperatorReply) => void = () => {},
-): Promise<OperatorReply | undefined> {
+async function* repliesAt(dir: string, target: string, undone: string): AsyncGenerator<OperatorReply> {
   const response = await responseOf(socketIn(dir), target);
-  if (response === undefined || response.statusCode === 404) return undefined;
-  for await (const line of createInterface({ input: response })) {
-    const reply: OperatorReply = JSON.parse(line);
-    if (reply.failure !== undefined) throw new Failure(reply.failure.code, reply.failure);
-    if (reply.done === undefined) return reply;
-    onProgress(reply);
+  if (response === undefined || response.statusCode === 404)
+    throw new Failure('node_unreachable', {
+      what: undone,
+      why: response === undefined ? `No node runs on ${dir}.` : 'A node of a network has its data in Redis.',
+      fix: 'Start it with `weir serve --data`, and try again. The files of a stopped node can be copied.',
+    });
+  try {
+    for await (const line of createInterface({ input: response })) {
+      const reply: OperatorReply = JSON.parse(line);
+      if (reply.failure !== undefined) throw new Failure(reply.failure.code, reply.failure);
+      yield reply;
+    }
+  } finally {
+    response.destroy();
   }
-  throw new Failure('node_unreachable', {
-    what: 'The node ended before it had answered.',
-    fix: 'Try again: a stopped node can be copied, too.',
-  });
 }
 
 function responseOf(socketPath: string, path: string): Promise<IncomingMessage | undefined> {

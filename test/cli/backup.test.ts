@@ -1,9 +1,9 @@
 // A backup of a real node that is written to meanwhile, and what a folder restored from it does.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../node/asking.js';
-import { type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
+import { begin, type Serving, serve, temporaryFolder, weir, weirHere } from './command-line.js';
 
 /** A node with a machine `edge` whose contract moves whenever it is asked to. */
 async function nodeOn(data: string) {
@@ -65,12 +65,13 @@ describe('weir node backup and weir node restore', () => {
       `verify ${join(folder, 'back.ndjson')} --pin ${node.fingerprint} --checkpoint ${head} --json`,
     );
     await again.stop();
-    const modes = [file, `${file}.node.json`, join(restored, 'weir.db'), join(restored, 'node.json')].map(
+    const kept = [file, `${file}.manifest.json`, `${file}.node.json`];
+    const modes = [...kept, join(restored, 'weir.db'), join(restored, 'node.json')].map(
       (path) => statSync(path).mode & 0o777,
     );
     expect({ made, modes, left, fresh: [exported.code, fresh.code] }).toMatchObject({
-      made: { ok: true, machines: 2, live: true, fingerprint: node.fingerprint },
-      modes: [0o600, 0o600, 0o600, 0o600],
+      made: { ok: true, machines: 2, fingerprint: node.fingerprint, manifest: `${file}.manifest.json` },
+      modes: [0o600, 0o600, 0o600, 0o600, 0o600],
       left: ['node.json', 'weir.db', 'weir.db-wal', 'weir.heads', 'weir.pid', 'weir.sock'],
       fresh: [0, 0],
     });
@@ -86,5 +87,35 @@ describe('weir node backup and weir node restore', () => {
     expect(rows.length).toBeGreaterThanOrEqual(2 + 3);
     const { first_broken } = JSON.parse(rollback.out);
     expect([rollback.code, ['tail', 'checkpoint'].includes(first_broken.check)]).toEqual([1, true]);
+  });
+
+  it('leave nothing half where they are killed, and nothing where no node runs', async () => {
+    const folder = temporaryFolder();
+    const [data, file] = [join(folder, 'data'), join(folder, 'weir.backup')] as const;
+    const { node, key, contract } = await nodeOn(data);
+    for (let n = 0; n < 30; n += 1) await flip(node, key, contract);
+    const line = ['node', 'backup', file, '--data', data, '--with-key', '--json'];
+    const parts = () => readdirSync(folder).filter((name) => name.startsWith('weir.backup'));
+    const ends: string[] = [];
+    for (const ms of [250, 350, 450, 550, 700]) {
+      const backup = begin(line);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      backup.child.kill('SIGKILL');
+      await backup.ended;
+      // The manifest is the last: with it the backup is whole.
+      if (parts().includes('weir.backup.manifest.json'))
+        ends.push((await weirHere(['node', 'restore', file, '--data', join(folder, `restored-${ms}`)])).err);
+      for (const name of parts()) rmSync(join(folder, name));
+    }
+    const copies = () => readdirSync(data).filter((name) => name.startsWith('weir.copy-'));
+    while (copies().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await node.stop('SIGKILL');
+    const { code, out } = await weirHere(line);
+    expect([ends.filter((err) => err !== ''), code, JSON.parse(out).code, parts()]).toEqual([
+      [],
+      5,
+      'node_unreachable',
+      [],
+    ]);
   });
 });

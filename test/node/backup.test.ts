@@ -13,13 +13,17 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
+import { signText } from '../../src/core/record/signing.js';
+import { canonicalJson } from '../../src/core/schema/canonical.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
+import { manifestFileOf } from '../../src/node/backup-manifest.js';
+import { identityIn } from '../../src/node/identity.js';
 import { startNode } from '../../src/node/node.js';
 import { openStorage } from '../../src/node/node-storage.js';
 import { openOperatorSocket } from '../../src/node/operator-socket.js';
 import type { Key } from '../../src/node/store/credential-store.js';
 import { sqlite } from '../../src/node/store/sqlite-library.js';
-import { codeOf } from '../failures.js';
+import { codeOf, failureOf } from '../failures.js';
 import { temporaryFolder } from '../left-behind.js';
 
 const nothing = () => {};
@@ -131,117 +135,110 @@ describe('a restored folder', () => {
     const { at, dir, file, keyFile } = places();
     await (await backedUp(dir, file, true)).node.close();
     const bytes = readFileSync(file);
-    const changed = Buffer.from(bytes);
-    changed.write('3', changed.indexOf('"S":') + 4);
-    writeFileSync(at('changed'), changed);
     writeFileSync(at('cut'), bytes.subarray(0, bytes.length - 8192));
     writeFileSync(at('text'), 'no database');
+    copyFileSync(file, at('alone'));
+    for (const name of ['cut', 'text']) copyFileSync(manifestFileOf(file), manifestFileOf(at(name)));
+    writeFileSync(at('bad.json'), '{}');
     mkdirSync(at('full'));
     writeFileSync(at('full/mine'), 'kept');
     await (await nodeIn(at('other'))).node.close();
-    for (const [from, to, key, code, isThere] of [
-      ['changed', 'a', keyFile, 'record_broken', false],
-      ['cut', 'a', keyFile, 'store_damaged', false],
-      ['text', 'a', keyFile, 'store_damaged', false],
-      ['backup', 'a', at('other/node.json'), 'record_broken', false],
-      ['backup', 'a', at('none.json'), 'unreadable_file', false],
-      ['backup', 'full', keyFile, 'wrong_usage', true],
-      ['backup', 'a', keyFile, 'done', true],
+    const refusal = (from: string, to: string, key: string) =>
+      failureOf(() => restore({ file: at(from), dir: at(to), keyFile: key }, nothing));
+    // A backup, a folder, a key, the code, and what or why.
+    for (const [from, to, key, code, words] of [
+      ['cut', 'a', keyFile, 'record_broken', /The file has \d+ bytes, and its manifest says \d+\./],
+      ['text', 'a', keyFile, 'record_broken', /The file has 11 bytes, and its manifest says \d+\./],
+      ['alone', 'a', keyFile, 'unreadable_file', /The manifest of the backup cannot be read\./],
+      ['backup', 'a', at('other/node.json'), 'record_broken', /was signed by another key, or has changed/],
+      ['backup', 'a', at('none.json'), 'unreadable_file', /none\.json cannot be read/],
+      ['backup', 'a', at('bad.json'), 'unreadable_file', /bad\.json cannot be read/],
+      ['none', 'a', keyFile, 'unreadable_file', /none cannot be read/],
+      ['backup', 'full', keyFile, 'wrong_usage', /is not empty/],
     ] as const) {
-      expect([from, to, codeOf(() => restore({ file: at(from), dir: at(to), keyFile: key }, nothing))]).toEqual([
-        from,
-        to,
-        code,
-      ]);
-      expect(existsSync(at(to))).toBe(isThere);
+      const { code: found, what, why, fix } = refusal(from, to, key)!;
+      expect([from, to, found, `${what} ${why}`]).toEqual([from, to, code, expect.stringMatching(words)]);
+      expect(fix).toMatch(/\w/);
+      expect(existsSync(at(to))).toBe(to === 'full');
     }
     expect(readdirSync(at('full'))).toEqual(['mine']);
-    // The copies are gone: what is said is of the files that were given.
-    writeFileSync(at('bad.json'), '{}');
-    for (const [from, key, named] of [
-      ['cut', keyFile, at('cut')],
-      ['text', keyFile, at('text')],
-      ['backup', at('bad.json'), at('bad.json')],
-      ['backup', at('none.json'), at('none.json')],
-      ['none', keyFile, at('none')],
-    ] as const)
-      expect(() => restore({ file: at(from), dir: at('b'), keyFile: key }, nothing)).toThrow(
-        `${named} cannot be read.`,
-      );
+    expect(refusal('backup', 'a', keyFile)).toBe(undefined);
   });
 
   it.each<[what: string, sql: string]>([
     ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 'admin', NULL, 0, 9e15, 0, NULL)"],
-    ['the hash of a key', "UPDATE keys SET hash = 'mine'"],
     ['a count', "UPDATE states SET windows = x'00'"],
     ['a limit', "UPDATE definitions SET text = replace(text, '5', '6')"],
-    ['an owner', "UPDATE machines SET owner = 'me'"],
     ['an answer', 'DELETE FROM commits'],
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON keys BEGIN DELETE FROM keys; END'],
-    ['a table', 'CREATE TABLE mine (x)'],
-    ['what was signed', "UPDATE seal SET contents = replace(contents, '1', '2')"],
-    ['the seal', 'DELETE FROM seal'],
-    ['the table of the seal', 'DROP TABLE seal'],
-    [
-      'an index alone',
-      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX keys_by_expiry ON keys (owner)' WHERE name = 'keys_by_expiry'",
-    ],
+    ['nothing but the order of its pages', 'VACUUM'],
   ])('is not made where somebody changed %s', async (_, sql) => {
     const { at, dir, file, keyFile } = places();
-    const swapped = at('swapped');
     const { node, stored } = await nodeIn(dir);
     stored.credentials.putKey(KEY);
     keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
     await node.close();
-    copyFileSync(file, swapped);
-    const database = new (sqlite())(swapped);
-    database.unsafeMode(true);
+    const whole = readFileSync(file);
+    const database = new (sqlite())(file);
+    database.pragma('journal_mode = DELETE');
     database.exec(sql);
     database.close();
-    expect(codeOf(() => restore({ file: swapped, dir: at('a'), keyFile }, nothing))).toBe('record_broken');
+    expect(codeOf(() => restore({ file, dir: at('a'), keyFile }, nothing))).toBe('record_broken');
     expect(existsSync(at('a'))).toBe(false);
+    const flipped = Buffer.from(whole);
+    flipped[4096 + Math.floor((whole.length - 4096) / 3)]! ^= 1;
+    writeFileSync(file, flipped);
+    expect(failureOf(() => restore({ file, dir: at('a'), keyFile }, nothing))?.why).toMatch(/The digest of the file/);
+    writeFileSync(file, whole);
     expect(codeOf(() => restore({ file, dir: at('b'), keyFile }, nothing))).toBe('done');
-    const restored = new (sqlite())(at('b/weir.db'), { readonly: true });
-    expect(restored.prepare("SELECT name FROM sqlite_schema WHERE name = 'seal'").all()).toEqual([]);
-    expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
-    restored.close();
   });
 
-  it('an index that finds another row than the table holds is made anew', async () => {
+  it('is not made where somebody changed its manifest, or where it has other heads', async () => {
     const { at, dir, file, keyFile } = places();
-    const { node, stored } = await nodeIn(dir);
-    const { hash } = KEY;
-    stored.credentials.putKey(KEY);
-    keepCopy(await copyInFolder(stored, nothing), dir, file, true, nothing);
-    await node.close();
-    const bytes = readFileSync(file);
-    const offsets: number[] = [];
-    for (let byte = bytes.indexOf(hash); byte >= 0; byte = bytes.indexOf(hash, byte + 1)) offsets.push(byte);
-    // The table, and the index by the hash.
-    expect(offsets).toHaveLength(2);
-    const found = offsets.map((byte, n) => {
-      const forged = Buffer.from(bytes);
-      forged.write('b'.repeat(64), byte);
-      writeFileSync(at(`forged-${n}`), forged);
-      const code = codeOf(() => restore({ file: at(`forged-${n}`), dir: at(`back-${n}`), keyFile }, nothing));
-      if (code !== 'done') return code;
-      const database = new (sqlite())(at(`back-${n}/weir.db`), { readonly: true });
-      const byHash = database.prepare('SELECT id FROM keys WHERE hash = ?');
-      const ids = ['a', 'b'].map((of) => byHash.all(of.repeat(64)).length);
-      database.close();
-      return ids;
-    });
-    expect(found).toContainEqual([1, 0]);
-    expect(found).toContainEqual('record_broken');
+    await (await backedUp(dir, file, true)).node.close();
+    const path = manifestFileOf(file);
+    const whole = readFileSync(path, 'utf8');
+    const { signature: _, ...body } = JSON.parse(whole);
+    const { signer } = identityIn(dir, true, undefined, 3_600_000);
+    const signed = (changes: object) => {
+      const changed = { ...body, ...changes };
+      return JSON.stringify({ ...changed, signature: signText(signer, 'backup', canonicalJson(changed)) });
+    };
+    const edge = { ...body.heads.edge, hash: 'a'.repeat(64) };
+    const { edge: _gone, ...others } = body.heads;
+    for (const [text, why] of [
+      [whole.replace(/"sha256":"./, '"sha256":"x'), /was signed by another key, or has changed/],
+      [whole.replace('"seq":4', '"seq":3'), /was signed by another key, or has changed/],
+      [whole.replace('"edge"', '"edgy"'), /was signed by another key, or has changed/],
+      [whole.slice(0, -20), /is not as a node writes it/],
+      ['{}', /is not as a node writes it: .*required/],
+      [
+        signed({ heads: { ...body.heads, edge } }),
+        /The record of edge ends with row 4, .*; in its manifest it ends with row 4, a{64}/,
+      ],
+      [signed({ heads: others }), /The record of edge ends with row 4, .*; in its manifest it is not there/],
+      [
+        signed({ heads: { ...body.heads, lost: edge } }),
+        /The record of lost is not there; in its manifest it ends with row 4/,
+      ],
+    ] as const) {
+      writeFileSync(path, text);
+      const { code, why: found } = failureOf(() => restore({ file, dir: at('a'), keyFile }, nothing))!;
+      expect([code, found]).toEqual(['record_broken', expect.stringMatching(why)]);
+      expect(existsSync(at('a'))).toBe(false);
+    }
+    writeFileSync(path, signed({}));
+    expect(codeOf(() => restore({ file, dir: at('a'), keyFile }, nothing))).toBe('done');
   });
 
   it('follows no link that somebody planted', async () => {
     const { at, dir, file, keyFile } = places();
     const mine = at('mine');
     writeFileSync(mine, 'kept');
-    for (const planted of [`${file}.part`, `${keyFile}.part`, keyFile, file]) symlinkSync(mine, planted);
+    const made = [file, keyFile, manifestFileOf(file)];
+    for (const planted of made) symlinkSync(mine, planted);
     await (await backedUp(dir, file, true)).node.close();
     expect([readFileSync(mine, 'utf8'), lstatSync(mine).mode & 0o777]).toEqual(['kept', 0o644]);
-    for (const made of [file, keyFile]) expect(lstatSync(made).mode & 0o170777).toBe(0o100600);
+    for (const path of made) expect(lstatSync(path).mode & 0o170777).toBe(0o100600);
   });
 });

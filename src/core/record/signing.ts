@@ -87,7 +87,7 @@ export function cutHolds(cut: Cut, publicKey: KeyObject): boolean {
 }
 
 /**
- * The hash of a row, which covers its content with `signed_by`; the contents of a backup (store/sqlite-seal.ts); the nonce of a
+ * The hash of a row, which covers its content with `signed_by`; the manifest of a backup (node/backup-manifest.ts); the nonce of a
  * party that wants a proof of possession of the key. A signature is valid for its text and purpose only.
  */
 type Purpose = 'row' | 'backup' | 'node-proof';
