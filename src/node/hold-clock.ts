@@ -22,9 +22,9 @@ export function holdClock(clock: WallClock, newestCycle: number): void {
   clock.notBefore(newestMs);
 }
 
-/** The newest cycle of a row, a signed head or a window; 0 for an empty store. Reads every contract. */
+/** The newest cycle of an answer, a row, a signed head or a window; 0 for an empty store. Reads every contract. */
 export function newestCycleOf(store: Store): number {
-  let newest = 0;
+  let newest = store.lastCycle;
   for (const { machine, contracts, last } of store.machines()) {
     newest = Math.max(newest, last?.cycle ?? 0, store.checkpoint(machine.slug)?.cycle ?? 0);
     for (const { image, state } of contracts) {

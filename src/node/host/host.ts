@@ -326,7 +326,7 @@ export class Host {
 
   /** Restores machines and contracts from the store; what became due meanwhile fires in its own cycle. */
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
-    let newest = 0;
+    let newest = this.#store.lastCycle;
     for (const { machine: image, contracts, head, last } of this.#store.machines()) {
       const machine = new Machine(image, this.#newContext(), head, last);
       newest = Math.max(newest, last?.cycle ?? 0);

@@ -140,7 +140,8 @@ export class LocalRegistry implements Registry {
   }
 
   async tick(cycle: number): Promise<void> {
-    const { host, ownership, credentials, clock } = this.#context;
+    const { host, ownership, credentials, clock, store } = this.#context;
+    store.noteCycle(cycle);
     if (host.failure !== undefined) return;
     this.#retention.sign(cycle);
     this.#retention.cut(cycle);
@@ -149,7 +150,8 @@ export class LocalRegistry implements Registry {
   }
 
   async start(lost: readonly MissingRows[]): Promise<void> {
-    const { host } = this.#context;
+    const { host, store, clock } = this.#context;
+    store.noteCycle(clock.cycle());
     for (const { machine: slug, toSeq } of lost) {
       const machine = host.machines.get(slug);
       if (machine !== undefined) host.noteLoss(machine, toSeq);

@@ -4,7 +4,7 @@
 //   commit    weir.db-wal written, synced ─► weir.heads written ─► answers            the mark is never ahead of what was durable
 //                                                  └─ synced, in the background       and survives the process at once
 //
-//   weir.heads   one slot of 96 bytes for each machine, in order of its first row; one without a slug, for the commits
+//   weir.heads   one slot of 96 bytes for each machine, in order of its first row; one for the commits, one for the running cycle
 //   slot         seq of the last row (8) | length of the slug (1) | slug | zeros | CRC-32 of the bytes before (4)
 //
 // After a power failure the mark may lack the rows of the last few milliseconds. A torn slot counts as none.
@@ -21,8 +21,11 @@ export interface MissingRows {
   readonly toSeq: number;
 }
 
-/** The slug of the slot for commits: no machine has it. */
+/** The slugs of slots that are not of machines: no machine has them. */
 const COMMITS = '';
+const CYCLE = '?';
+
+const isOfMachine = (slug: string) => slug !== COMMITS && slug !== CYCLE;
 
 export class HeadMark {
   readonly #file: number;
@@ -40,7 +43,7 @@ export class HeadMark {
     const bytes = fs.readFileSync(this.#file);
     for (let slot = 0; (slot + 1) * SLOT_BYTES <= bytes.length; slot += 1) {
       const head = readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES));
-      if (head?.seq === 0 && head.machine !== COMMITS) {
+      if (head?.seq === 0 && isOfMachine(head.machine)) {
         this.#free.push(slot);
         continue;
       }
@@ -50,14 +53,14 @@ export class HeadMark {
   }
 
   get machines(): string[] {
-    return [...this.#marked].flatMap(([machine, { seq }]) => (machine === COMMITS || seq === 0 ? [] : [machine]));
+    return [...this.#marked].flatMap(([machine, { seq }]) => (isOfMachine(machine) && seq > 0 ? [machine] : []));
   }
 
   /** Rows in the mark but not in the database. @param seqOf the last seq of a machine, 0 for none */
   missing(seqOf: (machine: string) => number): MissingRows[] {
     const missing: MissingRows[] = [];
     for (const [machine, { seq: toSeq }] of this.#marked) {
-      if (machine === COMMITS) continue;
+      if (!isOfMachine(machine)) continue;
       const seq = toSeq === 0 ? 0 : seqOf(machine);
       if (seq < toSeq) missing.push({ machine, fromSeq: seq + 1, toSeq });
     }
@@ -70,6 +73,20 @@ export class HeadMark {
 
   noteCommit(number: number): void {
     this.#pending.set(COMMITS, number);
+  }
+
+  /** The last cycle in which the process may have answered; 0 for none. */
+  get cycle(): number {
+    return this.#marked.get(CYCLE)?.seq ?? 0;
+  }
+
+  /** Not synced: after a power failure an earlier cycle stays. One that cannot be written does, too. */
+  noteCycle(cycle: number): void {
+    try {
+      this.#put(CYCLE, cycle);
+    } catch {
+      // The next cycle is written in its turn.
+    }
   }
 
   isBehind(machine: string, seq: number): boolean {

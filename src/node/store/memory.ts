@@ -33,6 +33,7 @@ interface MemoryStoreOptions {
 /** Stores images and rows without copying: the caller must not change them afterwards. */
 export class MemoryStore implements Store {
   readonly answers = new MemoryAnswers();
+  lastCycle = 0;
   readonly #failCommits: () => boolean;
   readonly #keepsStates: boolean;
   readonly #shelves = new Map<string, Shelf>();
@@ -43,6 +44,10 @@ export class MemoryStore implements Store {
   constructor({ failCommits = () => false, keepsStates = true }: MemoryStoreOptions = {}) {
     this.#failCommits = failCommits;
     this.#keepsStates = keepsStates;
+  }
+
+  noteCycle(cycle: number): void {
+    this.lastCycle = cycle;
   }
 
   machines(): Iterable<StoredMachine> {

@@ -45,6 +45,14 @@ export class SqliteStore extends SqliteRecords implements Store {
   /** By contract id, once written: a lookup takes half as long as the update of a state. */
   readonly #numbers = new Map<string, number>();
 
+  get lastCycle(): number {
+    return this.mark.cycle;
+  }
+
+  noteCycle(cycle: number): void {
+    this.mark.noteCycle(cycle);
+  }
+
   /** Holds one machine at a time. Contracts with the same definition share one object. */
   *machines(): Generator<StoredMachine> {
     const definitions = new Map<number, ContractDefinition>();

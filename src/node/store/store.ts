@@ -83,6 +83,10 @@ export interface RecordReader {
 export interface Store extends RecordReader {
   /** Written in the same transactions. */
   readonly answers: KeptAnswers;
+  /** As last noted, by this process or one before that was killed; 0 for none. */
+  readonly lastCycle: number;
+  /** Called in each cycle before its answers. */
+  noteCycle(cycle: number): void;
   /** In order of slug; contracts in order of creation. */
   machines(): Iterable<StoredMachine>;
   keys(contractId: string): Iterable<ContractState>;
