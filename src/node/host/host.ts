@@ -324,7 +324,7 @@ export class Host {
     this.#changes.next({ kind: 'machine_deleted', machine });
   }
 
-  /** Restores machines and contracts from the store; what became due meanwhile fires in its own cycle. */
+  /** Restores machines and contracts from the store. What became due meanwhile fires in its own cycle once the clock runs. */
   #revive(holdClock: (newestCycle: number) => void = () => {}): void {
     let newest = this.#store.lastCycle;
     for (const { machine: image, contracts, head, last } of this.#store.machines()) {
@@ -355,7 +355,6 @@ export class Host {
       }
     }
     holdClock(newest);
-    for (const { context } of this.machines.values()) context.wakes.catchUp(this.#clock.cycle());
     this.commit();
   }
 
