@@ -225,14 +225,13 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   const ranges = { ...found.ranges, limit, spanMs, otherMs: widened(found.ranges.otherMs, byMs) };
   const mostMs = Math.max(TOLERANCE_MS, found.violationMs);
   const rounded = roundedOf(found, evidence, mostMs, spans);
-  const shown: Record<string, Parameter> = {
-    limit: { ...ranges.limit, value: rounded.limit },
-    [isByToken(structure) ? 'token_ms' : 'window_ms']: {
+  const shown: Record<string, Parameter> = { limit: { ...ranges.limit, value: rounded.limit } };
+  if (!structure.isInFlight)
+    shown[isByToken(structure) ? 'token_ms' : 'window_ms'] = {
       ...ranges.spanMs,
       value: rounded.spanMs,
       ...(pieces.length > 1 && { pieces }),
-    },
-  };
+    };
   if (structure.part !== undefined)
     shown['part'] = { least: structure.part, most: structure.part, value: structure.part };
   if (structure.capacity !== undefined) {

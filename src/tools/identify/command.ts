@@ -78,7 +78,7 @@ export const identify = command({
     ['identify --client -- curl --retry 3 {url}', 'how a program retries'],
   ],
   more:
-    'A rule is named if some counting order explains every answer by it, refusals by chance would hardly give them, and no other known rule ' +
+    'A rule is named if some counting order explains every answer by it, chance would hardly give them, and no other known rule ' +
     'explains them with any parameters that were found. This is no proof: another rule may behave alike. On a busy machine, and for a block with a limit near the budget, often no rule ' +
     'is named. Before you rely on a name, compare the scenario that it writes with weir load. Exit codes: 0 named, or several remain; 3 no rule or policy was found; 4 never limited, or the answers say too little.',
   run: async (given) => {

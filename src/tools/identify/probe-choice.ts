@@ -49,8 +49,6 @@ const MOST_FRUITLESS = 4;
 const NARROWER = 0.9;
 const MOST_DISTINGUISHED = 4;
 const DISTINGUISHING = 'what distinguishes them';
-/** An explanation of fewer answers, or one that has predicted no probe yet, is confirmed before it is named; a rare one always. */
-const FEW_ANSWERS = 100;
 /** Series that repeat what is expected, until the answers test what explains them. */
 const MOST_SERIES = 3;
 
@@ -65,7 +63,6 @@ export class Choices {
   #spans: ReadonlyMap<string, number> = new Map();
   #distinguished = 0;
   #series = 0;
-  #hasPredicted = false;
 
   constructor(options: InvestigationOptions) {
     this.#options = options;
@@ -104,7 +101,6 @@ export class Choices {
     });
     this.#spans = new Map(alive.map(({ best }) => [best.structure.id, best.parameters.spanMs]));
     if (ids !== this.#last.ids) this.#series = 0;
-    this.#hasPredicted = ids === this.#last.ids && (this.#hasPredicted || this.#asked !== undefined);
     if (isMoved || ids !== this.#last.ids || width < NARROWER * this.#last.width) {
       this.#last = { ids, width };
       this.#fruitless = 0;
@@ -121,10 +117,7 @@ export class Choices {
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming(state: InvestigationState): Choice | undefined {
     const { alive, evidence, left } = state;
-    // There are many rare rules, and one of them may come near to what is none.
-    const isRare = alive.some(({ best }) => best.structure.isFine);
-    const isEnough = alive.length === 1 && this.#hasPredicted && !isRare && evidence.seen.length >= FEW_ANSWERS;
-    const leastSeries = isEnough ? 0 : 1;
+    const leastSeries = alive.length === 1 ? 0 : 1;
     const most = alive.some(({ best }) => isTested(best, evidence)) ? leastSeries : MOST_SERIES;
     if (alive.length === 0 || this.#series >= most) return undefined;
     this.#series += 1;

@@ -1,18 +1,22 @@
 // How well the answers test a rule that explains them. Pure.
 //
-//   by chance      each volley would have to refuse as many as the rule does: bits count how unlikely that is, over the whole run
-//   a fitted rule  its numbers were chosen by these answers: each costs bits
+//   bits           how unlikely it is that a stranger answers each volley as the rule predicts, over the whole run
+//   strangers      refuse by chance   each request with the same probability
+//                  open and close     admit all until one is refused, refuse all until one is admitted; when is by chance
+//   a fitted rule  its numbers were chosen by these answers, and it was chosen among many: both cost bits
+//
+// A rule of which the nearest stranger would give the same answers claims more than was seen.
 import { copyOf } from '../../core/limiter/rule/rule.js';
 import { uncheckedRule } from '../../core/limiter/rule/rule-definition.js';
-import { log } from '../../core/math/elementary.js';
+import { exp, log } from '../../core/math/elementary.js';
 import { countedWithin, type Evidence, type Seen, volleysIn } from './evidence.js';
 import type { Investigated } from './explanations.js';
 import type { Fitted } from './fit.js';
 import type { Hypothesis } from './structure.js';
 import { BASE_MS, TOLERANCE_MS } from './violation.js';
 
-/** Chance alone explains the answers as well once in 2^12 times. */
-const LEAST_BITS = 12;
+/** A stranger answers so once in 2^13 times, for each of the 2^7 rules. */
+const LEAST_BITS = 20;
 const BITS_OF_A_NUMBER = 8;
 
 /** Nothing is named unless the answers test a part of what explains them. */
@@ -28,64 +32,106 @@ export function isTested(hypothesis: Hypothesis, evidence: Evidence): boolean {
   return bitsOver(hypothesis, evidence) >= LEAST_BITS;
 }
 
-/** How unlikely refusals by chance are answered as the rule predicts, in bits, less what its own numbers explain. */
+/** How unlikely the nearest stranger answers as the rule predicts, in bits, less what the numbers of the rule explain. */
 function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
-  const decided = evidence.seen.filter(({ decision }) => decision !== 'unknown');
-  const share = decided.filter(({ decision }) => decision === 'limited').length / decided.length;
   const { has, isInFlight } = hypothesis.structure;
-  let bits = -BITS_OF_A_NUMBER * ((isInFlight ? 1 : 2) + has.length);
-  for (const { key } of evidence.keys)
-    for (const { n, least, most } of countsOf(
+  const decided = evidence.seen.filter(({ decision }) => decision !== 'unknown');
+  const counts = evidence.keys.flatMap(({ key }) => [
+    ...countsOf(
       hypothesis,
       decided.filter((one) => one.key === key),
       evidence,
-    ))
-      bits -= log(likelihood(n, least, most, share)) / BIT;
-  return bits;
+    ),
+  ]);
+  const bits = [byChance(counts), openingAndClosing(counts)].map((stranger) =>
+    counts.reduce((sum, count) => sum - log(likelihood(count, stranger)) / BIT, 0),
+  );
+  return Math.min(...bits) - BITS_OF_A_NUMBER * ((isInFlight ? 1 : 2) + has.length);
 }
 
 const BIT = log(2);
 
-/** Of a volley of `n`, how many the rule admits. */
+/** Of a volley of `n`, how many were admitted, and how many the rule admits. */
 interface Count {
   readonly n: number;
+  readonly admitted: number;
   readonly least: number;
   readonly most: number;
+  /** The volley before ended with a refusal. */
+  readonly isClosed: boolean;
+}
+
+/** The probability that it admits this many of a volley. */
+type Stranger = (count: Count, admitted: number) => number;
+
+/** Half a case more of each kind: nothing is certain. */
+const shareOf = (some: number, all: number) => (some + 0.5) / (all + 1);
+
+function byChance(counts: readonly Count[]): Stranger {
+  const sum = (of: (count: Count) => number) => counts.reduce((all, count) => all + of(count), 0);
+  const share = shareOf(
+    sum(({ admitted }) => admitted),
+    sum(({ n }) => n),
+  );
+  return ({ n }, admitted) => {
+    let logarithm = admitted * log(share) + (n - admitted) * log(1 - share);
+    for (let k = 1; k <= Math.min(admitted, n - admitted); k += 1) logarithm += log((n - k + 1) / k);
+    return exp(logarithm);
+  };
+}
+
+/** Which part of a volley it admits before it closes is by chance, too. */
+function openingAndClosing(counts: readonly Count[]): Stranger {
+  const share = (of: (count: Count) => boolean, is: (count: Count) => boolean) => {
+    const all = counts.filter(of);
+    return shareOf(all.filter(is).length, all.length);
+  };
+  const isWhole = ({ n, admitted }: Count) => admitted === n;
+  const open = share(({ isClosed }) => !isClosed, isWhole);
+  const closed = share(({ isClosed }) => isClosed, isWhole);
+  const none = share(
+    (one) => one.n > 1 && !isWhole(one),
+    ({ admitted }) => admitted === 0,
+  );
+  return ({ n, isClosed }, admitted) => {
+    const whole = isClosed ? closed : open;
+    if (admitted === n) return whole;
+    return (1 - whole) * (n === 1 ? 1 : admitted === 0 ? none : (1 - none) / (n - 1));
+  };
+}
+
+function likelihood(count: Count, stranger: Stranger): number {
+  let sum = 0;
+  for (let admitted = count.least; admitted <= count.most; admitted += 1) sum += stranger(count, admitted);
+  return Math.max(1e-300, Math.min(1, sum));
 }
 
 function* countsOf({ structure, parameters }: Hypothesis, own: readonly Seen[], evidence: Evidence): Generator<Count> {
   const rule = uncheckedRule(structure.definition(parameters));
   const state = rule.fresh(0);
   const shiftMs = BASE_MS + parameters.shiftMs;
-  let nowMs = -Infinity;
+  const returnedMs = ({ answeredMs }: Seen) => answeredMs - evidence.shortestMs / 2 + shiftMs;
+  let [nowMs, isClosed] = [-Infinity, false];
   for (const volley of volleysIn([...own].sort((a, b) => a.sentMs - b.sentMs))) {
-    const within = volley.map((one) => countedWithin(one, evidence));
+    const n = volley.length;
+    const admitted = volley.filter(({ decision }) => decision === 'admitted');
+    const isRefused = admitted.length < n;
+    // What is in flight takes as long as its work: only a refusal says until when.
+    const prompt = volley.filter(({ decision }) => !structure.isInFlight || !isRefused || decision === 'limited');
+    const within = prompt.map((one) => countedWithin(one, evidence));
     const fromMs = Math.max(nowMs, Math.min(...within.map(([first]) => first)) - TOLERANCE_MS + shiftMs);
     const toMs = Math.max(fromMs, Math.max(...within.map(([, last]) => last)) + TOLERANCE_MS + shiftMs);
     const roomAt = (ms: number) => rule.remaining(copyOf(state), ms);
     const [early, late] = [roomAt(fromMs), roomAt(toMs)];
-    const n = volley.length;
-    const admitted = volley.filter(({ decision }) => decision === 'admitted');
-    const isRefused = admitted.length < n;
     // Within a volley, some may return before the others are counted.
-    const rooms = [admitted.length, Math.min(n, early), Math.min(n, late)];
-    yield { n, least: Math.min(...rooms), most: Math.max(...rooms) };
+    const isBack = structure.isInFlight && admitted.some((one) => returnedMs(one) <= toMs);
+    const rooms = [admitted.length, ...[early, isBack ? n : late].map((room) => Math.min(n, room))];
+    yield { n, admitted: admitted.length, least: Math.min(...rooms), most: Math.max(...rooms), isClosed };
+    isClosed = isRefused;
     const middleMs = (fromMs + toMs) / 2;
     const room = roomAt(middleMs);
     nowMs = room < admitted.length ? toMs : isRefused && room > admitted.length ? fromMs : middleMs;
-    for (const { answeredMs } of admitted)
-      rule.decide(state, nowMs, 1, structure.isInFlight ? answeredMs - evidence.shortestMs / 2 + shiftMs - nowMs : 0);
+    for (const one of admitted) rule.decide(state, nowMs, 1, structure.isInFlight ? returnedMs(one) - nowMs : 0);
     for (let k = admitted.length; k < n && rule.remaining(state, nowMs) < 1; k += 1) rule.decide(state, nowMs, 1, 0);
   }
-}
-
-/** That chance refuses each of `n` with this share, and admits from `least` to `most` of them. */
-function likelihood(n: number, least: number, most: number, share: number): number {
-  let one = (1 - share) ** n;
-  let sum = 0;
-  for (let refused = 0; refused <= n - least; refused += 1) {
-    if (refused >= n - most) sum += one;
-    one *= ((n - refused) / (refused + 1)) * (share / (1 - share));
-  }
-  return Math.max(1e-300, Math.min(1, sum));
 }

@@ -91,6 +91,10 @@ it.each([
   expect(answered(0, [...of], true)).toMatchObject({ verdict, rules: [] });
 });
 
+it('says of a limit on what is in flight no window', () => {
+  expect(answered(0, [inFlight]).rules.map(({ parameters }) => Object.keys(parameters))).toEqual([['limit']]);
+});
+
 it.each([
   ['is the one that the rule has', answered(0, [fixed], false, 2), []],
   ['is another one', answered(0, [fixed], false, 10), [{ name: 'limit', claims: 10, seen: 2 }]],

@@ -1,10 +1,12 @@
 // Limiters drawn at random, in virtual time, behind latency and jitter. WEIR_CASES=500 looks at as many, and prints the table.
 import { expect, it } from 'vitest';
-import { few } from '../../draws.js';
+import { few, isAll } from '../../draws.js';
 import { confusionTable, identified } from './confusion.js';
 
-const CASES = Number(process.env['WEIR_CASES'] ?? 1);
-const FIRST = Number(process.env['WEIR_FIRST'] ?? 5);
+const CASES = Number(process.env['WEIR_CASES'] ?? (isAll ? 60 : 1));
+const FIRST = Number(process.env['WEIR_FIRST'] ?? 720_000);
+/** Behind as much jitter as a token takes, no rule is named. */
+const LEAST_NAMED = 0.95;
 
 /** Limiters with a grid of their own: the spans that explain their answers lie in pieces. */
 const IN_PIECES = [315, 210090, 340, 312, 338, 731];
@@ -15,6 +17,8 @@ it('gives no limiter the name of another, and the interval of a span holds it', 
   const seeds = Array.from({ length: CASES }, (_, k) => FIRST + k);
   const cases = [...seeds, ...few(IN_PIECES, 2), ...few(NEAR_OTHERS, 1)].map(identified);
   if (process.env['WEIR_CASES'] !== undefined) process.stdout.write(`${confusionTable(cases)}\n`);
+  const named = cases.filter(({ named, truth }) => named === truth.family);
+  expect(named.length).toBeGreaterThanOrEqual(Math.floor(LEAST_NAMED * cases.length));
   expect(cases.filter(({ isWrong }) => isWrong).map(({ seed }) => seed)).toEqual([]);
   expect(cases.filter(({ isOutside }) => isOutside).map(({ seed }) => seed)).toEqual([]);
 });
