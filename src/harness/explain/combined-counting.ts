@@ -4,6 +4,7 @@
 //   and    all admit                                         refused: by at least one; each member is charged, or none
 import { membersOf, type RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { ALWAYS, type Counted, type RuleCounting, type Span } from './counting.js';
+import { atOnce } from './span.js';
 
 const NOT_YET: Span = { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY };
 
@@ -53,16 +54,16 @@ function combined(members: readonly RuleCounting[], admissions: Ways, refusals: 
   const isOrdered = holding.every(({ holds }) => holds === 'in order') && admissions.length === 1;
   const holds = holding.length === 0 ? 'none' : isOrdered ? 'in order' : 'in any order';
 
-  const asked = (k: number, state: unknown, span: Span, part: Part, released: Span, n: number): Counted<unknown>[] => {
-    if (part === 'admits') return members[k]!.admit(state, span, released, n);
-    if (part === 'is not asked') return [{ state, at: span, released: span }];
-    return members[k]!.refuse(state, span, part === 'refuses', n);
-  };
   const narrowed = (states: States, span: Span, parts: readonly Part[], released: Span, n: number) => {
     let found: Counted<States>[] = [{ state: [], at: span, released: NOT_YET }];
     parts.forEach((part, k) => {
+      const [member, own] = [members[k]!, states[k]];
+      const asked = (at: Span): Counted<unknown>[] => {
+        if (part === 'admits') return member.admit(own, at, released, n);
+        return part === 'is not asked' ? [atOnce(own, at)] : member.refuse(own, at, part === 'refuses', n);
+      };
       found = found.flatMap((before) =>
-        asked(k, states[k], before.at, part, released, n).map((one) => ({
+        asked(before.at).map((one) => ({
           state: [...before.state, one.state],
           at: one.at,
           released: {

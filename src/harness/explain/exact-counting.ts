@@ -55,10 +55,9 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Rul
     const earlier = copyOf(state);
     return rule.decide(earlier, tMs - earlyMs, n, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
   };
-  /** Rules are monotonic in time: if both ends of a span lead to one state, so does all of it. */
   const each = (span: Span, ask: (tMs: number) => Admitted | undefined): Counted<State>[] => {
     const found = new Map<string, Counted<State>>();
-    const at = (tMs: number): string => {
+    bisected(span, searchStepMs, (tMs) => {
       const one = ask(tMs);
       if (one === undefined) return '';
       const key = keyOf(one.state, tMs);
@@ -73,15 +72,7 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Rul
         },
       });
       return key;
-    };
-    const between = (from: number, first: string, to: number, last: string): void => {
-      if (first === last || to - from <= searchStepMs) return;
-      const middle = from + Math.max(1, Math.floor((to - from) / searchStepMs / 2)) * searchStepMs;
-      const key = at(middle);
-      between(from, first, middle, key);
-      between(middle, key, to, last);
-    };
-    between(span.from, at(span.from), span.to, span.to > span.from ? at(span.to) : '');
+    });
     return [...found.values()];
   };
   const known = (state: unknown, tMs: number): State => ({ rule: atAnyTime(state), key: keyOf(state, tMs) });
@@ -103,6 +94,18 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Rul
     key: (state) => (state as State).key,
     join: () => undefined,
   };
+}
+
+/** Rules are monotonic in time: if both ends of a span lead to one state, so does all of it. */
+function bisected({ from, to }: Span, stepMs: number, at: (tMs: number) => string): void {
+  const between = (least: number, first: string, most: number, last: string): void => {
+    if (first === last || most - least <= stepMs) return;
+    const middle = least + Math.max(1, Math.floor((most - least) / stepMs / 2)) * stepMs;
+    const key = at(middle);
+    between(least, first, middle, key);
+    between(middle, key, most, last);
+  };
+  between(from, at(from), to, to > from ? at(to) : '');
 }
 
 interface State {

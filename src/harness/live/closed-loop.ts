@@ -29,7 +29,7 @@ export async function closedLoop(connection: Connection, connections: number, cy
 function sendingOf(stage: Stage, connection: Connection, connections: number, cycles: number): Sending {
   const { clock, firstCycle, inFlight, observer } = stage;
   const endMs = startOf(firstCycle + cycles, clock.cycleMs);
-  const running: autocannon.Instance[] = [];
+  const running: ReturnType<typeof saturate> = [];
   let isStopped = false;
   let underWay = 0;
   const isOver = () => isStopped || clock.now() >= endMs;
@@ -51,10 +51,10 @@ function sendingOf(stage: Stage, connection: Connection, connections: number, cy
     start: () =>
       void clock.agenda.at(startOf(firstCycle, clock.cycleMs), Rank.arrival, () => {
         if (isStopped) return;
-        const request = inFlight.requestOf(0);
-        running.push(
-          ...instancesOf(connection, connections, request, (client) => follow(client as unknown as Client, drive)),
-        );
+        const setupClient = (client: autocannon.Client) => follow(client as unknown as Client, drive);
+        const options = { duration: LONGEST_S, sampleInt: SAMPLE_MS, setupClient };
+        running.push(...saturate(connection, inFlight.requestOf(0), connections, options));
+        for (const one of running) one.catch(() => {});
       }),
     stop: () => {
       isStopped = true;
@@ -67,30 +67,26 @@ function sendingOf(stage: Stage, connection: Connection, connections: number, cy
 const LONGEST_S = 1e6;
 const SAMPLE_MS = 50;
 
-function instancesOf(
-  { endpoint, others, timeoutMs }: Connection,
-  connections: number,
+/** autocannon at each origin, which shares the connections. It can be awaited, and stopped before its end. */
+export function saturate(
+  { endpoint, others, timeoutMs }: Pick<Connection, 'endpoint' | 'others' | 'timeoutMs'>,
   { method, path, headers, body }: PoolRequest,
-  setupClient: (client: autocannon.Client) => void,
-): autocannon.Instance[] {
+  connections: number,
+  more: Partial<autocannon.Options>,
+): (autocannon.Instance & Promise<autocannon.Result>)[] {
   const origins = [endpoint, ...others].map(({ origin }) => origin);
-  return origins.map((origin) =>
-    autocannon(
-      {
-        url: origin + path,
-        method: method as 'POST',
-        headers: { ...headers },
-        ...(body === undefined ? {} : { body }),
-        connections: Math.max(1, Math.floor(connections / origins.length)),
-        duration: LONGEST_S,
-        // The run bounds the time of a request itself.
-        timeout: Math.ceil(timeoutMs / 1000) + 1,
-        sampleInt: SAMPLE_MS,
-        setupClient,
-      },
-      () => {},
-    ),
-  );
+  return origins.map((origin) => {
+    const options = {
+      url: origin + path,
+      method: method as 'POST',
+      headers: { ...headers },
+      ...(body === undefined ? {} : { body }),
+      connections: Math.max(1, Math.floor(connections / origins.length)),
+      // The run bounds the time of a request itself.
+      timeout: Math.ceil(timeoutMs / 1000) + 1,
+    };
+    return autocannon({ ...options, ...more }) as unknown as autocannon.Instance & Promise<autocannon.Result>;
+  });
 }
 
 /** A connection of autocannon, with what its documentation does not name. */

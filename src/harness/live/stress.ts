@@ -6,10 +6,11 @@
 //
 // A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import autocannon from 'autocannon';
+import type autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
+import { saturate } from './closed-loop.js';
 import type { Connection } from './connection.js';
 import type { EmbeddedNode } from './embedded-node.js';
 import type { PoolRequest } from './http-pool.js';
@@ -146,24 +147,12 @@ async function figuresOf(route: StressedRoute, saturated: Saturated): Promise<Ro
 
 async function roundOf(route: StressedRoute, seconds: number, saturated: Saturated): Promise<Round> {
   const { connection, node, connections, workers, signal } = saturated;
-  const { method, path, headers, body } = requestOf(route, saturated);
   const before = performance.eventLoopUtilization();
   const nodeBefore = node?.utilization();
-  const nodes = [connection.endpoint, ...connection.others];
-  const runs = nodes.map(({ origin }) =>
-    autocannon({
-      url: origin + path,
-      method: method as 'POST',
-      headers: { ...headers },
-      ...(body === undefined ? {} : { body }),
-      connections: Math.ceil(connections / nodes.length),
-      duration: seconds,
-      timeout: Math.max(1, Math.ceil(connection.timeoutMs / 1000)),
-      ...(workers > 0 ? { workers } : {}),
-    }),
-  );
+  const options = { duration: seconds, ...(workers > 0 ? { workers } : {}) };
+  const runs = saturate(connection, requestOf(route, saturated), connections, options);
   const stop = () => {
-    for (const run of runs) (run as unknown as autocannon.Instance).stop();
+    for (const run of runs) run.stop();
   };
   signal?.addEventListener('abort', stop);
   try {

@@ -40,15 +40,10 @@ export function queueChart({ outcome, series }: Reported): ChartSpec | undefined
     yWhole: true,
     ...(level === undefined || most.retries === 0 ? {} : { rightTitle: 'Retries per cycle' }),
     lines: [
-      ...(level === undefined ? [] : measured(level.label, level.tone, series, level.values, axis, { stepped: true })),
-      ...(most.retries === 0
+      ...(level === undefined
         ? []
-        : measured('retries', 'retries', series, retries, axis, {
-            stepped: true,
-            width: 1,
-            area: 'zero',
-            axis: right,
-          })),
+        : measured(series, level.values, axis, { label: level.label, tone: level.tone, stepped: true })),
+      ...(most.retries === 0 ? [] : measured(series, retries, axis, { ...retried, axis: right })),
     ],
     ...unmarked,
     height: 320,
@@ -67,7 +62,7 @@ export function latencyChart({ outcome, series }: Reported): ChartSpec | undefin
   const axis = cycleAxis(outcome);
   const { unit, inUnit } = unitFor(most);
   const line = (label: string, tone: Tone, values: readonly (number | null)[] | undefined) =>
-    measured(label, tone, series, values?.map(inUnit), axis, { stepped: false });
+    measured(series, values?.map(inUnit), axis, { label, tone, stepped: false });
   const isJobs = response_ms_p50 !== undefined;
   return {
     id: 'latency',
@@ -94,24 +89,22 @@ function unitFor(mostMs: number): { unit: 'ms' | 's'; inUnit: <T extends number 
     : { unit: 'ms', inUnit: (ms) => ms };
 }
 
+const retried = { label: 'retries', tone: 'retries', stepped: true, width: 1, area: 'zero' } as const;
+
 function measured(
-  label: string,
-  tone: Tone,
   { cycle }: Series,
   values: readonly (number | null)[] | undefined,
   axis: CycleAxis,
-  more: Partial<Line>,
+  { label, tone, ...more }: Omit<Line, 'xs' | 'ys'>,
 ): Line[] {
   if (values === undefined) return [];
   const xs = cycle.map((one) => one - axis.firstCycle);
-  if (values.includes(null)) return [{ label, tone, ...withGaps(xs, values, axis), stepped: false, ...more }];
+  if (values.includes(null)) return [{ label, tone, ...withGaps(xs, values, axis), ...more }];
   const steps = reduceSteps({ xs, ys: values as number[] }, axis.from, axis.to, COLUMNS);
   const last = steps.ys.at(-1);
   const held =
-    more.stepped === true && last !== undefined
-      ? { xs: [...steps.xs, (xs.at(-1) ?? 0) + 1], ys: [...steps.ys, last] }
-      : steps;
-  return [{ label, tone, ...held, stepped: false, ...more }];
+    more.stepped && last !== undefined ? { xs: [...steps.xs, (xs.at(-1) ?? 0) + 1], ys: [...steps.ys, last] } : steps;
+  return [{ label, tone, ...held, ...more }];
 }
 
 const MOST_GAPS = 1 / 3;
