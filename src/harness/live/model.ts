@@ -68,6 +68,6 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
     instants: isTimed ? Float64Array.from(own, atOf) : undefined,
     costs: costUnit === undefined ? undefined : Float64Array.from(own, ({ cost = 1 }) => cost),
   }));
-  await runToEnd({ world, lastCycle: options.lastCycle, batches }, undefined, { clock: world.clock, decide });
+  await runToEnd({ world, limiter: { clock: world.clock, decide }, lastCycle: options.lastCycle, batches });
   return { fold, answers: (cycle, contract) => decided[contract]!.get(cycle) ?? [], transitions: fold.transitions };
 }

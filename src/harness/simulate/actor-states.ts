@@ -17,7 +17,7 @@ export function actorStates(world: World, clients: SimulatedClients | undefined)
     const { wakeMs } = contract;
     const waiting = wakeMs === Number.POSITIVE_INFINITY ? '' : `wakes at cycle ${cycleOf(wakeMs, world.clock.cycleMs)}`;
     return {
-      actor: `contract ${world.names[index]}`,
+      actor: `contract ${world.run.names[index]}`,
       state: `${contract.state}, count ${contract.gate.count}`,
       waiting,
     };

@@ -96,6 +96,8 @@ export function runBatches(batches: Iterable<CycleCounts>, limiter: Limiter): vo
 
 export interface Drivable {
   readonly world: World;
+  /** Default: the world. */
+  readonly limiter?: Limiter | undefined;
   readonly lastCycle: number;
   /** None with clients. */
   readonly batches: Iterable<CycleCounts>;
@@ -103,9 +105,8 @@ export interface Drivable {
 
 /** To the end of `lastCycle`, or until it is stopped. The last cycle has a row. */
 export async function runToEnd(
-  { world, lastCycle, batches }: Drivable,
+  { world, limiter = world, lastCycle, batches }: Drivable,
   signal?: AbortSignal,
-  limiter: Limiter = world,
 ): Promise<void> {
   const { clock } = world;
   const progress = scheduled(batches, limiter);
@@ -115,7 +116,7 @@ export async function runToEnd(
     await nextTurn();
   }
   if (progress.failed !== undefined) throw progress.failed.error;
-  world.end(Math.min(lastCycle, clock.cycle()));
+  world.rows.end(Math.min(lastCycle, clock.cycle()));
 }
 
 /** Each subscription is a run of its own; unsubscribing ends it. `begin` prepares a run that passes rows to `onRow`. */

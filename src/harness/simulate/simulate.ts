@@ -16,6 +16,7 @@ import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type ActorState, actorStates } from './actor-states.js';
 import type { JourneyRecorder } from './journeys.js';
+import { KeyPlaces } from './key-places.js';
 import { countsOfModels, priced, requestsOfModels } from './requests.js';
 import { type Drivable, rowsOf } from './run.js';
 import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
@@ -173,8 +174,8 @@ function prepare(
     partial: world.clock.now() < lastInstantOf(wholeCycle, cycleMs),
     skippedLines: traffic.skippedLines,
     notes: traffic.notes,
-    counted: byContract ? [] : countsOf(world),
-    without_place: world.places?.figures,
+    counted: byContract ? [] : countsOf(world, places),
+    without_place: places?.figures,
     ...clients?.figures(),
     series: clients?.series(world.clock.cycle()),
   });
@@ -185,7 +186,6 @@ function prepare(
     plan,
     byContract,
     inspect,
-    keyed: hasPlaces(scenario, names) ? undefined : keyed,
     costUnit: costs?.unit,
     withDecisions: withDecisions ?? (journeys !== undefined && plan.rule !== undefined),
     onMove: (contract, admits) => clients?.moved(contract, admits),
@@ -195,17 +195,18 @@ function prepare(
     },
     about: { firstCycle, lastCycle, keepsTimeline, control, measured, actors: () => actorStates(world, clients) },
   });
+  const places = keyed === undefined || hasPlaces(scenario, names) ? undefined : new KeyPlaces(keyed, world);
   const clients =
-    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, lastCycle, journeys });
+    senders.length === 0 ? undefined : new SimulatedClients(scenario, { traffic, world, places, lastCycle, journeys });
   if (clients !== undefined) return { world, lastCycle, batches: [] };
   const models =
     plan.rule === undefined ? countsOfModels(traffic, firstCycle) : requestsOfModels(traffic, firstCycle, cycleMs);
   const batches = traffic.recorded ?? models;
-  return { world, lastCycle, batches: drawCost === undefined ? batches : priced(batches, drawCost) };
+  return { world, limiter: places, lastCycle, batches: drawCost === undefined ? batches : priced(batches, drawCost) };
 }
 
 /** For rows without columns. Requests refused for lack of a place do not pass a gate. */
-function countsOf({ contracts, places }: World): Counted[] {
+function countsOf({ contracts }: World, places: KeyPlaces | undefined): Counted[] {
   return contracts.map(({ gate: { figures } }, index) =>
     index === places?.refusing ? { ...figures, ...places.figures } : figures,
   );

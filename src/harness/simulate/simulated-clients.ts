@@ -13,6 +13,7 @@ import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
 import type { JourneyRecorder } from './journeys.js';
+import type { KeyPlaces } from './key-places.js';
 import { ModelledTransport } from './modelled-transport.js';
 import { eachOf, requestsOfModels } from './requests.js';
 import { arrivalsOf } from './run.js';
@@ -29,6 +30,8 @@ type ClientsPlan = Pick<
 interface SimulatedClientsOptions {
   readonly traffic: Traffic;
   readonly world: World;
+  /** Undefined if each key has one. */
+  readonly places: KeyPlaces | undefined;
   readonly lastCycle: number;
   readonly journeys: JourneyRecorder | undefined;
 }
@@ -37,6 +40,7 @@ export class SimulatedClients {
   readonly population: Population;
   readonly service: Service<SentAttempt> | undefined;
   readonly #world: World;
+  readonly #places: KeyPlaces | undefined;
   readonly #contracts: number;
   readonly #startCycle: number;
   readonly #recorder: SeriesRecorder;
@@ -48,11 +52,12 @@ export class SimulatedClients {
 
   constructor(
     { senders, service, network, faults, plan, startCycle, warmUp, costs }: ClientsPlan,
-    { traffic, world, lastCycle, journeys }: SimulatedClientsOptions,
+    { traffic, world, places, lastCycle, journeys }: SimulatedClientsOptions,
   ) {
     const { clock, actors } = world;
     const { draws } = traffic;
     this.#world = world;
+    this.#places = places;
     this.#contracts = traffic.names.length;
     this.#startCycle = startCycle;
     const hasService = service !== undefined;
@@ -151,12 +156,12 @@ export class SimulatedClients {
     job: { contract, cost },
     client,
   }: SentAttempt): Extract<ServiceAnswer, { type: 'limited' }> | number | undefined {
-    const world = this.#world;
+    const [world, places] = [this.#world, this.#places];
     const charged = cost === undefined ? undefined : (this.#charged ?? cost);
-    const isAdmitted = world.request(contract, 1, { holdMs: this.#holdMs, charged, cost }) === 1;
+    const isAdmitted = (places ?? world).request(contract, 1, { holdMs: this.#holdMs, charged, cost }) === 1;
     world.actors?.send(client.id, contract, { type: 'request', decision: isAdmitted ? 'admitted' : 'limited' });
-    const decided = world.places === undefined ? world.contracts[contract] : world.places.decider(contract);
-    if (decided === undefined) return { type: 'limited', retryAfterMs: placeMs(world) };
+    const decided = places === undefined ? world.contracts[contract] : places.decider(contract);
+    if (decided === undefined) return { type: 'limited', retryAfterMs: places?.announcedMs() };
     const { delayMs } = decided.gate;
     if (isAdmitted) return delayMs === 0 ? undefined : delayMs;
     return { type: 'limited', retryAfterMs: announcedMs(decided.gate, world.clock, charged) };
@@ -180,12 +185,6 @@ export class SimulatedClients {
     const at = (cycle: number) => startOf(this.#startCycle + cycle, this.#world.clock.cycleMs);
     return { fromMs: at(from), toMs: at(to) };
   }
-}
-
-/** Ms until a key may find a place; whole seconds, as a node announces them. */
-function placeMs({ clock, places }: World): number | undefined {
-  const cycle = places?.againCycle(clock.cycle());
-  return cycle === undefined ? undefined : secondsUntil(cycle, clock.now(), clock.cycleMs) * 1000;
 }
 
 // The wait announced to a limited client.

@@ -12,6 +12,9 @@ import { Rank } from '../../core/time/rank.js';
 export interface SimulatedParts {
   readonly clock: Clock;
   readonly actors: ContractActors;
+  readonly plan: Plan;
+  /** Of a rule with one queue for all keys. */
+  readonly sharedState: unknown;
   readonly moved: (contract: number, due: Due) => void;
 }
 
@@ -23,8 +26,8 @@ export class SimulatedContract extends GateHead {
   #ticket: Ticket | undefined;
   #wakeMs = Number.POSITIVE_INFINITY;
 
-  constructor(plan: Plan, index: number, id: string, parts: SimulatedParts) {
-    const { clock, actors } = parts;
+  constructor(index: number, id: string, parts: SimulatedParts) {
+    const { clock, actors, plan, sharedState } = parts;
     super(plan, clock.cycle());
     this.index = index;
     this.#parts = parts;
@@ -37,6 +40,7 @@ export class SimulatedContract extends GateHead {
       name: id,
       head: this,
     });
+    if (sharedState !== undefined) this.gate.share(sharedState);
     this.#schedule();
   }
 

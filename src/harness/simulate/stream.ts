@@ -146,13 +146,13 @@ function decideParts(
         runBatches(part, world);
         last = newest.cycle;
         // Batches with instants may continue in the same cycle: the next one closes it.
-        if (newest.instants === undefined) world.finish(last);
+        if (newest.instants === undefined) world.rows.close(last);
       },
       end() {
         if (world === undefined) return;
         last += spanCycles(plan, cycleMs);
         world.clock.run({ untilMs: lastInstantOf(last, cycleMs) });
-        world.end(last);
+        world.rows.end(last);
       },
     };
   });

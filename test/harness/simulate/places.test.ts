@@ -6,6 +6,7 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import { Failure } from '../../../src/core/schema/failure.js';
 import { lastInstantOf, startOf } from '../../../src/core/time/cycle.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
+import { KeyPlaces } from '../../../src/harness/simulate/key-places.js';
 import { World } from '../../../src/harness/simulate/world.js';
 import { virtualHost } from '../../node/host/virtual-host.js';
 import { run } from './running.js';
@@ -36,9 +37,9 @@ it('decides, moves and says when to come again as the keyed contract of a node',
       const contract = host.createContract('m', definition, undefined, keyed);
       const world = new World({
         ...{ cycleMs: 10, firstCycle: FIRST, names: KEYS, plan: planContract(definition), byContract },
-        keyed: { max_keys: maxKeys, idle_cycles: idleCycles, overflow },
         onRow: (row) => fold.next(row),
       });
+      const places = new KeyPlaces({ max_keys: maxKeys, idle_cycles: idleCycles, overflow }, world);
       const fold = new RunFold(world.run, byContract);
 
       let cycle = FIRST;
@@ -48,7 +49,7 @@ it('decides, moves and says when to come again as the keyed contract of a node',
         cycle += gap;
         clock.run({ untilMs: startOf(cycle, 10) });
         world.clock.run({ untilMs: startOf(cycle, 10) });
-        const admitted = world.request(key, n);
+        const admitted = places.request(key, n);
         let found: number;
         let refused: Failure | undefined;
         try {
@@ -61,10 +62,10 @@ it('decides, moves and says when to come again as the keyed contract of a node',
         expect(admitted).toBe(found);
         const hasPlace = contract.keys!.table.find(KEYS[key]!) !== 0;
         const decider = hasPlace ? key : KEYS.length;
-        expect(world.places!.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
+        expect(places.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
         // A node says the same for as long as a cycle lasts.
         if (refused !== undefined && toldIn !== cycle) {
-          expect(world.places!.againCycle(cycle)).toBe(refused.againCycle);
+          expect(places.againCycle(cycle)).toBe(refused.againCycle);
           toldIn = cycle;
         }
         if (!hasPlace) missed.requests += n;
@@ -73,8 +74,8 @@ it('decides, moves and says when to come again as the keyed contract of a node',
       const last = cycle + 2 * within;
       clock.run({ untilMs: lastInstantOf(last, 10) });
       world.clock.run({ untilMs: lastInstantOf(last, 10) });
-      world.finish(last);
-      expect(world.places!.figures).toEqual(missed);
+      world.rows.close(last);
+      expect(places.figures).toEqual(missed);
       const moves = (key: string | undefined) =>
         store
           .rows('m', { limit: 10_000 })

@@ -24,7 +24,7 @@ function ran(requests: readonly (readonly number[])[], plan: ReturnType<typeof p
   });
   const last = requests.length + 10;
   world.clock.run({ untilMs: lastInstantOf(last, 10) });
-  world.finish(last);
+  world.rows.end(last);
   if (!byContract) world.contracts.forEach(({ gate }, contract) => void fold.counted(contract, gate.figures));
   const totals = [...fold.totals.rows()];
   return { rows, same: { admitted, totals, transitions: fold.transitions, figures: fold.figures(last, 3) } };

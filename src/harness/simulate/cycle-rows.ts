@@ -1,0 +1,179 @@
+// The rows of a run in virtual time. A cycle closes when the scheduler passes it, before anything of the next one happens: each in which
+// requests came, a state changed, or the level of a contract falls.
+//
+//   level   10 |    __                   what requests take of the first window, or of the rule
+//              |   |  \__                then it falls, as requests leave the window, tokens come back or a window ends
+//            0 |___|     \____           each cycle keeps its maximum
+//   cycle        | 0 | 1 | 2 |
+import { decideFast } from '../../core/limiter/fast-path.js';
+import type { Due } from '../../core/limiter/gate.js';
+import type { Gauge } from '../../core/limiter/gauge.js';
+import { offsetOf } from '../../core/limiter/window.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
+import { Rank } from '../../core/time/rank.js';
+import type { VirtualClock } from '../../core/time/virtual.js';
+import { type CycleRow, type Decisions, RowBuilder, type RunShape } from '../outcome/cycle-row.js';
+import type { SimulatedContract } from './simulated-contract.js';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+interface RowOptions {
+  readonly clock: VirtualClock;
+  readonly run: RunShape;
+  readonly contracts: readonly SimulatedContract[];
+  /** Rows have columns. */
+  readonly byContract: boolean;
+  readonly withDecisions: boolean;
+  readonly onRow: (row: CycleRow) => void;
+}
+
+export class CycleRows {
+  /** By contract. */
+  readonly lastRequests: number[] = [];
+  readonly #options: RowOptions;
+  readonly #builder: RowBuilder;
+  #decisions: OpenDecisions | undefined;
+  #lastRow = -NEVER;
+  /** By cycle that has to be closed: contracts whose level may fall in it. */
+  readonly #closing = new Map<number, number[]>();
+  /** A cycle of `#closing`. */
+  #open = -NEVER;
+  /** Contracts whose level is written when the cycle closes. */
+  #noted: number[] = [];
+  /** By contract: maximum of the cycle; below 0 if it is not noted. */
+  readonly #most: number[] = [];
+  /** By contract with a rule or costs: when its level falls next, and when that is looked at. Requests postpone a fall. */
+  readonly #falls: number[] = [];
+  readonly #looks: number[] = [];
+
+  constructor(options: RowOptions) {
+    this.#options = options;
+    this.#builder = new RowBuilder(options.run, options.byContract);
+    if (options.withDecisions) this.#decisions = noDecisions();
+  }
+
+  /** In the present cycle. For rows without columns, of any contracts. @param level after a decision by a rule or with costs */
+  requested(contract: number, n: number, admitted: number, cycle: number, level = 0): void {
+    this.#builder.requested(contract, n, admitted);
+    if (this.#options.byContract) this.#note(contract, level);
+    if (cycle !== this.#open) this.#listOf(cycle);
+  }
+
+  moved(contract: number, { event: { cycle }, transition: { to }, count }: Due): void {
+    this.#builder.moved(contract, to, count, this.lastRequests[contract]);
+    if (cycle !== this.#open) this.#listOf(cycle);
+  }
+
+  /** Of one request. @param delayMs undefined: limited @param opensMs when a limited one would be admitted */
+  decided(contract: number, delayMs: number | undefined, opensMs: () => number): void {
+    if (delayMs !== undefined && delayMs > 0) this.#builder.delayed(delayMs);
+    if (this.#decisions === undefined) return;
+    const { contracts, atMs, delaysMs, opensMs: opens } = this.#decisions;
+    contracts.push(contract);
+    atMs.push(this.#options.clock.now());
+    delaysMs.push(delayMs ?? Number.NaN);
+    opens.push(delayMs === undefined ? opensMs() : Number.NaN);
+  }
+
+  /** When the scheduler has passed it, or before, if its requests have come. */
+  close(cycle: number): void {
+    const looked = this.#closing.get(cycle);
+    if (looked === undefined) return;
+    this.#closing.delete(cycle);
+    this.#open = -NEVER;
+    for (const contract of looked) this.#look(contract, cycle);
+    const noted = this.#noted;
+    this.#noted = [];
+    for (const contract of noted) this.#write(contract, cycle);
+    if (!this.#builder.isEmpty) this.#emit(cycle);
+  }
+
+  /** The last cycle has a row even if nothing changed. */
+  end(cycle: number): void {
+    this.close(cycle);
+    if (this.#lastRow < cycle) this.#emit(cycle);
+  }
+
+  #emit(cycle: number): void {
+    const row = this.#builder.take(cycle, this.#decisions);
+    if (this.#decisions !== undefined) this.#decisions = noDecisions();
+    this.#lastRow = cycle;
+    this.#options.onRow(row);
+  }
+
+  #listOf(cycle: number): number[] {
+    this.#open = cycle;
+    const known = this.#closing.get(cycle);
+    if (known !== undefined) return known;
+    const { clock } = this.#options;
+    const list: number[] = [];
+    this.#closing.set(cycle, list);
+    clock.agenda.at(startOf(cycle + 1, clock.cycleMs), Rank.close, this.#onPassed);
+    return list;
+  }
+
+  readonly #onPassed = (ms: number): void => this.close(cycleOf(ms, this.#options.clock.cycleMs) - 1);
+
+  #note(contract: number, level: number): void {
+    const most = this.#most[contract] ?? -1;
+    if (most < 0) this.#noted.push(contract);
+    if (level > most) this.#most[contract] = level;
+  }
+
+  get #hasLevels(): boolean {
+    const { rule, costs } = this.#options.run;
+    return rule !== undefined || costs !== undefined;
+  }
+
+  #write(contract: number, cycle: number): void {
+    const { contracts, clock, run } = this.#options;
+    const one = contracts[contract]!;
+    const most = this.#most[contract]!;
+    this.#most[contract] = -1;
+    if (this.#hasLevels) {
+      const gauge = one.gate.gauges[0]!;
+      const level = Math.max(most, gauge.levelAt(startOf(cycle, clock.cycleMs)));
+      this.#builder.counted(contract, level);
+      this.#falls[contract] = this.#nextFall(gauge, cycle, level);
+      this.#lookAt(contract, this.#falls[contract]!);
+      return;
+    }
+    // Without requests: where nothing can happen on the way, the quick way to advance.
+    if (decideFast(one, 0, offsetOf(cycle)) < 0) one.advance(cycle);
+    this.#builder.counted(contract, one.gate.count);
+    if (run.within > 0 && this.lastRequests[contract] === cycle) this.#listOf(cycle + run.within).push(contract);
+  }
+
+  #lookAt(contract: number, cycle: number): void {
+    if (cycle >= (this.#looks[contract] ?? NEVER)) return;
+    this.#looks[contract] = cycle;
+    this.#listOf(cycle).push(contract);
+  }
+
+  #look(contract: number, cycle: number): void {
+    if (!this.#hasLevels) {
+      this.#note(contract, 0);
+      return;
+    }
+    if (this.#looks[contract] === cycle) this.#looks[contract] = NEVER;
+    const falls = this.#falls[contract]!;
+    if (falls === cycle) this.#note(contract, 0);
+    else if (falls > cycle) this.#lookAt(contract, falls);
+  }
+
+  #nextFall(gauge: Gauge, cycle: number, level: number): number {
+    const { cycleMs } = this.#options.clock;
+    const nextMs = startOf(cycle + 1, cycleMs);
+    if (gauge.levelAt(nextMs) !== level) return cycle + 1;
+    const changesMs = gauge.levelChangesAfter(nextMs);
+    if (changesMs === NEVER) return NEVER;
+    const begun = cycleOf(changesMs, cycleMs);
+    return Math.max(cycle + 1, startOf(begun, cycleMs) < changesMs ? begun + 1 : begun);
+  }
+}
+
+type OpenDecisions = { [Column in keyof Decisions]: number[] };
+
+function noDecisions(): OpenDecisions {
+  return { contracts: [], atMs: [], delaysMs: [], opensMs: [] };
+}
