@@ -80,7 +80,7 @@ export const restore = command({
 
 export const evict = command({
   options: {
-    owner: text('the owner, the id of one of their keys, or the slug of one of their machines', {
+    name: text('the owner, the id of one of their keys, or the slug of one of their machines', {
       place: true,
       required: true,
     }),
@@ -92,9 +92,9 @@ export const evict = command({
     ['node evict spam-gateway --data /var/lib/weir', 'the owner of this machine'],
   ],
   more: 'Their keys are revoked, with sessions and streams, and their machines are deleted: room is free at once, and records are readable for 30 days.',
-  run: async ({ owner: named, data, json }) => {
+  run: async ({ name, data, json }) => {
     const { askToEvict } = await import('../node/operator-socket.js');
-    const evicted = await askToEvict(resolve(data), named);
+    const evicted = await askToEvict(resolve(data), name);
     printDone({ ok: true, ...evicted }, 'The owner is evicted.', json);
   },
 });

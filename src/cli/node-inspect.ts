@@ -1,18 +1,16 @@
 // `weir node inspect`: a template as the node has it. With --as, and no node, also a definition of your own, or a kind of client: as a
 // starting point for a copy, as a machine for XState's visual tools, or as a diagram.
 import { inspectTemplate } from '../api/contracts.js';
-import type { ContractDefinition } from '../core/limiter/definition.js';
 import { rateLimiter, TEMPLATE_ID } from '../core/limiter/rate-limiter.js';
-import { Failure } from '../core/schema/failure.js';
-import { readText } from '../core/schema/text-file.js';
 import { type ClientKind, clientKinds } from '../harness/clients/client-schema.js';
 import { choice, command, type GivenTo, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
+import { limiterGiven } from '../report/command/limit.js';
 import { say } from '../report/command/say.js';
 import { routeCommand } from './node-route.js';
 
 const options = {
-  template: text('id of the template; with --as also the JSON file of a definition', {
+  name: text('id of the template; with --as also the JSON file of a definition', {
     place: true,
     default: TEMPLATE_ID,
   }),
@@ -24,7 +22,7 @@ const options = {
   client: choice(
     Object.keys(clientKinds) as ClientKind[],
     'the statechart of a kind of client: a diagram, or with --as xstate its machine',
-    { without: ['url', 'json', 'template'] },
+    { without: ['url', 'json', 'name'] },
   ),
 };
 
@@ -44,19 +42,22 @@ const fromNode = routeCommand(inspectTemplate, {
 export const inspect = command({
   ...fromNode,
   run: async (given, line) => {
-    const { template, as, client } = given as GivenTo<typeof options>;
+    const { name, as, client } = given as GivenTo<typeof options>;
     if (as === undefined && client === undefined) return fromNode.run(given, line);
-    say(client === undefined ? await definitionText(template, as) : await clientText(client, as));
+    say(client === undefined ? await definitionText(name, as) : await clientText(client, as));
   },
 });
 
-async function definitionText(template: string, as: string | undefined): Promise<string> {
+async function definitionText(name: string, as: string | undefined): Promise<string> {
   const [{ contractMachine }, { contractDiagram }, { planContract }] = await Promise.all([
     import('../core/limiter/contract-machine.js'),
     import('../core/limiter/state-diagram.js'),
     import('../core/limiter/validate.js'),
   ]);
-  const { definition } = planContract(template === TEMPLATE_ID ? rateLimiter() : definitionFrom(template));
+  const given = name === TEMPLATE_ID ? { definition: rateLimiter() } : await limiterGiven(name);
+  if (!('definition' in given))
+    throw usageFailure(`${name} is a limiter without states of its own.`, 'Give the file of a definition.');
+  const { definition } = planContract(given['definition']);
   if (as === 'mermaid') return contractDiagram(definition);
   const { schemas: _, ...config } = contractMachine(definition).config;
   return `${JSON.stringify(as === 'xstate' ? config : definition, null, 2)}\n`;
@@ -70,21 +71,4 @@ async function clientText(client: ClientKind, as: string | undefined): Promise<s
   ]);
   const chart = chartOf(client);
   return as === 'xstate' ? `${JSON.stringify(chart.config, null, 2)}\n` : clientDiagram(chart);
-}
-
-function definitionFrom(file: string): ContractDefinition {
-  const text = readText(file, { what: `The definition ${file}`, fix: 'Check the path.', isGiven: true });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Failure('invalid_json', {
-      what: `The definition ${file} is not JSON.`,
-      why: `${(error as Error).message}.`,
-      fix: '`weir node inspect --json` shows one to begin with, as its template.',
-      cause: error,
-    });
-  }
-  if (typeof value === 'object' && value !== null) return value as ContractDefinition;
-  throw new Failure('invalid_definition', { what: `The definition ${file} is JSON but not an object.` });
 }

@@ -13,19 +13,17 @@ import { nodeCommand } from './node-route.js';
 
 const slug = text('slug of the machine', { place: true, required: true });
 
-export const record = nodeCommand(
-  {
-    options: {
-      slug,
-      out: text('file for it (default: standard output)'),
-      json: flag('print the answer of the node as it is, for programs', { local: true, needs: 'out' }),
-    },
-    examples: [
-      ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],
-      ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
-    ],
+export const record = nodeCommand({
+  options: {
+    slug,
+    out: text('file for it (default: standard output)'),
+    json: flag('print the answer of the node as it is, for programs', { local: true, needs: 'out' }),
   },
-  async ({ api }, { slug, out }) => {
+  examples: [
+    ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],
+    ['node record edge-gateway | jq .kind', 'its rows, for other programs'],
+  ],
+  run: async ({ api }, { slug, out }) => {
     const signal = stopSignal();
     try {
       const ask = { params: { slug }, query: { format: 'ndjson' } } as const;
@@ -43,7 +41,7 @@ export const record = nodeCommand(
       return undefined;
     }
   },
-);
+});
 
 /** The file appears only when complete. @returns its size in bytes @throws Failure `unwritable_folder` */
 async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
@@ -62,23 +60,21 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
   }
 }
 
-export const follow = nodeCommand(
-  {
-    options: {
-      slug,
-      after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
-      count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
-      type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
-      client: text('only what happens to this key of contracts with keys, also where the record has its hash'),
-    },
-    examples: [
-      ['node follow edge-gateway', 'until Ctrl-C'],
-      ['node follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line'],
-      ['node follow edge-gateway --type rate_limited --count 1', 'wait for the gate to close'],
-      ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
-    ],
+export const follow = nodeCommand({
+  options: {
+    slug,
+    after: whole(0, Number.MAX_SAFE_INTEGER, 'begin after this row of the record; 0 for all (default: now)'),
+    count: whole(1, Number.MAX_SAFE_INTEGER, 'end after this number of events'),
+    type: text('only events of this name, for example rate_limited; cycle for the beginnings of cycles'),
+    client: text('only what happens to this key of contracts with keys, also where the record has its hash'),
   },
-  async ({ api, prove }, { slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
+  examples: [
+    ['node follow edge-gateway', 'until Ctrl-C'],
+    ['node follow edge-gateway --after 0 --json', 'from the first row on, one CloudEvent a line'],
+    ['node follow edge-gateway --type rate_limited --count 1', 'wait for the gate to close'],
+    ['node follow edge-gateway --client client-17', 'one client of a contract with keys'],
+  ],
+  run: async ({ api, prove }, { slug, type, client, json, after, count = Number.POSITIVE_INFINITY }) => {
     const { follow } = await import('../api/client/event-stream.js');
     const messages = follow(api, slug, {
       afterSeq: after ?? (await api.call(getMachine, { params: { slug } })).machine.head.seq,
@@ -111,7 +107,7 @@ export const follow = nodeCommand(
     }
     return undefined;
   },
-);
+});
 
 function lineOf({ event, data: text, envelope }: StreamMessage): string {
   if (envelope === undefined) return `${event}  ${text}`;

@@ -24,20 +24,13 @@ type Given = Readonly<Record<string, unknown>>;
 const words: Readonly<Record<string, string>> = {
   ...{ slug: 'slug', to: 'to', scopes: 'scopes', machine: 'machine', type: 'type', count: 'count', steps: 'count' },
   ...{ cycle: 'cycle', base_cycle: 'cycle', after: 'after', limit: 'top', name: 'name', display_name: 'name' },
-  ...{ contract_id: 'contract', key_id: 'key', id: 'operator', operators: 'operator', template_id: 'template' },
+  ...{ contract_id: 'contract', key_id: 'key', id: 'operator', operators: 'operator', template_id: 'name' },
   ...{ threshold: 'threshold', within: 'within', cycles: 'within', hold_cycles: 'for', overlap_seconds: 'keep' },
-  ...{
-    expires_in_days: 'for',
-    key: 'client',
-    peek: 'peek',
-    input: 'set',
-    inputs: 'set',
-    limiter: 'limit',
-    rule: 'limit',
-  },
+  ...{ expires_in_days: 'for', key: 'client', peek: 'peek', input: 'set', inputs: 'set' },
+  ...{ limiter: 'limit', rule: 'limit' },
 };
 
-/** Given that are times, and their unit in ms. */
+/** Fields that are times, and their unit in ms. */
 const units: Readonly<Record<string, number | 'cycle'>> = {
   ...{ within: 'cycle', cycles: 'cycle', hold_cycles: 'cycle', overlap_seconds: 1_000, expires_in_days: 86_400_000 },
 };
@@ -87,11 +80,14 @@ const common = {
 };
 const insecure = { allow: allow({ 'plain-http': 'the key sent to another machine in the clear' }) };
 
-/** @param run returns undefined if it has printed everything itself */
-export function nodeCommand<Known extends line.Options>(
-  { options, examples, isPublic }: Pick<Besides, 'examples' | 'isPublic'> & { readonly options: Known },
-  run: (node: NodeClient, given: line.GivenTo<Known & typeof common>) => Promise<Printed | undefined>,
-): line.Command {
+/** `run` returns undefined if it has printed everything itself. */
+export function nodeCommand<Known extends line.Options>(parts: {
+  readonly options: Known;
+  readonly examples: line.Command['examples'];
+  readonly isPublic?: true | undefined;
+  readonly run: (node: NodeClient, given: line.GivenTo<Known & typeof common>) => Promise<Printed | undefined>;
+}): line.Command {
+  const { options, examples, isPublic, run } = parts;
   return {
     options: { ...common, ...(isPublic ? {} : insecure), ...options },
     examples,
@@ -115,18 +111,17 @@ export function nodeCommand<Known extends line.Options>(
 }
 
 export function routeCommand(endpoint: Endpoint, besides: Besides): line.Command {
-  const { preset = {}, columns, one, run } = besides;
-  const all = one === undefined ? [endpoint] : [one.endpoint, endpoint];
-  const options = { ...routeOptions(all, preset), ...besides.options };
-  return nodeCommand({ ...besides, options }, async (node, given: Given) => {
+  const { examples, isPublic, preset = {}, columns, one } = besides;
+  const options = routeOptions(one === undefined ? [endpoint] : [one.endpoint, endpoint], preset);
+  const run = async (node: NodeClient, given: Given) => {
     const isGiven = ({ part, word }: Field) => part !== 'params' || given[word!] !== undefined;
     const called = one !== undefined && fieldsOf(one.endpoint).every(isGiven) ? one : { endpoint, columns };
     const ask = await askOf(node, called.endpoint, given, preset);
-    const api = besides.isPublic ? node.anyone : node.api;
-    const answered =
-      run === undefined ? { answer: await answerTo(api, called.endpoint, ask) } : await run(node, ask, given);
+    const call = async () => ({ answer: await answerTo(isPublic ? node.anyone : node.api, called.endpoint, ask) });
+    const answered: Answered = await (besides.run?.(node, ask, given) ?? call());
     return { ...(await wordsOf(node, called, answered)), ...answered, answer: answered.answer ?? { ok: true } };
-  });
+  };
+  return nodeCommand({ options: { ...options, ...besides.options }, examples, isPublic, run });
 }
 
 /** Arguments first. What only one of several routes needs may be left out. */
@@ -239,8 +234,8 @@ async function wordsOf(
   const write = (name: string, value: unknown) => {
     if (unshown.has(name)) return undefined;
     if (name === 'limiter') return limitText(value as object);
-    // Limiters before and after a change.
-    if (typeof value === 'string' && value.startsWith('{"')) return limitText(JSON.parse(value));
+    const isOfChange = (name === 'from' || name === 'to') && typeof value === 'string' && value.startsWith('{"');
+    if (isOfChange) return limitText(JSON.parse(value));
     return typeof value === 'number' && /^within$|_cycles$/.test(name) ? spanWords(value, cycleMs) : value;
   };
   const words = answerText(shown, write, columns) || Object.values(endpoint.answers)[0]!.description;
@@ -251,12 +246,10 @@ async function wordsOf(
 async function onlyContract(api: ApiClient, given: unknown): Promise<string> {
   const slug = String(given);
   const { contracts } = await api.call(listContracts, { params: { slug } });
-  const [first, ...others] = contracts.map(({ id }) => id);
-  if (first !== undefined && others.length === 0) return first;
-  if (first !== undefined)
-    throw usageFailure(
-      `The machine ${slug} has several contracts; say which one: ${[first, ...others].slice(0, 5).join(', ')}, …`,
-    );
+  const ids = contracts.map(({ id }) => id);
+  if (ids.length === 1) return ids[0]!;
+  const some = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}`;
+  if (ids.length > 1) throw usageFailure(`The machine ${slug} has several contracts; say which one: ${some}.`);
   const { machine } = await api.call(getMachine, { params: { slug } });
   throw machine.deleted_at === undefined
     ? usageFailure(`The machine ${slug} has no contract: \`weir node deploy ${slug}\` deploys one.`)

@@ -57,7 +57,7 @@ describe('what has no effect is refused', () => {
       ['serve --store redis://127.0.0.1 --grpc 0 --limit x', '--grpc has no effect with a store in Redis.'],
       ['verify x --pin y --url http://127.0.0.1:1', '--url has no effect with --pin.'],
       ['node inspect --client open --json', '--client has no effect with --json.'],
-      ['node inspect own.json --client open', '--client has no effect with <template>.'],
+      ['node inspect own.json --client open', '--client has no effect with <name>.'],
       ['node inspect --as xstate --json', '--as has no effect with --json.'],
       ['node record edge --json', '--json has no effect without --out.'],
       ['node change edge --limit nginx --threshold 5', '--threshold has no effect with --limit.'],

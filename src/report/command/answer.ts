@@ -66,7 +66,10 @@ function textOf(value: unknown, write: Write): string {
   return given.join(' ');
 }
 
-/** `last_transition_cycle` as words. */
+/** `last_transition_cycle` as words; a number of cycles is written with its unit. */
 function titled(name: string): string {
-  return name.replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  return name
+    .replace(/_cycles$/, '')
+    .replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase();
 }
