@@ -67,7 +67,7 @@ const most = {
   routes: 42,
   longFunctions: 9,
   manyParameters: 12,
-  deciding: 40,
+  deciding: 39,
 };
 
 describe('lines', () => {

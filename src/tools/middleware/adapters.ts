@@ -30,7 +30,7 @@ export interface LimitVerdict {
 }
 
 export interface Limit {
-  decide(request: unknown, address: string | undefined): Awaitable<LimitVerdict | undefined>;
+  verdictOn(request: unknown, address: string | undefined): Awaitable<LimitVerdict | undefined>;
   readonly statusCode: number;
   messageFor(request: unknown): Promise<string | object>;
   readonly handler:
@@ -98,7 +98,7 @@ export function adaptersOf(limit: Limit): Adapters {
 function express(limit: Limit): Adapters['express'] {
   return (request, response, next) =>
     act(
-      () => limit.decide(request, request.ip),
+      () => limit.verdictOn(request, request.ip),
       next,
       (verdict) => {
         verdict.write((name, value) => response.setHeader(name, value));
@@ -125,7 +125,7 @@ function fastify(limit: Limit): Adapters['fastify'] {
   const plugin = async (app: FastifyInstance) => {
     app.addHook('onRequest', (request, reply, done) =>
       act(
-        () => limit.decide(request, request.ip),
+        () => limit.verdictOn(request, request.ip),
         done,
         (verdict) => {
           verdict.write((name, value) => reply.header(name, value));
@@ -174,7 +174,7 @@ function act(
 
 function hono(limit: Limit): Adapters['hono'] {
   return async (context, next) => {
-    const verdict = await limit.decide(context, addressIn(context.env));
+    const verdict = await limit.verdictOn(context, addressIn(context.env));
     if (verdict === undefined) {
       await next();
       return undefined;
@@ -200,7 +200,7 @@ function hono(limit: Limit): Adapters['hono'] {
 function fetchHandler(limit: Limit): Adapters['fetch'] {
   return (handler) =>
     async (request, ...rest) => {
-      const verdict = await limit.decide(request, undefined);
+      const verdict = await limit.verdictOn(request, undefined);
       if (verdict === undefined) return handler(request, ...rest);
       try {
         const response = verdict.isAdmitted

@@ -154,7 +154,7 @@ function coreOf(options: LimitOptions, counter: Counter): Limit {
     statusCode,
     handler,
     messageFor: async (request) => (typeof message === 'function' ? message(request) : message),
-    decide: (request, address) =>
+    verdictOn: (request, address) =>
       proceed(skip?.(request), (isSkipped) => {
         if (isSkipped) return undefined;
         const key = keyGenerator === undefined ? keyOf(address) : keyGenerator(request);
