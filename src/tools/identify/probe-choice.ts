@@ -117,7 +117,9 @@ export class Choices {
   /** Repeats expected results: a few answers prove little, and of several rules only one predicts all further answers. */
   confirming(state: InvestigationState): Choice | undefined {
     const { alive, evidence, left } = state;
-    const leastSeries = alive.length === 1 ? 0 : 1;
+    // A grid adapts to much by its phase, and of the rare rules one may come near to what is none.
+    const isApt = alive.length > 1 || alive.some(({ best: { structure } }) => structure.isFine || structure.period);
+    const leastSeries = isApt ? 1 : 0;
     const most = alive.some(({ best }) => isTested(best, evidence)) ? leastSeries : MOST_SERIES;
     if (alive.length === 0 || this.#series >= most) return undefined;
     this.#series += 1;

@@ -83,13 +83,13 @@ describe('what is recognised', () => {
 });
 
 it('plans each probe from the end of the search on, so the last one meets the limit, as planned', () => {
-  const decide = limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: 150, capacity: 8 } }, 0);
+  const decide = limiterOf({ primitive: 'fixed_window', params: { limit: 8, window_ms: 1_200, align: 'epoch' } }, 0);
   const last: string[][] = [];
   const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
     if (probe.words === 'what is expected, once more') last.push(seen.map(({ decision }) => decision));
   });
   const { verdict, rules } = answerOf(found, options.resolution);
-  expect([verdict, rules[0]?.structure]).toEqual(['identified', 'bucket']);
+  expect([verdict, rules[0]?.structure]).toEqual(['identified', 'fixed-grid']);
   expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
 });
 
