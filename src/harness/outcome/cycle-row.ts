@@ -122,19 +122,13 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     this.#touch(contract);
     this.#requests[contract]! += n;
     this.#admitted[contract]! += admitted;
-    this.#counts[contract]! += n;
   }
 
   delayed(ms: number): void {
     this.#delaysMs.push(ms);
   }
 
-  left(contract: number, n: number): void {
-    this.#touch(contract);
-    this.#counts[contract]! -= n;
-  }
-
-  /** Sets a count: reported by the target, or used capacity of a rule. */
+  /** Sets a count, which stays until the next. */
   counted(contract: number, count: number): void {
     this.#touch(contract);
     this.#counts[contract] = count;

@@ -129,7 +129,6 @@ class LimitRun {
     this.#turnTo(ms);
     const { by, delayMs } = decided(place, who, ms);
     this.#builder.requested(who.client, 1, by === undefined ? 1 : 0);
-    this.#builder.left(who.client, 1);
     this.#lastRequests[who.client] = this.#cycle;
     if (delayMs > 0) this.#builder.delayed(delayMs);
     for (const { limiter } of [...place.limits, ...place.counted]) this.#countsOf(limiter).requests += 1;

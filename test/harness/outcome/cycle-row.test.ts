@@ -21,12 +21,15 @@ function rows() {
   const builder = new RowBuilder(run);
   builder.requested(2, 1, 1);
   builder.requested(0, 2, 2);
+  builder.counted(2, 1);
+  builder.counted(0, 2);
   const first = builder.take(4);
   builder.moved(0, SHUT, 4);
   builder.requested(0, 3, 1);
+  builder.counted(0, 5);
   const second = builder.take(5);
-  builder.left(2, 1);
-  builder.left(0, 2);
+  builder.counted(2, 0);
+  builder.counted(0, 3);
   builder.moved(0, OPEN, 3, 5);
   return [first, second, builder.take(6)];
 }
@@ -48,8 +51,10 @@ describe('a row', () => {
   it('is not written to by the rows after it', () => {
     const builder = new RowBuilder(run);
     builder.requested(0, 1, 1);
+    builder.counted(0, 1);
     const row = builder.take(1);
     builder.requested(0, 7, 7);
+    builder.counted(0, 8);
     builder.take(2);
     expect([[...row.requests], [...row.counts]]).toEqual([[1], [1]]);
   });
