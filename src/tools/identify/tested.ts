@@ -34,7 +34,9 @@ export function isTested(hypothesis: Hypothesis, evidence: Evidence): boolean {
 
 /** How unlikely the nearest stranger answers as the rule predicts, in bits, less what the numbers of the rule explain. */
 function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
-  const { has, isInFlight } = hypothesis.structure;
+  const { has, isInFlight, isFine } = hypothesis.structure;
+  // There are many rare rules: which one it is costs as a number does.
+  const numbers = (isInFlight ? 1 : 2) + has.length + (isFine ? 1 : 0);
   const decided = evidence.seen.filter(({ decision }) => decision !== 'unknown');
   const counts = evidence.keys.flatMap(({ key }) => [
     ...countsOf(
@@ -46,7 +48,7 @@ function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
   const bits = [byChance(counts), openingAndClosing(counts)].map((stranger) =>
     counts.reduce((sum, count) => sum - log(likelihood(count, stranger)) / BIT, 0),
   );
-  return Math.min(...bits) - BITS_OF_A_NUMBER * ((isInFlight ? 1 : 2) + has.length);
+  return Math.min(...bits) - BITS_OF_A_NUMBER * numbers;
 }
 
 const BIT = log(2);
