@@ -32,6 +32,8 @@ export class CycleRows {
   readonly lastRequests: number[] = [];
   readonly #options: RowOptions;
   readonly #builder: RowBuilder;
+  /** A rule or costs decide: a level also falls between the cycles in which requests leave. */
+  readonly #hasLevels: boolean;
   #decisions: OpenDecisions | undefined;
   #lastRow = -NEVER;
   /** By cycle that has to be closed: contracts whose level may fall in it. */
@@ -49,6 +51,7 @@ export class CycleRows {
   constructor(options: RowOptions) {
     this.#options = options;
     this.#builder = new RowBuilder(options.run, options.byContract);
+    this.#hasLevels = options.run.rule !== undefined || options.run.costs !== undefined;
     if (options.withDecisions) this.#decisions = noDecisions();
   }
 
@@ -118,11 +121,6 @@ export class CycleRows {
     const most = this.#most[contract] ?? -1;
     if (most < 0) this.#noted.push(contract);
     if (level > most) this.#most[contract] = level;
-  }
-
-  get #hasLevels(): boolean {
-    const { rule, costs } = this.#options.run;
-    return rule !== undefined || costs !== undefined;
   }
 
   #write(contract: number, cycle: number): void {

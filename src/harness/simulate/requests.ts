@@ -31,14 +31,16 @@ type Take = (contract: number, n: number, cost: number | undefined) => void;
 
 /** Takes each entry now, or at its instant: what the agenda has before it happens before it. */
 export function eachOf({ contracts, requests, instants, costs }: CycleCounts, { agenda }: Clock, take: Take): void {
+  if (instants === undefined) {
+    for (let k = 0; k < contracts.length; k += 1) take(contracts[k]!, requests[k]!, costs?.[k]);
+    return;
+  }
   let next = 0;
   const step = (): void => {
     const k = next++;
     take(contracts[k]!, requests[k]!, costs?.[k]);
   };
-  for (let k = 0; k < contracts.length; k += 1)
-    if (instants === undefined) step();
-    else agenda.at(instants[k]!, Rank.arrival, step);
+  for (const ms of instants) agenda.at(ms, Rank.arrival, step);
 }
 
 /** Each request with a cost of its own. */
