@@ -169,7 +169,7 @@ function figuresOf(
     weir_failed_contracts_total: counter('Contracts that stopped after an error.', () => counts.failedContracts),
     weir_machines: gauge('Machines on this node.', () => host.machines.size),
     weir_contracts: gauge('Contracts on this node.', () => host.contracts.size),
-    weir_keys: gauge('Keys of contracts with keys that are there.', () => keys(({ table }) => table.size)),
+    weir_keys: gauge('Keys of contracts with keys that are there.', () => keys(({ size }) => size)),
     weir_keys_without_place_total: counter('Events of keys without a place.', placeless),
     weir_keys_forgotten_total: counter('Keys that were forgotten without counts.', () => keys((one) => one.evicted)),
     weir_connections: gauge('Connections that are open.', () => sockets.size),

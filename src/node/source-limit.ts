@@ -55,7 +55,7 @@ export class SourceLimit {
           : full.plan === this.#planOfNetwork
             ? 'A network of addresses'
             : 'An owner, and an address,';
-      const after = full.cyclesUntilAtMost(Math.max(0, threshold - units), 0);
+      const after = full.cyclesUntilAtMost(Math.max(0, threshold - units));
       setHeader('retry-after', secondsUntil(cycle + after, this.#clock.now(), this.#clock.cycleMs));
       throw new Failure('too_many_requests', {
         what: `${what} was refused.`,

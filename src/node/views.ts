@@ -1,10 +1,11 @@
 // Machines and contracts as answers show them.
 import { restoresInCycles } from '../core/limiter/forecast.js';
+import type { Gate } from '../core/limiter/gate.js';
 import { retryAfterOf } from './counting/decision.js';
 import type { CandidateComparison } from './host/candidate-comparison.js';
 import type { Contract } from './host/contract.js';
 import { candidateOf } from './host/contract-values.js';
-import { type KeyState, keyedFields } from './host/keys.js';
+import { keyedFields } from './host/keys.js';
 import type { Machine } from './host/machine.js';
 import type { Caller } from './permission.js';
 
@@ -42,7 +43,7 @@ export function machineSummary({ image, contracts, deletedMs, head }: Machine, c
 export function machineState({ contracts }: Machine) {
   const withKeys = contracts.flatMap(({ keys }) => keys ?? []);
   const sum = (of: (keys: (typeof withKeys)[number]) => number) => withKeys.reduce((all, one) => all + of(one), 0);
-  const keyed = { keys: sum(({ table }) => table.size), limited: sum(({ limited }) => limited) };
+  const keyed = { keys: sum(({ size }) => size), limited: sum(({ limited }) => limited) };
   return {
     limiting: contracts.filter(({ limiting }) => limiting > 0).length,
     ...(withKeys.length === 0 ? {} : { keyed }),
@@ -68,7 +69,7 @@ export function contractView(contract: Contract) {
     ...(plan.rule === undefined ? {} : { rule: plan.rule.definition.primitive }),
     ...(plan.isShadow ? { shadow: true } : {}),
     ...(plan.definition.when_away === undefined ? {} : { when_away: plan.definition.when_away }),
-    ...(keys && { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.table.size, limited: keys.limited } }),
+    ...(keys && { keyed: { ...keyedFields(image.keyed).keyed!, keys: keys.size, limited: keys.limited } }),
     ...candidateView(contract),
     created_cycle,
     first_fire_cycle,
@@ -86,7 +87,7 @@ export function comparedView({ since, requests, compared }: CandidateComparison)
   return { since, requests, ...compared };
 }
 
-export function contractStatus(contract: Contract, { gate }: Pick<KeyState, 'gate'>, name?: string) {
+export function contractStatus(contract: Contract, gate: Gate, name?: string) {
   const { plan, failure } = contract;
   const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };
   const view = { ...contractView(contract), ...ofKey };

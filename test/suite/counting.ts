@@ -405,8 +405,8 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         await made.event({ count: 2, contract_id: keyed, key: 'a' });
         const { counting } = lastNode();
         const of = async (id: string, name?: string) => {
-          const { count, stateIndex } = await counting.state(known(id), name);
-          return [count, known(id).plan.states[stateIndex]!.name];
+          const { count, state } = await counting.state(known(id), name);
+          return [count, known(id).plan.states[state]!.name];
         };
         expect(await Promise.all([of(plain), of(keyed, 'a'), of(keyed, 'b')])).toEqual([
           [3, 'limiting'],
@@ -466,7 +466,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         const { counting } = lastNode();
         const row = await counting.move(known(id), { to: 'limiting', holdCycles: 1 }, 'a');
         const states = await Promise.all(['a', 'b'].map(async (of) => counting.state(known(id), of)));
-        expect([row.key, ...states.map(({ stateIndex }) => stateIndex)]).toEqual(['a', 1, 0]);
+        expect([row.key, ...states.map(({ state }) => state)]).toEqual(['a', 1, 0]);
       });
 
       it.each([

@@ -7,7 +7,7 @@
 //
 // Nothing is evaluated here: the state changes at the next event or cycle, by the new definition.
 import { canonicalJson } from '../schema/canonical.js';
-import type { GateImage } from './gate.js';
+import type { GateImage } from './gate-record.js';
 import type { Plan } from './plan.js';
 import type { RuleDefinition } from './rule/rule-definition.js';
 import type { WindowImage } from './window.js';

@@ -13,13 +13,15 @@ import type { ContractEvent, Fire, Held } from './guards.js';
 import type { CompiledTransition, Plan } from './plan.js';
 
 /** What a contract keeps of its actor: the value and the context of the snapshot. */
-interface ContractRecord extends Held {
+export interface ContractRecord extends Held {
   /** Index into the states of the plan. */
-  readonly state: number;
+  state: number;
+  heldUntilCycle: number;
+  refusals: number;
 }
 
 export class ContractActor {
-  record: ContractRecord;
+  readonly #record: ContractRecord;
   readonly #plan: Plan;
   readonly #name: string;
   readonly #actors: ContractActors | undefined;
@@ -28,7 +30,7 @@ export class ContractActor {
   /** @param actors undefined for a short life, as that of a key: without an actor of its own */
   constructor(plan: Plan, record: ContractRecord, actors?: ContractActors, name = plan.definition.name) {
     this.#plan = plan;
-    this.record = record;
+    this.#record = record;
     this.#actors = actors;
     this.#name = name;
     if (actors?.system !== undefined) this.#started();
@@ -45,8 +47,9 @@ export class ContractActor {
 
   take(event: ContractEvent): void {
     const { value, context } = this.#actors === undefined ? this.#interpreted(event) : this.#sent(event, this.#actors);
-    const { heldUntilCycle, refusals } = context;
-    this.record = { state: this.#plan.states.findIndex(({ name }) => name === value), heldUntilCycle, refusals };
+    this.#record.state = this.#plan.states.findIndex(({ name }) => name === value);
+    this.#record.heldUntilCycle = context.heldUntilCycle;
+    this.#record.refusals = context.refusals;
   }
 
   drop(): void {
@@ -54,8 +57,8 @@ export class ContractActor {
   }
 
   #snapshotFor(machine: ContractMachine) {
-    const { state, ...context } = this.record;
-    return machine.resolveState({ value: this.#plan.states[state]!.name, context });
+    const { state, heldUntilCycle, refusals } = this.#record;
+    return machine.resolveState({ value: this.#plan.states[state]!.name, context: { heldUntilCycle, refusals } });
   }
 
   #sent(event: ContractEvent, { system }: ContractActors): ContractSnapshot {

@@ -5,8 +5,7 @@
 import { cycleOf, startOf } from '../time/cycle.js';
 import type { IntegerSet } from './expression/integer-set.js';
 import type { Gate } from './gate.js';
-import type { GaugePath } from './gauge.js';
-import { firingAt, type Plan } from './plan.js';
+import { firingAt } from './plan.js';
 import { NEVER } from './rule/rule.js';
 
 /** In unix ms; undefined for never. @param kind index into `plan.kinds` @param cost admitted as a whole */
@@ -38,41 +37,40 @@ export function cyclesUntil({ cycle, cycleMs, nowMs }: Gate, ms: number | undefi
 
 /** The first time at which the state admits. @param fed aggregates that count the request, if there is one */
 function timeOf(gate: Gate, fed: readonly number[], cost = 1): number | undefined {
-  const { plan, cycleMs } = gate;
-  const paths = gate.gauges.map((gauge) => gauge.path(cost));
-  const values = new Array<number>(paths.length);
-  const firing = (state: number, counted: readonly number[]) => {
-    for (let k = 0; k < paths.length; k += 1)
-      values[k] = counted.includes(k) ? paths[k]!.valueWithOne : paths[k]!.value;
-    return firingAt(plan, state, values)?.to;
-  };
+  const { plan, cycleMs, gauge } = gate;
+  const costs = plan.aggregates.map((_, k) => (fed.includes(k) ? cost : 0));
+  const levelsAt = (ms: number, asked: readonly number[]) =>
+    asked.map((cost, k) => gauge.level(gate.cellsOf(k), ms, cost));
+  const silent = costs.map(() => 0);
+  const firing = (state: number, ms: number, asked = silent) => firingAt(plan, state, levelsAt(ms, asked))?.to;
   const heldMs = startOf(gate.heldUntilCycle, cycleMs);
   let { state, nowMs: ms } = gate;
   // Between two falls each cycle fires at most one transition, and a definition settles.
   for (let fired = 0; fired <= plan.states.length; ) {
     const isHeld = ms < heldMs;
-    const decides = isHeld || fed.length === 0 ? state : (firing(state, fed) ?? state);
+    const decides = isHeld || fed.length === 0 ? state : (firing(state, ms, costs) ?? state);
     if (plan.states[decides]!.admits) return ms;
-    const isDue = !isHeld && firing(state, []) !== undefined;
-    const fallMs = isHeld ? heldMs : nextFall(plan, state, paths, fed);
+    const isDue = !isHeld && firing(state, ms) !== undefined;
+    const fallMs = isHeld ? heldMs : Math.min(nextFall(gate, state, ms, silent), nextFall(gate, state, ms, costs));
     const chainMs = isDue ? startOf(cycleOf(ms, cycleMs) + 1, cycleMs) : NEVER;
     if (fallMs === NEVER && chainMs === NEVER) return undefined;
     fired = chainMs < fallMs ? fired + 1 : 0;
     ms = Math.min(fallMs, chainMs);
-    for (const path of paths) path.goTo(ms);
-    state = firing(state, []) ?? state;
+    state = firing(state, ms) ?? state;
   }
   return undefined;
 }
 
-function nextFall(plan: Plan, state: number, paths: readonly GaugePath[], fed: readonly number[]): number {
+/** When a level leaves the range in which the conditions of a state do not change. */
+function nextFall(gate: Gate, state: number, ms: number, costs: readonly number[]): number {
+  const { plan, gauge } = gate;
   let first = NEVER;
   for (const { trigger } of plan.states[state]!.transitions) {
     if (trigger === undefined) continue;
-    const path = paths[trigger.aggregate]!;
-    const floor = sameDownTo(trigger.counts, path.value) - 1;
-    const withOne = fed.includes(trigger.aggregate) ? sameDownTo(trigger.counts, path.valueWithOne) - 1 : -1;
-    first = Math.min(first, path.fallsTo(floor, withOne));
+    const { aggregate, counts } = trigger;
+    const cells = gate.cellsOf(aggregate);
+    const floor = sameDownTo(counts, gauge.level(cells, ms, costs[aggregate])) - 1;
+    first = Math.min(first, gauge.falls(cells, floor, ms, costs[aggregate]));
   }
   return first;
 }

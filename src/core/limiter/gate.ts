@@ -1,7 +1,7 @@
-// Counting and deciding for one contract: its gauges, its state, and the machine that is evaluated when a guard could hold.
+// Counting and deciding for one contract, or one key: the record that is kept of it, and what is done to it.
 //
-//   decide(n, cycle)  ─►  time passes  ─►  count  ─►  every gauge in its band?  ─ yes ─►  decided by the state
-//                                                     └─ no ─►  evaluate: the state may change, continue
+//   decide(n, cycle)  ─►  time passes  ─►  count  ─►  every value in its band?  ─ yes ─►  decided by the state
+//                                                     └─ no ─►  the machine is asked: the state may change, continue
 //
 // Per cycle first the advance, then the events one by one. Every event counts, even a limited one, and is decided by the state after it
 // was counted. A rule is evaluated at the exact ms:
@@ -9,19 +9,30 @@
 //   refused     0 0 0 1 . . . . . . 0        1 from a refused request on; 0 as soon as one request would be admitted again,
 //               | | | x x   x       ^ wake   at that ms, even without an event
 //
-// The state decides: a hold or a manual move can keep a state that admits what the rule refuses.
+//   band   lo ............ hi                while a value lies in the band of the state, no guard can hold
+//   value        ^ hi - value more events stay in it
 //
-// While a gate with one window is quiet, everything happens in its head: see fast-path.ts.
-
+// The state decides: a hold or a manual move can keep a state that admits what the rule refuses.
 import { cycleOf, startOf } from '../time/cycle.js';
 import { ContractActor, type ContractActors } from './contract-actor.js';
-import type { IntegerRange } from './expression/integer-set.js';
-import { addFigures, decideFast, figuresIn, type GateFigures, GateHead, NEVER_QUIET, setHead } from './fast-path.js';
-import { type GateTime, type Gauge, isQuiet, RuleGauge, type RuleImage, WindowGauge } from './gauge.js';
+import { type IntegerRange, rangeAround } from './expression/integer-set.js';
+import { addFigures, countQuietly, figuresIn, type GateFigures, type GateHead, headOf, setHead } from './fast-path.js';
+import {
+  aggregatesOf,
+  type GateImage,
+  type GateRecord,
+  type GateTime,
+  imageOf,
+  isAsNew,
+  passTo,
+  recordOf,
+  windowList,
+} from './gate-record.js';
+import { charge, corrected, type Gauge, opensFrom, ruleGauge, windowGauge } from './gauge.js';
 import { type ContractEvent, countAt } from './guards.js';
-import { type CompiledTransition, type Plan, quietBand } from './plan.js';
+import type { CompiledTransition, Plan } from './plan.js';
 import { NEVER } from './rule/rule.js';
-import { advanceTo, cycleAt, offsetOf, restoreWindow, type WindowImage, WindowRing } from './window.js';
+import { add, advance, countNow, cycleAt } from './window.js';
 
 export interface Due {
   readonly event: ContractEvent;
@@ -33,65 +44,56 @@ export interface GateOwner {
   recordTransition(due: Due): boolean;
 }
 
-export interface GateImage {
-  readonly state: string;
-  readonly heldUntilCycle: number;
-  readonly refusals?: number | undefined;
-  /** The first holds the cycle of the gate, even if the gate counts nothing. */
-  readonly windows: readonly WindowImage[];
-  readonly rule?: RuleImage | undefined;
+const ANY: IntegerRange = { lo: 0, hi: Number.POSITIVE_INFINITY };
+
+export function headOfPlan({ rule, aggregates: [first] }: Plan, cycle: number): GateHead {
+  return headOf(rule === undefined ? (first?.within ?? 1) : 1, cycle);
 }
 
 interface GateSetup extends GateTime {
-  readonly cycle: number;
+  readonly cycleMs: number;
   readonly owner?: GateOwner | undefined;
   readonly actors?: ContractActors | undefined;
   /** Of its actor, for traces. Default: that of the definition. */
   readonly name?: string | undefined;
   readonly image?: GateImage | undefined;
+  /** Of a key. Default: a new one, from `image` if there is one. */
+  readonly record?: GateRecord | undefined;
+  /** By `headOfPlan`. Default: a new one. */
   readonly head?: GateHead | undefined;
 }
-
-const ANY: IntegerRange = { lo: 0, hi: Number.POSITIVE_INFINITY };
-const NONE: IntegerRange = { lo: Number.POSITIVE_INFINITY, hi: Number.NEGATIVE_INFINITY };
 
 export class Gate {
   readonly plan: Plan;
   readonly cycleMs: number;
+  readonly record: GateRecord;
+  /** Undefined for a key. */
+  readonly #head: GateHead | undefined;
+  #cycle: number;
   delayMs = 0;
   /** `count` after the last decision by a rule, or in which a guard could hold. */
   level = 0;
-  readonly gauges: readonly Gauge[];
-  readonly #rule: RuleGauge | undefined;
+  /** Whether the last event may bring the next wake-up forward. */
+  hastens = false;
   readonly #actor: ContractActor;
   readonly #owner: GateOwner;
-  readonly #head: GateHead;
-  #nowMs = 0;
+  #nowMs: number;
 
-  constructor(plan: Plan, { cycle, cycleMs, nowMs, owner = withoutRecord, actors, name, image, head }: GateSetup) {
-    const start = image ?? { state: plan.states[plan.initial]!.name, heldUntilCycle: cycle, windows: [] };
+  constructor(plan: Plan, setup: GateSetup) {
+    const { cycle, cycleMs, nowMs, owner = withoutRecord, actors, name, image, record, head } = setup;
     this.plan = plan;
     this.cycleMs = cycleMs;
-    const state = plan.states.findIndex((one) => one.name === start.state);
-    const { heldUntilCycle, refusals = 0 } = start;
-    this.#actor = new ContractActor(plan, { state, heldUntilCycle, refusals }, actors, name);
+    this.#cycle = cycle;
+    this.#head = record === undefined ? (head ?? headOfPlan(plan, cycle)) : undefined;
+    this.record = record ?? recordOf(plan, { cycle, nowMs }, image, this.#head);
+    this.#nowMs = this.record.rule?.atMs ?? nowMs;
+    this.#actor = new ContractActor(plan, this.record, actors, name);
     this.#owner = owner;
-    this.#head = head ?? new GateHead(plan, cycle);
-    this.#nowMs = start.rule?.atMs ?? nowMs;
-    this.gauges = plan.aggregates.map(({ within }, index) => {
-      if (plan.rule !== undefined) return new RuleGauge(plan.rule, nowMs, this.#head, start.rule);
-      const counts = index === 0 ? this.#head : new WindowRing(within, cycle);
-      const held = start.windows[index];
-      if (held !== undefined) restoreWindow(counts, held);
-      return new WindowGauge(counts, cycleMs);
-    });
-    const [first] = this.gauges;
-    this.#rule = first instanceof RuleGauge ? first : undefined;
     this.#refresh();
   }
 
   get cycle(): number {
-    return cycleAt(this.#head.offset);
+    return this.#head === undefined ? this.#cycle : cycleAt(this.#head);
   }
 
   get nowMs(): number {
@@ -100,61 +102,88 @@ export class Gate {
 
   /** Index into the states of the plan. */
   get state(): number {
-    return this.#actor.record.state;
+    return this.record.state;
   }
 
   get heldUntilCycle(): number {
-    return this.#actor.record.heldUntilCycle;
+    return this.record.heldUntilCycle;
   }
 
   get admits(): boolean {
-    return this.#head.isOpen;
-  }
-
-  /** Since the gate was made; events of an image are only in the windows. */
-  get figures(): GateFigures {
-    return figuresIn(this.#head);
+    return this.plan.isShadow || this.plan.states[this.record.state]!.admits;
   }
 
   /** Events in its first window, or used capacity of its rule; 0 if it counts nothing. */
   get count(): number {
-    return this.gauges[0]?.level ?? 0;
+    return this.countOf(0);
   }
 
+  countOf(aggregate: number): number {
+    const window = windowList(this.record)[aggregate];
+    if (this.record.rule !== undefined) return this.levelAt(this.#nowMs);
+    return window === undefined ? 0 : countNow(window);
+  }
+
+  /** What the guards test. */
   get counts(): number[] {
-    return this.gauges.map(({ value }) => value);
+    const { rule } = this.record;
+    return rule === undefined ? windowList(this.record).map(countNow) : [rule.refused];
+  }
+
+  /** Since the gate was made; events of an image are only in the windows. None are kept for a key. */
+  get figures(): GateFigures {
+    return figuresIn(this.#head!);
   }
 
   get isAsNew(): boolean {
-    const isFree = this.heldUntilCycle <= this.cycle && this.#actor.record.refusals === 0;
-    return isFree && this.state === this.plan.initial && this.gauges.every(({ isAsNew }) => isAsNew);
+    return isAsNew(this.plan, this.record, this.cycle);
   }
 
   /** How many more simultaneous events the thresholds would admit; Infinity without a threshold. */
   get remaining(): number {
-    return this.gauges.reduce((least, _, index) => Math.min(least, this.remainingOf(index)), Number.POSITIVE_INFINITY);
+    const { rule } = this.record;
+    if (rule !== undefined) return this.plan.rule!.rule.remaining(rule.state, rule.atMs);
+    return windowList(this.record).reduce(
+      (least, window, k) => Math.min(least, Math.max(0, this.plan.thresholds[k]! - countNow(window))),
+      Number.POSITIVE_INFINITY,
+    );
   }
 
-  remainingOf(aggregate: number): number {
-    return this.gauges[aggregate]!.remaining(this.plan.thresholds[aggregate]!);
+  get gauge(): Gauge<unknown> {
+    return (this.plan.rule === undefined ? windowGauge(this.cycleMs) : ruleGauge(this.plan.rule)) as Gauge<unknown>;
   }
 
-  cyclesUntilAtMost(most: number, aggregate: number): number {
-    const path = this.gauges[aggregate]!.path();
-    return path.value <= most ? 0 : cycleOf(path.fallsTo(most, -1), this.cycleMs) - this.cycle;
+  cellsOf(aggregate: number): unknown {
+    return this.record.rule ?? windowList(this.record)[aggregate];
+  }
+
+  /** `count` at a time from now on, if nothing arrives. */
+  levelAt(ms: number): number {
+    const { first: window } = this.record;
+    if (window !== undefined) return this.gauge.level(window, ms);
+    const { rule: planned } = this.plan;
+    if (planned === undefined || planned.most === Number.POSITIVE_INFINITY) return 0;
+    return Math.max(0, planned.most - planned.rule.remaining(this.record.rule!.state, ms));
+  }
+
+  levelChangesAfter(ms: number): number {
+    const { first: window } = this.record;
+    if (window === undefined) return this.plan.rule?.rule.nextChange(this.record.rule!.state, ms) ?? NEVER;
+    return this.gauge.falls(window, this.levelAt(ms) - 1, ms);
+  }
+
+  cyclesUntilAtMost(most: number): number {
+    return cycleOf(this.gauge.falls(this.cellsOf(0), most, this.nowMs), this.cycleMs) - this.cycle;
   }
 
   askRule<T>(question: (state: unknown, nowMs: number) => T): T | undefined {
-    return this.#rule?.ask(question);
-  }
-
-  get hastens(): boolean {
-    return this.#rule?.hastens === true;
+    const { rule } = this.record;
+    return rule && question(rule.state, rule.atMs);
   }
 
   /** For rules with one queue for all keys. */
   share(state: unknown): void {
-    this.#rule?.share(state);
+    if (this.record.rule !== undefined) this.record.rule.state = state;
   }
 
   /**
@@ -163,8 +192,8 @@ export class Gate {
    * @param holdMs for a rule: time in flight of each; Infinity: until `release`. Default: that of the definition
    */
   decide(n: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
-    const admitted = decideFast(this.#head, n, offsetOf(cycle));
-    if (admitted >= 0) return admitted;
+    const admitted = this.#head && countQuietly(this.#head, n, cycle);
+    if (admitted !== undefined) return admitted;
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
     return this.#decideInSteps(n, this.cycle, kind, holdMs);
   }
@@ -172,36 +201,35 @@ export class Gate {
   /** Counts one request with an integer cost >= 0; a rule charges all of it or refuses. @returns 1: admitted, 0: limited */
   decideCost(cost: number, cycle: number, kind = 0, atMs?: number, holdMs?: number): number {
     this.#reach(cycle, atMs ?? startOf(cycle, this.cycleMs));
-    this.#countInSteps(this.#rule === undefined ? cost : 1, this.cycle, kind, holdMs, cost);
-    addFigures(this.#head, 1, this.admits ? 1 : 0, this.level);
+    this.#countInSteps(this.plan.rule === undefined ? cost : 1, this.cycle, kind, holdMs, cost);
+    this.#tally(1, this.admits ? 1 : 0, this.level);
     return this.admits ? 1 : 0;
   }
 
   decideOne(n: number, cycle: number, kind: number, atMs: number): number {
-    if (this.#rule === undefined || n < 2) return this.decide(n, cycle, kind, atMs);
+    if (this.plan.rule === undefined || n < 2) return this.decide(n, cycle, kind, atMs);
     const admitted = n * this.decideCost(n, cycle, kind, atMs);
-    addFigures(this.#head, n - 1, Math.max(0, admitted - 1), this.level);
+    this.#tally(n - 1, Math.max(0, admitted - 1), this.level);
     return admitted;
   }
 
   /** For windows and rules with `charge`. @param n integer; negative: a refund @param sinceMs time of the charge */
   charge(n: number, ms: number, sinceMs: number): void {
     this.reach(ms);
-    for (const gauge of this.gauges) gauge.charge(n, sinceMs);
+    const { rule } = this.record;
+    for (const window of windowList(this.record)) add(window, n < 0 ? cycleOf(sinceMs, this.cycleMs) : this.cycle, n);
+    if (rule !== undefined) {
+      this.plan.rule!.rule.charge!(rule.state, rule.atMs, n, sinceMs);
+      corrected(this.plan.rule!, rule);
+    }
     this.#evaluateUnlessQuiet();
   }
 
-  /** Counts events in the earlier cycle `happened`. @returns how many were admitted; -1 if older than every window */
-  decideLate(n: number, happened: number, kind = 0): number {
-    const { aggregates } = this.plan.kinds[kind]!;
-    const counted = aggregates.some((index) => this.gauges[index]!.reaches(happened));
-    return counted ? this.#decideInSteps(n, happened, kind) : -1;
-  }
-
-  /** For an event that its row has already counted: see gate-rows.ts. @returns 1: admitted, 0: limited */
-  decideCounted(): number {
-    this.#evaluateUnlessQuiet();
-    return this.admits ? 1 : 0;
+  /** Counts events in the earlier cycle `happened`. @returns how many were admitted; undefined if older than every window */
+  decideLate(n: number, happened: number, kind = 0): number | undefined {
+    const age = this.cycle - happened;
+    const isCounted = aggregatesOf(this.plan, kind).some((k) => age < this.plan.aggregates[k]!.within);
+    return isCounted ? this.#decideInSteps(n, happened, kind) : undefined;
   }
 
   /** What is due on the way fires; the work is bounded for any gap. */
@@ -215,41 +243,54 @@ export class Gate {
 
   release(ms: number, heldMs: number): void {
     this.reach(ms);
-    for (const gauge of this.gauges) gauge.release(heldMs);
+    const { rule } = this.record;
+    if (rule !== undefined) {
+      this.plan.rule!.rule.release?.(rule.state, rule.atMs, heldMs);
+      corrected(this.plan.rule!, rule);
+    }
     this.#evaluateUnlessQuiet();
   }
 
   /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Events postpone it, unless it `hastens`. */
   wakeMs(lastMs = NEVER): number {
-    const { cycle, cycleMs } = this;
-    const nextCycleMs = startOf(cycle + 1, cycleMs);
-    if (cycle < this.heldUntilCycle) return startOf(this.heldUntilCycle, cycleMs);
+    const { cycle, cycleMs, gauge } = this;
+    const { heldUntilCycle, rule } = this.record;
+    if (cycle < heldUntilCycle) return startOf(heldUntilCycle, cycleMs);
     let first = NEVER;
-    for (const gauge of this.gauges) {
+    for (const [k, value] of this.counts.entries()) {
+      const band = this.#bandOf(k, value);
       // Due, but just evaluated: the next transition of a chain fires in the next cycle.
-      first = Math.min(first, isQuiet(gauge) ? gauge.leavesBandMs(Math.min(first, lastMs)) : nextCycleMs);
+      if (band === undefined) first = Math.min(first, startOf(cycle + 1, cycleMs));
+      else if (band.lo > 0 && rule !== undefined) first = Math.max(this.nowMs, opensFrom(this.plan.rule!, rule));
+      else if (band.lo > 0 && (lastMs === NEVER || gauge.level(this.cellsOf(k), lastMs) < band.lo))
+        first = Math.min(first, gauge.falls(this.cellsOf(k), band.lo - 1, this.nowMs));
     }
     return first;
   }
 
   image(): GateImage {
-    const { state, heldUntilCycle, refusals } = this.#actor.record;
-    return {
-      state: this.plan.states[state]!.name,
-      heldUntilCycle,
-      windows: this.gauges.map((gauge) => gauge.image()),
-      ...(this.#rule === undefined ? {} : { rule: this.#rule.ruleImage }),
-      ...(refusals === 0 ? {} : { refusals }),
-    };
+    return imageOf(this.plan, this.record, this.cycle);
   }
 
   /** How many of `n` events can be counted in this cycle with at most one transition; for a rule all. */
   stepOf(n: number, kind: number): number {
-    return this.#rule === undefined ? this.#reachOf(n, this.plan.kinds[kind]!.aggregates) : n;
+    return this.plan.rule === undefined ? this.#reachOf(n, aggregatesOf(this.plan, kind)) : n;
   }
 
   stop(): void {
-    setHead(this.#head, NEVER_QUIET, false);
+    if (this.#head !== undefined) setHead(this.#head, undefined, false);
+  }
+
+  /** After any change but that of a quiet decision. */
+  #refresh(): void {
+    if (this.#head === undefined) return;
+    const isQuiet =
+      this.record.first !== undefined && this.record.others.length === 0 && this.cycle >= this.heldUntilCycle;
+    setHead(this.#head, isQuiet ? this.#bandOf(0, this.#head.count) : undefined, this.admits);
+  }
+
+  #tally(n: number, admitted: number, count: number): void {
+    if (this.#head !== undefined) addFigures(this.#head, n, admitted, count);
   }
 
   #reach(cycle: number, atMs: number): void {
@@ -262,33 +303,33 @@ export class Gate {
   }
 
   #goTo(cycle: number, ms: number): void {
-    const held = this.cycle < this.heldUntilCycle;
     this.#nowMs = ms;
-    advanceTo(this.#head, cycle);
-    for (const gauge of this.gauges) gauge.goTo(cycle, ms);
-    if (held && cycle >= this.heldUntilCycle) this.#refresh();
+    this.#cycle = Math.max(this.#cycle, cycle);
+    if (this.#head !== undefined) advance(this.#head, cycle);
+    passTo(this.plan, this.record, cycle, ms);
+    this.#refresh();
   }
 
   #decideInSteps(n: number, happened: number, kind: number, holdMs?: number): number {
     const admitted = this.#countInSteps(n, happened, kind, holdMs);
-    addFigures(this.#head, n, admitted, this.level);
+    this.#tally(n, admitted, this.level);
     return admitted;
   }
 
   #countInSteps(n: number, happened: number, kind: number, holdMs?: number, cost?: number): number {
-    const { aggregates } = this.plan.kinds[kind]!;
+    const aggregates = aggregatesOf(this.plan, kind);
     this.delayMs = 0;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      const reach = this.#reachOf(left, aggregates, cost !== undefined);
+      const reach = this.#reachOf(left, aggregates);
       const before = this.admits;
-      for (const index of aggregates) this.gauges[index]!.add(reach, happened, holdMs, cost);
+      const delayMs = this.#count(reach, happened, aggregates, holdMs, cost);
       this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last is decided by the state after its evaluation.
       if (before) admitted += reach - 1;
       if (this.admits) {
         admitted += 1;
-        for (const index of aggregates) this.delayMs = Math.max(this.delayMs, this.gauges[index]!.delayMs);
+        this.delayMs = Math.max(this.delayMs, delayMs);
       }
       left -= reach;
     }
@@ -296,23 +337,42 @@ export class Gate {
     return admitted;
   }
 
+  /** Counts `n` events, of a rule 1. @returns its delay */
+  #count(n: number, happened: number, aggregates: readonly number[], holdMs?: number, cost = 1): number {
+    const { rule } = this.record;
+    const windows = windowList(this.record);
+    if (rule === undefined) {
+      for (const k of aggregates) add(windows[k]!, happened, n);
+      return 0;
+    }
+    const planned = this.plan.rule!;
+    this.hastens = planned.rule.hastens === true || cost < rule.cost;
+    return charge(planned, rule, cost, holdMs ?? planned.holdMs);
+  }
+
   /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
-  #reachOf(n: number, aggregates: readonly number[], isOne = false): number {
-    // Another window has left its band: the next event moves the contract.
-    if (isOne ? !this.gauges.every(isQuiet) : !this.#isQuiet()) return 1;
-    let reach = n;
-    for (const index of aggregates) reach = Math.min(reach, this.gauges[index]!.reach(n));
+  #reachOf(n: number, aggregates: readonly number[]): number {
+    let reach = this.plan.rule === undefined ? n : 1;
+    for (const [k, value] of this.counts.entries()) {
+      const band = this.#bandOf(k, value);
+      // Another window has left its band: the next event moves the contract.
+      if (band === undefined) return 1;
+      if (aggregates.includes(k)) reach = Math.min(reach, band.hi - value + 1);
+    }
     return reach;
   }
 
-  #isQuiet(): boolean {
-    for (const gauge of this.gauges) if (!isQuiet(gauge)) return false;
-    return true;
+  /** Undefined if a guard may hold. */
+  #bandOf(aggregate: number, value: number): IntegerRange | undefined {
+    if (this.cycle < this.record.heldUntilCycle) return ANY;
+    return rangeAround(this.plan.states[this.record.state]!.quiet[aggregate]!, value);
   }
 
   #evaluateUnlessQuiet(): void {
-    if (this.#isQuiet()) return;
-    this.send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
+    const { counts } = this;
+    if (counts.some((value, k) => this.#bandOf(k, value) === undefined))
+      this.send({ type: 'aggregate', cycle: this.cycle, counts });
+    else this.#refresh();
   }
 
   send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
@@ -328,25 +388,6 @@ export class Gate {
     else if (event.type === 'aggregate') this.#actor.take({ type: 'refused', cycle: event.cycle });
     this.#refresh();
     return isTaken ? 'moved' : 'refused';
-  }
-
-  #refresh(): void {
-    const held = this.cycle < this.heldUntilCycle;
-    for (const [index, gauge] of this.gauges.entries()) {
-      const band = held ? ANY : (quietBand(this.plan, this.state, index, gauge.value) ?? NONE);
-      gauge.lo = band.lo;
-      gauge.hi = band.hi;
-    }
-    const [only] = this.gauges;
-    const isOne = this.gauges.length === 1 && this.#rule === undefined;
-    const quiet = isOne ? { hi: only!.hi, calmUntil: this.#calmUntil(only!) } : NEVER_QUIET;
-    setHead(this.#head, quiet, this.plan.isShadow || this.plan.states[this.state]!.admits);
-  }
-
-  /** The cycle until which passing time fires nothing. Events only leave, so the upper end of the band is safe. */
-  #calmUntil({ lo }: Gauge): number {
-    if (this.cycle < this.heldUntilCycle) return this.heldUntilCycle;
-    return lo <= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 }
 

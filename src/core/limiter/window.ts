@@ -1,52 +1,37 @@
-// A rolling window: the number of events in the last `within` cycles.
+// A rolling window: how many events the last `within` cycles had.
 //
-//   ring     | 0 | 3 | 1 | 0 | 2 |        within = 5, inWindow = 3 + 1 + 0 + 2 + 0 = 6
-//   cycle      c  c-4 c-3 c-2 c-1         the cell of cycle c is overwritten when c + 5 begins
-//              ^ slot
+//   ring    | 0 | 3 | 1 | 0 | 2 |            a cell for each cycle, for a contract; the cell of cycle c is overwritten when c + within begins
+//             c  c-4 c-3 c-2 c-1
 //
-// With ten thousand contracts memory accesses dominate a decision: its numbers are fields of one object, small integers below 2^31.
-// Rings lie side by side, and a cycle has the same place in all of one length: contracts that are decided in it read neighbouring cells.
+//   list    within, cycle, count, c-3, 1, c-1, 2, c, 3       cycle and events of each busy cycle, oldest first, for a key: most cycles are
+//                                                            quiet, and there are many keys. An empty list has one cell without events
 //
-//   array    | a b c ... | a b c ... | a b c ... |        a: at = 0, stride = 16
-//   cycle          c         c - 4       c - 3
+// Both forms count alike: test/core/limiter/window.test.ts holds them to a plain list of events.
 import { modulo } from '../math/modulo.js';
 
-/** 32-bit integers, or doubles once a cell does not fit: exact up to 2^53. */
-type Ring = Int32Array | Float64Array;
-
-/** The cells of one ring: `array[at + k * stride]`. Initially 0. */
-export interface Cells {
-  readonly array: Ring;
-  readonly at: number;
-  readonly stride: number;
+/** Plain data. */
+export interface Ring {
+  readonly within: number;
+  /** Events of the cycles after its present one minus `within`. */
+  count: number;
+  /** Its present cycle, from 2^31 on: a small number, which is stored in the object itself. */
+  offset: number;
+  /** 32-bit integers, or doubles once a cell does not fit: exact up to 2^53. */
+  cells: Int32Array | Float64Array;
+  /** The place of the present cycle, and the step to the next. */
+  slot: number;
+  stride: number;
 }
 
-/** The largest 32-bit integer. */
-export const MOST_INT32 = 2 ** 31 - 1;
+/** Plain numbers, so that a key takes little memory. */
+type List = number[];
 
-/** Their cells of one cycle fill a line of the cache. */
-const SIDE_BY_SIDE = 16;
+export type Window = Ring | List;
 
-/** Longer rings get their own array, so that little of a shared array is wasted. */
-const LONGEST_SHARED = 512;
-
-const latest = new Map<number, { readonly array: Ring; rings: number }>();
-
-/** Takes `length` cells beside those taken before. The array is garbage-collected with its last ring. */
-export function cutCells(length: number): Cells {
-  if (length > LONGEST_SHARED) return ownCells(length);
-  let shared = latest.get(length);
-  if (shared === undefined || shared.rings === SIDE_BY_SIDE) {
-    shared = { array: new Int32Array(SIDE_BY_SIDE * length), rings: 0 };
-    latest.set(length, shared);
-  }
-  shared.rings += 1;
-  return { array: shared.array, at: shared.rings - 1, stride: SIDE_BY_SIDE };
-}
-
-export function ownCells(length: number): Cells {
-  return { array: new Int32Array(length), at: 0, stride: 1 };
-}
+const WITHIN = 0;
+const CYCLE = 1;
+const COUNT = 2;
+const FIRST = 3;
 
 /** Youngest first, as one flat list: age in cycles, events, age, events … Pairs took twenty times as long. */
 export interface WindowImage {
@@ -54,152 +39,199 @@ export interface WindowImage {
   readonly counts: readonly number[];
 }
 
-/** Origin of stored cycles: since 1970 they are too large for small integers, and would be heap numbers. */
+interface Shared {
+  readonly cells: Int32Array;
+  readonly first: number;
+  readonly stride: number;
+}
+
+/** @param shared its cells are every `stride`th from `first` on. Default: cells of its own */
+export function ringOf(
+  within: number,
+  cycle: number,
+  { cells, first, stride }: Shared = { cells: new Int32Array(within), first: 0, stride: 1 },
+): Ring {
+  return { within, count: 0, offset: offsetOf(cycle), cells, slot: first + stride * modulo(cycle, within), stride };
+}
+
+export function listOf(within: number, cycle: number): Window {
+  return [within, cycle, 0, cycle, 0];
+}
+
 const ORIGIN = 2 ** 31;
 
-/**
- * A gate, and the contract that owns it, hold these fields in the same object: see fast-path.ts. All start as small integers: the
- * engine then need not ask at each use what a field holds.
- */
-export class WindowRing {
-  inWindow = 0;
-  offset = 0;
-  /** Place of the present cycle in `ring`. */
-  slot = 0;
-  readonly within: number = 0;
-  readonly ring: Ring;
-  readonly ringAt: number = 0;
-  readonly stride: number = 0;
-
-  constructor(within: number, cycle: number, { array, at, stride }: Cells = cutCells(within)) {
-    this.offset = offsetOf(cycle);
-    this.within = within;
-    this.ring = array;
-    this.ringAt = at;
-    this.stride = stride;
-    this.slot = slotOf(this, this.offset);
-  }
+/** As a small integer if it is one: the engine keeps a difference of doubles as a double otherwise. */
+function offsetOf(cycle: number): number {
+  const offset = cycle - ORIGIN;
+  const integer = offset | 0;
+  return integer === offset ? integer : offset;
 }
 
-function slotOf({ within, ringAt, stride }: WindowRing, offset: number): number {
-  return ringAt + stride * modulo(offset, within);
-}
-
-export function offsetOf(cycle: number): number {
-  return small(cycle - ORIGIN);
-}
-
-/** Returns `n`, as a small integer if possible: the engine keeps a difference of doubles as a double otherwise. */
-function small(n: number): number {
-  const integer = n | 0;
-  return integer === n ? integer : n;
-}
-
-export function cycleAt(offset: number): number {
+/** The present cycle of a ring. */
+export function cycleAt({ offset }: Pick<Ring, 'offset'>): number {
   return offset + ORIGIN;
 }
 
-/** @param age of the cycle, less than `within` */
-export function addTo(window: WindowRing, n: number, age = 0): void {
-  const sum = window.ring[cellOf(window, age)]! + n;
-  if (sum < 0 || sum > MOST_INT32) widen(window);
-  window.ring[cellOf(window, age)] = sum;
-  window.inWindow += n;
+function cycleOf(window: Window): number {
+  return Array.isArray(window) ? window[CYCLE]! : cycleAt(window);
 }
 
-function cellOf({ slot, within, ringAt, stride }: WindowRing, age: number): number {
-  const cell = slot - age * stride;
-  return cell < ringAt ? cell + within * stride : cell;
+export function countNow(window: Window): number {
+  return Array.isArray(window) ? window[COUNT]! : window.count;
 }
 
-function widen(window: WindowRing): void {
-  const { within, ring, ringAt, stride, slot } = window;
-  if (ring instanceof Float64Array) return;
-  const wide = Float64Array.from({ length: within }, (_, k) => ring[ringAt + k * stride]!);
-  Object.assign(window, { ring: wide, ringAt: 0, stride: 1, slot: (slot - ringAt) / stride });
+function withinOf(window: Window): number {
+  return Array.isArray(window) ? window[WITHIN]! : window.within;
 }
 
-export function advanceTo(window: WindowRing, cycle: number): number {
-  return advanceToOffset(window, offsetOf(cycle));
+/** Goes on to a cycle; an earlier one changes nothing. @returns the count */
+export function advance(window: Window, cycle: number): number {
+  return Array.isArray(window) ? advanceList(window, cycle) : advanceRing(window, cycle);
 }
 
-export function advanceToOffset(window: WindowRing, offset: number): number {
-  let count = window.inWindow;
-  const gap = offset - window.offset;
-  if (gap <= 0) return count;
-  window.offset = offset;
-  const { within, ring, ringAt, stride } = window;
-  const end = ringAt + stride * within;
-  if (gap >= within || count === 0) {
-    if (count !== 0) for (let cell = ringAt; cell < end; cell += stride) ring[cell] = 0;
-    window.slot = slotOf(window, offset);
-    window.inWindow = 0;
-    return 0;
+function advanceList(list: List, cycle: number): number {
+  if (cycle <= list[CYCLE]!) return list[COUNT]!;
+  list[CYCLE] = cycle;
+  const left = cycle - list[WITHIN]!;
+  if (list[FIRST]! > left) return list[COUNT]!;
+  let keep = FIRST;
+  for (; keep < list.length && list[keep]! <= left; keep += 2) list[COUNT]! -= list[keep + 1]!;
+  let to = FIRST;
+  for (let from = keep; from < list.length; from += 1, to += 1) list[to] = list[from]!;
+  if (to === FIRST) {
+    list[FIRST] = cycle;
+    list[FIRST + 1] = 0;
+    to += 2;
   }
-  let { slot } = window;
-  for (let left = gap; left > 0; left -= 1) {
-    slot = slot + stride === end ? ringAt : slot + stride;
-    count -= ring[slot]!;
-    ring[slot] = 0;
-  }
-  window.slot = slot;
-  const integer = count | 0;
-  // Not by `small`: the engine would check the type of its result again for each decision.
-  if (integer === count) window.inWindow = integer;
-  else window.inWindow = count;
-  return window.inWindow;
+  while (list.length > to) list.pop();
+  return list[COUNT]!;
 }
 
-/** Counts late events, unless their cycle has left the window or has not begun. */
-export function addAt(window: WindowRing, cycle: number, n: number): void {
-  const age = cycleAt(window.offset) - cycle;
-  if (age >= 0 && age < window.within) addTo(window, n, age);
-}
-
-/** Advances to at most `last` cycles from now, while fewer than `events` have left. @returns cycles, events left */
-export function whileFewerLeave(
-  window: WindowRing,
-  events: number,
-  after: number,
-  last: number,
-): readonly [after: number, left: number] {
-  if (after >= last) return [after, 0];
-  const { ring, ringAt, stride, within } = window;
-  const end = ringAt + stride * within;
-  let cell = cellOf(window, within - after - 1);
-  let left = 0;
-  let reached = after;
-  for (; reached < last; reached += 1) {
-    const leaves = left + ring[cell]!;
-    if (leaves >= events) break;
-    left = leaves;
-    cell = cell + stride === end ? ringAt : cell + stride;
-  }
-  return [reached, left];
-}
-
-export function windowImage({ ring, ringAt, stride, within, slot, offset }: WindowRing): WindowImage {
-  const end = ringAt + stride * within;
-  let busy = 0;
-  for (let cell = ringAt; cell < end; cell += stride) if (ring[cell]! > 0) busy += 1;
-  // Allocated once: a growing list is copied a dozen times.
-  const counts = new Array<number>(2 * busy);
-  let to = 0;
-  let cell = slot;
-  for (let age = 0; to < counts.length; age += 1) {
-    const events = ring[cell]!;
-    if (events > 0) {
-      counts[to] = age;
-      counts[to + 1] = events;
-      to += 2;
+export function advanceRing(ring: Ring, cycle: number): number {
+  const { cells, within, stride } = ring;
+  const offset = offsetOf(cycle);
+  const gap = offset - ring.offset;
+  if (gap <= 0) return ring.count;
+  ring.offset = offset;
+  let { count, slot } = ring;
+  const end = stride * within;
+  if (count === 0 || gap >= within) {
+    const first = slot % stride;
+    if (count !== 0) for (let cell = first; cell < end; cell += stride) cells[cell] = 0;
+    slot = first + stride * modulo(cycle, within);
+    count = 0;
+  } else {
+    for (let steps = gap; steps > 0; steps -= 1) {
+      slot += stride;
+      if (slot >= end) slot -= end;
+      count -= cells[slot]!;
+      cells[slot] = 0;
     }
-    cell = (cell === ringAt ? end : cell) - stride;
   }
-  return { cycle: cycleAt(offset), counts };
+  ring.slot = slot;
+  ring.count = count;
+  return count;
 }
 
-export function restoreWindow(window: WindowRing, { cycle, counts }: WindowImage): void {
-  window.offset = offsetOf(cycle);
-  window.slot = slotOf(window, window.offset);
-  for (let at = 0; at < counts.length; at += 2) addAt(window, cycle - counts[at]!, counts[at + 1]!);
+/** Counts events of a cycle, unless it has left the window or has not begun. @param n negative: takes events back */
+export function add(window: Window, cycle: number, n: number): void {
+  const age = cycleOf(window) - cycle;
+  if (age < 0 || age >= withinOf(window) || n === 0) return;
+  if (Array.isArray(window)) addToList(window, cycle, n);
+  else addToRing(window, age, n);
+}
+
+function addToList(list: List, cycle: number, n: number): void {
+  if (list.length === FIRST + 2 && list[FIRST + 1] === 0) list[FIRST] = cycle;
+  list[COUNT]! += n;
+  let end = list.length;
+  while (end > FIRST && list[end - 2]! > cycle) end -= 2;
+  if (end === FIRST || list[end - 2] !== cycle) {
+    if (end === list.length) list.push(cycle, n);
+    else list.splice(end, 0, cycle, n);
+  } else if (list[end - 1] === -n && list.length > FIRST + 2) list.splice(end - 2, 2);
+  else list[end - 1]! += n;
+}
+
+/** The largest 32-bit integer. */
+export const MOST_INT32 = 2 ** 31 - 1;
+
+function addToRing(ring: Ring, age: number, n: number): void {
+  const { cells, within, slot, stride } = ring;
+  const cell = slot - age * stride;
+  const at = cell < 0 ? cell + within * stride : cell;
+  const sum = cells[at]! + n;
+  if (sum > MOST_INT32 && cells instanceof Int32Array) {
+    ring.cells = Float64Array.from({ length: within }, (_, k) => cells[(slot % stride) + k * stride]!);
+    ring.slot = Math.floor(slot / stride);
+    ring.stride = 1;
+    addToRing(ring, age, n);
+  } else {
+    cells[at] = sum;
+    ring.count += n;
+  }
+}
+
+/** The count when `cycle` begins, if nothing arrives until then. */
+export function eventsAt(window: Window, cycle: number): number {
+  return walk(window, cycle, Number.NEGATIVE_INFINITY).count;
+}
+
+/** The first cycle from `since` on that begins with at most `most` events, if nothing arrives; Infinity for none. */
+export function fallsIn(window: Window, most: number, since = cycleOf(window)): number {
+  if (most < 0) return Number.POSITIVE_INFINITY;
+  return Math.max(since, walk(window, Number.POSITIVE_INFINITY, most).cycle);
+}
+
+/** Goes on until `cycle`, or until at most `most` events are left. */
+function walk(window: Window, cycle: number, most: number): { readonly count: number; readonly cycle: number } {
+  const within = withinOf(window);
+  const now = cycleOf(window);
+  let count = countNow(window);
+  let reached = now;
+  if (Array.isArray(window)) {
+    for (let at = FIRST; count > most && at < window.length && window[at]! + within <= cycle; at += 2) {
+      reached = window[at]! + within;
+      count -= window[at + 1]!;
+    }
+  } else {
+    const { cells, slot, stride } = window;
+    const last = Math.min(cycle, now + within);
+    const end = stride * within;
+    for (let cell = slot; count > most && reached < last; reached += 1) {
+      cell += cell + stride < end ? stride : stride - end;
+      count -= cells[cell]!;
+    }
+  }
+  return { count, cycle: reached };
+}
+
+/** The cycle of the newest event; undefined for an empty window. */
+export function newestIn(window: Window): number | undefined {
+  const { cycle, counts } = windowImage(window);
+  return counts.length === 0 ? undefined : cycle - counts[0]!;
+}
+
+export function windowImage(window: Window): WindowImage {
+  const cycle = cycleOf(window);
+  const counts: number[] = [];
+  if (Array.isArray(window)) {
+    for (let at = window.length - 2; at >= FIRST; at -= 2)
+      if (window[at + 1]! > 0) counts.push(cycle - window[at]!, window[at + 1]!);
+    return { cycle, counts };
+  }
+  const { within, cells, stride } = window;
+  let { slot } = window;
+  for (let age = 0; age < within; age += 1) {
+    if (cells[slot]! > 0) counts.push(age, cells[slot]!);
+    slot = (slot < stride ? slot + stride * within : slot) - stride;
+  }
+  return { cycle, counts };
+}
+
+/** @param window an empty one of its length */
+export function restoreWindow(window: Window, { cycle, counts }: WindowImage): Window {
+  advance(window, cycle);
+  for (let at = counts.length - 2; at >= 0; at -= 2) add(window, cycle - counts[at]!, counts[at + 1]!);
+  return window;
 }

@@ -10,7 +10,7 @@
 //
 //   retry     a retry pays, and is not made without enough tokens (the SDKs of AWS: 500, 14 or 5, back after a retry that was served)
 //   setback   every setback takes its cost, retried or not (gRPC A6: 10, 1, back 0.1, threshold 5)
-import { addTo, advanceTo, WindowRing } from '../../core/limiter/window.js';
+import { add, advance, cycleAt, ringOf } from '../../core/limiter/window.js';
 import { cycleOf } from '../../core/time/cycle.js';
 import type { SetbackType } from './behaviour.js';
 
@@ -68,13 +68,13 @@ interface SlidingCount {
 /** The window advances by tenths of its length. @param overMs at least SLICES */
 export function slidingCount(overMs: number, startMs: number): SlidingCount {
   const sliceMs = Math.ceil(overMs / SLICES);
-  const window = new WindowRing(SLICES, cycleOf(startMs, sliceMs));
-  const at = (nowMs: number) => advanceTo(window, cycleOf(nowMs, sliceMs));
+  const window = ringOf(SLICES, cycleOf(startMs, sliceMs));
+  const at = (nowMs: number) => advance(window, cycleOf(nowMs, sliceMs));
   return {
     at,
     add(nowMs) {
       at(nowMs);
-      addTo(window, 1);
+      add(window, cycleAt(window), 1);
     },
   };
 }

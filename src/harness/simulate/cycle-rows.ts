@@ -5,10 +5,8 @@
 //              |   |  \__                then it falls, as requests leave the window, tokens come back or a window ends
 //            0 |___|     \____           each cycle keeps its maximum
 //   cycle        | 0 | 1 | 2 |
-import { decideFast } from '../../core/limiter/fast-path.js';
-import type { Due } from '../../core/limiter/gate.js';
-import type { Gauge } from '../../core/limiter/gauge.js';
-import { offsetOf } from '../../core/limiter/window.js';
+import { countQuietly } from '../../core/limiter/fast-path.js';
+import type { Due, Gate } from '../../core/limiter/gate.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { VirtualClock } from '../../core/time/virtual.js';
@@ -129,15 +127,15 @@ export class CycleRows {
     const most = this.#most[contract]!;
     this.#most[contract] = -1;
     if (this.#hasLevels) {
-      const gauge = one.gate.gauges[0]!;
-      const level = Math.max(most, gauge.levelAt(startOf(cycle, clock.cycleMs)));
+      const { gate } = one;
+      const level = Math.max(most, gate.levelAt(startOf(cycle, clock.cycleMs)));
       this.#builder.counted(contract, level);
-      this.#falls[contract] = this.#nextFall(gauge, cycle, level);
+      this.#falls[contract] = this.#nextFall(gate, cycle, level);
       this.#lookAt(contract, this.#falls[contract]!);
       return;
     }
     // Without requests: where nothing can happen on the way, the quick way to advance.
-    if (decideFast(one, 0, offsetOf(cycle)) < 0) one.advance(cycle);
+    if (countQuietly(one.head, 0, cycle) === undefined) one.advance(cycle);
     this.#builder.counted(contract, one.gate.count);
     if (run.within > 0 && this.lastRequests[contract] === cycle) this.#listOf(cycle + run.within).push(contract);
   }
@@ -159,11 +157,11 @@ export class CycleRows {
     else if (falls > cycle) this.#lookAt(contract, falls);
   }
 
-  #nextFall(gauge: Gauge, cycle: number, level: number): number {
+  #nextFall(gate: Gate, cycle: number, level: number): number {
     const { cycleMs } = this.#options.clock;
     const nextMs = startOf(cycle + 1, cycleMs);
-    if (gauge.levelAt(nextMs) !== level) return cycle + 1;
-    const changesMs = gauge.levelChangesAfter(nextMs);
+    if (gate.levelAt(nextMs) !== level) return cycle + 1;
+    const changesMs = gate.levelChangesAfter(nextMs);
     if (changesMs === NEVER) return NEVER;
     const begun = cycleOf(changesMs, cycleMs);
     return Math.max(cycle + 1, startOf(begun, cycleMs) < changesMs ? begun + 1 : begun);

@@ -1,7 +1,7 @@
 // One contract of a run in virtual time: its gate, and the task that wakes it.
 import type { ContractActors } from '../../core/limiter/contract-actor.js';
-import { GateHead } from '../../core/limiter/fast-path.js';
-import { type Due, Gate } from '../../core/limiter/gate.js';
+import type { GateHead } from '../../core/limiter/fast-path.js';
+import { type Due, Gate, headOfPlan } from '../../core/limiter/gate.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { ko42 } from '../../core/operator/ko42.js';
 import { fireOperators } from '../../core/record/fire-operators.js';
@@ -18,7 +18,8 @@ export interface SimulatedParts {
   readonly moved: (contract: number, due: Due) => void;
 }
 
-export class SimulatedContract extends GateHead {
+export class SimulatedContract {
+  readonly head: GateHead;
   readonly gate: Gate;
   readonly index: number;
   readonly #parts: SimulatedParts;
@@ -28,7 +29,7 @@ export class SimulatedContract extends GateHead {
 
   constructor(index: number, id: string, parts: SimulatedParts) {
     const { clock, actors, plan, sharedState } = parts;
-    super(plan, clock.cycle());
+    this.head = headOfPlan(plan, clock.cycle());
     this.index = index;
     this.#parts = parts;
     this.gate = new Gate(plan, {
@@ -38,7 +39,7 @@ export class SimulatedContract extends GateHead {
       owner: this,
       actors,
       name: id,
-      head: this,
+      head: this.head,
     });
     if (sharedState !== undefined) this.gate.share(sharedState);
     this.#schedule();

@@ -4,11 +4,11 @@
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
 import type { Problem } from '../../api/views.js';
+import type { Gate } from '../../core/limiter/gate.js';
 import type { AuditRow } from '../../core/record/row.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { Contract } from '../host/contract.js';
 import type { Move } from '../host/contract-failures.js';
-import type { KeyState } from '../host/keys.js';
 import type { Chain } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
 import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
@@ -49,7 +49,7 @@ export interface Counting {
    * A contract or one of its keys in the running cycle; an unknown key is as new. @param name by `Contract.nameOf`
    * @throws Failure `contract_not_found`, `too_many_keys`, `store_away`
    */
-  state(contract: Contract, name?: string): MaybePromise<KeyState>;
+  state(contract: Contract, name?: string): MaybePromise<Gate>;
 
   /** Without those that are gone. @throws Failure `store_away` */
   states(contracts: readonly Contract[]): MaybePromise<readonly Contract[]>;

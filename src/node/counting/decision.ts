@@ -2,7 +2,6 @@
 import { admissionMs, cyclesUntil } from '../../core/limiter/forecast.js';
 import type { Gate } from '../../core/limiter/gate.js';
 import type { Contract } from '../host/contract.js';
-import type { KeyState } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 
 export interface DecisionRequest {
@@ -48,18 +47,18 @@ export interface Uncounted {
 export function decisionOf(
   { contract, kind, n, name }: Pick<DecisionRequest, 'contract' | 'kind' | 'n' | 'name'>,
   admitted: number,
-  { stateIndex, count: all, gate }: KeyState,
+  gate: Gate,
   cost = 1,
 ): Decision {
   const { id, plan } = contract;
-  const state = plan.states[stateIndex]!;
+  const state = plan.states[gate.state]!;
   const aggregate = plan.kinds[kind]!.aggregates[0]!;
   const threshold = plan.thresholds[aggregate]!;
   const isBounded = threshold !== Number.POSITIVE_INFINITY;
   const isByRule = plan.rule !== undefined;
-  const count = aggregate === 0 ? all : gate.gauges[aggregate]!.level;
+  const count = gate.countOf(aggregate);
   const remaining = isByRule ? gate.remaining : Math.max(0, threshold - count);
-  const mayShow = plan.aggregates.length === 1 && stateIndex === plan.initial && state.admits;
+  const mayShow = plan.aggregates.length === 1 && gate.state === plan.initial && state.admits;
   // A rule that has room for n of cost 1 may have none for one of cost n.
   const hasRoom = mayShow && remaining >= cost && (cost === 1 || !isByRule);
   const againMs = hasRoom ? 0 : againMsOf(gate, kind, cost);
@@ -79,14 +78,14 @@ export function decisionOf(
   };
 }
 
-export function keyShown(contract: Contract, key: string, now: KeyState) {
+export function keyShown(contract: Contract, key: string, now: Gate) {
   const none = { contract, kind: 0, n: 0, name: key };
   const { state, count, remaining, retry_after_cycles } = decisionOf(none, 0, now);
   return { key, state, count, remaining, retry_after_cycles };
 }
 
 export function gateDecisionOf(asked: DecisionRequest, admitted: number, cycle: number): Decision {
-  return decisionOf(asked, admitted, asked.contract.stateOf(asked.name, cycle), asked.n);
+  return decisionOf(asked, admitted, asked.contract.gateOf(asked.name, cycle), asked.n);
 }
 
 export function foreseen(asked: DecisionRequest, cycle: number): Decision {

@@ -2,7 +2,7 @@
 import type { Gate } from '../../core/limiter/gate.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { Failure } from '../../core/schema/failure.js';
-import type { KeyState, Keys } from './keys.js';
+import type { Keys } from './keys.js';
 
 const MOST_KEYS = 10_000;
 
@@ -19,7 +19,7 @@ interface Decider {
   readonly failure: Failure | undefined;
   decide(n: number, cycle: number, kind: number, name?: string, isOne?: boolean): number;
   decideLate(n: number, happened: number, cycle: number, kind: number, name?: string): number;
-  stateOf(name: string | undefined, cycle: number): KeyState;
+  gateOf(name: string | undefined, cycle: number): Gate;
   advance(cycle: number): void;
   delete(): void;
 }
@@ -79,7 +79,7 @@ export class CandidateComparison {
   #limitedOf(n: number, admitted: number, cycle: number, name?: string): number {
     const { plan } = this.#limiter;
     if (!plan.isShadow) return n - admitted;
-    return plan.states[this.#limiter.stateOf(name, cycle).stateIndex]!.admits ? 0 : n;
+    return plan.states[this.#limiter.gateOf(name, cycle).state]!.admits ? 0 : n;
   }
 
   /** Undefined if the candidate cannot count the events: they are too old for its window, or it has stopped. */

@@ -1,6 +1,6 @@
 // A candidate is a second contract whose record is discarded. It starts, also after a restart, with the counts of the limiter.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
-import type { GateImage } from '../../core/limiter/gate.js';
+import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan, Steps } from '../../core/limiter/plan.js';
 import { copyOf } from '../../core/limiter/rule/rule.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';

@@ -4,7 +4,7 @@
 //
 // A transition that the new numbers require fires with the next event or cycle, as always.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
-import type { GateImage } from '../../core/limiter/gate.js';
+import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan, Steps } from '../../core/limiter/plan.js';
 import type { AuditEntry, ValueChange } from '../../core/record/row.js';
 import { digestOf } from '../../core/schema/canonical.js';

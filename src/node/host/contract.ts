@@ -1,13 +1,13 @@
 // A live contract: one gate, or a table of keys; its figures; and the machine whose record it writes to.
 //
-//   decide ─► quiet: counted and decided in the cells of the gate, or on the row of the key
-//          └► gate: kept for a contract without keys, made from its row for a key
+//   decide ─► quiet: counted and decided on the record of the contract, or of the key
+//          └► gate: kept for a contract without keys, made for the record of a key
 //               └► a transition is due ─► operators fire, row is written ─► the gate takes it ─► state to be stored
-import { decideFast, GateHead } from '../../core/limiter/fast-path.js';
-import { type Due, Gate, type GateImage } from '../../core/limiter/gate.js';
-import { UNEVALUATED } from '../../core/limiter/gate-rows.js';
+import { countQuietly, type GateHead } from '../../core/limiter/fast-path.js';
+import { type Due, Gate, headOfPlan } from '../../core/limiter/gate.js';
+import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { Plan } from '../../core/limiter/plan.js';
-import { cutCells, offsetOf, ownCells } from '../../core/limiter/window.js';
+import { cycleAt } from '../../core/limiter/window.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
@@ -15,12 +15,27 @@ import type { ContractImage, ContractState } from '../store/store.js';
 import type { CandidateComparison } from './candidate-comparison.js';
 import { contractFailed, contractNotFound, eventTooOld, type Move, whyNoTransition } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
-import { type KeyState, Keys, storedName } from './keys.js';
+import { type ContractKey, Keys, storedName } from './keys.js';
 import type { Chain } from './ledger.js';
 import { recordTransition } from './transition-row.js';
 
-export class Contract extends GateHead {
-  // Fields that every decision reads come first, next to the numbers of the head.
+const NO_CELLS = new Int32Array();
+
+export class Contract implements GateHead {
+  // What every decision reads is one object: see fast-path.ts.
+  count = 0;
+  offset = 0;
+  most = -1;
+  isCalm = false;
+  isOpen = false;
+  slot = 0;
+  within = 0;
+  cells: GateHead['cells'] = NO_CELLS;
+  stride = 0;
+  requests = 0;
+  limited = 0;
+  peakCount = 0;
+  peakOffset = 0;
   isDirty = false;
   keys: Keys | undefined;
   comparison: CandidateComparison | undefined;
@@ -48,8 +63,7 @@ export class Contract extends GateHead {
     saved?: GateImage,
     key?: string,
   ) {
-    // A key is short-lived: with a ring of its own it does not keep the shared cells in memory.
-    super(plan, cycle, key === undefined ? cutCells : ownCells);
+    Object.assign(this, headOfPlan(plan, cycle));
     this.plan = plan;
     this.id = image.id;
     this.#context = context;
@@ -66,10 +80,11 @@ export class Contract extends GateHead {
     this.keys?.stop();
     this.image = image;
     this.plan = plan;
-    this.restart(plan, cycle);
+    const { requests, limited } = this;
+    Object.assign(this, headOfPlan(plan, cycle), { requests, limited });
     this.gate = this.#makeGate(cycle, saved);
     this.keys = keys;
-    this.#markDirty(0);
+    this.#markDirty();
     this.#context.wakes.schedule(this);
   }
 
@@ -81,16 +96,8 @@ export class Contract extends GateHead {
     return this.plan.states[this.gate.state]!.name;
   }
 
-  get stateIndex(): number {
-    return this.gate.state;
-  }
-
   get admits(): boolean {
     return this.plan.states[this.gate.state]!.admits;
-  }
-
-  get count(): number {
-    return this.gate.count;
   }
 
   get cycle(): number {
@@ -140,23 +147,22 @@ export class Contract extends GateHead {
 
   #decide(n: number, cycle: number, kind: number, name: string | undefined, isOne: boolean): number {
     if (name !== undefined && this.keys !== undefined) return this.#decideByKey(this.keys, name, n, cycle, kind, isOne);
-    const offset = offsetOf(cycle);
-    if (offset > this.offset) this.#context.wakes.catchUp(cycle);
-    const admitted = decideFast(this, n, offset);
-    if (admitted < 0) {
+    if (cycle > cycleAt(this)) this.#context.wakes.catchUp(cycle);
+    const admitted = countQuietly(this, n, cycle);
+    if (admitted === undefined) {
       const ms = this.#instantIn(cycle);
-      return this.#work(0, cycle, true, (gate) =>
+      return this.#work(undefined, cycle, true, (gate) =>
         isOne ? gate.decideOne(n, cycle, kind, ms) : gate.decide(n, cycle, kind, ms),
       );
     }
-    if (!this.isDirty) this.#markDirty(0);
+    if (!this.isDirty) this.#markDirty();
     return admitted;
   }
 
   /** Counts events in the earlier cycle `happened`. @throws Failure `event_too_old`, and as `decide` */
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
-    if (admitted < 0) throw eventTooOld(this, happened);
+    if (admitted === undefined) throw eventTooOld(this, happened);
     this.comparison?.compare(n, admitted, cycle, kind, name, happened);
     return admitted;
   }
@@ -182,20 +188,20 @@ export class Contract extends GateHead {
     const { keys, plan } = this;
     if (n === 1 || plan.rule !== undefined) return n;
     const key = this.place(name, n, cycle);
-    if (key === 0) this.advance(cycle);
-    if (key === 0 || keys === undefined) return this.gate.stepOf(n, kind);
+    if (key === undefined) this.advance(cycle);
+    if (key === undefined || keys === undefined) return this.gate.stepOf(n, kind);
     return keys.isQuiet(key, n, kind) ? n : keys.gate(key).stepOf(n, kind);
   }
 
-  /** The state of a key, of a new key if it is unknown, or of the contract itself. @throws Failure `too_many_keys` */
-  stateOf(name: string | undefined, cycle: number): KeyState {
+  /** The gate of a key, of a new key if it is unknown, or of the contract itself. @throws Failure `too_many_keys` */
+  gateOf(name: string | undefined, cycle: number): Gate {
     const { keys } = this;
-    if (name === undefined || keys === undefined) return this;
+    if (name === undefined || keys === undefined) return this.gate;
     this.#reach(keys, cycle);
     const found = keys.find(name);
     if (found !== undefined) return found;
     this.advance(cycle);
-    return this;
+    return this.gate;
   }
 
   advance(cycle: number): void {
@@ -203,7 +209,7 @@ export class Contract extends GateHead {
     if (cycle < this.gate.cycle) return;
     // Even if the cycle is the same: a request at its first instant may have made a wake-up due.
     this.#context.wakes.catchUp(cycle);
-    if (cycle > this.gate.cycle) this.#work(0, cycle, false, (gate) => gate.advance(cycle));
+    if (cycle > this.gate.cycle) this.#work(undefined, cycle, false, (gate) => gate.advance(cycle));
   }
 
   get wakeMs(): number {
@@ -211,11 +217,11 @@ export class Contract extends GateHead {
   }
 
   /** Fires what is due without an event. A contract or key that fails, or has failed, is skipped. */
-  wake(ms: number, key = 0): void {
+  wake(ms: number, key?: ContractKey): void {
     if (this.failure !== undefined) return;
     try {
       this.#work(key, cycleOf(ms, this.#context.clock.cycleMs) - 1, false, (gate) => gate.reach(ms));
-      if (key === 0) this.#context.wakes.schedule(this);
+      if (key === undefined) this.#context.wakes.schedule(this);
     } catch (error) {
       this.#fail(error, key);
     }
@@ -228,10 +234,10 @@ export class Contract extends GateHead {
   save(): void {
     if (this.isDeleted) return;
     if (this.keys !== undefined) this.#context.wakes.catchUp(this.keys.cycle);
-    const key = this.keys?.nextDirty() ?? 0;
-    if (key === 0) this.isDirty = false;
-    const saved = key === 0 ? this.saved() : this.keys!.saved(key);
-    if (saved !== undefined) this.#context.store.putState(saved);
+    const key = this.keys?.nextDirty();
+    if (key === undefined) this.isDirty = false;
+    if (key?.isGone === true) return;
+    this.#context.store.putState(key === undefined ? this.saved() : this.keys!.saved(key));
   }
 
   stop(failure: Failure): void {
@@ -252,16 +258,16 @@ export class Contract extends GateHead {
     if (keyed === undefined) return undefined;
     const context = this.#context;
     const onDirty = () => context.changed.push(this);
-    const onWake = (key: number, ms: number) => this.wake(ms, key);
+    const onWake = (key: ContractKey, ms: number) => this.wake(ms, key);
     return new Keys({ plan, image, keyed, context, cycle, onDirty, onWake });
   }
 
-  #markDirty(key: number): void {
-    if (key !== 0) this.keys?.markDirty(key);
+  #markDirty(key?: ContractKey): void {
+    if (key !== undefined) this.keys?.markDirty(key);
     else if (!this.isDirty) {
       this.isDirty = true;
       if (this.keys === undefined) this.#context.changed.push(this);
-      else this.keys.queue(0);
+      else this.keys.queue(undefined);
     }
   }
 
@@ -273,32 +279,26 @@ export class Contract extends GateHead {
     if (cycle > keys.cycle) keys.reach(cycle);
   }
 
-  /** 0 for the contract itself. @throws Failure `too_many_keys` */
-  place(name: string | undefined, n: number, cycle: number): number {
+  /** Undefined for the contract itself. @throws Failure `too_many_keys` */
+  place(name: string | undefined, n: number, cycle: number): ContractKey | undefined {
     const { keys } = this;
-    if (name === undefined || keys === undefined) return 0;
+    if (name === undefined || keys === undefined) return undefined;
     this.#reach(keys, cycle);
     return keys.place(name, n);
   }
 
   #decideByKey(keys: Keys, name: string, n: number, cycle: number, kind: number, isOne: boolean): number {
     const key = this.place(name, n, cycle);
-    if (key === 0) {
+    if (key === undefined) {
       keys.shared += n;
       const admitted = this.#decide(n, keys.cycle, kind, undefined, isOne);
       keys.delayMs = this.gate.delayMs;
       return admitted;
     }
     const ms = this.#instantIn(keys.cycle);
-    let quiet: number;
-    try {
-      quiet = keys.decide(key, n, kind, ms, isOne);
-    } catch (error) {
-      throw this.#fail(error, key);
-    }
-    if (quiet >= 0) return quiet;
+    const quiet = keys.countQuietly(key, n, kind);
+    if (quiet !== undefined) return quiet;
     const admitted = this.#work(key, keys.cycle, true, (gate) => {
-      if (quiet === UNEVALUATED) return n * gate.decideCounted();
       const decided = isOne ? gate.decideOne(n, keys.cycle, kind, ms) : gate.decide(n, keys.cycle, kind, ms);
       keys.delayMs = gate.delayMs;
       return decided;
@@ -310,31 +310,30 @@ export class Contract extends GateHead {
   #workByName<T>(name: string | undefined, cycle: number, n: number, work: (gate: Gate) => T): T {
     const { keys } = this;
     const key = this.place(name, n, cycle);
-    if (key === 0) this.advance(cycle);
-    if (key === 0 && name !== undefined && keys !== undefined) keys.shared += n;
+    if (key === undefined) this.advance(cycle);
+    if (key === undefined && name !== undefined && keys !== undefined) keys.shared += n;
     return this.#work(key, keys?.cycle ?? cycle, n > 0, work);
   }
 
-  #work<T>(key: number, cycle: number, isCounted: boolean, work: (gate: Gate) => T): T {
+  #work<T>(key: ContractKey | undefined, cycle: number, isCounted: boolean, work: (gate: Gate) => T): T {
     const { keys } = this;
-    const failure = this.failure ?? keys?.failureOf(key);
+    const failure = this.failure ?? (key && keys?.failureOf(key));
     if (failure !== undefined) throw failure;
     const { wakes, store, ledger } = this.#context;
     const moves = this.#moves;
-    const isOfKey = keys !== undefined && key !== 0;
     try {
-      const gate = isOfKey
-        ? keys.gate(key, cycle, { recordTransition: (due) => this.recordTransition(due, keys.table.nameOf(key)) })
-        : this.gate;
+      const ofKey = key && keys && { key, keys, wasLimited: keys.isLimited(key) };
+      const owner = { recordTransition: (due: Due) => this.recordTransition(due, key?.name) };
+      const gate = ofKey?.keys.gate(ofKey.key, cycle, owner) ?? this.gate;
       const done = work(gate);
-      if (isOfKey) keys.put(key, gate);
+      ofKey?.keys.worked(ofKey.key, ofKey.wasLimited, gate);
       if (isCounted) this.#markDirty(key);
       const hasMoved = this.#moves !== moves;
       const mayWakeSooner = isCounted && this.gate.hastens;
-      if (key === 0 && (hasMoved || mayWakeSooner)) wakes.schedule(this);
+      if (key === undefined && (hasMoved || mayWakeSooner)) wakes.schedule(this);
       if (!hasMoved) return done;
       // The row of the transition and the new state become durable together.
-      store.putState((isOfKey ? keys.saved(key) : undefined) ?? this.saved());
+      store.putState(ofKey === undefined ? this.saved() : ofKey.keys.saved(ofKey.key));
       ledger.commit();
       return done;
     } catch (error) {
@@ -365,11 +364,11 @@ export class Contract extends GateHead {
   }
 
   /** Returns a `Failure` as it is. Any other error stops only this contract, or only this key. */
-  #fail(error: unknown, key = 0): unknown {
+  #fail(error: unknown, key?: ContractKey): unknown {
     if (error instanceof Failure) return error;
     const failure = contractFailed(this, error);
     const { wakes, ledger } = this.#context;
-    if (key !== 0) this.keys?.fail(key, failure);
+    if (key !== undefined) this.keys?.fail(key, failure);
     else {
       this.stop(failure);
       wakes.cancel(this);

@@ -6,7 +6,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { adaptedImage } from '../../core/limiter/carry-over.js';
 import { ContractActors } from '../../core/limiter/contract-actor.js';
-import type { GateImage } from '../../core/limiter/gate.js';
+import type { GateImage } from '../../core/limiter/gate-record.js';
 import { finish, type Plan, type Steps } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';

@@ -1,29 +1,39 @@
 // The keys of one contract: which exist, when each may move by itself, which may be evicted, and which have unsaved counts.
 //
-//   name ─► number ─► row: gate-rows.ts          quiet: counted and decided there
-//             │
-//             └ flags, order of eviction: key-table.ts
+//   name ─► key: the record of a gate, quiet: counted and decided on it
 import { createHmac } from 'node:crypto';
-import { GateHead } from '../../core/limiter/fast-path.js';
-import { Gate, type GateImage, type GateOwner } from '../../core/limiter/gate.js';
-import { GateRows, rowFields, UNEVALUATED } from '../../core/limiter/gate-rows.js';
+import { Gate, type GateOwner } from '../../core/limiter/gate.js';
+import {
+  countOn,
+  type GateImage,
+  type GateRecord,
+  imageOf,
+  isAsNew,
+  passTo,
+  recordOf,
+  staysQuiet,
+  windowList,
+} from '../../core/limiter/gate-record.js';
 import { type Plan, type Steps, spanCycles, windowCycles } from '../../core/limiter/plan.js';
 import { NEVER } from '../../core/limiter/rule/rule.js';
-import { ownCells } from '../../core/limiter/window.js';
+import { newestIn } from '../../core/limiter/window.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { AuditEntry } from '../../core/record/row.js';
 import type { Failure } from '../../core/schema/failure.js';
-import { cycleOf } from '../../core/time/cycle.js';
+import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { ContractImage, ContractState, KeyedImage } from '../store/store.js';
 import { tooManyKeys } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
-import { KeyTable } from './key-table.js';
+import { type Ageing, IdleKeys } from './idle-keys.js';
 import type { Sleeper } from './wakes.js';
 
-/** Bits of a key's flags: the index of its state, up to 63. */
-const STATE = 0xff;
-/** Queued for storing. Survives the key, because its queue entry does. */
-const DIRTY = 1 << 8;
+export interface ContractKey extends GateRecord, Ageing {
+  readonly name: string;
+  /** Ascending by creation. */
+  readonly number: number;
+  /** Queued for storing. */
+  isDirty: boolean;
+}
 
 /** The longest name and its entry in the table, in cells. */
 const CELLS_OF_NAME = 44;
@@ -36,20 +46,19 @@ const CHECK_CYCLES = 1_024;
 
 const CELLS_WITHOUT_KEYS = 4_096;
 
-/** Idle keys checked for each new key: more than one, so that their number falls. */
+const NONE = Number.NEGATIVE_INFINITY;
+
+/** Keys looked at for each new key: more than one, so that the number of idle ones falls. */
 const EVICTED_PER_INSERT = 4;
+
+/** Keys looked at for a place, if there is none: 0.1 ms. */
+const LOOKED_AT = 1_000;
 
 /** The most 8-byte cells that the keys of a contract take: all present, counting in every cycle. */
 export function cellsOfKeys(plan: Plan, maxKeys: number): number {
   const cycles = windowCycles(plan);
   const row = plan.rule === undefined ? 2 * cycles : CELLS_OF_RULE + cycles;
   return CELLS_WITHOUT_KEYS + cycles + maxKeys * (CELLS_OF_NAME + row);
-}
-
-export interface KeyState {
-  readonly stateIndex: number;
-  readonly count: number;
-  readonly gate: Gate;
 }
 
 /** Undefined starts the gate anew. */
@@ -64,7 +73,7 @@ interface KeysOptions {
   readonly context: HostContext;
   readonly cycle: number;
   readonly onDirty: () => void;
-  readonly onWake: (key: number, ms: number) => void;
+  readonly onWake: (key: ContractKey, ms: number) => void;
 }
 
 export class Keys {
@@ -76,73 +85,90 @@ export class Keys {
   evicted = 0;
   delayMs = 0;
   cycle: number;
-  readonly table: KeyTable;
   readonly #options: KeysOptions;
-  readonly #rows: GateRows;
-  readonly #sleepers = new Map<number, Sleeper & { wakeMs: number }>();
-  readonly #failures = new Map<number, Failure>();
-  readonly #dirty = new FifoQueue<number>();
+  readonly #keys = new Map<string, ContractKey>();
+  readonly #span: number;
+  readonly #idle: IdleKeys<ContractKey>;
+  readonly #sleepers = new Map<ContractKey, Sleeper & { wakeMs: number }>();
+  readonly #failures = new Map<ContractKey, Failure>();
+  /** Undefined: the contract itself. */
+  readonly #dirty = new FifoQueue<ContractKey | undefined>();
+  #last = 0;
   /** One object per cycle, however many keys are refused. */
   #full: { readonly cycle: number; readonly failure: Failure } | undefined;
 
   constructor(options: KeysOptions) {
-    const { plan, keyed, context, cycle } = options;
-    const { cycleMs } = context.clock;
+    const { plan, context, cycle } = options;
     this.#options = options;
     this.cycle = cycle;
-    const span = spanCycles(plan, cycleMs);
-    const checkedCycles = plan.rule === undefined ? span : Math.min(span, CHECK_CYCLES);
-    this.table = new KeyTable(checkedCycles, cycle, keyed.maxKeys, rowFields(plan));
-    const { records, ownField } = this.table;
-    this.#rows = new GateRows(plan, cycleMs, keyed.maxKeys, records, ownField);
+    const span = spanCycles(plan, context.clock.cycleMs);
+    this.#span = plan.rule === undefined ? span : Math.min(span, CHECK_CYCLES);
+    this.#idle = new IdleKeys(this.#span, cycle);
+  }
+
+  get size(): number {
+    return this.#keys.size;
   }
 
   reach(cycle: number): void {
     this.cycle = cycle;
-    this.table.reach(cycle);
+    this.#idle.reach(cycle);
   }
 
-  isLimited(key: number): boolean {
-    return !this.#options.plan.states[this.#stateOf(key)]!.admits;
+  isLimited({ state }: ContractKey): boolean {
+    return !this.#options.plan.states[state]!.admits;
   }
 
-  /** The number of a key; 0 if it shares the contract's gate. @throws Failure `too_many_keys`, and as `claimMemory` */
-  place(name: string, n: number): number {
-    const { table } = this;
+  get(name: string): ContractKey | undefined {
+    return this.#keys.get(name);
+  }
+
+  /** In order of creation. */
+  all(): Iterable<ContractKey> {
+    return this.#keys.values();
+  }
+
+  /** The key of a name; undefined if it shares the contract's gate. @throws Failure `too_many_keys`, and as `claimMemory` */
+  place(name: string, n: number): ContractKey | undefined {
+    const known = this.#keys.get(name);
+    if (known !== undefined) return known;
     const { keyed, context } = this.#options;
-    const known = table.find(name);
-    if (known !== 0) return known;
     this.evictIdle(EVICTED_PER_INSERT);
-    if (table.size < keyed.maxKeys || this.#evictOne()) {
+    if (this.size < keyed.maxKeys || this.#makeRoom()) {
       context.claimMemory?.();
-      return this.#take(name);
+      return this.#add(name);
     }
-    if (keyed.overflow === 'share') return 0;
+    if (keyed.overflow === 'share') return undefined;
     this.refused += n;
     throw this.#tooMany();
   }
 
-  failureOf(key: number): Failure | undefined {
+  failureOf(key: ContractKey): Failure | undefined {
     return this.#failures.get(key);
   }
 
-  fail(key: number, failure: Failure): void {
+  fail(key: ContractKey, failure: Failure): void {
     this.#failures.set(key, failure);
     this.#cancelWake(key);
   }
 
-  isQuiet(key: number, n: number, kind: number): boolean {
-    return this.#rows.isQuiet(key, this.#stateOf(key), n, this.cycle, kind);
+  isQuiet(key: ContractKey, n: number, kind: number): boolean {
+    return (
+      key.rule === undefined &&
+      key.heldUntilCycle <= this.cycle &&
+      staysQuiet(this.#options.plan, key, n, this.cycle, kind)
+    );
   }
 
-  decide(key: number, n: number, kind: number, ms: number, isOne: boolean): number {
+  /** As `countOn`. */
+  countQuietly(key: ContractKey, n: number, kind: number): number | undefined {
     if (this.#failures.size > 0 && this.#failures.has(key)) throw this.#failures.get(key);
-    const admitted = this.#rows.decide(key, this.#stateOf(key), n, this.cycle, kind, ms, isOne);
-    if (admitted < 0 && admitted !== UNEVALUATED) return admitted;
-    this.table.touch(key, this.cycle);
+    if (key.rule !== undefined || key.heldUntilCycle > this.cycle) return undefined;
+    const admitted = countOn(this.#options.plan, key, n, this.cycle, kind);
+    if (admitted === undefined) return undefined;
+    this.#idle.touch(key, this.cycle);
     this.markDirty(key);
-    this.delayMs = this.#rows.delayMs;
-    if (admitted >= 0) this.counted(n, admitted);
+    this.counted(n, admitted);
     return admitted;
   }
 
@@ -151,67 +177,51 @@ export class Keys {
     this.figures.limited += n - admitted;
   }
 
-  gate(key: number, cycle = this.cycle, owner?: GateOwner): Gate {
-    return this.#rows.gate(key, this.#stateOf(key), cycle, owner);
+  gate(key: ContractKey, cycle = this.cycle, owner?: GateOwner): Gate {
+    passTo(this.#options.plan, key, cycle, this.#startOf(cycle));
+    return this.#gateIn(key, cycle, owner);
   }
 
-  put(key: number, gate: Gate): void {
-    this.#write(key, gate.image(), gate.cycle);
+  /** What has become due is not fired yet. */
+  #gateIn(key: ContractKey, cycle: number, owner?: GateOwner): Gate {
+    const { plan, context } = this.#options;
+    const { cycleMs } = context.clock;
+    return new Gate(plan, { cycle, cycleMs, nowMs: this.#startOf(cycle), owner, record: key });
   }
 
-  /** The state of a key, or of a new one; undefined if it shares the contract's gate. @throws Failure `too_many_keys` */
-  find(name: string): KeyState | undefined {
-    const { table } = this;
+  #startOf(cycle: number): number {
+    return startOf(cycle, this.#options.context.clock.cycleMs);
+  }
+
+  /** After its gate has worked. */
+  worked(key: ContractKey, wasLimited: boolean, { cycle }: Gate): void {
+    this.limited += Number(this.isLimited(key)) - Number(wasLimited);
+    const counted = key.rule === undefined ? windowList(key).map((window) => newestIn(window) ?? NONE) : [cycle];
+    const newest = Math.max(...counted, this.cycle - this.#span);
+    // A new one may begin with an event of an earlier cycle.
+    if (newest < this.#idle.lastOf(key)) this.#idle.list(key, newest);
+    this.#idle.touch(key, newest);
+    this.#schedule(key, cycle);
+  }
+
+  /** The gate of a key, or of a new one; undefined if it shares the contract's gate. @throws Failure `too_many_keys` */
+  find(name: string): Gate | undefined {
     const { keyed, plan, context } = this.#options;
-    const key = table.find(name);
-    if (key !== 0) return this.#find(key);
-    if (table.size < keyed.maxKeys || table.firstIdle !== 0) {
-      const head = new GateHead(plan, this.cycle, ownCells);
-      const gate = new Gate(plan, { cycle: this.cycle, cycleMs: context.clock.cycleMs, nowMs: nowOf(context), head });
-      return { stateIndex: gate.state, count: gate.count, gate };
-    }
+    const key = this.#keys.get(name);
+    if (key !== undefined) return this.gate(key);
+    if (this.size < keyed.maxKeys || this.#idle.first(LOOKED_AT) !== undefined)
+      return new Gate(plan, { cycle: this.cycle, cycleMs: context.clock.cycleMs, nowMs: nowOf(context) });
     if (keyed.overflow === 'refuse') throw this.#tooMany();
     return undefined;
   }
 
-  #find(key: number): KeyState {
-    const count = this.#rows.count(key, this.cycle);
-    let made: Gate | undefined;
-    const gate = () => {
-      made ??= this.gate(key);
-      return made;
-    };
-    return {
-      stateIndex: this.#stateOf(key),
-      get count() {
-        return count ?? gate().count;
-      },
-      get gate() {
-        return gate();
-      },
-    };
-  }
-
-  /** Evicts keys that have been idle long enough. @returns the number checked, up to `most` */
-  evictIdle(most: number): number {
-    const { table } = this;
-    for (let checked = 0; checked < most; checked += 1) {
-      if (table.firstIdle === 0 || table.idleFor(table.firstIdle) < this.#options.keyed.idleCycles) return checked;
-      this.#evictIfAsNew(table.firstIdle);
-    }
-    return most;
-  }
-
   *states(): Generator<readonly [saved: ContractState, isStored: boolean]> {
-    for (let key = 1; key <= this.table.last; key += 1) {
-      const saved = this.saved(key);
-      if (saved !== undefined) yield [saved, (this.table.flags(key) & DIRTY) === 0];
-    }
+    for (const key of this.#keys.values()) yield [this.saved(key), !key.isDirty];
   }
 
-  /** Restores the converted keys of `source`; the others start anew. @returns numbers, with `isStored` */
-  *restoreFrom(source: Keys, convert: Convert): Steps<(readonly [key: number, isStored: boolean])[]> {
-    const restored: (readonly [number, boolean])[] = [];
+  /** Restores the converted keys of `source`; the others start anew. @returns keys, with `isStored` */
+  *restoreFrom(source: Keys, convert: Convert): Steps<(readonly [key: ContractKey, isStored: boolean])[]> {
+    const restored: (readonly [ContractKey, boolean])[] = [];
     for (const [{ id, key, ...gate }, isStored] of source.states()) {
       const converted = convert(gate);
       if (converted !== undefined)
@@ -226,12 +236,14 @@ export class Keys {
     Object.assign(this, { refused, shared, evicted });
   }
 
-  restore(saved: ContractState): number {
-    const { key: name = '', windows } = saved;
+  restore(saved: ContractState): ContractKey {
+    const { key: name = '', windows, rule } = saved;
     const cycle = windows[0]?.cycle ?? this.cycle;
     if (cycle > this.cycle) this.reach(cycle);
-    const key = this.#take(name);
-    this.#write(key, saved, cycle);
+    // By its newest count: the key becomes idle when that leaves the window.
+    const newest = rule === undefined ? windows.map((one) => one.cycle - (one.counts[0] ?? NEVER)) : [cycle];
+    const key = this.#add(name, saved, Math.max(...newest, this.cycle - this.#span));
+    this.#schedule(key, cycle);
     return key;
   }
 
@@ -240,61 +252,60 @@ export class Keys {
     this.#sleepers.clear();
   }
 
-  markDirty(key: number): void {
-    const flags = this.table.flags(key);
-    if ((flags & DIRTY) !== 0) return;
-    this.table.setFlags(key, flags | DIRTY);
+  markDirty(key: ContractKey): void {
+    if (key.isDirty) return;
+    key.isDirty = true;
     this.queue(key);
   }
 
-  queue(key: number): void {
+  /** @param key undefined: the contract itself */
+  queue(key: ContractKey | undefined): void {
     this.#dirty.push(key);
     this.#options.onDirty();
   }
 
-  nextDirty(): number {
-    const key = this.#dirty.shift() ?? 0;
-    if (key !== 0) this.table.setFlags(key, this.table.flags(key) & ~DIRTY);
+  /** The oldest unsaved state, in the order of `queue`; undefined for the contract itself. */
+  nextDirty(): ContractKey | undefined {
+    const key = this.#dirty.shift();
+    if (key !== undefined) key.isDirty = false;
     return key;
   }
 
-  saved(key: number): ContractState | undefined {
-    if (!this.table.has(key)) return undefined;
-    const { id } = this.#options.image;
-    return { id, key: this.table.nameOf(key), ...this.#rows.image(key, this.#stateOf(key), this.cycle) };
+  saved(key: ContractKey): ContractState {
+    const { plan, image } = this.#options;
+    passTo(plan, key, this.cycle, this.#startOf(this.cycle));
+    return { id: image.id, key: key.name, ...imageOf(plan, key, this.cycle) };
   }
 
-  #stateOf(key: number): number {
-    return this.table.flags(key) & STATE;
-  }
-
-  #take(name: string): number {
-    const { table } = this;
+  #add(name: string, saved?: GateImage, touched = this.cycle): ContractKey {
     const { plan, context } = this.#options;
-    const key = table.take(name, this.cycle);
-    table.setFlags(key, (table.flags(key) & DIRTY) | plan.initial);
-    if (!plan.states[plan.initial]!.admits) this.limited += 1;
-    this.#rows.begin(key, nowOf(context));
+    this.#last += 1;
+    const record = recordOf(plan, { cycle: this.cycle, nowMs: nowOf(context) }, saved);
+    const { state, heldUntilCycle, refusals, first, others, rule } = record;
+    // Not by spreading: a key would take five times as much memory.
+    const key: ContractKey = {
+      state,
+      heldUntilCycle,
+      refusals,
+      first,
+      others,
+      rule,
+      name,
+      number: this.#last,
+      touched: 0,
+      isDirty: false,
+      isGone: false,
+    };
+    this.#keys.set(name, key);
+    this.limited += Number(this.isLimited(key));
+    this.#idle.touch(key, touched);
+    this.#idle.list(key, touched);
     return key;
   }
 
-  #write(key: number, image: GateImage, cycle: number): void {
-    const { table } = this;
-    const { plan } = this.#options;
-    this.#rows.put(key, image, cycle);
-    const wasLimited = this.isLimited(key);
-    const state = plan.states.findIndex(({ name }) => name === image.state);
-    table.setFlags(key, (table.flags(key) & ~STATE) | state);
-    this.limited += Number(this.isLimited(key)) - Number(wasLimited);
-    // By its newest count: the key becomes idle when that leaves the window.
-    const newest = image.windows.map((one) => (plan.rule === undefined ? one.cycle - (one.counts[0] ?? NEVER) : cycle));
-    table.touch(key, Math.max(...newest, this.cycle - table.span));
-    this.#schedule(key, cycle);
-  }
-
-  #schedule(key: number, cycle: number): void {
+  #schedule(key: ContractKey, cycle: number): void {
     const { wakes } = this.#options.context;
-    const wakeMs = this.#rows.wakeMs(key, this.#stateOf(key), cycle);
+    const wakeMs = this.#gateIn(key, cycle).wakeMs();
     if (wakeMs === NEVER) {
       this.#cancelWake(key);
       return;
@@ -308,53 +319,67 @@ export class Keys {
     wakes.schedule(sleeper);
   }
 
-  #wake(key: number, ms: number): void {
+  #wake(key: ContractKey, ms: number): void {
     const cycle = cycleOf(ms, this.#options.context.clock.cycleMs);
     if (cycle > this.cycle) this.reach(cycle);
     const before = cycle - 1;
-    if (this.#rows.wakeMs(key, this.#stateOf(key), before) > ms) this.#schedule(key, before);
+    if (this.#gateIn(key, before).wakeMs() > ms) this.#schedule(key, before);
     else this.#options.onWake(key, ms);
   }
 
-  #cancelWake(key: number): void {
+  #cancelWake(key: ContractKey): void {
     const sleeper = this.#sleepers.get(key);
     if (sleeper === undefined) return;
     this.#options.context.wakes.cancel(sleeper);
     this.#sleepers.delete(key);
   }
 
+  /** Evicts keys that have been idle long enough. @returns the number looked at, up to `most` */
+  evictIdle(most: number): number {
+    const { idleCycles } = this.#options.keyed;
+    for (let looked = 0; looked < most; looked += 1) {
+      const key = this.#idle.first(LOOKED_AT);
+      if (key === undefined || this.cycle - this.#idle.lastOf(key) - this.#span < idleCycles) return looked;
+      this.#evictIfAsNew(key);
+    }
+    return most;
+  }
+
   /** Evicts the longest-idle key that behaves like a new one. @returns false if there is none */
-  #evictOne(): boolean {
-    const { evicted, table } = this;
-    while (table.firstIdle !== 0 && this.evicted === evicted) this.#evictIfAsNew(table.firstIdle);
+  #makeRoom(): boolean {
+    const { evicted } = this;
+    for (let looked = 0; looked < LOOKED_AT && this.evicted === evicted; looked += 1) {
+      const key = this.#idle.first(LOOKED_AT);
+      if (key === undefined) return false;
+      this.#evictIfAsNew(key);
+    }
     return this.evicted > evicted;
   }
 
-  /** Evicts an idle key that behaves like a new one; any other is removed from the idle list. */
-  #evictIfAsNew(key: number): void {
-    const isFree = this.#stateOf(key) === this.#options.plan.initial && this.#rows.isFree(key);
-    if (this.#failures.has(key) || (isFree && this.#rows.isEmpty(key, this.cycle))) this.#evict(key);
-    // A rule may remember for longer: checked again after another span. Others are listed again when they move.
-    else if (isFree) this.table.touch(key, this.cycle);
-    else this.table.unlist(key);
+  /** Evicts an idle key that behaves like a new one; any other is looked at after another span. */
+  #evictIfAsNew(key: ContractKey): void {
+    const { plan } = this.#options;
+    this.#idle.shift();
+    passTo(plan, key, this.cycle, this.#startOf(this.cycle));
+    if (this.#failures.has(key) || isAsNew(plan, key, this.cycle)) this.#evict(key);
+    else this.#idle.list(key, this.cycle);
   }
 
-  #evict(key: number): void {
-    const { table } = this;
+  #evict(key: ContractKey): void {
     const { context, image } = this.#options;
     this.#cancelWake(key);
     this.#failures.delete(key);
-    this.#rows.clear(key);
     if (this.isLimited(key)) this.limited -= 1;
-    context.store.deleteKey(image.id, table.nameOf(key));
-    table.drop(key, table.flags(key) & DIRTY);
+    context.store.deleteKey(image.id, key.name);
+    this.#keys.delete(key.name);
+    key.isGone = true;
     this.evicted += 1;
   }
 
   #tooMany(): Failure {
     const { cycle } = this;
     if (this.#full?.cycle !== cycle)
-      this.#full = { cycle, failure: tooManyKeys(this.#options.image, this.table.nextIdleCycle) };
+      this.#full = { cycle, failure: tooManyKeys(this.#options.image, this.#idle.nextCycle(LOOKED_AT)) };
     return this.#full.failure;
   }
 }

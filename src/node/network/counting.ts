@@ -2,6 +2,8 @@
 //
 //   plain contract   ─► micro-batch ─► counted, decided and moved by a script
 //   other contract   ─► a turn: the gate of this process, by compare-and-set
+
+import type { Gate } from '../../core/limiter/gate.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';
@@ -22,7 +24,6 @@ import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
 import type { Contract } from '../host/contract.js';
 import type { Move } from '../host/contract-failures.js';
 import type { Host } from '../host/host.js';
-import type { KeyState } from '../host/keys.js';
 import type { Machine } from '../host/machine.js';
 import { ofOwner } from '../request-source.js';
 import { type GateTransactions, gateName, unlessGone } from './gate-transactions.js';
@@ -71,8 +72,8 @@ export class NetworkCounting implements Counting {
       for (const [id, sampled] of all) {
         const found = now.get(id);
         if (found === undefined) continue;
-        const { gate, admits, stateIndex: state } = found;
-        sampled.take(cycle - 1, figuresOf({ count: gate.count, limiting: admits ? 0 : 1, state }));
+        const { gate, admits } = found;
+        sampled.take(cycle - 1, figuresOf({ count: gate.count, limiting: admits ? 0 : 1, state: gate.state }));
       }
     } finally {
       this.#isSampling = false;
@@ -127,8 +128,8 @@ export class NetworkCounting implements Counting {
     }
   }
 
-  state(contract: Contract, name?: string): Promise<KeyState> {
-    return this.#transactions.snapshot(contract, name);
+  async state(contract: Contract, name?: string): Promise<Gate> {
+    return (await this.#transactions.snapshot(contract, name)).gate;
   }
 
   states(contracts: readonly Contract[]): Promise<readonly Contract[]> {
@@ -145,7 +146,7 @@ export class NetworkCounting implements Counting {
     const page = await Promise.all(names.slice(0, limit).map((name) => this.#transactions.snapshot(contract, name)));
     const keys = page.flatMap((one, index) => {
       const key = names[index]!;
-      return !key.includes(search) || (limited && one.admits) ? [] : [keyShown(one, key, one)];
+      return !key.includes(search) || (limited && one.admits) ? [] : [keyShown(one, key, one.gate)];
     });
     return { cycle: clock.cycle(), keys, ...(names.length > limit ? { next: after + limit } : {}) };
   }
@@ -211,7 +212,7 @@ export class NetworkCounting implements Counting {
       const admitted = isNow
         ? fresh.decide(n, cycle, kind, undefined, isOne)
         : fresh.decideLate(n, happened, cycle, kind);
-      return { decision: decisionOf({ ...asked, contract: fresh }, admitted, fresh, isOne ? n : 1), cycle, nowMs };
+      return { decision: decisionOf({ ...asked, contract: fresh }, admitted, fresh.gate, isOne ? n : 1), cycle, nowMs };
     });
     return value;
   }

@@ -85,8 +85,8 @@ export class Entries {
     if (plain !== undefined) {
       const target = contract.plan.states.findIndex((state) => state.name === asked.to);
       if (target >= 0) return this.linked(slug, await this.#context.plain.move(contract, plain, name, target, asked));
-      const { stateIndex } = await this.#context.transactions.snapshot(contract, name);
-      throw whyNoTransition(contract.plan, stateIndex, asked.to);
+      const { gate } = await this.#context.transactions.snapshot(contract, name);
+      throw whyNoTransition(contract.plan, gate.state, asked.to);
     }
     const { entry } = await this.#context.transactions.run(contract, name, (fresh, cycle) => fresh.move(asked, cycle));
     return this.linked(slug, entry);

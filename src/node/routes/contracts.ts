@@ -137,8 +137,8 @@ const showStateMachine = route(api.showStateMachine, forReaders, {
     const machine = ownership.visible(params.slug, caller);
     const contract = contractOf(host, machine, params.contract_id);
     const { plan } = contract;
-    const { stateIndex } = await counting.state(contract);
-    const { name: state } = plan.states[stateIndex]!;
+    const { state: index } = await counting.state(contract);
+    const { name: state } = plan.states[index]!;
     await counting.durable(machine);
     return { ok: true, state, machine: configOfPlan(plan) };
   },

@@ -10,7 +10,7 @@
 //      and names reused.
 //   5. After a failed commit every later write fails likewise, with `store_failed` or `disk_full`.
 import type { ContractDefinition } from '../../core/limiter/definition.js';
-import type { GateImage } from '../../core/limiter/gate.js';
+import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { AuditRow, Checkpoint, Cut, RowKind } from '../../core/record/row.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { KeptAnswers } from './kept-answers.js';

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restoresInCycles, restoresMs, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
-import { Gate, type GateImage } from '../../../src/core/limiter/gate.js';
+import { Gate } from '../../../src/core/limiter/gate.js';
+import type { GateImage } from '../../../src/core/limiter/gate-record.js';
 import type { Plan } from '../../../src/core/limiter/plan.js';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';

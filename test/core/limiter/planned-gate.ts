@@ -1,6 +1,7 @@
 // A gate without a host: the transitions that it takes are remembered.
 import { has, type IntegerSet } from '../../../src/core/limiter/expression/integer-set.js';
-import { type Due, Gate, type GateImage } from '../../../src/core/limiter/gate.js';
+import { type Due, Gate } from '../../../src/core/limiter/gate.js';
+import type { GateImage } from '../../../src/core/limiter/gate-record.js';
 import type { Plan } from '../../../src/core/limiter/plan.js';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';

@@ -2,11 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { admissionMs } from '../../../src/core/limiter/forecast.js';
 import { Gate } from '../../../src/core/limiter/gate.js';
-import { GateRows } from '../../../src/core/limiter/gate-rows.js';
+import { recordOf } from '../../../src/core/limiter/gate-record.js';
 import { copyOf, LIMITED, NEVER } from '../../../src/core/limiter/rule/rule.js';
 import type { RuleDefinition } from '../../../src/core/limiter/rule/rule-definition.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
-import { Records } from '../../../src/core/limiter/sparse-windows.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { cycleOf } from '../../../src/core/time/cycle.js';
@@ -29,9 +28,7 @@ describe('every rule', () => {
       const state = rule.fresh(nowMs);
       const cycle = () => cycleOf(nowMs, CYCLE_MS);
       let gate = new Gate(plan, { cycle: cycle(), cycleMs: CYCLE_MS, nowMs });
-      const rows = new GateRows(plan, CYCLE_MS, 1, new Records(1, 1), 0);
-      rows.begin(0, nowMs);
-      let rowState = plan.initial;
+      let record = recordOf(plan, { cycle: cycle(), nowMs }, undefined);
       let [charged, admittedOf] = [0, 0];
       for (let k = 0; k < ASKED; k += 1) {
         nowMs += draw.uniform() < 0.4 ? 0 : Math.floor(draw.uniform() * 60);
@@ -44,13 +41,12 @@ describe('every rule', () => {
         rule.decide(state, nowMs, n, holdMs);
         const againMs = rule.nextAdmission(state, nowMs, n);
         expect(admissionMs(gate, 0, n), at).toBe(againMs === NEVER ? undefined : againMs);
-        // The gate of a key is made from its row, which goes through a store now and then.
-        const before = rows.gate(0, rowState, cycle());
-        const decided = before.decideOne(n, cycle(), 0, nowMs);
-        expect(decided, `${at}, of a key`).toBe(isAdmitted ? n : 0);
-        const columns = encodeState({ id: 'c', key: 'ann', ...before.image() });
-        rows.put(0, decodeState({ id: 'c', key: 'ann' }, columns)!, cycle());
-        rowState = before.state;
+        // The gate of a key is made for its record, which goes through a store now and then.
+        const ofKey = new Gate(plan, { cycle: cycle(), cycleMs: CYCLE_MS, nowMs, record });
+        expect(ofKey.decideOne(n, cycle(), 0, nowMs), `${at}, of a key`).toBe(isAdmitted ? n : 0);
+        const columns = encodeState({ id: 'c', key: 'ann', ...ofKey.image() });
+        const saved = decodeState({ id: 'c', key: 'ann' }, columns)!;
+        record = recordOf(plan, { cycle: cycle(), nowMs }, saved);
         if (draw.uniform() < 0.1) {
           const { requests, limited } = gate.figures;
           expect([requests, requests - limited], at).toEqual([charged, admittedOf]);

@@ -1,46 +1,108 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planContract } from '../../../src/core/limiter/validate.js';
-import { addAt, advanceTo, cutCells, WindowRing, windowImage } from '../../../src/core/limiter/window.js';
+import {
+  add,
+  advance,
+  countNow,
+  eventsAt,
+  fallsIn,
+  listOf,
+  newestIn,
+  restoreWindow,
+  ringOf,
+  windowImage,
+} from '../../../src/core/limiter/window.js';
 import { defined, move } from './defined.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
-describe('rings', () => {
-  it('are 0 at first, as many as were asked for, and nobody else’s', () => {
+/** As slow as can be: every event is remembered. */
+class Listed {
+  readonly events: { readonly cycle: number; readonly n: number }[] = [];
+  constructor(
+    readonly within: number,
+    public cycle: number,
+  ) {}
+
+  add(cycle: number, n: number) {
+    if (cycle <= this.cycle && cycle > this.cycle - this.within) this.events.push({ cycle, n });
+  }
+
+  eventsAt(at: number) {
+    const held = this.events.filter(({ cycle }) => cycle > Math.max(at, this.cycle) - this.within);
+    return held.reduce((sum, { n }) => sum + n, 0);
+  }
+
+  fallsIn(most: number, since: number) {
+    let cycle = since;
+    while (this.eventsAt(cycle) > most) cycle += 1;
+    return cycle;
+  }
+
+  image() {
+    const counts: number[] = [];
+    for (let age = 0; age < this.within; age += 1) {
+      const n = this.events.reduce((sum, one) => sum + (one.cycle === this.cycle - age ? one.n : 0), 0);
+      if (n > 0) counts.push(age, n);
+    }
+    return { cycle: this.cycle, counts };
+  }
+}
+
+describe.each([
+  ['a ring', ringOf],
+  ['a short list', listOf],
+])('a window as %s', (_, windowOf) => {
+  const steps = fc.array(
+    fc.record({
+      gap: fc.oneof({ weight: 6, arbitrary: fc.nat(3) }, fc.nat(40)),
+      n: fc.oneof(fc.nat(4), fc.constantFrom(2 ** 31 - 1, 2 ** 40)),
+      late: fc.option(fc.nat(14), { freq: 3 }),
+      isTakenBack: fc.boolean(),
+      ahead: fc.nat(30),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    { maxLength: 40 },
+  );
+  const starts = fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000);
+
+  it('counts, falls and is kept as a list of every event says', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 }), (lengths) => {
-        const places = lengths.map((length) => {
-          const { array, at, stride } = cutCells(length);
-          return { array, cells: Array.from({ length }, (_, k) => at + k * stride) };
-        });
-        expect(places.every(({ array, cells }) => cells.every((cell) => array[cell] === 0))).toBe(true);
-        for (const [owner, { array, cells }] of places.entries()) for (const cell of cells) array[cell] = owner + 1;
-        const kept = places.map(({ array, cells }) => new Set(cells.map((cell) => array[cell])));
-        expect(kept).toEqual(places.map((_, owner) => new Set([owner + 1])));
+      fc.property(fc.integer({ min: 1, max: 12 }), starts, steps, (within, start, taken) => {
+        let window = windowOf(within, start);
+        const listed = new Listed(within, start);
+        for (const { gap, n, late, isTakenBack, ahead, share } of taken) {
+          listed.cycle += gap;
+          const { cycle } = listed;
+          expect(advance(window, cycle)).toBe(listed.eventsAt(cycle));
+          const happened = cycle - (late ?? 0);
+          for (const one of isTakenBack ? [n, -n] : [n]) {
+            add(window, happened, one);
+            listed.add(happened, one);
+          }
+          const since = cycle + (ahead % 5);
+          const most = Math.floor(share * countNow(window));
+          expect([countNow(window), eventsAt(window, cycle + ahead), fallsIn(window, most, since)]).toEqual([
+            listed.eventsAt(cycle),
+            listed.eventsAt(cycle + ahead),
+            listed.fallsIn(most, since),
+          ]);
+          const image = windowImage(window);
+          expect([image, newestIn(window)]).toEqual([
+            listed.image(),
+            image.counts.length === 0 ? newestIn(window) : cycle - image.counts[0]!,
+          ]);
+          if (share > 0.8) window = restoreWindow(windowOf(within, image.cycle), structuredClone(image));
+        }
       }),
+      { numRuns: 200 },
     );
   });
 
-  it('lie side by side, so that their owners share an array', () => {
-    const [a, b] = [cutCells(70), cutCells(70)];
-    expect(b.array === a.array ? b.at - a.at : b.at).toBe(b.array === a.array ? 1 : 0);
-  });
-
-  it.each([2 ** 31 - 1, 2 ** 31, 2 ** 40, 2 ** 51])('count %d events in a cycle, and what is taken back', (n) => {
-    const [window, other] = [new WindowRing(3, 7), new WindowRing(3, 7)];
-    addAt(other, 7, 4);
-    addAt(window, 7, 1);
-    advanceTo(window, 8);
-    addAt(window, 8, n);
-    addAt(window, 7, n);
-    addAt(window, 7, -1);
-    expect([window.inWindow, windowImage(window), windowImage(other)]).toEqual([
-      2 * n,
-      { cycle: 8, counts: [0, n, 1, n] },
-      { cycle: 7, counts: [0, 4] },
-    ]);
-    advanceTo(window, 10);
-    expect([window.inWindow, windowImage(window)]).toEqual([n, { cycle: 10, counts: [2, n] }]);
+  it('takes no event of a cycle that has left it, or has not begun', () => {
+    const window = windowOf(3, 7);
+    for (const cycle of [4, 8]) add(window, cycle, 1);
+    expect([countNow(window), fallsIn(window, -1)]).toEqual([0, Number.POSITIVE_INFINITY]);
   });
 });
 

@@ -109,7 +109,7 @@ describe('a scenario sent to a live node', () => {
       requests: observed.outcome.requests,
       limited: observed.outcome.limited,
     });
-    expect(contract!.keys!.table.size).toBe(20);
+    expect(contract!.keys!.size).toBe(20);
   });
 
   it('has the figures of the simulation, a line for every cycle of the node, and how fast the node reacts', async () => {

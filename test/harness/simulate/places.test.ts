@@ -60,7 +60,7 @@ it('decides, moves and says when to come again as the keyed contract of a node',
           refused = error;
         }
         expect(admitted).toBe(found);
-        const hasPlace = contract.keys!.table.find(KEYS[key]!) !== 0;
+        const hasPlace = contract.keys!.get(KEYS[key]!) !== undefined;
         const decider = hasPlace ? key : KEYS.length;
         expect(places.decider(key)).toBe(refused === undefined ? world.contracts[decider] : undefined);
         // A node says the same for as long as a cycle lasts.

@@ -64,12 +64,12 @@ class Bench {
   }
 
   state(key?: string): string {
-    const { stateIndex } = this.contract.stateOf(key, this.clock.cycle());
-    return this.contract.plan.states[stateIndex]!.name;
+    const { state } = this.contract.gateOf(key, this.clock.cycle());
+    return this.contract.plan.states[state]!.name;
   }
 
   count(key?: string): number {
-    return this.contract.stateOf(key, this.clock.cycle()).count;
+    return this.contract.gateOf(key, this.clock.cycle()).count;
   }
 
   rows() {
@@ -161,9 +161,9 @@ describe('a contract that cannot keep all', () => {
   ])('keeps the state of a rule with other numbers: %s', (_, before, after, [left, then]) => {
     const bench = new Bench(before, KEYED);
     bench.decide(5, 'ann');
-    const now = bench.contract.stateOf('ann', bench.clock.cycle()).gate.remaining;
+    const now = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
     const { resets } = bench.change({ plan: planOf(after) });
-    const later = bench.contract.stateOf('ann', bench.clock.cycle()).gate.remaining;
+    const later = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
     expect([resets, now, later]).toEqual([false, left, then]);
   });
 });

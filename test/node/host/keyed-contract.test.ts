@@ -118,7 +118,7 @@ function check(given: Settings, script: Steps, open: () => Store, reopens: boole
         );
         expect(answer).toBe(model.decide(key, n, age));
         const keys = one.keys!;
-        expect(keys.table.size).toBeLessThanOrEqual(maxKeys);
+        expect(keys.size).toBeLessThanOrEqual(maxKeys);
         const limiting = [...model.limiters.values()].filter(({ state }) => state === 'limiting');
         expect(keys.limited).toBe(limiting.length);
       }
@@ -126,9 +126,9 @@ function check(given: Settings, script: Steps, open: () => Store, reopens: boole
   }
   for (const [key, limiter] of model.limiters) {
     if (!model.isBusy(limiter)) continue;
-    const { stateIndex, count, gate } = contract().stateOf(contract().nameOf(key), clock.cycle());
-    const found = { state: contract().plan.states[stateIndex]!.name, count, gate: gate.count };
-    expect(found).toEqual({ state: limiter.state, count: limiter.count, gate: limiter.count });
+    const { state, count } = contract().gateOf(contract().nameOf(key), clock.cycle());
+    const found = { state: contract().plan.states[state]!.name, count };
+    expect(found).toEqual({ state: limiter.state, count: limiter.count });
   }
   const rows = store.rows('m', { limit: 10_000 });
   expect(verifyRows(rows)).toMatchObject({ valid: true });
@@ -163,7 +163,7 @@ it('a key without a place is told the first cycle in which there may be one, and
       for (const { gap, key } of script) {
         cycle += gap;
         clock.run({ untilMs: cycle * 777 + 1 });
-        if (contract.keys!.table.size < 3 || contract.keys!.table.find(`${key}`) !== 0)
+        if (contract.keys!.size < 3 || contract.keys!.get(`${key}`) !== undefined)
           contract.decide(1, cycle, 0, `${key}`);
       }
       const again = isRefused(cycle);

@@ -111,8 +111,8 @@ class Arm {
     };
     const answer = valueOrCode(asked);
     if (name === undefined) contract.advance(cycle);
-    const { stateIndex, count, gate } = contract.stateOf(name, cycle);
-    return [cycle, key, answer, states[stateIndex]!.name, count, ...foreseen(gate)];
+    const gate = contract.gateOf(name, cycle);
+    return [cycle, key, answer, states[gate.state]!.name, gate.count, ...foreseen(gate)];
   }
 
   /** The rows of each key, without what says whose they are. */

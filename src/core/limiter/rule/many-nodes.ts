@@ -11,7 +11,7 @@
 // requests of the last replica lag are lost, up to L more in that window.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addTo, advanceTo, ownCells, WindowRing } from '../window.js';
+import { add, advance, eventsAt, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, strict, wait } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
@@ -74,7 +74,7 @@ interface Sent {
 interface State {
   turn: number;
   readonly madeMs: number;
-  readonly windows: readonly WindowRing[];
+  readonly windows: readonly Ring[];
   sent: Sent[];
   lost: { readonly cycle: number; n: number }[];
 }
@@ -96,8 +96,8 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
   const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
-  const countsAt = (windows: readonly WindowRing[], t: number) =>
-    windows.map((window) => advanceTo(window, cycleAt(t)));
+  const advanced = (windows: readonly Ring[], t: number) => windows.map((window) => advance(window, cycleAt(t)));
+  const countsAt = ({ windows }: State, t: number) => windows.map((window) => eventsAt(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
     node !== to && cycle > cycleAt(t) - within && t < (node < cut === to < cut ? atMs : acrossMs);
   const known = (state: State, counts: readonly number[], node: number, t: number) => {
@@ -154,27 +154,28 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     // The next request may go to another node.
     hastens: true,
     fresh(madeMs) {
-      const windows = all.map(() => new WindowRing(within, cycleAt(madeMs), ownCells(within)));
+      const windows = all.map(() => ringOf(within, cycleAt(madeMs)));
       return { turn: 0, madeMs, windows, sent: [], lost: [] };
     },
     decide(state, t, n) {
       const node = next(state);
       state.turn = (node + 1) % nodes;
-      const counts = countsAt(state.windows, t);
+      const counts = advanced(state.windows, t);
       forget(state, t);
       if (isAway(state, t, node)) return away === 'open' ? 0 : LIMITED;
       const ok = known(state, counts, node, t) + n <= limits[node]!;
       const added = Math.min(n, most - counts[node]!);
-      addTo(state.windows[node]!, added);
+      add(state.windows[node]!, presentOf(state.windows[node]!), added);
       if (design === 'batched') send(state, t, node, added);
       if (design === 'exact' && failover !== undefined) mayLose(state, t, added);
       return ok ? (design === 'exact' ? 2 * lagMs : 0) : LIMITED;
     },
     nextAdmission(state, t, n) {
       const node = next(state);
+      // Advanced on the way: a search over a long window looks at each cell once.
       const windows = copyOf(state.windows);
       const admits = (at: number) =>
-        isAway(state, at, node) ? away === 'open' : known(state, countsAt(windows, at), node, at) + n <= limits[node]!;
+        isAway(state, at, node) ? away === 'open' : known(state, advanced(windows, at), node, at) + n <= limits[node]!;
       // Counts of others only increase the known count: it falls when a cycle leaves.
       const after = (at: number) => {
         if (isAway(state, at, node)) return ends(state);
@@ -193,12 +194,12 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
         fails(state),
         ...state.sent.flatMap(({ atMs, acrossMs }) => [atMs, acrossMs]),
       ];
-      const isEmpty = countsAt(copyOf(state.windows), t).every((one) => one === 0);
+      const isEmpty = countsAt(state, t).every((one) => one === 0);
       if (!isEmpty) edges.push(multipleOf(cycleMs, cycleAt(t) + 1));
       return Math.min(NEVER, ...edges.filter((at) => at > t));
     },
     remaining(state, t) {
-      const counts = countsAt(copyOf(state.windows), t);
+      const counts = countsAt(state, t);
       const refusing = away === 'closed' ? all.filter((node) => isAway(state, t, node)) : [];
       const rooms = groups(state, t).map((group) => {
         const [node] = group;
@@ -210,10 +211,7 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     forgettable(state, t) {
       const isEven = design !== 'local_share' || threshold % nodes === 0 || next(state) === 0;
       return (
-        partition === undefined &&
-        failover === undefined &&
-        isEven &&
-        countsAt(copyOf(state.windows), t).every((one) => one === 0)
+        partition === undefined && failover === undefined && isEven && countsAt(state, t).every((one) => one === 0)
       );
     },
   };

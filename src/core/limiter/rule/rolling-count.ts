@@ -7,10 +7,10 @@
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
-import { addAt, addTo, advanceTo, cycleAt as cycleIn, ownCells, WindowRing, whileFewerLeave } from '../window.js';
+import { add, advance, eventsAt, fallsIn, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, limit, strict, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
-import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
+import { LIMITED, NEVER, type Rule } from './rule.js';
 
 export const RollingCountParams = Type.Object(
   {
@@ -46,7 +46,7 @@ export function segmentedWindow({ limit, window_ms, segments }: Static<typeof Se
 
 interface State {
   originMs: number;
-  window: WindowRing;
+  window: Ring;
 }
 
 interface Options {
@@ -59,46 +59,38 @@ interface Options {
 }
 
 function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Options): Rule<State> {
-  const cycleOf = (originMs: number, t: number) => periodsIn(t - originMs, cycleMs);
-  const cycleAt = ({ originMs }: State, t: number) => cycleOf(originMs, t);
-  /** To be read only: a copy where time has passed. */
-  const windowAt = (state: State, t: number) => {
-    const cycle = cycleAt(state, t);
-    if (cycle <= cycleIn(state.window.offset)) return state.window;
-    const later = copyOf(state.window);
-    advanceTo(later, cycle);
-    return later;
-  };
-  const timeOfAtMost = ({ originMs }: State, window: WindowRing, most: number) => {
-    const [after] = whileFewerLeave(window, window.inWindow - most, 0, within - 1);
-    return originMs + multipleOf(cycleMs, cycleIn(window.offset) + after + 1);
-  };
+  const cycleAt = ({ originMs }: Pick<State, 'originMs'>, t: number) => periodsIn(t - originMs, cycleMs);
+  /** Time that steps back stops. */
+  const nowOf = (state: State, t: number) => Math.max(presentOf(state.window), cycleAt(state, t));
+  const countAt = (state: State, t: number) => eventsAt(state.window, nowOf(state, t));
+  const timeOfAtMost = (state: State, t: number, most: number) =>
+    state.originMs + multipleOf(cycleMs, fallsIn(state.window, most, nowOf(state, t)));
   return {
     additive: true,
     fresh(madeMs) {
       const originMs = fromMade ? madeMs : 0;
-      return { originMs, window: new WindowRing(within, cycleOf(originMs, madeMs), ownCells(within)) };
+      return { originMs, window: ringOf(within, cycleAt({ originMs }, madeMs)) };
     },
     decide(state, t, n) {
-      const before = advanceTo(state.window, cycleAt(state, t));
+      const before = advance(state.window, cycleAt(state, t));
       const ok = before + n <= limit;
-      if (ok || countsRefused) addTo(state.window, Math.min(n, Number.MAX_SAFE_INTEGER - before));
+      if (ok || countsRefused)
+        add(state.window, presentOf(state.window), Math.min(n, Number.MAX_SAFE_INTEGER - before));
       return ok ? 0 : LIMITED;
     },
     charge(state, t, n, sinceMs) {
-      advanceTo(state.window, cycleAt(state, t));
-      addAt(state.window, n < 0 ? cycleAt(state, sinceMs) : cycleIn(state.window.offset), n);
+      advance(state.window, cycleAt(state, t));
+      add(state.window, n < 0 ? cycleAt(state, sinceMs) : presentOf(state.window), n);
     },
     nextAdmission(state, t, n) {
       if (n > limit) return NEVER;
-      const window = windowAt(state, t);
-      return window.inWindow + n <= limit ? t : timeOfAtMost(state, window, limit - n);
+      return countAt(state, t) + n <= limit ? t : timeOfAtMost(state, t, limit - n);
     },
     nextChange(state, t) {
-      const window = windowAt(state, t);
-      return window.inWindow === 0 ? NEVER : timeOfAtMost(state, window, window.inWindow - 1);
+      const count = countAt(state, t);
+      return count === 0 ? NEVER : timeOfAtMost(state, t, count - 1);
     },
-    remaining: (state, t) => Math.max(0, limit - windowAt(state, t).inWindow),
-    forgettable: (state, t) => windowAt(state, t).inWindow === 0,
+    remaining: (state, t) => Math.max(0, limit - countAt(state, t)),
+    forgettable: (state, t) => countAt(state, t) === 0,
   };
 }

@@ -1,4 +1,6 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
+
+import type { Gate } from '../../../core/limiter/gate.js';
 import type { Steps } from '../../../core/limiter/plan.js';
 import type { AuditRow } from '../../../core/record/row.js';
 import type { Failure } from '../../../core/schema/failure.js';
@@ -8,7 +10,6 @@ import type { Durability } from '../../durability.js';
 import type { Contract } from '../../host/contract.js';
 import type { Move } from '../../host/contract-failures.js';
 import type { Host } from '../../host/host.js';
-import type { KeyState } from '../../host/keys.js';
 import type { Machine } from '../../host/machine.js';
 import type { MachineWork } from '../../machine-work.js';
 import type {
@@ -93,10 +94,10 @@ export class LocalCounting implements Counting {
     return this.#countedOnce(machine, once, (cycle) => countEvents(host, machine, values, cycle), ids);
   }
 
-  state(contract: Contract, name?: string): MaybePromise<KeyState> {
+  state(contract: Contract, name?: string): MaybePromise<Gate> {
     return this.#context.work.once(this.#machineOf(contract), (cycle) => {
       if (contract.failure === undefined) contract.advance(cycle);
-      return contract.stateOf(name, contract.cycle);
+      return contract.gateOf(name, contract.cycle);
     });
   }
 
@@ -140,8 +141,7 @@ export class LocalCounting implements Counting {
     for (const contract of this.#context.host.keyed) {
       index += 1;
       const { keys, failure } = contract;
-      if (index % EVICTION_CYCLES !== 0 || keys === undefined || keys.table.size === 0 || failure !== undefined)
-        continue;
+      if (index % EVICTION_CYCLES !== 0 || keys === undefined || keys.size === 0 || failure !== undefined) continue;
       const done = this.#context.work.of(this.#machineOf(contract), function* (now) {
         contract.advance(now);
         while (keys.evictIdle(KEYS_AT_ONCE) === KEYS_AT_ONCE) yield;
@@ -187,19 +187,20 @@ function idsIn({ contracts }: EventAnswer): string[] {
   return contracts.map(({ id }) => id);
 }
 
-/** By the number of their place in the table of the contract. */
+/** By the number of their creation. */
 function* keyPage(contract: Contract, { after, limit, limited, search }: KeyPage, cycle: number): Steps<KeysShown> {
-  if (contract.keys === undefined) return { cycle, keys: [] };
-  const { table } = contract.keys;
+  const { keys: all } = contract;
   const keys: KeysShown['keys'][number][] = [];
-  let number = after;
-  while (number < table.last && keys.length < limit) {
-    number += 1;
-    if (number % NUMBERS_AT_ONCE === 0) yield;
-    if (!table.has(number) || !table.nameOf(number).includes(search)) continue;
-    if (limited && !contract.keys.isLimited(number)) continue;
-    const name = table.nameOf(number);
-    keys.push(keyShown(contract, name, contract.stateOf(name, cycle)));
+  let looked = 0;
+  let last = after;
+  for (const key of all?.all() ?? []) {
+    looked += 1;
+    if (looked % NUMBERS_AT_ONCE === 0) yield;
+    if (key.number <= after) continue;
+    if (keys.length === limit) return { cycle, keys, next: last };
+    last = key.number;
+    if (key.name.includes(search) && (!limited || all!.isLimited(key)))
+      keys.push(keyShown(contract, key.name, contract.gateOf(key.name, cycle)));
   }
-  return { cycle, keys, ...(number < table.last ? { next: number } : {}) };
+  return { cycle, keys };
 }

@@ -72,7 +72,7 @@ export function* countEvent(host: Host, machine: Machine, event: Event, cycle: n
     if (contracts.length > 0) yield;
     try {
       const admitted = n === 1 ? countIn(one, 1, cycle, happened) : yield* countInSteps(one, cycle, happened);
-      contracts.push(decisionOf(one, admitted, one.contract.stateOf(one.name, 0)));
+      contracts.push(decisionOf(one, admitted, one.contract.gateOf(one.name, 0)));
     } catch (error) {
       // A contract that stops at this event does not take it from the others.
       if (error instanceof Failure && error.code === 'contract_failed' && contracts.length > 0) continue;

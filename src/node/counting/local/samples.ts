@@ -70,10 +70,20 @@ class Sampler implements Sleeper {
 }
 
 function figuresNow(contract: Contract): number[] {
-  const { gate, tally, stateIndex: state, keys, comparison } = contract;
+  const { gate, tally, keys, comparison } = contract;
   const { admitted, limited, entries, restores } = tally;
   const checked = comparison === undefined ? {} : { would_limit: comparison.wouldLimit };
   const limiting = contract.limiting > 0 ? 1 : 0;
-  const ofKeys = { keys: keys?.table.size ?? 0, limited_keys: keys?.limited ?? 0 };
-  return figuresOf({ count: gate.count, admitted, limited, entries, restores, limiting, state, ...ofKeys, ...checked });
+  const ofKeys = { keys: keys?.size ?? 0, limited_keys: keys?.limited ?? 0 };
+  return figuresOf({
+    state: gate.state,
+    count: gate.count,
+    admitted,
+    limited,
+    entries,
+    restores,
+    limiting,
+    ...ofKeys,
+    ...checked,
+  });
 }
