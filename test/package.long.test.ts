@@ -49,6 +49,7 @@ describe('the package', () => {
       /^dist\/fonts\/[\w-]+\.woff2$/,
       /^dist\/web\/(node\/)?[\w-]+\.(css|html|svg)$/,
       /^dist\/schema\/\w+\.schema\.json$/,
+      /^dist\/openapi\.json$/,
       /^dist\/topics\/[\w-]+\.md$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,

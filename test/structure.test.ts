@@ -60,7 +60,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 100_878,
-  test: 60_573,
+  test: 60_576,
   longLines: 107,
   commands: 15,
   options: 91,

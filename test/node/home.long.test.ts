@@ -100,6 +100,7 @@ inChromium('the home of a node', (browser) => {
     await expect
       .poll(() => page.locator('#machines td:last-child').allTextContents())
       .toEqual(expect.arrayContaining([expect.stringMatching(/^(now|\d+ s ago)$/)]));
+    await page.locator('.rooms dt').nth(4).waitFor();
     const rooms = await page.locator('.rooms dt').allTextContents();
     await page.close();
     expect(rooms).toEqual(['Machines', 'Contracts', 'Rows of records', 'Room for windows', 'Room for keys']);

@@ -179,7 +179,8 @@ inChromium('the page of a machine', (browser) => {
     const ages = await page.locator('.record td:last-child').allTextContents();
     await page.close();
     expect(waits).toEqual([expect.stringMatching(/^in \d+ (s|min)$/)]);
-    expect(proofs).toContainEqual(expect.stringMatching(/^operator KO42: \d+\.\d{2,3}$/));
+    // A whole number where the swing of the operator is nearly 0, which is so for hours.
+    expect(proofs).toContainEqual(expect.stringMatching(/^operator KO42: \d+(\.\d{1,3})?$/));
     expect(ages.filter((age) => !/^(now|\d+ s ago|)$/.test(age))).toEqual([]);
     expect(found).toEqual([]);
   });
