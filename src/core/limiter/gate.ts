@@ -119,8 +119,9 @@ export class Gate {
   }
 
   countOf(aggregate: number): number {
-    const window = windowList(this.record)[aggregate];
-    if (this.record.rule !== undefined) return this.levelAt(this.#nowMs);
+    const { rule, first, others } = this.record;
+    if (rule !== undefined) return this.levelAt(this.#nowMs);
+    const window = aggregate === 0 ? first : others[aggregate - 1];
     return window === undefined ? 0 : countNow(window);
   }
 
