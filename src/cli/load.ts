@@ -181,9 +181,8 @@ async function loadOne(
   given: Given,
   live: LiveOptions,
 ): Promise<Reported> {
-  const [{ followRows }, { load$ }, { toResult }, { AnswerTally }] = await Promise.all([
+  const [{ followRows }, { load$, toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
-    import('../harness/live/load.js'),
     import('../harness/live/load.js'),
     import('../harness/live/answer-tally.js'),
   ]);

@@ -47,8 +47,8 @@ export interface GateTime {
 export function recordOf(plan: Plan, { cycle, nowMs }: GateTime, image?: GateImage, head?: GateHead): GateRecord {
   // As a small number for a key, if it can be: others take memory of their own.
   const { heldUntilCycle = head === undefined ? Math.min(0, cycle) : cycle, refusals = 0, windows = [] } = image ?? {};
-  const windowOf = head === undefined ? listOf : ringOf;
-  const begun = (within: number, k: number) => (k === 0 && head !== undefined ? head : windowOf(within, cycle));
+  const made = head === undefined ? listOf : ringOf;
+  const begun = (within: number, k: number) => (k === 0 && head !== undefined ? head : made(within, cycle));
   const all = plan.rule === undefined ? plan.aggregates : [];
   const [first, ...others] = all.map(({ within }, k) => {
     const saved = windows[k];
@@ -70,6 +70,11 @@ export function windowList({ first, others }: GateRecord): readonly Window[] {
   return first === undefined ? NO_WINDOWS : [first, ...others];
 }
 
+/** That of an aggregate; undefined if there is none. */
+export function windowOf({ first, others }: GateRecord, aggregate: number): Window | undefined {
+  return aggregate === 0 ? first : others[aggregate - 1];
+}
+
 const NO_AGGREGATES: readonly number[] = [];
 
 /**
@@ -78,22 +83,15 @@ const NO_AGGREGATES: readonly number[] = [];
  */
 export function countOn(plan: Plan, record: GateRecord, n: number, cycle: number, kind: number): number | undefined {
   if (!staysQuiet(plan, record, n, cycle, kind)) return undefined;
-  const { state, first, others } = record;
-  for (const k of aggregatesOf(plan, kind)) add(k === 0 ? first! : others[k - 1]!, cycle, n);
-  return plan.isShadow || plan.states[state]!.admits ? n : 0;
+  for (const k of aggregatesOf(plan, kind)) add(windowOf(record, k)!, cycle, n);
+  return plan.isShadow || plan.states[record.state]!.admits ? n : 0;
 }
 
 /** Whether `n` events in `cycle` keep every count in its band. Advances the windows. */
-export function staysQuiet(
-  plan: Plan,
-  { state, first, others }: GateRecord,
-  n: number,
-  cycle: number,
-  kind: number,
-): boolean {
-  const { quiet } = plan.states[state]!;
+export function staysQuiet(plan: Plan, record: GateRecord, n: number, cycle: number, kind: number): boolean {
+  const { quiet } = plan.states[record.state]!;
   for (let k = 0; k < plan.aggregates.length; k += 1) {
-    const count = advance(k === 0 ? first! : others[k - 1]!, cycle);
+    const count = advance(windowOf(record, k)!, cycle);
     const band = rangeAround(quiet[k]!, count);
     if (band === undefined || (count + n > band.hi && aggregatesOf(plan, kind).includes(k))) return false;
   }

@@ -27,6 +27,7 @@ import {
   passTo,
   recordOf,
   windowList,
+  windowOf,
 } from './gate-record.js';
 import { charge, corrected, type Gauge, opensFrom, ruleGauge, windowGauge } from './gauge.js';
 import { type ContractEvent, countAt } from './guards.js';
@@ -119,9 +120,8 @@ export class Gate {
   }
 
   countOf(aggregate: number): number {
-    const { rule, first, others } = this.record;
-    if (rule !== undefined) return this.levelAt(this.#nowMs);
-    const window = aggregate === 0 ? first : others[aggregate - 1];
+    if (this.record.rule !== undefined) return this.levelAt(this.#nowMs);
+    const window = windowOf(this.record, aggregate);
     return window === undefined ? 0 : countNow(window);
   }
 
@@ -155,7 +155,7 @@ export class Gate {
   }
 
   cellsOf(aggregate: number): unknown {
-    return this.record.rule ?? windowList(this.record)[aggregate];
+    return this.record.rule ?? windowOf(this.record, aggregate);
   }
 
   /** `count` at a time from now on, if nothing arrives. */
@@ -341,9 +341,8 @@ export class Gate {
   /** Counts `n` events, of a rule 1. @returns its delay */
   #count(n: number, happened: number, aggregates: readonly number[], holdMs?: number, cost = 1): number {
     const { rule } = this.record;
-    const windows = windowList(this.record);
     if (rule === undefined) {
-      for (const k of aggregates) add(windows[k]!, happened, n);
+      for (const k of aggregates) add(windowOf(this.record, k)!, happened, n);
       return 0;
     }
     const planned = this.plan.rule!;
