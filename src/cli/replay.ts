@@ -4,14 +4,13 @@ import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Observable } from 'rxjs';
 import type { Plan } from '../core/limiter/plan.js';
-import { families, familyNamed } from '../core/limiter/products/families.js';
+import { families } from '../core/limiter/products/families.js';
 import { sha256Hex } from '../core/schema/canonical.js';
 import { toolNamed } from '../core/schema/optional-package.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
-import type { Candidate } from '../harness/simulate/key-effects.js';
 import type { Refusals } from '../harness/simulate/refusals.js';
 import type { GatewayFiles, GatewayReplay, ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
 import type { LogOptions, Warning } from '../harness/traffic/log/log-options.js';
@@ -27,14 +26,13 @@ import {
   whole,
 } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
-import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import { stopSignal } from '../report/command/interrupt.js';
 import {
   type GivenLimiter,
   gatewayFilesGiven,
   LIMIT_WORDS,
   limiterGiven,
   limiterNotesOf,
-  ruleGiven,
 } from '../report/command/limit.js';
 import { liveOptionsOf } from '../report/command/live-options.js';
 import {
@@ -46,9 +44,9 @@ import {
   readingText,
   refuseCosts,
 } from '../report/command/log-reading.js';
-import { cycleMsOf, json, NONE, out, top, windowsIn } from '../report/command/options.js';
+import { cycleMsOf, json, out, top, windowsIn } from '../report/command/options.js';
 import { CycleLines, Progress } from '../report/command/progress.js';
-import { say, warn } from '../report/command/say.js';
+import { say } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
 import { checkRefused, refuseBesideGateway } from './replay-refusals.js';
 
@@ -91,7 +89,7 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
-interface Asked {
+export interface Asked {
   readonly given: Given;
   readonly line: CommandLine;
   readonly cycleMs: number;
@@ -143,7 +141,7 @@ export const replay = command({
     for (const option of ['live', 'refused'])
       if (line.has(option))
         throw usageFailure(`--${option} has no effect with several --limit.`, 'Leave one of them out.');
-    await replayCompare(asked);
+    await (await import('./replay-compare.js')).replayCompare(asked);
   },
 });
 
@@ -314,48 +312,4 @@ async function runLive(given: Given, common: Planned): Promise<ReadAndRun> {
   const { observed, predicted, series, readings } = await followRows(rows, lines.show, toResult<LiveReplay>());
   const { timeline } = predicted;
   return { ...observed, ...(timeline === undefined ? {} : { predicted: timeline }), series, readings };
-}
-
-async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked): Promise<void> {
-  const [rules, { openAnswerFolder, writeAnswer }, { printDocument }, { compareLogs }, { summaryOf }] =
-    await Promise.all([
-      import('../report/rules-document.js'),
-      import('../report/answer-folder.js'),
-      import('../report/command/print.js'),
-      import('../harness/simulate/compare-logs.js'),
-      import('../harness/traffic/log/read-summary.js'),
-    ]);
-  const { compare = [], limit, threshold, log: files } = given;
-  const isChange = limit?.length === 2;
-  const named = compare.flatMap((text) => text.split(',')).map((text) => familyNamed(text.trim()));
-  const candidates: Candidate[] = limit
-    ? await Promise.all(limit.map((text) => candidateOf(text, given.cycleMs)))
-    : named.map((name) => ({ name, definition: families[name]({ limit: threshold, within, cycleMs }) }));
-  const name = logName(files);
-  const signal = stopSignal();
-  const folder = given.out === NONE ? undefined : await openAnswerFolder('compare', name, given.out);
-  const found = await compareLogs(files, candidates, log, { signal, onProgress: readingProgress(name) });
-  if (limit === undefined) for (const note of notes) warn(`weir: ${note}\n`);
-  const { changed, keys, readings, warnings } = found;
-  const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, log.nowMs, warnings);
-  const changes = isChange ? rules.changesOf(changed, given.top) : undefined;
-  process.exitCode = exitOfStop() ?? (changes !== undefined && changes.newly_refused > 0 ? 1 : 0);
-  const compared = rules.comparedAnswer({ log: name }, found, cycleMs, signal.aborted);
-  const answer = { ...compared, ...(changes && { changes }), read };
-  const document = rules.comparedDocument({ ...found, name, changes, command: line.repeat() });
-  const page = folder && (await writeAnswer(folder, answer, document));
-  const lines = [...readings.map(readingText), ...readingLines(read)];
-  printDocument(answer, document, given.json, { lines, page });
-}
-
-async function candidateOf(text: string, askedCycleMs: number | undefined): Promise<Candidate> {
-  const [{ checkLimiter, windowsOf }, { fileIn }] = await Promise.all([
-    import('../core/limiter/products/limiter-spec.js'),
-    import('../harness/scenario/limit-file.js'),
-  ]);
-  const limiter = await limiterGiven(text);
-  const cycleMs = cycleMsOf(askedCycleMs, windowsOf(limiter));
-  const definition = await ruleGiven('definition' in limiter ? limiter : checkLimiter(limiter), cycleMs);
-  for (const note of await limiterNotesOf(limiter, cycleMs)) warn(`weir: ${note}\n`);
-  return { name: fileIn(text) === undefined ? text : logName([text]), definition };
 }

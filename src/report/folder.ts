@@ -12,7 +12,6 @@ import { documentsJunit } from './junit.js';
 import { documentMarkdown } from './markdown.js';
 import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
-import { comparedAnswer } from './rules-document.js';
 import { runDocument } from './run-document.js';
 
 interface FolderOptions {
@@ -83,7 +82,6 @@ const traces = ['trace.ndjson', 'trace.mmd', 'trace.stately.ndjson'];
 const notInEveryReport = [
   'predicted.ndjson',
   'series.json',
-  'compare.json',
   ...traces,
   ...chartIds.map((id) => join('charts', `${id}.png`)),
 ];
@@ -97,11 +95,6 @@ async function write(path: string, reported: Reported, written: readonly string[
   };
   // Most important file first, in case the program is stopped.
   await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
-  const { compared, scenario, seed, cycle_ms } = outcome;
-  if (compared !== undefined) {
-    const answer = comparedAnswer({ scenario, seed }, compared, cycle_ms);
-    await put('compare.json', `${JSON.stringify(answer)}\n`);
-  }
   const rows = timeline ?? totals;
   await put('timeline.ndjson', chunksOf(ndjsonLines(rows)));
   await put('timeline.csv', chunksOf(csvLines(rows)));

@@ -18,7 +18,7 @@ import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { replaySentence } from './replay-sentence.js';
 import { commandOf, hasLimiter, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
-import { rulesBlocks } from './rules-document.js';
+import { rulesBlocks } from './rules-table.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
 import {

@@ -69,7 +69,7 @@ export function alignedTable(
     widths[cut] = Math.min(widths[cut]!, Math.max(LEAST_WIDTH, widths[cut]! - excess()));
   const hasNames = columns.some(({ isName }) => isName === true);
   for (let column = columns.length - 1; hasNames && column > 0 && excess() > 0; column -= 1)
-    if (columns[column]!.right === true) shown.delete(column);
+    if (columns[column]!.right === true && columns[column]!.isName !== true) shown.delete(column);
   const hidden = columns.filter((_, column) => !shown.has(column)).map(({ title }) => title.trim());
   const below = hidden.length === 0 ? [] : wrapped(`The terminal is too narrow for: ${hidden.join(', ')}.`, width);
   const lines = cells.map((row) =>

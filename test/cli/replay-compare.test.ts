@@ -27,7 +27,10 @@ it('leaves a page, a picture and the answer where --out says', async () => {
   const args = keyed.slice(0, -2);
   const { code } = await weir([...args, '--threshold', '5', '--compare', 'weir,gcra', '--out', out]);
   const { rules, timeline } = JSON.parse(readFileSync(join(out, 'compare.json'), 'utf8'));
-  expect([code, readdirSync(out).sort()]).toEqual([0, ['charts', 'compare.json', 'index.html', 'summary.md']]);
+  expect([code, readdirSync(out).sort()]).toEqual([
+    0,
+    ['charts', 'compare.csv', 'compare.json', 'index.html', 'summary.md'],
+  ]);
   expect(rules.map(({ limited, wasted }: { limited: number; wasted: number }) => [limited, wasted])).toEqual([
     [7, 6],
     [7, 6],

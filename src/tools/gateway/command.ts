@@ -78,15 +78,15 @@ export const diff = command({
     ],
   ],
   run: async (given, line) => {
-    const [{ limitFilesOf }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders] = await Promise.all(
-      [
+    const [{ limitFilesOf }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders, { runTableCsv }] =
+      await Promise.all([
         import('./limit-files.js'),
         import('./limits-in.js'),
         import('./limit-changes.js'),
         import('./diff-document.js'),
         import('../../report/answer-folder.js'),
-      ],
-    );
+        import('../../report/run-table.js'),
+      ]);
     const [old, fresh] = await limitFilesOf([given.old, given.new]);
     const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
     const changes = limitChanges(sides.old, sides.new);
@@ -106,7 +106,8 @@ export const diff = command({
     const [document, answer] = [report.diffDocument(found), report.diffAnswer(found)];
     process.exitCode =
       exitOfStop() ?? (report.isUnjudged(found) ? exitCodes.invalid : document.verdict?.hue === 'bad' ? 1 : 0);
-    const page = folder === undefined ? undefined : await folders.writeAnswer(folder, answer, document);
+    const csv = traffic && runTableCsv(report.countsColumns('client'), traffic.by_client);
+    const page = folder === undefined ? undefined : await folders.writeAnswer(folder, { answer, csv, document });
     const { printDocument } = await import('../../report/command/print.js');
     printDocument(answer, document, given.json, { lines: (traffic?.readings ?? []).map(readingText), page });
     if (given.annotate)

@@ -1,8 +1,9 @@
 // The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
 import { VERSION } from '../../core/version.js';
-import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
-import { counted, duration, number, percent } from '../../report/words.js';
-import type { GatewayLimits } from './found.js';
+import { type Block, type ReportDocument, sentence } from '../../report/block.js';
+import { column, named, type RunColumn, runTable } from '../../report/run-table.js';
+import { capital, counted, duration, number, percent } from '../../report/words.js';
+import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitChange } from './limit-changes.js';
 import type { LimitDiff, NamedCounts } from './limit-diff.js';
 import type { LeftOut } from './limit-sides.js';
@@ -127,6 +128,7 @@ function budgetBlock(diff: LimitsDiff): Block {
         name: 'newly refused',
         condition: `below ${percent(below)}`,
         found: percent(share),
+        message: `expected below ${percent(below)}, found ${percent(share)}`,
         result: isUnjudged(diff) ? 'error' : share < below ? 'passed' : 'failed',
       },
     ],
@@ -135,16 +137,19 @@ function budgetBlock(diff: LimitsDiff): Block {
 
 function changeBlocks(changes: readonly LimitChange[]): Block[] {
   if (changes.length === 0) return [];
-  const burst = ({ burst: found }: LimitChange) =>
-    found === undefined ? '–' : `of ${number(found.sent)}: ${number(found.old)} → ${number(found.new)}`;
-  return [
-    {
-      kind: 'table',
-      title: 'Limits',
-      columns: ['limit', 'where', 'change', 'at once', 'line'],
-      rows: changes.map((one) => [one.name, one.where, changeWords(one), burst(one), `${one.file}:${one.line}`]),
-    },
-  ];
+  return [runTable(changeColumns, changes, { title: 'Limits' })];
+}
+
+const changeColumns: readonly RunColumn<LimitChange>[] = [
+  column('limit', ({ name }) => name),
+  column('where', ({ where }) => where),
+  column('change', changeWords),
+  { ...column('at once', burstWords), side: 'left' },
+  column('line', ({ file, line }) => `${file}:${line}`),
+];
+
+function burstWords({ burst }: LimitChange): string {
+  return burst === undefined ? '–' : `of ${number(burst.sent)}: ${number(burst.old)} → ${number(burst.new)}`;
 }
 
 function changeWords({ kind, old, new: fresh, differs }: LimitChange): string {
@@ -165,22 +170,15 @@ function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsD
       })),
     ],
   };
-  const limits: Table = {
-    kind: 'table',
-    title: 'Newly refused by',
-    columns: ['limit', 'where', 'line', right('requests')],
-    rows: [...by_limiter]
-      .sort(([, a], [, b]) => b - a)
-      .map(([one, n]) => [one.name, one.where, `${one.file}:${one.line}`, n]),
-  };
+  const limits = [...by_limiter].sort(([, a], [, b]) => b - a);
   const isLeftOut = changes.length > 0 && fresh.limiters.length > 0;
   return [
     figures,
     ...retryBlocks(traffic.retries),
-    ...(limits.rows.length === 0 ? [] : [limits]),
-    ...countsTable('Clients', 'client', by_client, top),
-    ...countsTable('Paths', 'path', by_path, top),
-    ...countsTable('Minutes', 'minute', by_minute, top, true),
+    ...(limits.length === 0 ? [] : [runTable(refusalColumns, limits, { title: 'Newly refused by' })]),
+    ...countsTable('client', by_client, top),
+    ...countsTable('path', by_path, top),
+    ...countsTable('minute', by_minute, top, true),
     ...traffic.warnings.map(({ what }) => sentence(what)),
     ...(isLeftOut ? leftOutBlocks(traffic.left_out) : []),
   ];
@@ -215,24 +213,29 @@ function retryBlocks(cost: RetryCost | undefined): Block[] {
   ];
 }
 
-function countsTable(title: string, head: string, all: readonly NamedCounts[], top: number, folded = false): Block[] {
-  if (all.length === 0) return [];
-  const change = ({ requests, refused_old, refused_new }: NamedCounts) =>
+const refusalColumns: readonly RunColumn<readonly [FoundLimiter, number]>[] = [
+  column('limit', ([{ name }]) => name),
+  column('where', ([{ where }]) => where),
+  column('line', ([{ file, line }]) => `${file}:${line}`),
+  column('requests', ([, n]) => n),
+];
+
+export function countsColumns(head: string): RunColumn<NamedCounts>[] {
+  const share = ({ requests, refused_old, refused_new }: NamedCounts) =>
     `${percent(refused_old / requests)} → ${percent(refused_new / requests)}`;
   return [
-    {
-      kind: 'table',
-      title,
-      folded,
-      columns: [nameColumn(head), ...['requests', 'newly refused', 'newly admitted', 'refused'].map(right)],
-      rows: all
-        .slice(0, top)
-        .map((one) => [one.name, one.requests, one.newly_refused, one.newly_admitted, change(one)]),
-      brief: BRIEF,
-      total: all.length,
-      more: title.toLowerCase(),
-    },
+    named(head, ({ name }) => name),
+    column('requests', ({ requests }) => requests),
+    column('newly refused', ({ newly_refused }) => newly_refused),
+    column('newly admitted', ({ newly_admitted }) => newly_admitted),
+    { ...column('refused', share), side: 'right' },
   ];
+}
+
+function countsTable(head: string, all: readonly NamedCounts[], top: number, folded = false): Block[] {
+  if (all.length === 0) return [];
+  const more = { folded, brief: BRIEF, total: all.length, more: `${head}s` };
+  return [runTable(countsColumns(head), all.slice(0, top), { title: capital(`${head}s`), ...more })];
 }
 
 function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {

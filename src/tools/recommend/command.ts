@@ -143,10 +143,11 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const [
     { openAnswerFolder, writeAnswer },
     { sizingPageHtml },
-    { adviceDocument },
+    { adviceDocument, recommendedColumns },
     { foundToPaste, linesToPaste },
     { adviceOfLogs },
     { summaryOf },
+    { runTableCsv },
   ] = await Promise.all([
     import('../../report/answer-folder.js'),
     import('./sizing-page.js'),
@@ -154,6 +155,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     import('./lines-to-paste.js'),
     import('./recommend.js'),
     import('../../harness/traffic/log/read-summary.js'),
+    import('../../report/run-table.js'),
   ]);
   const nowMs = wallNowMs();
   const log = { ...options, nowMs };
@@ -184,7 +186,8 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
   const report = { ...found, name, isKeyed, key: log.keyColumn, paste, command };
   const document = adviceDocument(report);
   const pageOf = (files: readonly string[]) => sizingPageHtml(report, files);
-  const page = folder && (await writeAnswer(folder, answer, document, pageOf));
+  const csv = runTableCsv(recommendedColumns(advice.cycle_ms), advice.recommendations);
+  const page = folder && (await writeAnswer(folder, { answer, csv, document, pageOf }));
   process.exitCode = exitOfStop() ?? 0;
   const stopped = partial ? ['Stopped before the end of the log: this is what was read.'] : [];
   const lines = [...readings.map(readingText), ...readingLines(read), ...asked.notes, ...stopped];

@@ -1,7 +1,9 @@
 // The advice of `weir recommend` as a document.
-import { type Block, nameColumn, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
+import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
+import { column, named, type RunColumn, runTable } from '../../report/run-table.js';
 import { counted, number, percent, plain, windowWords } from '../../report/words.js';
-import type { Advice, Recommendation } from './advice.js';
+import type { Advice, ClientHit, Recommendation } from './advice.js';
+import type { Fit, FittedRule } from './fitted-rule.js';
 import type { PasteLines } from './lines-to-paste.js';
 
 const MOST_CLIENTS = 10;
@@ -20,23 +22,6 @@ export interface AdviceParts {
 export function adviceDocument({ name, advice, isKeyed, key, paste, command }: AdviceParts): ReportDocument {
   const { recommendations, cycle_ms, excluded, requests, keys, first_at, last_at, fitted } = advice;
   const one = recommendations[0]!;
-  const heads = [...['threshold', 'limited', 'share', 'keys', 'in 1 s', 'in 1 min'].map(right), 'hold-out'];
-  const recommended: Table = {
-    kind: 'table',
-    title: 'Recommended',
-    columns: ['limited below', 'window', ...heads],
-    rows: recommendations.map((each) => [
-      percent(each.limited_below),
-      windowWords(each.within, cycle_ms),
-      each.threshold,
-      each.limited,
-      percent(each.limited_share),
-      each.keys_limited,
-      burstOf(each.worst_burst_1s),
-      burstOf(each.worst_burst_1min),
-      heldOutWords(each),
-    ]),
-  };
   return {
     title: `Which limit fits ${name}?`,
     sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${windowWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests.`,
@@ -47,7 +32,7 @@ export function adviceDocument({ name, advice, isKeyed, key, paste, command }: A
         sentence(text, { hue: 'bad' }),
       ),
       ...(isKeyed ? [] : [sentence('All requests share this limit. --key client finds one for each client.')]),
-      recommended,
+      runTable(recommendedColumns(cycle_ms), recommendations, { title: 'Recommended' }),
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
       sentence(
         `limited: requests limited in the log. ${columnWords(advice, isKeyed)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
@@ -69,40 +54,58 @@ function columnWords({ recommendations, suspects, fitted, unit = 'requests' }: A
   return `${burst} hold-out: a limit chosen from the first ${percent(cut, 2)} of the requests, and the share it limits in the rest${both}.`;
 }
 
-function burstOf(most: number | null, isExact = true): string {
+function burstOf(most: number | null, isExact: boolean): string {
   return most === null ? 'no limit' : `${number(most)}${isExact ? '' : '+'}`;
 }
 
+export function recommendedColumns(cycleMs: number): RunColumn<Recommendation>[] {
+  const window = (cycles: number) => windowWords(cycles, cycleMs);
+  return [
+    limitedBelow<Recommendation>(),
+    { ...named('window', ({ within }: Recommendation) => within, window), field: 'within_cycles' },
+    column('threshold', ({ threshold }: Recommendation) => threshold),
+    ...fitColumns<Recommendation>(() => true),
+    column('hold-out', (one: Recommendation) => heldOutWords(one)),
+  ];
+}
+
 function fittedTable({ fitted, cycle_ms }: Advice): Table {
-  return {
-    kind: 'table',
-    title: 'Other rules, each with the strictest limit that keeps the share',
-    columns: [
-      'limited below',
-      'rule',
-      'limit',
-      ...['limited', 'share', 'keys', 'in 1 s', 'in 1 min'].map(right),
-      'hold-out',
-    ],
-    rows: fitted.map((one) => {
-      const { rule, within, value, held_out } = one;
-      const [name = '', ...parameter] = rule.split(' ');
-      const window = within === null ? '' : ` in ${windowWords(within, cycle_ms)}`;
-      const limit = value === null ? 'none of those tried' : typeof value === 'number' ? number(value) : value;
-      const at = held_out?.value === value ? '' : ` at ${held_out?.value}`;
-      return [
-        percent(one.limited_below),
-        name,
-        `${[...parameter, limit].join(' ')}${value === null ? '' : window}`,
-        one.limited,
-        percent(one.limited_share),
-        one.keys_limited,
-        burstOf(one.worst_burst_1s, one.bursts_exact),
-        burstOf(one.worst_burst_1min, one.bursts_exact),
-        held_out === null ? '–' : `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`,
-      ];
-    }),
+  const limitOf = ({ rule, within, value }: FittedRule) => {
+    const [, ...parameter] = rule.split(' ');
+    const window = value === null || within === null ? '' : ` in ${windowWords(within, cycle_ms)}`;
+    const limit = value === null ? 'none of those tried' : typeof value === 'number' ? number(value) : value;
+    return `${[...parameter, limit].join(' ')}${window}`;
   };
+  const columns = [
+    limitedBelow<FittedRule>(),
+    named('rule', ({ rule }: FittedRule) => rule.split(' ')[0]),
+    column('limit', limitOf),
+    ...fitColumns<FittedRule>(({ bursts_exact }) => bursts_exact),
+    column('hold-out', ({ held_out, value }: FittedRule) => {
+      const at = held_out?.value === value ? '' : ` at ${held_out?.value}`;
+      return held_out === null ? '–' : `${held_out.held ? '✔' : '✘'} ${percent(held_out.limited_share)}${at}`;
+    }),
+  ];
+  return runTable(columns, fitted, { title: 'Other rules, each with the strictest limit that keeps the share' });
+}
+
+function limitedBelow<Row extends Fit>(): RunColumn<Row> {
+  return named('limited below', ({ limited_below }) => limited_below, percent);
+}
+
+function fitColumns<Row extends Fit>(isExact: (row: Row) => boolean): RunColumn<Row>[] {
+  const burst = (title: string, of: (row: Row) => number | null): RunColumn<Row> => ({
+    title,
+    of: (row) => of(row) ?? Number.POSITIVE_INFINITY,
+    shown: (row) => burstOf(of(row), isExact(row)),
+  });
+  return [
+    column('limited', ({ limited }) => limited),
+    column('share', ({ limited_share }) => limited_share, percent),
+    column('keys', ({ keys_limited }) => keys_limited),
+    burst('in 1 s', ({ worst_burst_1s }) => worst_burst_1s),
+    burst('in 1 min', ({ worst_burst_1min }) => worst_burst_1min),
+  ];
 }
 
 function pasteBlocks(
@@ -186,25 +189,18 @@ function clientBlocks(
 ): Block[] {
   if (clients.length === 0) return [];
   const suspects = suspects_limited === 0 ? '' : `, and ${counted(suspects_limited, 'request')} of suspects`;
-  return [
-    {
-      kind: 'table',
-      where: 'terminal',
-      title: `Clients limited at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`,
-      columns: [nameColumn('key'), ...['limited', 'of', 'share', 'largest window'].map(right), ''],
-      rows: clients
-        .slice(0, MOST_CLIENTS)
-        .map(({ key, requests, limited, limited_share, peak, suspect }) => [
-          key,
-          limited,
-          requests,
-          percent(limited_share),
-          peak,
-          suspect ? 'suspect' : '',
-        ]),
-    },
-  ];
+  const title = `Clients limited at ${number(threshold)}: ${counted(keys_limited, 'key')} of ${number(keys)}${suspects}.`;
+  return [runTable(clientColumns, clients.slice(0, MOST_CLIENTS), { where: 'terminal', title })];
 }
+
+const clientColumns: readonly RunColumn<ClientHit>[] = [
+  named('key', ({ key }: ClientHit) => key),
+  column('limited', ({ limited }: ClientHit) => limited),
+  column('of', ({ requests }: ClientHit) => requests),
+  column('share', ({ limited_share }) => limited_share, percent),
+  column('largest window', ({ peak }: ClientHit) => peak),
+  column('', ({ suspect }: ClientHit) => (suspect ? 'suspect' : '')),
+];
 
 function hourBlocks({ by_hour }: Recommendation): Block[] {
   const most = Math.max(0, ...(by_hour ?? []));

@@ -41,7 +41,7 @@ export interface MapQuestion {
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
 
-interface MapColumn {
+export interface MapColumn {
   readonly set: Cell['set'];
   readonly zone: Zone;
   /** Smallest trigger that leaves half of the runs stuck. */
@@ -53,7 +53,7 @@ interface MapColumn {
   readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
 }
 
-interface Cure {
+export interface Cure {
   /** The smallest change with at most one stuck run in twenty. */
   readonly set: Cell['set'];
   readonly stuck: number;

@@ -7,17 +7,18 @@ import type { Seed } from '../../core/math/seed.js';
 import { nearest } from '../../core/schema/did-you-mean.js';
 import { Failure } from '../../core/schema/failure.js';
 import { type Axis, type Json, valueName } from '../../harness/scenario/grid.js';
-import { type Block, type ReportDocument, right, sentence, type Table } from '../../report/block.js';
+import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
 import { drawingIfInstalled } from '../../report/chart/drawing.js';
 import { figureTitle, figures as known } from '../../report/figures.js';
 import { documentMarkdown } from '../../report/markdown.js';
 import { html } from '../../report/page/html.js';
 import { documentPage } from '../../report/page/page.js';
+import { column, type Interval, intervalWords, named, type RunColumn, runTable } from '../../report/run-table.js';
 import { counted, number } from '../../report/words.js';
-import type { CollapseMap } from './collapse-map.js';
-import type { Found } from './find.js';
+import type { CollapseMap, Cure, MapColumn } from './collapse-map.js';
+import type { Found, Tried } from './find.js';
 import { type SweepPlan, setWords } from './plan-sweep.js';
-import type { SweepRow, SweptFigure } from './sweep.js';
+import type { SweepRow } from './sweep.js';
 import { firstView, type SweepAxis, type SweepCell, type SweepData, sweepCharts } from './sweep-charts.js';
 import { valueText } from './sweep-files.js';
 
@@ -48,28 +49,23 @@ export function shownFigures(rows: readonly SweepRow[], asked: readonly string[]
 }
 
 function cellTable(axes: readonly Axis[], rows: readonly SweepRow[], figures: readonly string[]): Table {
-  const asks = rows.some(({ held }) => held !== null);
   const titles = shortNames(axes.map(({ path }) => path));
-  return {
-    kind: 'table',
-    columns: [
-      ...axes.map(({ path }, index) =>
-        rows.every(({ set }) => typeof set[path] === 'number') ? right(titles[index]!) : titles[index]!,
-      ),
-      ...(asks ? [right('held')] : []),
-      ...figures.map(right),
-    ],
-    rows: rows
-      .slice(0, MOST_ROWS)
-      .map(({ set, n, held, figures: found }) => [
-        ...axes.map((axis) => String(valueName(axis, set))),
-        ...(asks ? [n === 1 ? (held === 1 ? 'yes' : 'no') : `${held} of ${n}`] : []),
-        ...figures.map((name) => figureWords(found[name])),
-      ]),
-    brief: MOST_BRIEF,
-    total: rows.length,
-    more: 'cells; sweep.csv has all',
-  };
+  const columns: readonly RunColumn<SweepRow>[] = [
+    ...axes.map((axis, index) => nameOf(titles[index]!, ({ set }: SweepRow) => valueName(axis, set))),
+    { title: 'held', of: ({ held }) => held ?? undefined, shown: heldWords },
+    ...figures.map((name) => column(name, ({ figures: found }: SweepRow) => found[name])),
+  ];
+  const more = { brief: MOST_BRIEF, total: rows.length, more: 'cells; sweep.csv has all' };
+  return runTable(columns, rows.slice(0, MOST_ROWS), more);
+}
+
+/** What a row is of, as it was written; numbers are on the right. */
+function nameOf<Row>(title: string, of: (row: Row) => string | number | undefined): RunColumn<Row> {
+  return { ...column(title, of, String), isName: true };
+}
+
+function heldWords({ n, held }: SweepRow): string {
+  return n === 1 ? (held === 1 ? 'yes' : 'no') : `${held} of ${n}`;
 }
 
 /** The shortest suffix of each path that no other path shares. */
@@ -83,25 +79,16 @@ function shortNames(paths: readonly string[]): string[] {
   });
 }
 
-function figureWords(figure: SweptFigure | undefined): string {
-  if (figure === undefined) return '–';
-  const { mean, low, high } = figure;
-  return low === null || high === null
-    ? number(mean)
-    : `${number(mean)} [${number(Math.max(0, low))}, ${number(high)}]`;
-}
-
 export function foundBlocks(found: Found, condition: string): Block[] {
   const { set, over, tried } = found;
   const where = Object.keys(set).length === 0 ? '' : `${setWords(set)}: `;
   const names = Object.keys(tried[0]?.figures ?? {});
-  const rows = tried.map(({ value, holds, figures }) => [
-    String(valueText(value)),
-    holds ? 'holds' : '–',
-    ...names.map((name) => figureWords(figures[name])),
-  ]);
-  const title = `${where}${answerWords(found, condition)}`;
-  return [{ kind: 'table', title, columns: [right(over), 'condition', ...names.map(right)], rows }];
+  const columns = [
+    nameOf(over, ({ value }: Tried) => valueText(value)),
+    column('condition', ({ holds }: Tried) => (holds ? 'holds' : '–')),
+    ...names.map((name) => column(name, ({ figures }: Tried) => figures[name])),
+  ];
+  return [runTable(columns, tried, { title: `${where}${answerWords(found, condition)}` })];
 }
 
 function answerWords({ answer, value, over, tried, next, resolution }: Found, condition: string): string {
@@ -129,15 +116,21 @@ export function matrixBlocks(axes: readonly Axis[], rows: readonly SweepRow[], f
   return grouped(rows, (row) => keyOf(others, row)).flatMap(([trigger, within]) =>
     sides.map((side): Table => {
       const over = side.path === 'limiter' ? 'clients' : 'limiters';
-      return {
-        kind: 'table',
-        title: [...(trigger === '' ? [] : [trigger]), `by ${side.path}: median over ${over} [least, most]`].join(', '),
-        columns: [side.path, ...figures.map(right)],
-        rows: grouped(within, (row) => keyOf([side], row)).map(([name, own]) => [
-          name,
-          ...figures.map((figure) => spreadWords(own.map((row) => row.figures[figure]?.mean))),
-        ]),
-      };
+      const columns: readonly RunColumn<[string, SweepRow[]]>[] = [
+        nameOf(side.path, ([name]) => name),
+        ...figures.map((figure): RunColumn<[string, SweepRow[]]> => {
+          const means = ([, own]: [string, SweepRow[]]) => own.map((row) => row.figures[figure]?.mean);
+          return { title: figure, of: (row) => spreadOf(means(row)), shown: (row) => spreadWords(means(row)) };
+        }),
+      ];
+      const title = [...(trigger === '' ? [] : [trigger]), `by ${side.path}: median over ${over} [least, most]`].join(
+        ', ',
+      );
+      return runTable(
+        columns,
+        grouped(within, (row) => keyOf([side], row)),
+        { title },
+      );
     }),
   );
 }
@@ -148,18 +141,25 @@ function grouped(rows: readonly SweepRow[], keyOf: (row: SweepRow) => string): [
   return [...groups];
 }
 
-function spreadWords(means: readonly (number | undefined)[]): string {
+function spreadOf(means: readonly (number | undefined)[]): Interval | undefined {
   const sorted = means.filter((one) => one !== undefined).sort((a, b) => a - b);
-  const without = means.length - sorted.length;
-  const missing = without === 0 ? '' : `${without} without`;
-  if (sorted.length === 0) return missing;
-  const spread = `${number(sorted[sorted.length >> 1]!)} [${number(sorted[0]!)}, ${number(sorted.at(-1)!)}]`;
-  return missing === '' ? spread : `${spread}, ${missing}`;
+  if (sorted.length === 0) return undefined;
+  return { mean: sorted[sorted.length >> 1]!, low: sorted[0]!, high: sorted.at(-1)! };
 }
 
-function inSeconds({ mean, low, high }: SweptFigure): string {
+function spreadWords(means: readonly (number | undefined)[]): string {
+  const without = means.filter((one) => one === undefined).length;
+  const spread = spreadOf(means);
+  return [...(spread ? [intervalWords(spread)] : []), ...(without > 0 ? [`${without} without`] : [])].join(', ');
+}
+
+function recoveryWords({ recovers }: MapColumn): string | undefined {
+  return recovers && `${inSeconds(recovers.ms)} from ${valueText(recovers.from)}`;
+}
+
+function inSeconds({ mean, low, high }: Interval): string {
   const s = (ms: number) => Number((ms / 1000).toPrecision(3));
-  return figureWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
+  return intervalWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
 }
 
 /** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
@@ -167,17 +167,21 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
-  const zones: Table = {
-    kind: 'table',
-    title: 'Zones',
-    columns: [...shown.map(({ title }) => title), 'zone', right(`stuck from ${up}`), right('time to recover, s')],
-    rows: columns.map(({ set, zone, stuckFrom, recovers }) => [
-      ...shown.map(({ path }) => String(valueText(set[path]))),
-      zone,
-      stuckFrom === undefined ? '–' : String(valueText(stuckFrom)),
-      recovers === undefined ? '–' : `${inSeconds(recovers.ms)} from ${valueText(recovers.from)}`,
-    ]),
-  };
+  const zones = runTable(
+    [
+      ...shown.map(({ path, title }) => named(title, ({ set }: MapColumn) => valueText(set[path]), String)),
+      column('zone', ({ zone }: MapColumn) => zone),
+      {
+        ...column(`stuck from ${up}`, ({ stuckFrom: from }: MapColumn) =>
+          from === undefined ? from : valueText(from),
+        ),
+        side: 'right',
+      },
+      { ...column('time to recover, s', recoveryWords), side: 'right' },
+    ],
+    columns,
+    { title: 'Zones' },
+  );
   const tooShort = columns.flatMap(({ set, drainsUpTo, prolonged }) =>
     drainsUpTo === undefined
       ? []
@@ -187,18 +191,19 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
           ),
         ],
   );
-  const cured: Table = {
-    kind: 'table',
-    title: 'What cures it, the cheapest first',
-    columns: ['set', right('stuck'), right('goodput in quiet times')],
-    rows: cures.map(({ set, stuck, n, goodput }) => [
-      setWords(set),
-      `${stuck} of ${counted(n, 'run')}`,
-      Number.isFinite(goodput) ? `${number(100 * goodput)} %` : '–',
-    ]),
-  };
+  const cured = runTable(cureColumns, cures, { title: 'What cures it, the cheapest first' });
   return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
 }
+
+function goodputOf({ goodput }: Cure): number | undefined {
+  return Number.isFinite(goodput) ? goodput : undefined;
+}
+
+const cureColumns: readonly RunColumn<Cure>[] = [
+  named('set', ({ set }) => setWords(set)),
+  { title: 'stuck', of: ({ stuck }) => stuck, shown: ({ stuck, n }) => `${stuck} of ${counted(n, 'run')}` },
+  column('goodput in quiet times', goodputOf, (share) => `${number(100 * share)} %`),
+];
 
 interface Swept {
   readonly plan: SweepPlan;

@@ -23,8 +23,8 @@ import { digestOf } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
 import { unwritableFailure } from '../../core/schema/unwritable.js';
 import { VERSION } from '../../core/version.js';
-import { csvField } from '../../harness/outcome/timeline-file.js';
 import type { Cell } from '../../harness/scenario/grid.js';
+import { column, type RunColumn, runTableCsv } from '../../report/run-table.js';
 import type { SweepPlan } from './plan-sweep.js';
 import type { SweepRow, SweepRun } from './sweep.js';
 
@@ -173,43 +173,37 @@ export function sweepDigest(name: string, rows: readonly SweepRow[]): string {
 }
 
 function runsCsv(runs: readonly SweepRun[], cells: readonly Cell[]): string {
-  const fields = [...new Set(cells.flatMap(({ set }) => Object.keys(set)))];
-  const names = [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))];
-  const lines = runs.map(({ cell, replication, seed, held, figures }) => [
-    cell,
-    ...fields.map((path) => valueText(cells[cell]!.set[path])),
-    replication,
-    seed,
-    held.length === 0 ? '' : String(!held.includes(false)),
-    ...names.map((name) => figures[name] ?? ''),
-  ]);
-  return csv([['cell', ...fields, 'replication', 'seed', 'held', ...names], ...lines]);
+  const heldOf = ({ held }: SweepRun) => (held.length === 0 ? undefined : String(!held.includes(false)));
+  const columns: readonly RunColumn<SweepRun>[] = [
+    column('cell', ({ cell }) => cell),
+    ...fieldsOf(cells).map((path) => column(path, ({ cell }: SweepRun) => valueText(cells[cell]!.set[path]))),
+    column('replication', ({ replication }) => replication),
+    column('seed', ({ seed }) => seed),
+    column('held', heldOf),
+    ...figuresOf(runs).map((name) => column(name, ({ figures }: SweepRun) => figures[name])),
+  ];
+  return runTableCsv(columns, runs);
 }
 
 function rowsCsv(rows: readonly SweepRow[]): string {
-  const fields = [...new Set(rows.flatMap(({ set }) => Object.keys(set)))];
-  const names = [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))];
-  const head = ['cell', ...fields, 'n', 'held', ...names.flatMap((name) => [name, `${name}.low`, `${name}.high`])];
-  const lines = rows.map(({ cell, set, n, held, figures }) => [
-    cell,
-    ...fields.map((path) => valueText(set[path])),
-    n,
-    held ?? '',
-    ...names.flatMap((name) => {
-      const { mean, low, high } = figures[name] ?? {};
-      return [mean ?? '', low ?? '', high ?? ''];
-    }),
-  ]);
-  return csv([head, ...lines]);
+  const columns: readonly RunColumn<SweepRow>[] = [
+    column('cell', ({ cell }) => cell),
+    ...fieldsOf(rows).map((path) => column(path, ({ set }: SweepRow) => valueText(set[path]))),
+    column('n', ({ n }) => n),
+    column('held', ({ held }) => held ?? undefined),
+    ...figuresOf(rows).map((name) => column(name, ({ figures }: SweepRow) => figures[name])),
+  ];
+  return runTableCsv(columns, rows);
 }
+
+const fieldsOf = (cells: readonly Pick<Cell, 'set'>[]) => [...new Set(cells.flatMap(({ set }) => Object.keys(set)))];
+const figuresOf = (of: readonly { readonly figures: object }[]) => [
+  ...new Set(of.flatMap(({ figures }) => Object.keys(figures))),
+];
 
 export function valueText(value: SweepRow['set'][string] | undefined): string | number {
   if (typeof value === 'number' || typeof value === 'string') return value;
   return value === undefined ? '' : JSON.stringify(value);
-}
-
-function csv(rows: readonly (readonly (string | number)[])[]): string {
-  return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
 }
 
 function readJson(file: string): unknown {

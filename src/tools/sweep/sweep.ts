@@ -10,17 +10,14 @@ import type { Cell, Grid, Json } from '../../harness/scenario/grid.js';
 import type { ScenarioObject } from '../../harness/scenario/load-scenario.js';
 import { figureIntervals } from '../../harness/simulate/replicate.js';
 import type { RunPlace } from '../../harness/simulate/replication.js';
+import type { Interval } from '../../report/run-table.js';
 import { planSweep, type SweepOptions, type SweepPlan } from './plan-sweep.js';
 import { type CellRun, openRunner } from './runner.js';
 
 export type SweepRun = Omit<CellRun, 'peaks'>;
 
-/** Mean over the runs of a cell with its 95 % interval; null for a single run. */
-export interface SweptFigure {
-  readonly mean: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
+/** Over the runs of a cell. */
+export type SweptFigure = Interval;
 
 export interface SweepRow {
   readonly cell: number;

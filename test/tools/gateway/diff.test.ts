@@ -163,7 +163,7 @@ describe('with a log', () => {
     const { out } = await weir(['one.conf', 'two.conf', ...log, '--clients', 'axios-retry', '--out', 'report']);
     expect(out).toMatch(/^retries +\d+ \(.* more load\)$/m);
     expect(readFileSync(join(folder, 'report/summary.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
-    expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.json', 'index.html', 'summary.md']);
+    expect(readdirSync(join(folder, 'report')).sort()).toEqual(['diff.csv', 'diff.json', 'index.html', 'summary.md']);
     expect(readFileSync(join(folder, 'report/index.html'), 'utf8')).toContain('Newly refused');
   });
 });
