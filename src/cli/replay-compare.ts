@@ -3,18 +3,37 @@ import { families, familyNamed } from '../core/limiter/products/families.js';
 import { VERSION } from '../core/version.js';
 import type { ChangedKey, LogComparison } from '../harness/simulate/compare-logs.js';
 import type { Candidate } from '../harness/simulate/key-effects.js';
+import type { LogOptions } from '../harness/traffic/log/log-options.js';
 import { type Block, type ReportDocument, sentence } from '../report/block.js';
+import type { CommandLine } from '../report/command/command.js';
 import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
 import { limiterGiven, limiterNotesOf, ruleGiven } from '../report/command/limit.js';
 import { logName, readingLines, readingProgress, readingText } from '../report/command/log-reading.js';
 import { cycleMsOf, NONE } from '../report/command/options.js';
 import { warn } from '../report/command/say.js';
-import { column, named, runTable, runTableCsv } from '../report/run-table.js';
+import { column, rowName, runTable, runTableCsv } from '../report/run-table.js';
 import { counted } from '../report/words.js';
-import type { Asked } from './replay.js';
 
 /** Keys shown in terminal and Markdown; pages and compare.json have all. */
 const BRIEF = 10;
+
+interface Asked {
+  readonly given: {
+    readonly compare: readonly string[] | undefined;
+    readonly limit: readonly string[] | undefined;
+    readonly threshold: number;
+    readonly cycleMs: number | undefined;
+    readonly log: readonly string[];
+    readonly top: number;
+    readonly out: string | undefined;
+    readonly json: boolean;
+  };
+  readonly line: CommandLine;
+  readonly cycleMs: number;
+  readonly within: number;
+  readonly log: LogOptions;
+  readonly notes: readonly string[];
+}
 
 export async function replayCompare({ given, line, cycleMs, within, log, notes }: Asked): Promise<void> {
   const [
@@ -90,7 +109,7 @@ function changesOf({ changed }: LogComparison, top: number) {
 }
 
 const changeColumns = [
-  named('key', ({ key }: ChangedKey) => key),
+  rowName('key', ({ key }: ChangedKey) => key),
   column('requests', ({ requests }: ChangedKey) => requests),
   column('newly refused', ({ newly_refused }: ChangedKey) => newly_refused),
   column('newly admitted', ({ newly_admitted }: ChangedKey) => newly_admitted),

@@ -89,7 +89,7 @@ const options = {
 
 type Given = GivenTo<typeof options>;
 
-export interface Asked {
+interface Asked {
   readonly given: Given;
   readonly line: CommandLine;
   readonly cycleMs: number;

@@ -1,7 +1,7 @@
 // Rules side by side: a row for each rule. Of a log, and of a scenario that compares.
 import type { ComparedRule } from '../harness/outcome/compared-rules.js';
 import { type Block, sentence } from './block.js';
-import { column, named, type RunColumn, runTable } from './run-table.js';
+import { column, type RunColumn, rowName, runTable } from './run-table.js';
 import { duration, percent } from './words.js';
 
 const threeDigits = (share: number) => share.toFixed(3);
@@ -9,7 +9,7 @@ const closureOf = ({ longest_closure_ms }: ComparedRule) => longest_closure_ms;
 const rateFigure = (rate: number) => Number(rate.toPrecision(3));
 
 export const rulesColumns: readonly RunColumn<ComparedRule>[] = [
-  named('rule', ({ name }) => name),
+  rowName('rule', ({ name }) => name),
   column('requests', ({ requests }) => requests),
   column('limited', ({ limited }) => limited),
   column('share', ({ limited_share }) => limited_share, percent),

@@ -41,7 +41,7 @@ export function column<Row, One extends Exclude<Value, undefined>>(
 }
 
 /** A column of names, on the left. */
-export function named<Row, One extends Exclude<Value, undefined>>(
+export function rowName<Row, One extends Exclude<Value, undefined>>(
   ...[title, of, words]: Parameters<typeof column<Row, One>>
 ): RunColumn<Row> {
   return { ...column(title, of, words), isName: true, side: 'left' };

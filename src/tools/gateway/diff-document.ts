@@ -1,7 +1,7 @@
 // The effect of a change of a gateway's limits: changed limits, bursts, and clients newly refused.
 import { VERSION } from '../../core/version.js';
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
-import { column, named, type RunColumn, runTable } from '../../report/run-table.js';
+import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { capital, counted, duration, number, percent } from '../../report/words.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitChange } from './limit-changes.js';
@@ -224,7 +224,7 @@ export function countsColumns(head: string): RunColumn<NamedCounts>[] {
   const share = ({ requests, refused_old, refused_new }: NamedCounts) =>
     `${percent(refused_old / requests)} → ${percent(refused_new / requests)}`;
   return [
-    named(head, ({ name }) => name),
+    rowName(head, ({ name }) => name),
     column('requests', ({ requests }) => requests),
     column('newly refused', ({ newly_refused }) => newly_refused),
     column('newly admitted', ({ newly_admitted }) => newly_admitted),

@@ -1,6 +1,6 @@
 // The advice of `weir recommend` as a document.
 import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
-import { column, named, type RunColumn, runTable } from '../../report/run-table.js';
+import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { counted, number, percent, plain, windowWords } from '../../report/words.js';
 import type { Advice, ClientHit, Recommendation } from './advice.js';
 import type { Fit, FittedRule } from './fitted-rule.js';
@@ -62,7 +62,7 @@ export function recommendedColumns(cycleMs: number): RunColumn<Recommendation>[]
   const window = (cycles: number) => windowWords(cycles, cycleMs);
   return [
     limitedBelow<Recommendation>(),
-    { ...named('window', ({ within }: Recommendation) => within, window), field: 'within_cycles' },
+    { ...rowName('window', ({ within }: Recommendation) => within, window), field: 'within_cycles' },
     column('threshold', ({ threshold }: Recommendation) => threshold),
     ...fitColumns<Recommendation>(() => true),
     column('hold-out', (one: Recommendation) => heldOutWords(one)),
@@ -78,7 +78,7 @@ function fittedTable({ fitted, cycle_ms }: Advice): Table {
   };
   const columns = [
     limitedBelow<FittedRule>(),
-    named('rule', ({ rule }: FittedRule) => rule.split(' ')[0]),
+    rowName('rule', ({ rule }: FittedRule) => rule.split(' ')[0]),
     column('limit', limitOf),
     ...fitColumns<FittedRule>(({ bursts_exact }) => bursts_exact),
     column('hold-out', ({ held_out, value }: FittedRule) => {
@@ -90,7 +90,7 @@ function fittedTable({ fitted, cycle_ms }: Advice): Table {
 }
 
 function limitedBelow<Row extends Fit>(): RunColumn<Row> {
-  return named('limited below', ({ limited_below }) => limited_below, percent);
+  return rowName('limited below', ({ limited_below }) => limited_below, percent);
 }
 
 function fitColumns<Row extends Fit>(isExact: (row: Row) => boolean): RunColumn<Row>[] {
@@ -194,7 +194,7 @@ function clientBlocks(
 }
 
 const clientColumns: readonly RunColumn<ClientHit>[] = [
-  named('key', ({ key }: ClientHit) => key),
+  rowName('key', ({ key }: ClientHit) => key),
   column('limited', ({ limited }: ClientHit) => limited),
   column('of', ({ requests }: ClientHit) => requests),
   column('share', ({ limited_share }) => limited_share, percent),

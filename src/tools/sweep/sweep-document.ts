@@ -13,7 +13,7 @@ import { figureTitle, figures as known } from '../../report/figures.js';
 import { documentMarkdown } from '../../report/markdown.js';
 import { html } from '../../report/page/html.js';
 import { documentPage } from '../../report/page/page.js';
-import { column, type Interval, intervalWords, named, type RunColumn, runTable } from '../../report/run-table.js';
+import { column, type Interval, intervalWords, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { counted, number } from '../../report/words.js';
 import type { CollapseMap, Cure, MapColumn } from './collapse-map.js';
 import type { Found, Tried } from './find.js';
@@ -169,7 +169,7 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
   const zones = runTable(
     [
-      ...shown.map(({ path, title }) => named(title, ({ set }: MapColumn) => valueText(set[path]), String)),
+      ...shown.map(({ path, title }) => rowName(title, ({ set }: MapColumn) => valueText(set[path]), String)),
       column('zone', ({ zone }: MapColumn) => zone),
       {
         ...column(`stuck from ${up}`, ({ stuckFrom: from }: MapColumn) =>
@@ -200,7 +200,7 @@ function goodputOf({ goodput }: Cure): number | undefined {
 }
 
 const cureColumns: readonly RunColumn<Cure>[] = [
-  named('set', ({ set }) => setWords(set)),
+  rowName('set', ({ set }) => setWords(set)),
   { title: 'stuck', of: ({ stuck }) => stuck, shown: ({ stuck, n }) => `${stuck} of ${counted(n, 'run')}` },
   column('goodput in quiet times', goodputOf, (share) => `${number(100 * share)} %`),
 ];
