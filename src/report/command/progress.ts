@@ -1,5 +1,5 @@
 // One line of progress on standard error. On a terminal it appears after a second of work, redraws at most ten times a second, and
-// disappears before other output. Elsewhere nothing is written, or a line each `linesEachMs`.
+// disappears before other output. Elsewhere, as in the log of a build, it is a line each ten seconds.
 import { monotonicNowMs } from '../../core/time/wall.js';
 import type { LiveRun } from '../../harness/live/live-run.js';
 import type { CycleRow } from '../../harness/outcome/cycle-row.js';
@@ -8,6 +8,7 @@ import { eraseProgress, onScreen, visible } from './say.js';
 const WIDTH = 24;
 const APPEARS_AFTER_MS = 1_000;
 const REDRAWN_AFTER_MS = 100;
+const LINES_EACH_MS = 10_000;
 
 interface Output {
   readonly isTTY?: boolean | undefined;
@@ -21,14 +22,12 @@ export class Progress {
   readonly #what: string;
   readonly #out: Output;
   readonly #nowMs: () => number;
-  readonly #linesEachMs: number;
 
-  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs, linesEachMs = Infinity) {
+  constructor(what: string, out: Output = process.stderr, nowMs = monotonicNowMs) {
     this.#what = what;
     this.#out = out;
     this.#nowMs = nowMs;
-    this.#linesEachMs = linesEachMs;
-    this.#nextMs = nowMs() + (out.isTTY === true ? APPEARS_AFTER_MS : linesEachMs);
+    this.#nextMs = nowMs() + (out.isTTY === true ? APPEARS_AFTER_MS : LINES_EACH_MS);
   }
 
   /** @param share 0 .. 1; undefined if the end is unknown @param words a function is called only on redraw */
@@ -38,7 +37,7 @@ export class Progress {
     const text = typeof words === 'string' ? words : words();
     const percent = share === undefined ? '' : `${String(Math.floor(share * 100)).padStart(3)} % `;
     if (this.#out.isTTY !== true) {
-      this.#nextMs = nowMs + this.#linesEachMs;
+      this.#nextMs = nowMs + LINES_EACH_MS;
       this.#out.write(`${this.#what} ${percent}${visible(text)}\n`);
       return;
     }
@@ -90,22 +89,26 @@ export class CycleLines {
     this.#out = out;
   }
 
-  readonly show = ({ cycle, run, totals, states }: CycleRow<LiveRun>): void => {
-    if (this.#out.isTTY !== true) return;
+  readonly show = (row: CycleRow<LiveRun>): void => {
+    const { firstCycle, lastCycle } = row.run;
+    const elapsed = row.cycle - firstCycle + 1;
+    const cycles = lastCycle - firstCycle + 1;
+    if (this.#out.isTTY === true) this.#addLine(row, elapsed);
+    this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
+  };
+
+  #addLine({ cycle, run, totals, states }: CycleRow<LiveRun>, elapsed: number): void {
     eraseProgress();
     const line = (cells: Parameters<typeof row>[0]) => this.#out.write(`${cutTo(row(cells), this.#out)}\n`);
     if (!this.#headed) line(['cycle', 'planned', 'sent', 'admitted', 'limited', 'state']);
     this.#headed = true;
     const { planned, sent } = run.sending(cycle);
-    const elapsed = cycle - run.firstCycle + 1;
-    const cycles = run.lastCycle - run.firstCycle + 1;
     this.#state = states[0] ?? this.#state;
     const contracts = run.names.length;
     const state =
       contracts === 1 ? run.states[this.#state ?? run.initial]!.name : `${totals.limiting} of ${contracts} shut`;
     if (planned > 0 || sent > 0) line([elapsed, planned, sent, totals.admitted, totals.limited, state]);
-    this.#progress.show(Math.min(1, elapsed / Math.max(1, cycles)), `cycle ${elapsed} of ${cycles}`);
-  };
+  }
 }
 
 function row(cells: readonly (string | number)[]): string {

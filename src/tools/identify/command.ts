@@ -1,7 +1,6 @@
 // `weir identify`: announces its requests, sends them, answers, and saves the answer for later.
 import { parseTimeMs } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
-import { monotonicNowMs } from '../../core/time/wall.js';
 import { command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
 import { usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
@@ -18,7 +17,6 @@ import type { ClientAnswer } from './client/client-answer.js';
 import type { Investigated } from './explanations.js';
 
 const RESOLUTION = 0.01;
-const LINES_EACH_MS = 10_000;
 
 const OF_URLS = { without: ['from', 'client'] };
 const OF_LIMITERS = { without: ['client'] };
@@ -160,7 +158,7 @@ async function live(url: string, given: Given): Promise<Identified> {
   const { budget, keyHeader } = given;
   const timeMs = parseTimeMs(given.for, CYCLE_MS, '--for', 1);
   const sends = `Sends at most ${budget} requests in at most ${given.for} to ${url}, and stops at the first sign of harm.`;
-  const progress = progressLines();
+  const progress = new Progress('identify');
   let [sent, words] = [0, ''];
   const show = () => progress.show(sent / budget, `${sent} requests; ${words}`);
   const options: AskingOptions = {
@@ -190,9 +188,6 @@ async function live(url: string, given: Given): Promise<Identified> {
   return { found, answer: { ...answer, remarks, keys: found.keys ?? 'not asked' } };
 }
 
-/** In a log of a build, too, it shows that it goes on. */
-const progressLines = () => new Progress('identify', process.stderr, monotonicNowMs, LINES_EACH_MS);
-
 function hostIn(url: string | undefined): string {
   const host = url !== undefined && URL.canParse(url) ? new URL(url).host : 'offline';
   return host.replaceAll(/[^\w.-]/g, '-');
@@ -208,7 +203,7 @@ async function identifyClient({ program, port, for: time, json }: Given): Promis
       import('../../core/math/random.js'),
     ],
   );
-  const progress = progressLines();
+  const progress = new Progress('identify');
   const begun = (url: string) =>
     program === undefined
       ? `Point the program at ${url} and let it make calls, each with a path of its own below it. Ctrl-C ends it.`

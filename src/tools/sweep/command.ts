@@ -104,7 +104,7 @@ export const sweep = command({
     const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
     if (given.json || (find !== undefined && !map)) for (const note of plan.notes) warn(`${note}\n`);
     if (find !== undefined && !map) return findAndPrint(plan, given, set[0]!, find);
-    await (await import('./made-runs.js')).runTable(plan, given, line);
+    await (await import('./made-runs.js')).makeRuns(plan, given, line);
   },
 });
 

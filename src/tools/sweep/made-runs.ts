@@ -44,7 +44,7 @@ interface RunTable {
 
 type Make = (options: RunSweepOptions) => Promise<RunTable | undefined>;
 
-export async function runTable(planned: SweepPlan, given: Given, line: CommandLine): Promise<void> {
+export async function makeRuns(planned: SweepPlan, given: Given, line: CommandLine): Promise<void> {
   const question = given.map ? mapQuestion(given) : undefined;
   const kind = question === undefined ? 'sweep' : 'map';
   const plan = question === undefined ? planned : { ...planned, id: digestOf({ of: planned.id, question }) };
