@@ -91,17 +91,22 @@ const per = Type.Enum(['node', 'network'], {
   description:
     '`network`: all nodes together. `node`: per node, so that n nodes give n times as much; and on a single node.',
 });
-const Bound = Type.Object({ per, most: Type.Integer({ description: 'The bound.' }), used });
-const Shared = Type.Object({
-  per,
-  most: Type.Integer({
-    description: 'The bound of an owner, who may also have no more than are still free.',
-  }),
-  used,
-  left: Type.Optional(Type.Integer({ description: 'What the caller may still have; absent without a credential.' })),
-  on_node: Type.Integer({ description: 'The bound of all owners together.' }),
-  free_on_node: Type.Integer({ description: 'What they do not use.' }),
-});
+const refused = Type.Integer({ description: 'How often it was too much, on this node since it started.' });
+const Room = (description: string) =>
+  Type.Object(
+    {
+      per,
+      most: Type.Integer({ description: 'The bound of an owner, who may also have no more than are still free.' }),
+      used,
+      left: Type.Optional(
+        Type.Integer({ description: 'What the caller may still have; absent without a credential.' }),
+      ),
+      on_node: Type.Integer({ description: 'The bound of all owners together.' }),
+      free_on_node: Type.Integer({ description: 'What they do not use.' }),
+      refused,
+    },
+    { description },
+  );
 
 const Rate = (description: string) =>
   Type.Object(
@@ -114,40 +119,35 @@ const Rate = (description: string) =>
       ),
       on_node: Type.Integer({ description: 'The threshold of all together.' }),
       left_on_node: Type.Integer({ description: 'What all together may still ask for.' }),
+      refused,
     },
     { description },
   );
 
 export const listLimits = get('/api/limits', {
   answers: ok('Every bound of the node, and what the caller uses of those that are counted by owner.', {
-    machines: Shared,
-    contracts: Shared,
-    window_cycles: Shared,
-    key_cells: {
-      ...Shared,
-      description:
-        'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
-    },
-    definition_bytes: Shared,
-    rows: Shared,
-    record_kib: {
-      ...Shared,
-      description: 'KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.',
-    },
-    sockets: {
-      ...Shared,
-      description: 'Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.',
-    },
-    keys: Bound,
-    streams: Bound,
+    machines: Room('Machines.'),
+    deleted_machines: Room('Deleted machines whose records are kept.'),
+    contracts: Room('Contracts.'),
+    window_cycles: Room("Cycles of contracts' windows."),
+    key_cells: Room(
+      'Cells of 8 bytes that keys may take: if all that a contract may have count in every cycle, and have the longest names.',
+    ),
+    definition_bytes: Room('Bytes of definitions.'),
+    rows: Room('Rows of records.'),
+    record_kib: Room('KiB of the rows of records; on a node that keeps all in memory an eighth of its heap at most.'),
+    answers_kib: Room('KiB of the answers that are kept under idempotency keys.'),
+    sockets: Room('Connections over all ports; `most`: of an address, unless it is loopback or a trusted proxy.'),
+    open_body_bytes: Room('Bytes of bodies that have not ended yet.'),
+    streams: Room('Readers of event streams.'),
+    watched_contracts: Room('Contracts whose counts are streamed.'),
+    verifications: Room('Records that wait to be verified.'),
+    keys: Type.Object({ per, most: Type.Integer({ description: 'The bound.' }), used }),
+    mint: Rate('Free keys that an address may mint.'),
     sessions: Rate('Sessions that an owner, and an address, may open.'),
     new_machines: Rate('Machines that an owner, and an address, may create.'),
     definition_kib: Rate(
       'KiB of definitions that an owner, and an address, may have checked; deploying a template is one.',
-    ),
-    mint: Type.Object(
-      { per, threshold: Type.Integer(), within: Type.Integer() },
-      { description: 'Keys of an address.' },
     ),
     node: Type.Record(Type.String(), Type.Integer(), {
       description: 'Of each node as a whole, and of single requests: bytes, ms, numbers, as the name says.',

@@ -72,7 +72,7 @@ const options = {
   hostName: several(text("additional Host name to accept, for example the proxy's (default: those of loopback)")),
   bound: several(
     text(
-      'a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all, mint=10 for the free keys that an address may mint within 60 cycles, or mint=off (as with --host beyond loopback)',
+      'a bound of GET /api/limits, by its name: rows=20000000 for an owner, rows.on_node=200000000 for all, `mint=10 in 1h` for the free keys that an address may mint, or mint=off (as with --host beyond loopback)',
     ),
   ),
   logLevel: choice(

@@ -8,11 +8,11 @@
 // replaces one that is in none; a new contract replaces one without requests in its history.
 import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
 import { Failure } from '../core/schema/failure.js';
+import type { Bounds, SharedRoom } from './bounds.js';
 import type { Sampled, Samples } from './counting/samples.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Limits } from './limits.js';
-import { SharedRoom } from './shared-room.js';
 
 /** Columns that only grow: a row has the increase in its cycle. */
 const growing: ReadonlySet<Column> = new Set(['admitted', 'limited', 'entries', 'restores', 'would_limit']);
@@ -29,23 +29,30 @@ export interface Watched {
 export class ContractHistories {
   readonly #host: Host;
   readonly #samples: Samples;
-  readonly #limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>;
+  readonly #limits: Pick<Limits, 'watchedContractsPerStream'>;
   readonly #byContract = new Map<string, ContractHistory>();
   /** Watched histories, each of the network of addresses that watched it first. */
-  readonly #watched: SharedRoom;
+  readonly #bounds: Bounds;
 
-  constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContracts' | 'watchedContractsPerStream'>) {
+  constructor(host: Host, samples: Samples, limits: Pick<Limits, 'watchedContractsPerStream'>, bounds: Bounds) {
     this.#host = host;
     this.#samples = samples;
     this.#limits = limits;
-    const { watchedContracts: onNode } = limits;
-    // Half of what others leave, since all readers of a node may be in one network.
-    this.#watched = new SharedRoom({ perOwner: onNode / 4, onNode });
+    this.#bounds = bounds;
+    this.#watched.clear();
     for (const contract of host.contracts.values()) this.#keep(contract);
     host.changes.subscribe((change) => {
       if (change.kind === 'contract_added') this.#keep(change.contract);
       if (change.kind === 'contract_removed') this.#drop(change.contract.id);
     });
+  }
+
+  get #watched(): SharedRoom {
+    return this.#bounds.room('watchedContracts');
+  }
+
+  get #most(): number {
+    return this.#watched.most.onNode;
   }
 
   get size(): number {
@@ -58,10 +65,11 @@ export class ContractHistories {
 
   /** @throws Failure `invalid_input` (too many contracts), `node_overloaded` (the node is full, or the share of a network of addresses) */
   watch(contracts: readonly Contract[], afterCycle: number | undefined, addressNetwork = ''): Watched {
-    const { watchedContracts: most, watchedContractsPerStream: mostPerStream } = this.#limits;
+    const { watchedContractsPerStream: mostPerStream } = this.#limits;
+    const most = this.#most;
     if (contracts.length > mostPerStream) throw tooManyContracts(mostPerStream);
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    if (more > 0 && more > this.#watched.freeIn(addressNetwork)) throw tooManyHistories();
+    this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;
@@ -82,7 +90,7 @@ export class ContractHistories {
 
   #keep(contract: Contract): void {
     const { all: watched } = this.#watched;
-    const most = Math.min(this.#limits.watchedContracts - watched, this.#samples.mostUnwatched);
+    const most = Math.min(this.#most - watched, this.#samples.mostUnwatched);
     if (this.#byContract.size - watched >= most && !this.#dropOne(({ isIdle }) => isIdle)) return;
     this.#begin(contract);
   }

@@ -1,15 +1,21 @@
-// Operator settings for the bounds of GET /api/limits, by the same names: `rows=20000000` per owner, `rows.on_node=200000000` for all.
+// Operator settings for the bounds of GET /api/limits, by the same names: `rows=20000000` per owner, `rows.on_node=200000000` for all; of what is
+// counted within a window also in the words of --limit: `mint=10 in 1h`.
+import { completeLimit } from '../core/limiter/products/limit-text.js';
 import { nearest } from '../core/schema/did-you-mean.js';
 import { Failure } from '../core/schema/failure.js';
-import { defaultLimits, type Limits, nameOfLimit, RATES, ROOMS } from './limits.js';
+import { defaultLimits, type Limits, nameOfLimit, RATES, type RateName, ROOMS, type RoomName } from './limits.js';
 
-const rooms = [...ROOMS, 'sockets' as const];
+const keys = [...Object.keys(RATES), ...Object.keys(ROOMS)] as readonly (RateName | RoomName)[];
 
-const names = ['mint', ...[...rooms, ...RATES].map(nameOfLimit).flatMap((name) => [name, `${name}.on_node`])];
+const names = keys.map(nameOfLimit).flatMap((name) => [name, `${name}.on_node`]);
 
 /** The greatest value; as rows, some TB. */
 const MOST = 1_000_000_000;
-const MOST_MINTED = 999_999;
+
+interface Setting {
+  readonly value: number;
+  readonly within?: number | string;
+}
 
 /**
  * @param settings each `name=value`, a whole number from 1 to MOST; the last of a name applies
@@ -17,27 +23,27 @@ const MOST_MINTED = 999_999;
  */
 export function limitsFrom(settings: readonly string[]): Partial<Limits> {
   const values = new Map(settings.map(read));
-  const limits: { -readonly [name in keyof Limits]?: Limits[name] } = {};
-  for (const key of rooms) {
-    const name = nameOfLimit(key);
-    const { perOwner, onNode } = defaultLimits[key];
-    const room = { perOwner: values.get(name) ?? perOwner, onNode: values.get(`${name}.on_node`) ?? onNode };
-    // An owner may have at most what is still free, so never more than half.
-    if (2 * room.perOwner > room.onNode) throw tooMuch(name, room.perOwner, 2 * room.perOwner, room.onNode);
-    limits[key] = room;
-  }
-  for (const key of RATES) {
-    const name = nameOfLimit(key);
-    const { threshold, within, onNode } = defaultLimits[key];
-    const rate = { threshold: values.get(name) ?? threshold, within, onNode: values.get(`${name}.on_node`) ?? onNode };
-    if (rate.threshold > rate.onNode) throw tooMuch(name, rate.threshold, rate.threshold, rate.onNode);
-    limits[key] = rate;
-  }
-  const mint = values.get('mint');
-  return mint === undefined ? limits : { ...limits, mint: { ...defaultLimits.mint, threshold: mint } };
+  return Object.fromEntries(keys.map((key) => [key, limitOf(key, values)]));
 }
 
-function read(setting: string): readonly [name: string, value: number] {
+function limitOf(key: RateName | RoomName, values: ReadonlyMap<string, Setting>) {
+  const name = nameOfLimit(key);
+  const { value, within } = values.get(name) ?? {};
+  const onNode = values.get(`${name}.on_node`)?.value ?? defaultLimits[key].onNode;
+  if (key in RATES) {
+    const { threshold: usual, within: window } = defaultLimits[key as RateName];
+    const threshold = value ?? usual;
+    if (threshold > onNode) throw tooMuch(name, threshold, threshold, onNode);
+    return { threshold, within: within ?? window, onNode };
+  }
+  const room = { ...defaultLimits[key as RoomName], onNode };
+  const perOwner = value ?? room.perOwner;
+  // An owner may have at most what is still free, so never more than half.
+  if (room.share === undefined && 2 * perOwner > onNode) throw tooMuch(name, perOwner, 2 * perOwner, onNode);
+  return { ...room, perOwner: Math.min(perOwner, onNode) };
+}
+
+function read(setting: string): readonly [name: string, value: Setting] {
   const [name = '', text = '', ...rest] = setting.split('=');
   if (!names.includes(name)) {
     const guess = nearest(name, names);
@@ -46,14 +52,30 @@ function read(setting: string): readonly [name: string, value: number] {
       guess === undefined ? `Those that can are: ${names.join(', ')}.` : `Did you mean "${guess}"?`,
     );
   }
-  if (setting === 'mint=off') return ['mint', 0];
-  const value = Number(text);
-  const [most, or] = name === 'mint' ? [MOST_MINTED, ', or off'] : [MOST, ''];
-  if (rest.length === 0 && /^\d+$/.test(text) && value >= 1 && value <= most) return [name, value];
+  if (setting === 'mint=off') return ['mint', { value: 0 }];
+  const found =
+    rest.length > 0
+      ? undefined
+      : settingIn(
+          text,
+          keys.some((key) => key in RATES && nameOfLimit(key) === name),
+        );
+  if (found !== undefined) return [name, found];
+  const or = name === 'mint' ? ', or off' : '';
   throw refused(
     `"${setting.slice(0, 60)}" does not set ${name}.`,
-    `Give a whole number from 1 to ${most}${or}: ${name}=${name === 'mint' ? 10 : 50_000}.`,
+    `Give a whole number from 1 to ${MOST}${or}: ${name}=${name === 'mint' ? 10 : 50_000}.`,
   );
+}
+
+function settingIn(text: string, isRate: boolean): Setting | undefined {
+  if (isRate && /^\d+\s+\D/.test(text)) {
+    const { threshold, within, ...others } = completeLimit(text) as { threshold?: number; within?: number | string };
+    const isPlain = threshold !== undefined && threshold <= MOST && within !== undefined;
+    return isPlain && Object.keys(others).length === 0 ? { value: threshold, within } : undefined;
+  }
+  const value = Number(text);
+  return /^\d+$/.test(text) && value >= 1 && value <= MOST ? { value } : undefined;
 }
 
 function tooMuch(name: string, asked: number, needed: number, room: number): Failure {

@@ -1,30 +1,99 @@
-// Every limit of a node, with its default.
-interface Rate {
-  readonly threshold: number;
-  readonly within: number;
-}
+// Every bound of a node, with its default. What is counted is one table: who may have, or ask for, how much of what, and what the refused get;
+// bounds.ts counts it. Sizes, times and turns are options of the server.
+import type { FailureCode } from '../core/schema/failure.js';
 
-export interface SharedRate extends Rate {
+/** A number within a window: for an owner, and for an address; `onNode`: for all together. */
+export interface RateLimit {
+  readonly threshold: number;
+  /** Cycles, or a time as `1h`. */
+  readonly within: number | string;
   readonly onNode: number;
 }
 
-/** Owners may have at most `perOwner`, and at most as many as are still free, so that a few never take all. */
+/** A number at a time: for an owner, or an address without a credential, and for all together. */
 export interface Room {
   readonly perOwner: number;
   readonly onNode: number;
+  /** What a network of addresses may have of what others leave. Default: an eighth, or as much as two owners may have. */
+  readonly share?: number;
 }
+
+export interface Bound<Limit> {
+  readonly limit: Limit;
+  /** What is counted, in words. */
+  readonly of: string;
+  readonly what: string;
+  readonly fix: string;
+  /** Default: `too_many_requests`. */
+  readonly code?: FailureCode;
+  /** Where all have too much together. Default: `code`. */
+  readonly codeOfAll?: FailureCode;
+}
+
+const MIB = 1 << 20;
+
+const WAIT = 'Wait as long as Retry-After says; GET /api/limits lists the bounds.';
+const DELETE = { code: 'limit_reached', fix: 'Delete what you do not need, or ask another node.' } as const;
+const BUSY = { code: 'node_overloaded', fix: 'Try again later, or send fewer at a time.' } as const;
+const STAYS = 'Nothing was counted or changed.';
+const NO_CONTRACT = 'No contract was created.';
+const NO_STREAM = 'The stream was not opened.';
+
+// biome-ignore format: one bound a line
+export const RATES = {
+  mint: { limit: per(10, 60, 1_000), of: 'free keys', what: 'No key was minted.', fix: WAIT },
+  sessions: { limit: per(30, 3_600, 3_000), of: 'sessions', what: 'No session was opened.', fix: WAIT },
+  newMachines: { limit: per(1_000, 3_600, 10_000), of: 'new machines', what: 'No machine was created.', fix: WAIT },
+  definitionKib: { limit: per(2_048, 60, 16_384), of: 'KiB of definitions to check', what: 'The definition was not checked.', fix: WAIT },
+} as const satisfies Readonly<Record<string, Bound<RateLimit>>>;
+
+// biome-ignore format: one bound a line
+export const ROOMS = {
+  machines: { limit: room(1_000, 100_000), of: 'machines', what: 'No machine was created.', ...DELETE },
+  /** Whose records are still kept. */
+  deletedMachines: { limit: room(1_000, 100_000), of: 'deleted machines whose records are kept', what: 'No machine was created.', ...DELETE },
+  contracts: { limit: room(10_000, 100_000), of: 'contracts', what: NO_CONTRACT, ...DELETE },
+  /** 8 bytes each while the contract exists, written in every cycle in which they change. */
+  windowCycles: { limit: room(2_000_000, 50_000_000), of: "cycles of its contracts' windows", what: NO_CONTRACT, ...DELETE },
+  /** Of 8 bytes, in the worst case: all keys count in every cycle and have the longest names. */
+  keyCells: { limit: room(128_000_000, 1_024_000_000), of: 'cells for keys', what: NO_CONTRACT, ...DELETE },
+  /** Equal texts of an owner count once. */
+  definitionBytes: { limit: room(8 * MIB, 256 * MIB), of: 'bytes of definitions', what: NO_CONTRACT, ...DELETE },
+  /** At the bound of either the owner's machines only take deletions: see ownership.ts. */
+  rows: { limit: room(10_000_000, 100_000_000), of: 'rows', what: STAYS, ...DELETE },
+  recordKib: { limit: room(8 << 20, 64 << 20), of: 'KiB of rows', what: STAYS, ...DELETE },
+  /** Kept under idempotency keys, until the windows that counted them have passed. */
+  answersKib: { limit: room(16 << 10, 256 << 10), of: 'KiB of kept answers', what: STAYS, fix: 'Send fewer requests with more events each, or wait a window.' },
+  sockets: { limit: room(1_024, 10_000), of: 'connections', what: 'The connection was cut.', ...BUSY },
+  /** Of bodies that have not ended yet. */
+  openBodyBytes: { limit: room(64 * MIB, 512 * MIB), of: 'bytes of bodies under way', what: 'The body was not read to its end.', ...BUSY },
+  /** All readers of a machine may come from one network. */
+  streams: { limit: room(256, 8_192, 1 / 4), of: 'streams', what: NO_STREAM, ...BUSY, code: 'too_many_requests', codeOfAll: BUSY.code },
+  /** Whose counts are streamed: each takes up to 80 kB. All readers may be in one network. */
+  watchedContracts: { limit: room(1_024, 1_024, 1 / 2), of: 'contracts whose counts are watched', what: NO_STREAM, ...BUSY },
+  /** Walks of records; one runs at a time. */
+  verifications: { limit: room(16, 16, 1 / 2), of: 'records waiting to be verified', what: 'The record was not verified.', ...BUSY },
+} as const satisfies Readonly<Record<string, Bound<Room>>>;
+
+function per(threshold: number, within: number, onNode: number): RateLimit {
+  return { threshold, within, onNode };
+}
+
+function room(perOwner: number, onNode: number, share?: number): Room {
+  return { perOwner, onNode, ...(share !== undefined && { share }) };
+}
+
+export type RateName = keyof typeof RATES;
+export type RoomName = keyof typeof ROOMS;
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-const MIB = 1 << 20;
 
-export const defaultLimits = {
+const sizes = {
   /** Bytes of bodies, which are parsed at once: definitions and arrays of events; a few fields; no field. */
   longBodyBytes: 128 << 10,
   shortBodyBytes: 16 << 10,
   emptyBodyBytes: 1 << 10,
-  /** Bytes of bodies that have not ended yet; `perOwner`: per owner, or per address without a credential. */
-  openBodyBytes: { perOwner: 64 * MIB, onNode: 512 * MIB },
   /** Bytes of the request line and all headers. */
   headerBytes: 16 << 10,
   headersTimeoutMs: 10 * SECOND,
@@ -34,45 +103,17 @@ export const defaultLimits = {
   keepAliveTimeoutMs: 130 * SECOND,
   idleTimeoutMs: 30 * SECOND,
   connectionsCheckMs: 2 * SECOND,
-  /** Connections over all ports; `perOwner`: per address. */
-  sockets: { perOwner: 1_024, onNode: 10_000 },
   // Once the event loop has been busy for `afterMs`, one turn answers gates and events for `gateTurnMs`, other requests
   // for `otherTurnMs`, and refuses the rest. Time while the machine was stopped does not count.
   overload: { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 },
   /** Queued requests, beside gates and events, per owner, or per address without a credential. */
   waitingPerCaller: 256,
-  machines: { perOwner: 1_000, onNode: 100_000 },
-  deletedMachines: { perOwner: 1_000, onNode: 100_000 },
-  contracts: { perOwner: 10_000, onNode: 100_000 },
-  /** Cycles of all windows: 8 bytes each while the contract exists, written in every cycle in which they change. */
-  windowCycles: { perOwner: 2_000_000, onNode: 50_000_000 },
-  /** Cells of 8 bytes for the keys, in the worst case: all count in every cycle and have the longest names. */
-  keyCells: { perOwner: 128_000_000, onNode: 1_024_000_000 },
-  /** Bytes of definition texts; equal texts of an owner count once. */
-  definitionBytes: { perOwner: 8 * MIB, onNode: 256 * MIB },
-  /** Rows of records, and their KiB. At the bound the owner's machines only take deletions: see ownership.ts. */
-  rows: { perOwner: 10_000_000, onNode: 100_000_000 },
-  recordKib: { perOwner: 8 << 20, onNode: 64 << 20 },
-  /** Readers of event streams: in total, per machine, and per owner or per address without a credential. */
-  readers: 8_192,
   readersPerMachine: 2_048,
-  readersPerCaller: 256,
-  /** Contracts whose counts are streamed: per stream, and in total. Each takes up to 80 kB. */
   watchedContractsPerStream: 24,
-  watchedContracts: 1_024,
   /** Bytes buffered for one reader; the rest it gets from the store, as fast as it reads. */
   readerBytes: 256 << 10,
   /** How often a quiet stream sends a comment: well within the idle timeout of proxies. */
   heartbeatMs: 10 * SECOND,
-  /** Queued walks of records; one runs at a time. */
-  verifications: 16,
-  /** Keys per address, 0 for none at all; `addresses`: how many have a count of their own at a time. */
-  mint: { threshold: 10, within: 60, addresses: 1_000 },
-  sessions: { threshold: 30, within: 3_600, onNode: 3_000 },
-  newMachines: { threshold: 1_000, within: 3_600, onNode: 10_000 },
-  definitionKib: { threshold: 2_048, within: 60, onNode: 16_384 },
-  /** KiB of answers kept under idempotency keys. */
-  answersKib: { perOwner: 16 << 10, onNode: 256 << 10 },
   keyLifetimeMs: 30 * 24 * HOUR,
   /** Keys of an owner, including revoked ones until they expire. */
   keysPerOwner: 1_000,
@@ -88,13 +129,11 @@ export const defaultLimits = {
   drainMs: 10 * SECOND,
 };
 
-export type Limits = Readonly<typeof defaultLimits>;
+export type Limits = Readonly<typeof sizes & Record<RateName, RateLimit> & Record<RoomName, Room>>;
 
-/** Rooms of owners, and rates per source; both are shown and set by `nameOfLimit`. */
-export const ROOMS = [
-  ...(['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes', 'rows', 'recordKib'] as const),
-];
-export const RATES = ['sessions', 'newMachines', 'definitionKib'] as const;
+const counted = Object.entries({ ...RATES, ...ROOMS }).map(([name, { limit }]) => [name, limit]);
+
+export const defaultLimits = { ...sizes, ...Object.fromEntries(counted) } as Limits;
 
 /** The name of a limit in the API: `windowCycles` is `window_cycles`. */
 export function nameOfLimit(name: string): string {
@@ -104,7 +143,7 @@ export function nameOfLimit(name: string): string {
 /** Share of what others leave that owners of one network of addresses may have together. */
 const NETWORK_SHARE = 1 / 8;
 
-/** The room of one network of addresses, given what others have: above `NETWORK_SHARE` if two owners would not fit into it. */
-export function roomOfNetwork({ perOwner, onNode }: Room, others: number): number {
-  return Math.min(1, Math.max(NETWORK_SHARE, (2 * perOwner) / onNode)) * (onNode - others);
+/** The room of one network of addresses, given what others have: above its share if two owners would not fit into it. */
+export function roomOfNetwork({ perOwner, onNode, share }: Room, others: number): number {
+  return (share ?? Math.min(1, Math.max(NETWORK_SHARE, (2 * perOwner) / onNode))) * (onNode - others);
 }

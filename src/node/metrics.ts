@@ -3,13 +3,13 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Metric, Registry } from 'prom-client';
 import type { RouteAddress } from '../api/endpoint.js';
 import type { WallClock } from '../core/time/wall.js';
+import type { Bounds } from './bounds.js';
 import type { Decision, Uncounted } from './counting/decision.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Keys } from './host/keys.js';
 import type { Machine } from './host/machine.js';
 import { type Labelled, LatencyHistogram } from './latency-histogram.js';
-import type { Sockets } from './sockets.js';
 
 const STATUSES = 600;
 
@@ -111,8 +111,7 @@ interface MetricsSources {
   readonly counts: Counts;
   readonly host: Host;
   readonly clock: WallClock;
-  readonly sockets: Pick<Sockets, 'size' | 'refused'>;
-  readonly readers: () => number;
+  readonly bounds: Bounds;
   readonly version: string;
 }
 
@@ -140,7 +139,7 @@ export class Metrics {
 }
 
 function figuresOf(
-  { counts, host, clock, sockets, readers, version }: MetricsSources,
+  { counts, host, clock, bounds, version }: MetricsSources,
   loopDelay: IntervalHistogram,
 ): Record<string, Figure> {
   const keys = (figure: (keys: Keys) => number) => {
@@ -172,9 +171,12 @@ function figuresOf(
     weir_keys: gauge('Keys of contracts with keys that are there.', () => keys(({ size }) => size)),
     weir_keys_without_place_total: counter('Events of keys without a place.', placeless),
     weir_keys_forgotten_total: counter('Keys that were forgotten without counts.', () => keys((one) => one.evicted)),
-    weir_connections: gauge('Connections that are open.', () => sockets.size),
-    weir_connections_refused_total: counter('Connections that were cut for want of room.', () => sockets.refused),
-    weir_stream_readers: gauge('Readers of event streams.', readers),
+    weir_connections: gauge('Connections that are open.', () => bounds.room('sockets').all),
+    weir_bound_refusals_total: counter(
+      'What was refused by the bounds of GET /api/limits, since the node started.',
+      () => by('bound', bounds.allRefusals),
+    ),
+    weir_stream_readers: gauge('Readers of event streams.', () => bounds.room('streams').all),
     weir_cycle: gauge('The running cycle.', () => clock.cycle()),
     weir_clock_lag_seconds: gauge('How late the last task of the clock ran.', () => clock.lagMs * MS),
     weir_clock_skew_seconds: gauge('How far the node is ahead of the wall clock.', () => clock.skewMs * MS),

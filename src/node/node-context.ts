@@ -8,6 +8,7 @@ import type { WallClock } from '../core/time/wall.js';
 import { VERSION } from '../core/version.js';
 import { Access } from './access.js';
 import { ActiveMachines } from './active-machines.js';
+import { Bounds } from './bounds.js';
 import { CallerQueue } from './caller-queue.js';
 import { ContractHistories } from './contract-histories.js';
 import type { Counting } from './counting/counting.js';
@@ -20,16 +21,13 @@ import { defaultLimits, type Limits } from './limits.js';
 import { MachineWork } from './machine-work.js';
 import { heapOfProcess, MemoryGuard } from './memory-guard.js';
 import { Counts, Metrics } from './metrics.js';
-import { Mint } from './mint.js';
 import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
 import type { Registry } from './registry/registry.js';
 import type { JoinNetwork } from './registry/shared-store.js';
-import { SharedRoom } from './shared-room.js';
 import { Sockets } from './sockets.js';
-import { SourceLimit } from './source-limit.js';
 import type { Credentials, Key } from './store/credential-store.js';
 import { MemoryStore } from './store/memory.js';
 import type { RecordReader, Store } from './store/store.js';
@@ -75,15 +73,25 @@ export interface NodeContextOptions {
 /** @throws Failure `wrong_usage` if the successions do not lead to the signer's key, and what the store throws */
 export function createNodeContext(options: NodeContextOptions, surface: Surface) {
   const base = permanentContext(options);
-  const { clock, host, limits, network, record, access, queue, counts, sockets } = base;
+  const { clock, host, limits, network, record, access, queue, counts, sockets, bounds } = base;
   const keys = keysOf(options.signer, options.successions ?? []);
   const holds = (caller: Caller) => access.holdsAt(caller, clock.now());
   const histories = () => services.histories;
-  const streams = new Streams({ record, clock, queue, counts, limits, holds, histories, onError: base.onError });
+  const streams = new Streams({
+    record,
+    clock,
+    queue,
+    counts,
+    bounds,
+    limits,
+    holds,
+    histories,
+    onError: base.onError,
+  });
   let services = machineServices(base, streams);
   const context = {
     ...surface,
-    ...{ clock, host, limits, record, access, queue, counts, sockets, bodies: base.bodies, streams },
+    ...{ clock, host, limits, bounds, record, access, queue, counts, sockets, streams },
     memory: base.memory,
     credentials: options.credentials,
     identity: { version: VERSION, signer: options.signer, successions: options.successions ?? [] },
@@ -92,15 +100,10 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
       keys: () => network?.keys() ?? keys,
       headOf: (slug) => host.machines.get(slug)?.head,
       queue,
-      most: limits.verifications,
+      bounds,
     }),
-    rates: {
-      newMachines: new SourceLimit(clock, limits.newMachines),
-      sessions: new SourceLimit(clock, limits.sessions),
-      definitionKib: new SourceLimit(clock, limits.definitionKib),
-    },
     overload: new Overload(clock, counts, limits.overload),
-    metrics: new Metrics({ counts, host, clock, sockets, readers: () => streams.size, version: VERSION }),
+    metrics: new Metrics({ counts, host, clock, bounds, version: VERSION }),
     ...services,
     /** Resumes after a full disk, if there is room. Everything must then be read from here again. */
     recover(): boolean {
@@ -126,13 +129,13 @@ function permanentContext(options: NodeContextOptions) {
     claimMemory: () => memory.refuse('The event was not counted.'),
   });
   const counts = new Counts();
+  const bounds = new Bounds(clock, limits);
   const network = options.network?.({ clock, signer, limits, onError }, host);
   const queue = new CallerQueue(clock);
   return {
-    ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue },
+    ...{ clock, store, credentials, signer, onError, limits, memory, host, counts, network, queue, bounds },
     keepRows: options.keepRows,
-    sockets: new Sockets(limits.sockets, options.trustProxy ?? []),
-    bodies: new SharedRoom(limits.openBodyBytes),
+    sockets: new Sockets(bounds, options.trustProxy ?? []),
     durability: new Durability(host, clock, options.durability ?? 'cycle', counts.commitSeconds),
     record: (network?.record ?? store) as RecordReader,
     access: new Access(credentials),
@@ -142,24 +145,22 @@ function permanentContext(options: NodeContextOptions) {
 
 /** What knows the host's machines: made anew with those. */
 function machineServices(base: ReturnType<typeof permanentContext>, streams: Streams) {
-  const { clock, host, store, credentials, limits, network, access, queue } = base;
+  const { clock, host, store, credentials, limits, network, access, queue, bounds } = base;
   const active = new ActiveMachines(host, network === undefined);
   active.load(store, clock.cycle());
   const ownership = new Ownership(host);
-  const usage = new Usage(host, store, credentials, ownership, limits);
+  const usage = new Usage(host, store, credentials, ownership, bounds);
   const onKey = (key: Key) => {
     access.dropKey(key.id);
     if (key.isRevoked) streams.endOf(key.id);
   };
   const known = { ...base, ownership, usage, onKey };
   const registry: Registry = network?.registry(known) ?? new LocalRegistry(known);
-  const idempotency = new Idempotency(host, store.answers, limits.answersKib, usage);
+  const idempotency = new Idempotency(host, store.answers, usage);
   const counting: Counting = network?.counting(queue) ?? new LocalCounting({ ...base, idempotency });
   return {
     ...{ active, ownership, registry, counting },
-    /** Undefined if no keys are minted. */
-    mint: limits.mint.threshold === 0 ? undefined : new Mint({ host, registry, counting, limits: limits.mint }),
-    histories: new ContractHistories(host, counting.samples, limits),
+    histories: new ContractHistories(host, counting.samples, limits, bounds),
   };
 }
 

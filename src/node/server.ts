@@ -125,10 +125,10 @@ function noOther(): never {
 
 type Parsed = (failure: Error | null, body?: object) => void;
 
-function jsonReader({ limits, queue, bodies }: Pick<NodeContext, 'limits' | 'queue' | 'bodies'>) {
+function jsonReader({ limits, queue, bounds }: Pick<NodeContext, 'limits' | 'queue' | 'bounds'>) {
   return (request: FastifyRequest, _payload: unknown, done: Parsed): void => {
     const { route } = request;
-    readWhole(request, bodyLimitOf(route, limits), bodies, (failure, body) => {
+    readWhole(request, bodyLimitOf(route, limits), bounds, (failure, body) => {
       if (failure !== undefined) return done(failure);
       if (body === null) return done(null);
       request.bodyLength = body.length;

@@ -5,23 +5,21 @@
 //                 └ none: cut before a byte is read
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import { networkOf } from '../core/schema/address-network.js';
-import type { Room } from './limits.js';
+import type { Bounds, SharedRoom } from './bounds.js';
 import { addressNetworkOf } from './request-source.js';
-import { SharedRoom } from './shared-room.js';
 
 /** Loopback and proxies: no address has this name. */
-const MANY = 'many';
+const MANY = ['many', 'many'] as const;
 
 export class Sockets {
-  readonly #most: number;
+  readonly #bounds: Bounds;
   readonly #room: SharedRoom;
   readonly #ofMany = new BlockList();
-  refused = 0;
 
-  /** @param room `perOwner`: per address @param proxies addresses and networks */
-  constructor(room: Room, proxies: readonly string[]) {
-    this.#most = room.onNode;
-    this.#room = new SharedRoom(room);
+  /** @param proxies addresses and networks */
+  constructor(bounds: Bounds, proxies: readonly string[]) {
+    this.#bounds = bounds;
+    this.#room = bounds.room('sockets');
     for (const network of ['127.0.0.0/8', '::1', ...proxies]) {
       const [address = '', bits] = network.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -30,26 +28,23 @@ export class Sockets {
     }
   }
 
-  get size(): number {
-    return this.#room.all;
-  }
-
   /** Counts a connection until it closes, or resets it. @returns whether it stays */
   admit(socket: Pick<Socket, 'remoteAddress' | 'resetAndDestroy' | 'once'>): boolean {
     // A closed socket has none.
     const { remoteAddress = '' } = socket;
     const isOfMany =
       remoteAddress !== '' && this.#ofMany.check(remoteAddress.split('%')[0]!, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
-    const [address, network] = isOfMany ? [MANY, MANY] : [networkOf(remoteAddress), addressNetworkOf(remoteAddress)];
-    const hasRoom = this.size < this.#most && (isOfMany || this.#room.hasRoom(address, network));
+    const place = isOfMany ? MANY : ([networkOf(remoteAddress), addressNetworkOf(remoteAddress)] as const);
+    const { all, most } = this.#room;
+    const hasRoom = isOfMany ? all < most.onNode : this.#room.full(place, 1) === undefined;
     if (remoteAddress === '' || !hasRoom) {
-      this.refused += 1;
+      this.#bounds.countRefused('sockets');
       // A client that sees only the end of a connection may go on waiting for its answer.
       socket.resetAndDestroy();
       return false;
     }
-    this.#room.add(address, network, 1);
-    socket.once('close', () => this.#room.add(address, network, -1));
+    this.#room.add(...place, 1);
+    socket.once('close', () => this.#room.add(...place, -1));
     return true;
   }
 }

@@ -12,6 +12,7 @@ import type { AuditRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import type { CycleTick } from '../core/time/cycles.js';
+import type { Asking, Bounds } from './bounds.js';
 import type { CallerQueue } from './caller-queue.js';
 import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Contract } from './host/contract.js';
@@ -20,24 +21,21 @@ import type { Limits } from './limits.js';
 import type { Counts } from './metrics.js';
 import type { Caller } from './permission.js';
 import { draining } from './problem.js';
-import { ofOwner } from './request-source.js';
-import { SharedRoom } from './shared-room.js';
+import { addressNetworkOfCaller, sourceOf } from './request-source.js';
 import type { RecordReader } from './store/store.js';
 import { countsMessage, cycleMessage, messagesOf, removedMessage } from './stream-messages.js';
 
 interface Reader {
   readonly response: ServerResponse;
   readonly machine: Machine;
-  readonly caller: Caller | undefined;
-  readonly source: string;
-  readonly addressNetwork: string;
+  readonly asking: Asking;
   readonly watched: Watched | undefined;
   seq: number;
   isLive: boolean;
   isFresh: boolean;
 }
 
-interface Opening extends Pick<Reader, 'caller' | 'source' | 'addressNetwork'> {
+interface Opening extends Asking {
   readonly contracts: readonly Contract[];
   readonly afterCycle: number | undefined;
 }
@@ -47,7 +45,8 @@ interface StreamsSources {
   readonly clock: Clock;
   readonly queue: CallerQueue;
   readonly counts: Counts;
-  readonly limits: Pick<Limits, 'readers' | 'readersPerMachine' | 'readersPerCaller' | 'readerBytes'>;
+  readonly bounds: Bounds;
+  readonly limits: Pick<Limits, 'readersPerMachine' | 'readerBytes'>;
   readonly histories: () => ContractHistories;
   readonly holds: (caller: Caller) => boolean;
   readonly onError: (error: unknown) => void;
@@ -60,47 +59,36 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
-  readonly #room: SharedRoom;
   #isClosed = false;
 
   constructor(sources: StreamsSources) {
     this.#sources = sources;
-    const { readers, readersPerMachine, readersPerCaller } = sources.limits;
-    // All readers of a machine may come from one network.
-    this.#room = new SharedRoom({ perOwner: Math.max(readersPerCaller, readersPerMachine / 2), onNode: readers });
-  }
-
-  get size(): number {
-    return this.#room.all;
-  }
-
-  ofOwner(owner: string): number {
-    return this.#room.of(ofOwner(owner));
   }
 
   /** Without `afterSeq`, only new rows. @throws Failure `node_draining`, `node_overloaded`, `too_many_requests`, `invalid_input` */
   open(
     response: ServerResponse,
     machine: Machine,
-    { caller, source, addressNetwork, contracts, afterCycle }: Opening,
+    { caller, ip, contracts, afterCycle }: Opening,
     afterSeq: number | undefined,
   ): void {
-    const { readers: most, readersPerMachine, readersPerCaller } = this.#sources.limits;
+    const { bounds, limits, histories } = this.#sources;
     if (this.#isClosed) throw draining();
-    if (this.#room.of(source) >= readersPerCaller) throw tooManyOfCaller(readersPerCaller);
-    const ofMachine = this.#byMachine.get(machine.slug)?.size ?? 0;
-    if (this.#room.freeIn(addressNetwork) < 1 || this.size >= most || ofMachine >= readersPerMachine)
-      throw tooManyReaders();
-    const watched =
-      contracts.length === 0 ? undefined : this.#sources.histories().watch(contracts, afterCycle, addressNetwork);
-    this.#room.add(source, addressNetwork, 1);
+    if ((this.#byMachine.get(machine.slug)?.size ?? 0) >= limits.readersPerMachine) throw tooManyOfMachine();
+    const asking = { caller, ip };
+    bounds.take('streams', asking);
+    let watched: Watched | undefined;
+    try {
+      if (contracts.length > 0) watched = histories().watch(contracts, afterCycle, addressNetworkOfCaller(caller, ip));
+    } catch (error) {
+      bounds.give('streams', asking);
+      throw error;
+    }
     const seq = Math.min(afterSeq ?? machine.durableSeq, machine.durableSeq);
     const reader: Reader = {
       response,
       machine,
-      caller,
-      source,
-      addressNetwork,
+      asking,
       watched,
       seq,
       isLive: false,
@@ -144,14 +132,15 @@ export class Streams {
   /** Keeps quiet streams alive, and ends those whose credential is no longer valid. */
   beat(): void {
     for (const reader of this.#all()) {
-      if (reader.caller !== undefined && !this.#sources.holds(reader.caller)) reader.response.end();
+      const { caller } = reader.asking;
+      if (caller !== undefined && !this.#sources.holds(caller)) reader.response.end();
       else if (!reader.isFresh && reader.isLive) this.#write(reader, ':\n\n');
       reader.isFresh = false;
     }
   }
 
   endOf(keyId: string): void {
-    for (const { caller, response } of this.#all()) if (caller?.key.id === keyId) response.end();
+    for (const { asking, response } of this.#all()) if (asking.caller?.key.id === keyId) response.end();
   }
 
   /** Readers connect again: here once the node is back, or to another. */
@@ -163,8 +152,8 @@ export class Streams {
   #goOn(reader: Reader): void {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { queue } = this.#sources;
-    if (!reader.isLive) queue.take(reader.source, () => void this.#sendPage(reader));
-    else if (reader.watched !== undefined) queue.take(reader.source, () => this.#sendCounts(reader));
+    if (!reader.isLive) queue.take(sourceOf(reader.asking), () => void this.#sendPage(reader));
+    else if (reader.watched !== undefined) queue.take(sourceOf(reader.asking), () => this.#sendCounts(reader));
   }
 
   async #sendPage(reader: Reader): Promise<void> {
@@ -215,12 +204,12 @@ export class Streams {
   }
 
   #remove(reader: Reader): void {
-    const { machine, source, addressNetwork } = reader;
+    const { machine, asking } = reader;
     const { slug } = machine;
     const readers = this.#byMachine.get(slug);
     if (readers === undefined || !readers.delete(reader)) return;
     if (reader.watched !== undefined) this.#sources.histories().leave(reader.watched);
-    this.#room.add(source, addressNetwork, -1);
+    this.#sources.bounds.give('streams', asking);
     if (readers.size === 0) this.#byMachine.delete(slug);
   }
 
@@ -229,18 +218,10 @@ export class Streams {
   }
 }
 
-function tooManyOfCaller(most: number): Failure {
-  return new Failure('too_many_requests', {
-    what: 'The stream was not opened.',
-    why: `An owner, and an address without a credential, may listen to ${most} streams at a time.`,
-    fix: 'Close streams that are not needed.',
-  });
-}
-
-function tooManyReaders(): Failure {
+function tooManyOfMachine(): Failure {
   return new Failure('node_overloaded', {
     what: 'The stream was not opened.',
-    why: 'As many readers as this node takes, or takes for one machine or one network of addresses, are listening already.',
+    why: 'As many readers as this node takes for one machine are listening already.',
     fix: 'Try again later, or ask another node.',
   });
 }

@@ -6,13 +6,14 @@
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
+import type { Bounds, SharedRoom } from './bounds.js';
 import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { cellsOfKeys } from './host/keys.js';
 import type { Machine } from './host/machine.js';
-import type { Limits } from './limits.js';
+import { ROOMS, type RoomName } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
-import { SharedRoom } from './shared-room.js';
+import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
 import type { Store } from './store/store.js';
 
@@ -24,7 +25,7 @@ export type QuotaAmounts = Readonly<Record<(typeof QUOTAS)[number], number>>;
 /** What machines keep: the rows of their records, without removed ones, and answers under idempotency keys. */
 type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
-export type Used = Readonly<Record<keyof typeof WORDS, number>>;
+export type Used = Readonly<Record<(typeof NAMES)[number], number>>;
 
 export interface QuotaRequest {
   readonly owner: string;
@@ -42,9 +43,8 @@ const RECORDS = ['rows', 'recordKib'] as const;
 export class Usage {
   readonly #host: Host;
   readonly #ownership: Ownership;
-  readonly #limits: Limits;
+  readonly #bounds: Bounds;
   readonly #credentials: Pick<Credentials, 'keysOf'>;
-  readonly #rooms: ReadonlyMap<keyof Used, SharedRoom>;
   readonly #kept = new Map<Machine, Kept>();
   readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
@@ -55,13 +55,13 @@ export class Usage {
     store: Pick<Store, 'cut' | 'recordBytes'>,
     credentials: Pick<Credentials, 'keysOf'>,
     ownership: Ownership,
-    limits: Limits,
+    bounds: Bounds,
   ) {
     this.#credentials = credentials;
     this.#host = host;
     this.#ownership = ownership;
-    this.#limits = limits;
-    this.#rooms = new Map(NAMES.map((name) => [name, new SharedRoom(limits[name])]));
+    this.#bounds = bounds;
+    for (const name of NAMES) this.#room(name).clear();
     for (const machine of host.machines.values()) {
       this.#countMachine(machine, 1);
       for (const contract of machine.contracts) this.#change(machine, contract, 1);
@@ -95,7 +95,7 @@ export class Usage {
   }
 
   amountOf(owner: string, name: keyof Used): number {
-    return this.#room(name).of(owner);
+    return this.#room(name).of(ofOwner(owner));
   }
 
   /** Without the node's own machines. */
@@ -126,41 +126,38 @@ export class Usage {
     const { full } = this.#ownership;
     const name = RECORDS.find((one) => {
       const used = this.amountOf(owner, one);
-      return used >= this.#limits[one].perOwner || used >= this.freeIn(owner, one);
+      return used >= this.#room(one).most.perOwner || used >= this.freeIn(owner, one);
     });
     if (name === undefined) full.delete(owner);
-    else full.set(owner, `as many ${WORDS[name]} as they may have, or as the node has room for`);
+    else full.set(owner, `as many ${ROOMS[name].of} as they may have, or as the node has room for`);
   }
 
   refuse(wanted: QuotaRequest): void {
     const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.freeIn(wanted.owner, name)]));
-    const refusal = refusalBeyond(this.#limits, 'node', wanted, this.of(wanted.owner), free);
-    if (refusal !== undefined) throw refusal;
-    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseBeyondDeleted(wanted);
+    const most = Object.fromEntries(QUOTAS.map((name) => [name, this.#room(name).most.perOwner])) as QuotaAmounts;
+    const refusal = refusalBeyond(most, 'node', wanted, this.of(wanted.owner), free);
+    if (refusal !== undefined) {
+      this.#bounds.countRefused(refusal.name);
+      throw refusal.failure;
+    }
+    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseFurther(wanted.owner, 'deletedMachines');
   }
 
-  /** @throws Failure `limit_reached` if too many records of deleted machines are kept */
-  refuseBeyondDeleted({ owner, what }: QuotaRequest): void {
-    const { perOwner, onNode } = this.#limits.deletedMachines;
-    const deleted = this.#room('deletedMachines');
-    if (deleted.of(owner) < Math.min(perOwner, onNode - deleted.all + 1)) return;
-    throw new Failure('limit_reached', {
-      what,
-      why: `The records of as many deleted machines as an owner may have, ${perOwner}, or as the node has room for, are still kept.`,
-      fix: 'Wait until some are removed, or use the machines you have.',
-    });
+  /** @throws Failure by the table of limits.ts if there is no room for a further one */
+  refuseFurther(owner: string, name: keyof Used, least = 1): void {
+    this.#bounds.refuse(name, [ofOwner(owner), this.#networkOfOwner(owner)], least);
   }
 
   leftOf(owner: string): Used {
     const used = this.of(owner);
     return usedBy((name) => {
-      const most = Math.min(this.#limits[name].perOwner, this.freeIn(owner, name));
+      const most = Math.min(this.#room(name).most.perOwner, this.freeIn(owner, name));
       return Math.max(0, Math.floor(most - used[name]));
     });
   }
 
   #room(name: keyof Used): SharedRoom {
-    return this.#rooms.get(name)!;
+    return this.#bounds.room(name);
   }
 
   /** What others leave for an owner, and for the owners of the same network of addresses. */
@@ -232,7 +229,7 @@ export class Usage {
 
   #add(owner: string, more: Partial<Used>): void {
     const network = this.#networkOfOwner(owner);
-    for (const name of NAMES) if (more[name]) this.#room(name).add(owner, network, more[name]);
+    for (const name of NAMES) if (more[name]) this.#room(name).add(ofOwner(owner), network, more[name]);
   }
 
   freedBy(owner: string, remove: () => void): Freed & { readonly machines: number } {
@@ -276,31 +273,28 @@ export function ofMachine(owner: string): QuotaRequest {
   };
 }
 
-/** @param free what others leave for the owner @returns undefined if there is room */
+/** @param most of an owner @param free what others leave for the owner @returns undefined if there is room */
 export function refusalBeyond(
-  limits: Limits,
+  mostOf: QuotaAmounts,
   place: 'node' | 'network',
   { what, asked }: QuotaRequest,
   used: QuotaAmounts,
   free: Partial<QuotaAmounts>,
-): Failure | undefined {
+): { readonly name: RoomName; readonly failure: Failure } | undefined {
   for (const [name, more, fix] of asked) {
-    const { perOwner } = limits[name];
+    const perOwner = mostOf[name];
+    const { of } = ROOMS[name];
+    const failed = (why: string, fix: string) => ({ name, failure: new Failure('limit_reached', { what, why, fix }) });
     if (used[name] + more > perOwner) {
       const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
-      return new Failure('limit_reached', {
-        what,
-        why: `An owner has up to ${perOwner} ${WORDS[name]} on this ${place}${so}.`,
-        fix,
-      });
+      return failed(`An owner has up to ${perOwner} ${of} on this ${place}${so}.`, fix);
     }
     const most = Math.max(0, Math.floor(free[name] ?? 0));
     if (used[name] + more > most)
-      return new Failure('limit_reached', {
-        what,
-        why: `An owner has no more ${WORDS[name]} than are still free on the ${place}, or for their network of addresses: ${most}.`,
-        fix: `Delete what you do not need, or ask another ${place}.`,
-      });
+      return failed(
+        `An owner has no more ${of} than are still free on the ${place}, or for their network of addresses: ${most}.`,
+        `Delete what you do not need, or ask another ${place}.`,
+      );
   }
   return undefined;
 }
@@ -309,16 +303,4 @@ export function usedBy(of: (name: keyof Used) => number): Used {
   return Object.fromEntries(NAMES.map((name) => [name, of(name)])) as unknown as Used;
 }
 
-const WORDS = {
-  machines: 'machines',
-  contracts: 'contracts',
-  windowCycles: "cycles of its contracts' windows",
-  keyCells: 'cells for keys',
-  definitionBytes: 'bytes of definitions',
-  rows: 'rows',
-  recordKib: 'KiB of rows',
-  answersKib: 'KiB of kept answers',
-  deletedMachines: 'deleted machines',
-} as const satisfies Record<keyof QuotaAmounts | keyof Kept | 'deletedMachines', string>;
-
-const NAMES = Object.keys(WORDS) as readonly (keyof Used)[];
+const NAMES = [...QUOTAS, 'rows', 'recordKib', 'answersKib', 'deletedMachines'] as const;

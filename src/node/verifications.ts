@@ -4,9 +4,8 @@ import type { KeyRing } from '../core/record/key-ring.js';
 import type { AuditRow, Checkpoint } from '../core/record/row.js';
 import type { Verification } from '../core/record/verification.js';
 import { RecordVerifier } from '../core/record/verify-record.js';
-import { Failure } from '../core/schema/failure.js';
+import type { Asking, Bounds } from './bounds.js';
 import { type CallerQueue, NODE } from './caller-queue.js';
-import { SharedRoom } from './shared-room.js';
 import type { RecordReader } from './store/store.js';
 
 const ROWS_PER_SLICE = 50;
@@ -17,33 +16,30 @@ interface VerificationsOptions {
   /** The last row that this process acknowledged. */
   readonly headOf: (slug: string) => Head | undefined;
   readonly queue: CallerQueue;
-  readonly most: number;
+  readonly bounds: Bounds;
 }
 
 export class Verifications {
   readonly #options: VerificationsOptions;
   readonly #running = new Map<string, Promise<Verification>>();
-  readonly #room: SharedRoom;
   /** Settles after the last walk; the next one follows it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: VerificationsOptions) {
     this.#options = options;
-    const { most: onNode } = options;
-    this.#room = new SharedRoom({ perOwner: onNode / 4, onNode });
   }
 
-  /** @param addressNetwork has a share of the room; see limits.ts @throws Failure `node_overloaded` */
-  of(slug: string, addressNetwork: string): Promise<Verification> {
+  /** @throws Failure `node_overloaded` */
+  of(slug: string, asking: Asking): Promise<Verification> {
     const known = this.#running.get(slug);
     if (known !== undefined) return known;
-    if (this.#room.freeIn(addressNetwork) < 1) throw tooMany();
-    this.#room.add(addressNetwork, addressNetwork, 1);
+    const { bounds } = this.#options;
+    bounds.take('verifications', asking);
     const walk = this.#last
       .then(() => this.#verify(slug))
       .finally(() => {
         this.#running.delete(slug);
-        this.#room.add(addressNetwork, addressNetwork, -1);
+        bounds.give('verifications', asking);
       });
     this.#running.set(slug, walk);
     this.#last = walk.catch(() => {});
@@ -87,12 +83,4 @@ export function verifierOf(
   const verifier = new RecordVerifier({ keys, checkpoints: checkpoint === undefined ? [] : [checkpoint] });
   if (cut !== undefined) verifier.cut(cut, 0);
   return verifier;
-}
-
-function tooMany(): Failure {
-  return new Failure('node_overloaded', {
-    what: 'The record was not verified.',
-    why: 'Too many records wait for that already, of all or of one network of addresses.',
-    fix: 'Try again later, or export the record and run `weir verify` on it.',
-  });
 }

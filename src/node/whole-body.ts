@@ -8,14 +8,13 @@
 // room: on a thousand connections one caller could otherwise keep a gigabyte of bodies without an end.
 import type { FastifyRequest } from 'fastify';
 import { Failure } from '../core/schema/failure.js';
-import { addressNetworkOfCaller, sourceOf } from './request-source.js';
-import type { SharedRoom } from './shared-room.js';
+import type { Bounds } from './bounds.js';
 
 /** The body, null if empty; or `body_too_large`, `node_overloaded`, or `malformed_request` if it breaks off. */
 type Read = (error: Failure | undefined, body: Buffer | null) => void;
 
-/** @param most bytes @param room of the bytes of all bodies being collected, by owner, or by address without a credential */
-export function readWhole(request: FastifyRequest, most: number, room: SharedRoom, read: Read): void {
+/** @param most bytes */
+export function readWhole(request: FastifyRequest, most: number, bounds: Bounds, read: Read): void {
   const { raw } = request;
   const announced = Number(raw.headers['content-length']);
   if (announced > most) {
@@ -25,27 +24,29 @@ export function readWhole(request: FastifyRequest, most: number, room: SharedRoo
   // The request exists once its head is parsed; what came with the head is parsed before the next tick.
   process.nextTick(() => {
     if (raw.readableLength === announced) read(undefined, raw.read());
-    else collect(request, most, room, read);
+    else collect(request, most, bounds, read);
   });
 }
 
-function collect(request: FastifyRequest, most: number, room: SharedRoom, read: Read): void {
+function collect(request: FastifyRequest, most: number, bounds: Bounds, read: Read): void {
   const { raw } = request;
-  const owner = [sourceOf(request), addressNetworkOfCaller(request.caller, request.ip)] as const;
   const announced = Number(raw.headers['content-length']);
   const chunks: Buffer[] = [];
   let bytes = 0;
   const take = (chunk: Buffer) => {
     if (bytes + chunk.length > most) return end(tooLarge(most));
-    if (!room.hasRoom(...owner)) return end(tooManyOpen());
-    room.add(...owner, chunk.length);
+    try {
+      bounds.take('openBodyBytes', request, chunk.length);
+    } catch (error) {
+      return end(error as Failure);
+    }
     bytes += chunk.length;
     chunks.push(chunk);
     if (bytes === announced) end();
   };
   const end = (failure?: Failure) => {
     raw.off('data', take).off('end', end).off('error', broken);
-    room.add(...owner, -bytes);
+    bounds.give('openBodyBytes', request, bytes);
     read(failure, failure === undefined ? Buffer.concat(chunks) : null);
   };
   const broken = (error: Error) => end(brokenOff(error));
@@ -57,14 +58,6 @@ function tooLarge(most: number): Failure {
     what: 'The body was not read to its end.',
     why: `It has more than ${most} bytes, the most that this route takes.`,
     fix: 'Send less at once.',
-  });
-}
-
-function tooManyOpen(): Failure {
-  return new Failure('node_overloaded', {
-    what: 'The body was not read to its end, and nothing was changed.',
-    why: 'Bodies of this owner, or of this address or its network, that have not ended yet take all the memory that they may.',
-    fix: 'Send fewer at a time.',
   });
 }
 

@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { KeyRing } from '../../src/core/record/key-ring.js';
 import { Failure } from '../../src/core/schema/failure.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
+import { type Asking, Bounds } from '../../src/node/bounds.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
-import { SourceLimit } from '../../src/node/source-limit.js';
+import { defaultLimits } from '../../src/node/limits.js';
 import { Verifications } from '../../src/node/verifications.js';
 import { Caller, inTurn } from './caller.js';
 import { startRunning } from './running.js';
@@ -14,7 +15,7 @@ it('however many keys few addresses mint, an owner from elsewhere has what an ow
   const node = await startRunning({
     trustProxy: ['127.0.0.1'],
     limits: {
-      mint: { threshold: 1_000, within: 60, addresses: 1_000 },
+      mint: { threshold: 1_000, within: 60, onNode: 100_000 },
       newMachines: endless,
       definitionKib: endless,
       contracts: { perOwner: 10, onNode: 400 },
@@ -50,6 +51,8 @@ it('however many keys few addresses mint, an owner from elsewhere has what an ow
   await node.close();
 });
 
+const callerOf = (owner: string) => ({ owner }) as unknown as NonNullable<Asking['caller']>;
+
 /** How many of so many tries were not refused. */
 function taken(tries: number, take: (n: number) => unknown): number {
   let count = 0;
@@ -66,11 +69,9 @@ function taken(tries: number, take: (n: number) => unknown): number {
 
 it('what all ask for within a window is not for one network of addresses, however many addresses and owners it has', () => {
   const clock = new VirtualClock(1_000, 1);
-  const limit = new SourceLimit(clock, { threshold: 10, within: 60, onNode: 800 });
+  const bounds = new Bounds(clock, { ...defaultLimits, newMachines: { threshold: 10, within: 60, onNode: 800 } });
   const from = (addressOf: (n: number) => string) =>
-    taken(500, (n) =>
-      limit.take({ owner: `owner ${addressOf(n)} ${n}`, ip: addressOf(n), units: 1, what: 'It' }, () => {}),
-    );
+    taken(500, (n) => bounds.take('newMachines', { caller: callerOf(`${addressOf(n)} ${n}`), ip: addressOf(n) }));
   expect([
     from(() => '203.0.113.1'),
     from((n) => `203.0.113.${n % 250}`),
@@ -89,15 +90,15 @@ it('records that wait to be verified for one network leave room for those of oth
     keys: () => KeyRing.ofNodes([], false),
     headOf: () => undefined,
     queue: new CallerQueue(clock),
-    most: 16,
+    bounds: new Bounds(clock, defaultLimits),
   });
   let slugs = 0;
-  const from = (addressNetwork: string) =>
-    taken(20, () => {
+  const from = (network: string) =>
+    taken(20, (n) => {
       slugs += 1;
-      void verifications.of(`m-${slugs}`, addressNetwork);
+      void verifications.of(`m-${slugs}`, { caller: undefined, ip: `${network}.${n}` });
     });
-  expect([from('203.0.113.0/24'), from('198.51.100.0/24'), from('192.0.2.0/24')]).toEqual([8, 4, 2]);
+  expect([from('203.0.113'), from('198.51.100'), from('192.0.2')]).toEqual([8, 4, 2]);
   // A record that is being verified is shared, whoever asks.
-  expect(taken(3, () => void verifications.of('m-1', '203.0.113.0/24'))).toBe(3);
+  expect(taken(3, () => void verifications.of('m-1', { caller: undefined, ip: '203.0.113.1' }))).toBe(3);
 });

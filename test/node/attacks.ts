@@ -1,5 +1,6 @@
 // What the owner of one free key, and a stranger, can do to keep a node busy: each was measured to stall it, for up to seconds, before its
 // work was cut into turns.
+import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { defaultLimits } from '../../src/node/limits.js';
 
@@ -45,6 +46,20 @@ export class Asker {
     const { statusCode, body } = await request(`${this.url}${path}`, { dispatcher: this.#agent, reset: true });
     this.statuses.set(statusCode, (this.statuses.get(statusCode) ?? 0) + 1);
     await body.dump();
+  }
+
+  /** Sends a body that may be refused before its end. */
+  async refused(path: string, body: Buffer, isChunked = false): Promise<void> {
+    const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
+    const sent = isChunked ? Readable.from(inPieces(body)) : body;
+    const options = { dispatcher: this.#agent, method: 'POST', reset: true, headers, body: sent } as const;
+    // The connection may be reset while the client is sending: then with or without an answer.
+    await request(`${this.url}${path}`, options)
+      .then(({ statusCode, body: answer }) => {
+        this.statuses.set(statusCode, (this.statuses.get(statusCode) ?? 0) + 1);
+        return answer.dump();
+      })
+      .catch(() => this.statuses.set(413, (this.statuses.get(413) ?? 0) + 1));
   }
 
   /** As `ask`, where nothing may go wrong; asks again where a node on a busy machine refuses. */
@@ -96,6 +111,16 @@ export interface Attack {
 
 /** What the attacks need to be there. */
 export async function prepare(owner: Asker): Promise<void> {
+  for (let n = 0; n < 4; n += 1) {
+    const other = new Asker(owner.url, (await owner.must('POST', '/api/demo-key/mint')).key);
+    others.push(other);
+    if (n > 1) continue;
+    await other.machine(`once-${n}`);
+    for (let k = 0; k < 300; k += 1) await other.deploy(`once-${n}`, { within: 4 });
+    await other.machine(`long-${n}`);
+    for (let k = 0; k < 17; k += 1) await other.deploy(`long-${n}`, { within: 100_000, threshold: 100 });
+    await other.must('POST', `/api/chain/long-${n}/events`, await lateEvents(other));
+  }
   await owner.machine('flips');
   for (let n = 0; n < 10; n += 1) await owner.must('POST', '/api/chain/flips/contracts', flips(64));
   await owner.machine('rules');
@@ -111,14 +136,26 @@ export async function prepare(owner: Asker): Promise<void> {
   keyed = await owner.deploy('names', { threshold: 5, within: 60, ...definition });
   // Windows that are full and as long as they may be, of contracts that limit: a forecast looks through all of it.
   await owner.machine('long');
-  for (let n = 0; n < 18; n += 1) gate ??= await owner.deploy('long', { within: 100_000, threshold: 100 });
+  for (let n = 0; n < 18; n += 1) {
+    const id = await owner.deploy('long', { within: 100_000, threshold: 100 });
+    gate ??= id;
+  }
+  await owner.must('POST', '/api/chain/long/events', await lateEvents(owner));
+  const { contracts } = await owner.must('GET', '/api/chain/many/contracts?limit=24');
+  watched = contracts.map(({ id }: { id: string }) => id).join();
+}
+
+/** So that windows are full. */
+async function lateEvents(owner: Asker): Promise<object[]> {
   const { cycle } = await owner.must('GET', '/api/clock');
-  const late = Array.from({ length: 400 }, (_, n) => ({ ...event, cycle: cycle - n }));
-  await owner.must('POST', '/api/chain/long/events', late);
+  return Array.from({ length: 400 }, (_, n) => ({ ...event, cycle: cycle - n }));
 }
 
 let gate: string | undefined;
 let keyed: string | undefined;
+let watched = '';
+/** Each with a free key of its own. */
+const others: Asker[] = [];
 
 const asking =
   (by: 'owner' | 'stranger', method: 'GET' | 'POST', path: string, body?: () => object | string): Attack['once'] =>
@@ -167,6 +204,16 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
     (owner, _stranger, n) => owner.ask('POST', '/api/chain/names/events', manyNames(n))],
   ['credentials that are long and new each time', 401, undefined,
     (_owner, stranger, n) => stranger.ask('GET', '/api/limits', undefined, longCredential(n))],
+  ['events of 300 contracts of two owners, each with an idempotency key that is new', 200, undefined,
+    (_owner, _stranger, n) => others[n % 2]!.ask('POST', `/api/chain/once-${n % 2}/event`, event, { 'idempotency-key': `k-${n}` })],
+  ['arrays of 1.1 MB, which are refused', 413, undefined, (owner) => owner.refused('/api/chain/flips/events', tooLong)],
+  ['arrays of 1.1 MB of a length that is not said', 413, undefined, (owner) => owner.refused('/api/chain/flips/events', tooLong, true)],
+  ['events of 52 contracts of three owners over windows of 100,000 cycles', 200, undefined,
+    (owner, _stranger, n) => (n % 3 === 2 ? owner.ask('POST', '/api/chain/long/event', event) : others[n % 3]!.ask('POST', `/api/chain/long-${n % 3}/event`, event))],
+  ['streams with the counts of 24 contracts', 200, 900,
+    (_owner, _stranger, n) => others[n % 4]!.follow(`/api/chain/many/stream?counts=${watched}`, 2_000)],
+  ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips ${n}` })],
+  ['a flood', 200, 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
   ['operators', 200, undefined, post('/api/core/shift', () => ({ steps: 32, operators: ['KO42'], inputs: { S: 100 } }))],
 ];
@@ -208,6 +255,12 @@ function flips(bands: number): object {
 
 function fieldsOf(count: number): string {
   return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, n])));
+}
+
+const tooLong = Buffer.from(arrayOf(55_000));
+
+function* inPieces(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += 16_384) yield bytes.subarray(from, from + 16_384);
 }
 
 /** As long as may be, and a bracket too many. */

@@ -63,7 +63,7 @@ const expected: Record<Auth, Partial<Record<Place, readonly string[]>>> = {
 
 const node = await nodeOfFile({
   limits: {
-    mint: { threshold: 1_000, within: 60, addresses: 10 },
+    mint: { threshold: 1_000, within: 60, onNode: 10_000 },
     // The matrix opens one for each of its cells.
     sessions: { threshold: 10_000, within: 60, onNode: 100_000 },
     newMachines: { threshold: 10_000, within: 60, onNode: 100_000 },

@@ -151,7 +151,7 @@ it('a body that breaks off is counted as a refused request, and the node logs no
 it('bodies without an end take no more memory than an owner may have, and the room of others stays', async () => {
   const small = await nodeOfFile({
     cycleMs: 3_600_000,
-    limits: { openBodyBytes: { perOwner: 8_000, onNode: 64_000 } },
+    limits: { openBodyBytes: { perOwner: 12_000, onNode: 64_000 } },
   });
   const [slow, other] = [small.owner('slow'), small.owner('other')];
   for (const by of [slow, other]) await by.contractOn(by === slow ? 's' : 'o', { threshold: 1_000 });

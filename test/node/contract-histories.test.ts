@@ -5,10 +5,12 @@ import { HISTORY_CYCLES } from '../../src/api/contract-history.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Bounds } from '../../src/node/bounds.js';
 import { ContractHistories } from '../../src/node/contract-histories.js';
 import { LocalSamples } from '../../src/node/counting/local/samples.js';
-import { figuresOf, type Sampled } from '../../src/node/counting/samples.js';
+import { figuresOf, type Sampled, type Samples } from '../../src/node/counting/samples.js';
 import { Host } from '../../src/node/host/host.js';
+import { defaultLimits } from '../../src/node/limits.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
 import { codeOf } from '../failures.js';
 import type { Caller } from './caller.js';
@@ -21,10 +23,12 @@ const FIRST = 1_000;
 function watched({ most = 4, mostPerStream = 2 } = {}) {
   const clock = new VirtualClock(FIRST * CYCLE_MS, CYCLE_MS);
   const host = new Host({ clock, store: new MemoryStore() });
-  const histories = new ContractHistories(host, new LocalSamples(host), {
-    watchedContracts: most,
-    watchedContractsPerStream: mostPerStream,
-  });
+  const make = (samples: Samples = new LocalSamples(host)) => {
+    const watchedContracts = { perOwner: most, onNode: most, share: 1 / 2 };
+    const bounds = new Bounds(clock, { ...defaultLimits, watchedContracts });
+    return new ContractHistories(host, samples, { watchedContractsPerStream: mostPerStream }, bounds);
+  };
+  const histories = make();
   host.createMachine({ slug: 'm' });
   const contract = (threshold = 2, within = 3) => host.createContract('m', rateLimiter({ threshold, within }));
   const keyed = () =>
@@ -37,7 +41,7 @@ function watched({ most = 4, mostPerStream = 2 } = {}) {
   const count = (of: ReturnType<typeof contract>, n: number) => host.contract(of.id).decide(n, clock.cycle());
   /** What a new reader of a contract is told. */
   const told = (one: ReturnType<typeof contract>, of = histories) => JSON.parse(of.news(of.watch([one], undefined))!);
-  return { clock, host, histories, contract, keyed, to, count, told };
+  return { clock, host, histories, make, contract, keyed, to, count, told };
 }
 
 describe('the history of a contract', () => {
@@ -97,12 +101,9 @@ describe('the history of a contract', () => {
   });
 
   it('begins with the node for contracts that are there already', () => {
-    const { host, histories, contract, to, count, told } = watched({ most: 2 });
+    const { histories, make, contract, to, count, told } = watched({ most: 2 });
     const one = contract();
-    const later = new ContractHistories(host, new LocalSamples(host), {
-      watchedContracts: 2,
-      watchedContractsPerStream: 2,
-    });
+    const later = make();
     count(one, 1);
     to(2.5);
     expect([histories.size, later.size]).toEqual([1, 1]);
@@ -181,11 +182,11 @@ describe('the history of a contract', () => {
     );
     fc.assert(
       fc.property(steps, fc.boolean(), (all, isBusy) => {
-        const { host, contract, told } = watched();
+        const { make, contract, told } = watched();
         const one = contract();
         let history: Sampled | undefined;
         const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
-        const histories = new ContractHistories(host, samples, { watchedContracts: 4, watchedContractsPerStream: 2 });
+        const histories = make(samples);
         history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
         let expected: number[] = [];
         let cycle = FIRST - 1;

@@ -19,7 +19,7 @@ afterEach(async () => {
 async function start(dir?: string, limits: Partial<Limits> = {}) {
   const storage = openStorage({ dir, cycleMs: 20, onError: () => {} });
   const { store, credentials, clock, identity } = storage;
-  const mint = { threshold: 100, within: 60, addresses: 10 };
+  const mint = { threshold: 100, within: 60, onNode: 1_000 };
   const node = await startNode({
     ...{ store, credentials, clock, signer: identity.signer, successions: identity.successions },
     limits: { mint, overload: { afterMs: 3_600_000, gateTurnMs: 200, otherTurnMs: 50 }, ...limits },
@@ -153,7 +153,7 @@ describe('free keys', () => {
     ['0.0.0.0', 5, 201, undefined],
   ])('of a node on %s, with %s for an address', async (host, threshold, status, code) => {
     const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
-    const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, addresses: 10 } };
+    const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, onNode: 1_000 } };
     const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
     running.push(node);
     const anyone = new Caller(`http://127.0.0.1:${new URL(node.url).port}`);

@@ -12,15 +12,18 @@ describe('limits as an operator sets them', () => {
       definitionKib: { threshold: 4_096, within: 60, onNode: 16_384 },
       contracts: { perOwner: 10_000, onNode: 30_000 },
     });
+    expect(limitsFrom(['mint=20 in 1h']).mint).toEqual({ threshold: 20, within: '1h', onNode: 1_000 });
   });
 
   // biome-ignore format: one case a line
   it.each([
     ['contract=5', 'There is no bound "contract" that can be set. Did you mean "contracts"?'],
     ['rows.on_nod=5', 'There is no bound "rows.on_nod" that can be set. Did you mean "rows.on_node"?'],
-    ['__proto__=5', /^There is no bound "__proto__" that can be set. Those that can are: mint, machines, machines.on_node, /],
+    ['__proto__=5', /^There is no bound "__proto__" that can be set. Those that can are: mint, mint.on_node, sessions, /],
     ['rows', '"rows" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=1e6', '"rows=1e6" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
+    ['rows=10 in 1h', '"rows=10 in 1h" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
+    ['mint=10 in 1h burst=3', '"mint=10 in 1h burst=3" does not set mint. Give a whole number from 1 to 1000000000, or off: mint=10.'],
     ['rows=0', '"rows=0" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     ['rows=1=2', '"rows=1=2" does not set rows. Give a whole number from 1 to 1000000000: rows=50000.'],
     [

@@ -13,12 +13,12 @@ it('the limits are listed for anyone, and for an owner with what they use', asyn
   await node.close();
   const { machines, contracts, window_cycles, definition_bytes, rows } = own;
   expect([stranger.machines, stranger.contracts]).toEqual([
-    { per: 'node', most: 3, on_node: 10, free_on_node: 9 },
-    { per: 'node', most: 2, on_node: 10, free_on_node: 9 },
+    { per: 'node', most: 3, on_node: 10, free_on_node: 9, refused: 0 },
+    { per: 'node', most: 2, on_node: 10, free_on_node: 9, refused: 0 },
   ]);
   expect([machines, contracts]).toEqual([
-    { per: 'node', most: 3, used: 1, left: 2, on_node: 10, free_on_node: 9 },
-    { per: 'node', most: 2, used: 1, left: 1, on_node: 10, free_on_node: 9 },
+    { per: 'node', most: 3, used: 1, left: 2, on_node: 10, free_on_node: 9, refused: 0 },
+    { per: 'node', most: 2, used: 1, left: 1, on_node: 10, free_on_node: 9, refused: 0 },
   ]);
   expect([window_cycles.used, definition_bytes.used > 500, rows.used]).toEqual([7, true, 2]);
   expect([own.new_machines.left, own.definition_kib.left]).toEqual([999, 2_047]);

@@ -1,104 +1,96 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../src/core/time/virtual.js';
-import type { DecisionRequest } from '../../src/node/counting/decision.js';
-import { decideNow } from '../../src/node/counting/local/deciding.js';
-import { Host } from '../../src/node/host/host.js';
-import { MINT_MACHINE, Mint } from '../../src/node/mint.js';
-import type { Registry } from '../../src/node/registry/registry.js';
-import { MemoryStore } from '../../src/node/store/memory.js';
-import { Caller, inTurn, statusAndCode } from './caller.js';
+import { Bounds } from '../../src/node/bounds.js';
+import { defaultLimits } from '../../src/node/limits.js';
+import { failureOf } from '../failures.js';
+import { Caller, statusAndCode } from './caller.js';
 import { startRunning } from './running.js';
 
-function limited(limits = { threshold: 2, within: 5, addresses: 3 }) {
+function minting(mint = { threshold: 2, within: 5 as number | string, onNode: 80 }) {
   const clock = new VirtualClock(1_000, 1);
-  const host = new Host({ clock, store: new MemoryStore() });
-  const context = {
-    ...{ host, limits },
-    registry: {
-      createMachine: async (asked: Parameters<Host['createMachine']>[0]) => host.createMachine(asked),
-      createContract: async (...[machine, plan, options]: Parameters<Registry['createContract']>) =>
-        host.createPlanned(machine.slug, plan, options),
-      deleteContract: async () => ({ contracts: 1, window_cycles: 0, key_cells: 0, definition_bytes: 0 }),
-    },
-    counting: {
-      decide: (asked: DecisionRequest) => decideNow(asked, clock.cycle(), clock.now()),
-    },
-  };
-  let mint = new Mint(context);
-  const retryAfter = (address: string) => mint.retryAfterCycles(address);
-  const ask = async (address: string) => (await retryAfter(address)) === 0;
-  const asks = (...addresses: string[]) => inTurn(addresses, ask);
+  const bounds = new Bounds(clock, { ...defaultLimits, mint });
+  const refusal = (ip: string) => failureOf(() => bounds.take('mint', { caller: undefined, ip }));
+  const asks = (...addresses: string[]) => addresses.map((ip) => refusal(ip) === undefined);
+  /** How many of `count` addresses are admitted, one after the other. */
+  const minted = (count: number, addressOf: (n: number) => string) =>
+    asks(...Array.from({ length: count }, (_, n) => addressOf(n))).filter(Boolean).length;
   const wait = (cycles: number) => clock.run({ untilMs: clock.now() + cycles });
-  const restart = () => {
-    mint = new Mint(context);
-  };
-  return { asks, retryAfter, wait, restart, host, contracts: () => host.machines.get(MINT_MACHINE)?.contracts.length };
+  return { asks, refusal, minted, wait, bounds, clock };
 }
 
-/** Addresses that share no network. */
-const [A, B, C, D, E, F] = ['1.0.0.1', '2.0.0.1', '3.0.0.1', '4.0.0.1', '5.0.0.1', '6.0.0.1'] as const;
+const [A, B] = ['1.0.0.1', '2.0.0.1'] as const;
 
 describe('an address mints so many keys', () => {
-  it('within so many cycles, and refused requests count', async () => {
-    const { asks, wait } = limited();
-    expect(await asks(A, A, A, B)).toEqual([true, true, false, true]);
+  it('within so many cycles, however often it asks meanwhile', () => {
+    const { asks, wait, bounds } = minting();
+    expect(asks(A, A, A, B)).toEqual([true, true, false, true]);
     wait(4);
-    expect(await asks(A)).toEqual([false]);
-    wait(5);
-    expect(await asks(A)).toEqual([true]);
+    expect(asks(A)).toEqual([false]);
+    wait(1);
+    expect([asks(A, A, A), bounds.allRefusals['mint']]).toEqual([[true, true, false], 3]);
   });
 
-  it('and a newcomer takes over what has rested, once its window is empty', async () => {
-    const { asks, wait } = limited();
-    expect(await asks(A, B, C, D)).toEqual([true, true, true, false]);
+  it('a refused one is admitted after the wait that the answer names', () => {
+    const { asks, refusal, wait, clock } = minting();
+    asks(A);
     wait(2);
-    expect(await asks(A)).toEqual([true]);
-    wait(3);
-    // B and C have rested for a whole window, A has not.
-    expect(await asks(D, E, F)).toEqual([true, true, false]);
+    asks(A);
+    const { againCycle = 0, what, why } = refusal(A)!;
+    expect([what, why, againCycle - clock.cycle()]).toEqual([
+      'No key was minted.',
+      'An owner, and an address, may ask for 2 free keys within 5 cycles.',
+      3,
+    ]);
+    wait(2);
+    expect(asks(A)).toEqual([false]);
+    wait(1);
+    expect(asks(A)).toEqual([true]);
   });
 
-  it('and who is refused is admitted after the wait that the answer names', async () => {
-    const { asks, retryAfter, wait } = limited();
-    await asks(A, A, B, C);
-    const after = await retryAfter(A);
-    wait(after - 1);
-    expect([after, await retryAfter(A)]).toEqual([5, 1]);
-    wait(5);
-    expect(await asks(A)).toEqual([true]);
+  it('within a time', () => {
+    const { asks, wait } = minting({ threshold: 1, within: '7ms', onNode: 80 });
+    asks(A);
+    wait(6);
+    expect(asks(A)).toEqual([false]);
+    wait(1);
+    expect(asks(A)).toEqual([true]);
   });
 
-  it('and where all are counted a newcomer is admitted after the wait that the answer names', async () => {
-    const { asks, retryAfter, wait } = limited();
-    await asks(A, B, C);
-    const after = await retryAfter(D);
-    expect([after > 0, after <= 5]).toEqual([true, true]);
-    wait(after);
-    expect(await asks(D)).toEqual([true]);
+  it('the addresses of one connection are one', () => {
+    expect(minting().minted(5, (n) => `2001:db8:1:2::${n}`)).toBe(2);
   });
 
-  it('by two contracts, which are used again after a restart', async () => {
-    const { asks, restart, contracts } = limited();
-    await asks(A, B, C);
-    restart();
-    expect([...(await asks(D, A, A)), contracts()]).toEqual([false, true, false, 2]);
+  it('a network of addresses mints its part, and leaves those of others', () => {
+    const { minted } = minting();
+    expect(minted(30, (n) => `2001:db8:1:${n.toString(16)}::1`)).toBe(10);
+    expect([minted(30, (n) => `203.0.113.${n}`), minted(20, (n) => `10.0.${n}.1`)]).toEqual([10, 20]);
+  });
+
+  it('an address that goes on asking closes no other of its network', () => {
+    const { minted } = minting();
+    minted(40, () => '1.2.3.4');
+    expect(minted(8, (n) => `1.2.3.${10 + n}`)).toBe(8);
   });
 });
 
 describe('POST /api/demo-key/mint', () => {
   it('gives a key with which its owner can do something, until the address has had enough', async () => {
-    const node = await startRunning({ limits: { mint: { threshold: 2, within: 60, addresses: 5 } } });
+    const node = await startRunning({ limits: { mint: { threshold: 2, within: 60, onNode: 1_000 } } });
     const mint = (body?: object) => node.ask('POST', '/api/demo-key/mint', { body });
     const [first, second, third] = [await mint(), await mint({}), await mint()];
     const created = await new Caller(node.url, first.body.key).createMachine('mine');
+    const limits = await node.ask('GET', '/api/limits');
+    const metrics = await (await fetch(`${node.url}/metrics`)).text();
     await node.close();
     expect([created.status, second.status, ...statusAndCode(third)]).toEqual([201, 201, 429, 'too_many_requests']);
     expect(second.body.owner).not.toBe(first.body.owner);
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(46);
+    expect(limits.body.mint).toMatchObject({ threshold: 2, within: 60, on_node: 1_000, left_on_node: 998, refused: 1 });
+    expect(metrics).toContain('weir_bound_refusals_total{bound="mint"} 1\n');
   });
 
   it('believes a forwarded address only from a proxy it was told of', async () => {
-    const mint = { threshold: 1, within: 60, addresses: 5 };
+    const mint = { threshold: 1, within: 60, onNode: 1_000 };
     const plain = await startRunning({ limits: { mint } });
     const behind = await startRunning({ limits: { mint }, trustProxy: ['127.0.0.1'] });
     const statuses: number[] = [];

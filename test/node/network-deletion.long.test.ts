@@ -24,7 +24,7 @@ afterEach(async () => {
 
 async function begin(count: number, limits: Partial<Limits> = {}): Promise<void> {
   server = await RedisServer.start();
-  const mint = { threshold: 100, within: 60, addresses: 10 };
+  const mint = { threshold: 100, within: 60, onNode: 1_000 };
   for (let index = 0; index < count; index += 1)
     nodes.push(await startNetworkNode(server.url, CYCLE_MS, undefined, { mint, ...limits }));
 }

@@ -54,6 +54,6 @@ it('sessions, and definitions by their size, are limited for each owner, with Re
   const { body } = await owner.get('/api/limits');
   expect([body.sessions.left, body.definition_kib]).toEqual([
     0,
-    { threshold: 106, within: 1_000, per: 'node', left: 0, on_node: 1_000, left_on_node: 894 },
+    { threshold: 106, within: 1_000, per: 'node', left: 0, on_node: 1_000, left_on_node: 894, refused: 1 },
   ]);
 });

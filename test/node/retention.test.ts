@@ -6,6 +6,7 @@ import { generateSigner, publicKeyFrom, signCheckpoint } from '../../src/core/re
 import { VirtualClock } from '../../src/core/time/virtual.js';
 import { pause } from '../../src/core/time/wall.js';
 import { copyInFolder, keepCopy, keyFileOf, restore } from '../../src/node/backup.js';
+import { Bounds } from '../../src/node/bounds.js';
 import { CallerQueue } from '../../src/node/caller-queue.js';
 import { Host } from '../../src/node/host/host.js';
 import { defaultLimits } from '../../src/node/limits.js';
@@ -116,7 +117,13 @@ describe('a record that is not signed up to its end', () => {
     const store = new MemoryStore();
     const host = new Host({ clock, store });
     const signer = generateSigner();
-    const usage = new Usage(host, store, new MemoryCredentials(), new Ownership(host), defaultLimits);
+    const usage = new Usage(
+      host,
+      store,
+      new MemoryCredentials(),
+      new Ownership(host),
+      new Bounds(clock, defaultLimits),
+    );
     const sources = { host, store, signer, clock, usage, limits: defaultLimits };
     const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
     const machine = host.createMachine({ slug: 'm' });

@@ -2,6 +2,9 @@
 import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../src/core/time/virtual.js';
+import { Bounds } from '../../src/node/bounds.js';
+import { defaultLimits } from '../../src/node/limits.js';
 import { Sockets } from '../../src/node/sockets.js';
 import { inTurn } from './caller.js';
 import { startRunning } from './running.js';
@@ -23,27 +26,32 @@ function opened(sockets: Sockets, count: number, ...addresses: string[]): Connec
   return all.filter((one) => sockets.admit(one as unknown as Socket));
 }
 
-const room = { perOwner: 100, onNode: 1_000 };
+function socketsOf(proxies: readonly string[] = []) {
+  const limits = { ...defaultLimits, sockets: { perOwner: 100, onNode: 1_000 } };
+  const bounds = new Bounds(new VirtualClock(1_000, 1), limits);
+  const open = () => bounds.room('sockets').all;
+  return { sockets: new Sockets(bounds, proxies), open, refused: () => bounds.refusals('sockets') };
+}
 
 describe('of 1,000 connections', () => {
   it('an address has up to 100, and a network a fifth of what others leave', () => {
-    const sockets = new Sockets(room, []);
+    const { sockets, open, refused } = socketsOf();
     expect(opened(sockets, 500, '203.0.113.7').length).toBe(100);
     expect(opened(sockets, 500, '203.0.113.8', '203.0.113.9').length).toBe(100);
     // The fifth of 800, of the next network.
     expect(opened(sockets, 500, '2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1').length).toBe(160);
-    expect([sockets.size, sockets.refused]).toEqual([360, 1_140]);
+    expect([open(), refused()]).toEqual([360, 1_140]);
     for (let network = 0; network < 8; network += 1) opened(sockets, 200, `10.0.${network}.1`, `10.0.${network}.2`);
     expect(opened(sockets, 100, '198.51.100.1').length).toBeGreaterThan(20);
   });
 
   it('one that closes leaves its room', () => {
-    const sockets = new Sockets(room, []);
+    const { sockets, open } = socketsOf();
     const all = opened(sockets, 200, '203.0.113.7');
     for (const one of all.slice(0, 30)) one.resetAndDestroy();
-    expect([sockets.size, opened(sockets, 200, '::ffff:203.0.113.7').length, sockets.size]).toEqual([70, 30, 100]);
+    expect([open(), opened(sockets, 200, '::ffff:203.0.113.7').length, open()]).toEqual([70, 30, 100]);
     for (const one of all) one.emit('close');
-    expect(sockets.size).toBe(30);
+    expect(open()).toBe(30);
   });
 
   it.each([
@@ -55,13 +63,13 @@ describe('of 1,000 connections', () => {
     ['::ffff:10.1.2.3', ['10.0.0.0/8']],
     ['2001:db8::7', ['192.0.2.1', '2001:db8::7']],
   ])('%s, a proxy or this machine (proxies: %j), may have all', (address, proxies) => {
-    const sockets = new Sockets(room, proxies);
-    expect([opened(sockets, 2_000, address).length, sockets.size, sockets.refused]).toEqual([1_000, 1_000, 1_000]);
+    const { sockets, open, refused } = socketsOf(proxies);
+    expect([opened(sockets, 2_000, address).length, open(), refused()]).toEqual([1_000, 1_000, 1_000]);
   });
 
   it('one that has closed before it is looked at is not counted', () => {
-    const sockets = new Sockets(room, []);
-    expect([sockets.admit(new Connection(undefined) as unknown as Socket), sockets.size]).toEqual([false, 0]);
+    const { sockets, open } = socketsOf();
+    expect([sockets.admit(new Connection(undefined) as unknown as Socket), open()]).toEqual([false, 0]);
   });
 });
 
@@ -79,12 +87,12 @@ it('a node cuts what it has no room for, counts it, and takes others once some h
   expect(opened.map(({ told }) => told)).toEqual([...Array(8).fill('answered'), 'cut', 'cut']);
   for (const { socket } of opened) socket.destroy();
   let text = '';
-  while (!text.includes('weir_connections_refused_total'))
+  while (!text.includes('weir_bound_refusals_total'))
     text = await fetch(`${node.url}/metrics`).then(
       (response) => response.text(),
       () => '',
     );
-  expect(Number(/^weir_connections_refused_total (\d+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2);
+  expect(Number(/^weir_bound_refusals_total\{bound="sockets"\} (\d+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2);
   const { sockets } = (await node.ask('GET', '/api/limits')).body;
   expect([sockets.most, sockets.on_node]).toEqual([4, 8]);
   await node.close();

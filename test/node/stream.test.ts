@@ -8,7 +8,7 @@ import { startRunning } from './running.js';
 const CYCLE_MS = 25;
 const node = await nodeOfFile({
   cycleMs: CYCLE_MS,
-  limits: { readers: 20, readerBytes: 32 << 10, heartbeatMs: 200 },
+  limits: { streams: { perOwner: 256, onNode: 20, share: 1 }, readerBytes: 32 << 10, heartbeatMs: 200 },
 });
 const owner = node.owner();
 
@@ -130,7 +130,7 @@ describe('a stream', () => {
   });
 
   it('is not opened for more readers of one caller than it may have, and an owner is served beside strangers', async () => {
-    const shared = await startRunning({ limits: { readers: 8, readersPerCaller: 4 } });
+    const shared = await startRunning({ limits: { streams: { perOwner: 4, onNode: 8, share: 1 } } });
     const owner = shared.owner();
     await owner.createMachine('shared', true);
     const open = (ask = {}) => Listening.to(shared, '/api/chain/shared/stream', ask);

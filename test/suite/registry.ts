@@ -12,15 +12,12 @@ import type { Machine } from '../../src/node/host/machine.js';
 import { keySlugOf } from '../../src/node/key-record.js';
 import { keyedImage } from '../../src/node/keyed.js';
 import type { Limits } from '../../src/node/limits.js';
-import { MINT_MACHINE } from '../../src/node/mint.js';
 import type { NodeContext } from '../../src/node/node-context.js';
 import { hashOfSecret } from '../../src/node/secret.js';
 import type { Key } from '../../src/node/store/credential-store.js';
 import { verifyRows } from '../core/record/verifying.js';
-import { inTurn } from '../node/caller.js';
 
 /** Of a limit of free keys, in cycles. */
-const WITHIN = 2_000;
 
 /** Windows of 50 cycles last while a busy machine asks a dozen times. */
 export const CYCLE_MS = 1_000;
@@ -46,7 +43,6 @@ export function describeRegistry(
     const limits: Partial<Limits> = {
       machines: { perOwner: 3, onNode: 12 },
       keysPerOwner: 3,
-      mint: { threshold: 2, within: WITHIN, addresses: 80 },
       contracts: { perOwner: 4, onNode: 100 },
       windowCycles: { perOwner: 100, onNode: 1_000 },
       keyCells: { perOwner: 100_000, onNode: 1_000_000 },
@@ -247,47 +243,6 @@ export function describeRegistry(
         keys: 1,
       });
       expect((await registry.used('nobody')).own).toMatchObject({ used: { machines: 0 }, keys: 0 });
-    });
-
-    describe('free keys', () => {
-      /** How many of `count` addresses are admitted, one after the other. */
-      const minted = async (count: number, addressOf: (n: number) => string, by = context) => {
-        const waits = await inTurn(Array(count).keys(), (n) => by.mint!.retryAfterCycles(addressOf(n)));
-        return waits.filter((cycles) => cycles === 0).length;
-      };
-      const ofOne = (n: number) => `2001:db8:1:${n.toString(16)}::1`;
-
-      it('an address mints so many, and whoever is refused is told to wait for less than a window', async () => {
-        expect(await minted(3, () => '1.2.3.4')).toBe(2);
-        const after = await context.mint!.retryAfterCycles('1.2.3.4');
-        expect([after > 0, after <= WITHIN]).toEqual([true, true]);
-        // The addresses of one connection are one.
-        expect(await minted(5, (n) => `2001:db8:1:2::${n}`)).toBe(2);
-      });
-
-      it('a network of addresses mints its part, and leaves those of others', async () => {
-        expect([await minted(30, ofOne), await minted(30, (n) => `203.0.113.${n}`)]).toEqual([10, 10]);
-        expect(await minted(20, (n) => `10.0.${n}.1`)).toBe(20);
-      });
-
-      it('an address that goes on asking closes no other of its network', async () => {
-        await minted(40, () => '1.2.3.4');
-        expect(await minted(8, (n) => `1.2.3.${10 + n}`)).toBe(8);
-      });
-
-      it('the record of the node has no address', async () => {
-        await minted(3, () => '1.2.3.4');
-        const rows = () => context.record.rows(MINT_MACHINE);
-        await expect.poll(async () => (await rows()).at(-1)?.kind).toBe('transition');
-        expect(JSON.stringify(await rows())).not.toContain('1.2.3.4');
-      });
-
-      it.runIf(another)('are counted over all nodes together', async () => {
-        const other = await another!(limits);
-        expect([await minted(1, () => '1.2.3.4'), await minted(2, () => '1.2.3.4', other.context)]).toEqual([1, 1]);
-        expect([await minted(5, ofOne), await minted(20, (n) => ofOne(100 + n), other.context)]).toEqual([5, 5]);
-        await other.close();
-      });
     });
 
     it('what a minted owner leaves whose keys have all ended is deleted, and of nobody else', async () => {

@@ -1,5 +1,6 @@
 // Quotas of owners over all nodes. Room is claimed in Redis before a thing is made, so that nodes together never exceed it: quota-functions.ts.
 import { digestOf } from '../../core/schema/canonical.js';
+import type { Failure } from '../../core/schema/failure.js';
 import type { Limits } from '../limits.js';
 import { QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
@@ -100,8 +101,7 @@ export class OwnerQuota {
       if (refused === undefined) return untilMs;
       const [used, all, stale] = refused;
       // Claims left open by nodes that have ended may be void.
-      if (tries > 0 || stale.length === 0)
-        throw refusalBeyond(this.#limits, 'network', wanted, usedIn(used), this.#free(usedIn(all)));
+      if (tries > 0 || stale.length === 0) throw this.#refusal(wanted, usedIn(used), usedIn(all));
       for (const member of stale) {
         const [owner = '', name = ''] = member.split(' ');
         const score = await this.#connection.command('ZSCORE', `${DIRECTORY}claims`, member);
@@ -132,9 +132,10 @@ export class OwnerQuota {
   }
 
   /** Nodes that share a Redis keep no share for a network of addresses. */
-  #free(all: QuotaAmounts): QuotaAmounts {
-    const free = QUOTAS.map((name) => [name, this.#limits[name].onNode - all[name]]);
-    return Object.fromEntries(free) as unknown as QuotaAmounts;
+  #refusal(wanted: QuotaRequest, used: QuotaAmounts, all: QuotaAmounts): Failure | undefined {
+    const most = usedIn(QUOTAS.map((name) => this.#limits[name].perOwner));
+    const free = usedIn(QUOTAS.map((name) => this.#limits[name].onNode - all[name]));
+    return refusalBeyond(most, 'network', wanted, used, free)?.failure;
   }
 
   #claimOf({ owner, asked, plan }: QuotaRequest, item: string, until: string): string[] {

@@ -58,7 +58,7 @@ export class NetworkRegistry implements Registry {
     const { network, clock, usage } = this.#context;
     const { directory, entries } = network;
     const wanted = by === undefined ? undefined : ofMachine(owner);
-    if (wanted !== undefined) usage.refuseBeyondDeleted(wanted);
+    if (wanted !== undefined) usage.refuseFurther(wanted.owner, 'deletedMachines');
     const cycle = clock.cycle();
     const e = { cycle, at: entries.at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
     const image: MachineImage = { slug, owner, isPublic, displayName, createdCycle: cycle };

@@ -18,7 +18,7 @@ import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
 import { forAdmins, forOwners, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
-import { notBoth, pay, refusals, refuseWithoutHold } from './contracts.js';
+import { notBoth, refusals, refuseWithoutHold } from './contracts.js';
 
 const errors = [
   ...refusals,
@@ -34,11 +34,11 @@ const changeContract = route(api.changeContract, forAdmins, {
     'Changes a contract in place: its id and, where they can be, its counts stay. A row of the record says from what to what.',
   errors,
   example: { body: { threshold: 200 } },
-  async handle(context, request, reply) {
+  async handle(context, request) {
     const { params, body, caller } = request;
     const machine = context.ownership.owned(params.slug, caller);
     const contract = contractOf(context.host, machine, params.contract_id);
-    pay(context, request, reply, Math.max(1, Math.ceil(request.bodyLength / 1024)));
+    context.bounds.take('definitionKib', request, Math.max(1, Math.ceil(request.bodyLength / 1024)));
     const { cycleMs } = context.clock;
     const definition = definitionIn(contract, body, cycleMs);
     const plan = definition && (await planOf(context, caller, contract, definition));

@@ -1,7 +1,6 @@
 // Routes of contracts: creating one from a definition, listing, looking at one, moving one to another state.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/contracts.js';
-import type { Shapes } from '../../api/endpoint.js';
 import { MOST_SORTED } from '../../api/shapes.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
@@ -14,7 +13,7 @@ import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
 import { ofOwner } from '../request-source.js';
-import { forAdmins, forOwners, forReaders, type RouteRequest, route } from '../route.js';
+import { forAdmins, forOwners, forReaders, route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
 export const refusals = [
@@ -39,7 +38,7 @@ const createContract = route(api.createContract, forAdmins, {
   async handle(context, request, reply) {
     const { slug } = request.params;
     context.ownership.owned(slug, request.caller);
-    pay(context, request, reply, Math.ceil(request.bodyLength / 1024));
+    context.bounds.take('definitionKib', request, Math.ceil(request.bodyLength / 1024));
     return { ok: true, contract: await create(context, request, reply, { slug, ...splitBody(request.body) }) };
   },
 });
@@ -162,17 +161,6 @@ const driveTransition = route(api.driveTransition, forAdmins, {
     return { ok: true, previous_state, new_state, cycle, seq, hash, master_equation_block, proof_digest, emitted };
   },
 });
-
-/** Charges KiB of a definition to the owner and the address. @throws Failure `too_many_requests` */
-export function pay(
-  { rates }: NodeContext,
-  { caller, ip }: Pick<RouteRequest<Shapes, 'key'>, 'caller' | 'ip'>,
-  reply: FastifyReply,
-  units: number,
-): void {
-  const asked = { owner: caller.owner, ip, units, what: 'The check of the definition' };
-  rates.definitionKib.take(asked, (name, value) => reply.header(name, value));
-}
 
 interface NewContract {
   readonly slug: string;

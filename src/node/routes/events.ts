@@ -12,7 +12,7 @@ import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { refusal } from '../problem.js';
-import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
+import { sourceOf } from '../request-source.js';
 import { forEvents, forReaders, type RouteRequest, route } from '../route.js';
 
 const countOne = route(api.countOne, forEvents, {
@@ -118,13 +118,7 @@ const openStream = route(api.openStream, forReaders, {
     const afterSeq = lastEventId === undefined || lastEventId === '' ? undefined : seqOf(String(lastEventId));
     const ids = new Set(query.counts?.split(',').filter((id) => id !== ''));
     const contracts = [...ids].map((id) => contractOf(host, machine, id));
-    const asked = {
-      caller,
-      source: sourceOf(request),
-      addressNetwork: addressNetworkOfCaller(caller, request.ip),
-      contracts,
-      afterCycle: query.after_cycle,
-    };
+    const asked = { caller, ip: request.ip, contracts, afterCycle: query.after_cycle };
     streams.open(reply.raw, machine, asked, afterSeq);
     reply.hijack();
   },

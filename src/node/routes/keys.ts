@@ -3,7 +3,6 @@
 //   make, rotate, revoke ─► credential and audit row in one commit ─► cached callers of the key are dropped, its streams end
 import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../core/schema/failure.js';
-import { secondsUntil } from '../../core/time/cycle.js';
 import { keySlugOf } from '../key-record.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
@@ -19,22 +18,16 @@ const forNewcomers = { auth: 'public', tier: 'account' } as const;
 
 const mintKey = route(api.mintKey, forNewcomers, {
   summary:
-    'Mints a free key, the first admin key of a new owner. A rate-limiter contract of the node bounds how many an address gets.',
+    'Mints a free key, the first admin key of a new owner. A rate limiter of the node bounds how many an address gets.',
   errors: ['mint_off', 'too_many_requests'],
   async handle(context, request, reply) {
-    const { mint, clock, registry, limits, memory } = context;
+    const { bounds, clock, registry, limits, memory } = context;
     memory.refuse('No key was minted.');
-    const nowMs = clock.now();
-    const cycle = clock.cycle();
-    if (mint === undefined) throw mintsNone();
-    const after = await mint.retryAfterCycles(request.ip ?? '');
-    if (after > 0) {
-      reply.header('retry-after', secondsUntil(cycle + after, nowMs, clock.cycleMs));
-      throw tooMany(limits.mint);
-    }
+    if (limits.mint.threshold === 0) throw mintsNone();
+    bounds.take('mint', request);
     const rights = { owner: newOwner(), scopes: ['admin'], machine: undefined } as const;
     const network = addressNetworkOf(request.ip ?? '');
-    const { key, secret } = newKeyOf({ ...rights, network }, nowMs, limits.keyLifetimeMs);
+    const { key, secret } = newKeyOf({ ...rights, network }, clock.now(), limits.keyLifetimeMs);
     await registry.changeKeys({ made: key });
     reply.code(201);
     return madeView(key, secret);
@@ -46,14 +39,6 @@ function mintsNone(): Failure {
     what: 'No key was minted.',
     why: 'This node mints no free keys.',
     fix: 'Ask its operator for a key; `weir serve --bound mint=10` mints up to 10 for an address.',
-  });
-}
-
-function tooMany({ threshold, within }: NodeContext['limits']['mint']): Failure {
-  return new Failure('too_many_requests', {
-    what: 'No key was minted.',
-    why: `An address mints ${threshold} keys within ${within} cycles, and refused requests count; a network of addresses has a part of them all.`,
-    fix: 'Wait as long as Retry-After says; a key can be used for many machines.',
   });
 }
 
@@ -184,11 +169,10 @@ const openSession = route(api.openSession, withKey, {
   summary:
     'Exchanges a key for a session: sets the cookie weir_session, by HTTPS __Host-weir_session. It may do what its key may.',
   errors: ['too_many_requests'],
-  async handle({ clock, registry, limits, rates, memory }, request, reply) {
+  async handle({ clock, registry, limits, bounds, memory }, request, reply) {
     const { caller } = request;
     memory.refuse('No session was opened.');
-    const asked = { owner: caller.owner, ip: request.ip, units: 1, what: 'A further session' };
-    rates.sessions.take(asked, (name, value) => reply.header(name, value));
+    bounds.take('sessions', request);
     const nowMs = Math.floor(clock.now());
     const expiresAtMs = Math.min(nowMs + limits.sessionLifetimeMs, caller.key.expiresAtMs);
     const { text, hash } = newSession();

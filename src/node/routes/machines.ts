@@ -16,14 +16,13 @@ const createMachine = route(api.createMachine, forAccounts, {
   errors: ['slug_taken', 'limit_reached', 'too_many_requests'],
   example: { body: { slug: 'another-gateway', is_public: true, display_name: 'Another gateway' } },
   async handle(context, { body, caller, ip }, reply) {
-    const { host, registry, memory } = context;
+    const { host, registry, memory, bounds } = context;
     memory.refuse('No machine was created.');
     const { slug, is_public = false, display_name = slug } = body;
     if (host.failure !== undefined) throw host.failure;
     if (isReserved(slug)) throw reserved(slug);
     const { owner, key } = caller;
-    const asked = { owner, ip, units: 1, what: 'A further machine' };
-    context.rates.newMachines.take(asked, (name, value) => reply.header(name, value));
+    bounds.take('newMachines', { caller, ip });
     const machine = await registry.createMachine({
       ...{ slug, owner, isPublic: is_public, displayName: display_name, by: key.id },
     });

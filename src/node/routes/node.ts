@@ -2,11 +2,12 @@
 import * as api from '../../api/node.js';
 import { signText } from '../../core/record/signing.js';
 import { startOf } from '../../core/time/cycle.js';
-import { nameOfLimit, RATES, ROOMS } from '../limits.js';
+import { nameOfLimit, RATES, type RateName, ROOMS, type RoomName } from '../limits.js';
 import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
 import { draining } from '../problem.js';
+import { ofOwner } from '../request-source.js';
 import { forAnyone, forComputation, forOwners, forSupervisors, route } from '../route.js';
 
 const listEndpoints = route(api.listEndpoints, forAnyone, {
@@ -56,44 +57,49 @@ const forAnyKey = { auth: 'public_or_owner', scope: 'any', tier: 'public' } as c
 const listLimits = route(api.listLimits, forAnyKey, {
   summary: 'Lists every bound of the node, and what the caller uses of it.',
   errors: ['store_away'],
-  async handle(context, { caller }) {
-    const { limits, streams, registry, sockets, rates } = context;
+  async handle({ limits, bounds, registry }, { caller }) {
     const owner = caller?.owner;
-    const shared = registry.place;
+    const { place } = registry;
     const { all, own } = await registry.used(owner);
-    const room = (name: keyof typeof all) => {
+    const room = (name: RoomName) => {
+      const level = bounds.room(name);
       const { perOwner: most, onNode: on_node } = limits[name];
-      const free_on_node = Math.max(0, on_node - Math.ceil(all[name]));
-      const ofOwner = own === undefined ? {} : { used: Math.ceil(own.used[name]), left: own.left[name] };
-      return { per: shared, most, ...ofOwner, on_node, free_on_node } as const;
+      // What a network counts over all nodes.
+      const isKept = name in all;
+      const taken = Math.ceil(isKept ? all[name as keyof typeof all] : level.all);
+      const free_on_node = Math.max(0, on_node - taken);
+      const refused = bounds.refusals(name);
+      const shown = { per: isKept ? place : 'node', most, on_node, free_on_node, refused } as const;
+      if (owner === undefined || own === undefined) return shown;
+      const used = Math.ceil(isKept ? own.used[name as keyof typeof all] : level.of(ofOwner(owner)));
+      const left = isKept ? own.left[name as keyof typeof all] : Math.max(0, Math.min(most - used, free_on_node));
+      return { ...shown, used, left };
     };
-    const bound = (per: 'node' | 'network', most: number, used: number | undefined) =>
-      used === undefined ? { per, most } : { per, most, used };
-    const rate = (name: (typeof RATES)[number]) => {
-      const { threshold, within, onNode: on_node } = limits[name];
-      const limit = rates[name];
-      const left = owner === undefined ? {} : { left: Math.min(limit.left(owner), limit.leftOnNode) };
-      return { per: 'node', threshold, within, ...left, on_node, left_on_node: limit.leftOnNode } as const;
+    const rate = (name: RateName) => {
+      const { threshold, onNode: on_node } = limits[name];
+      const { within, leftOnNode: left_on_node } = bounds.rate(name);
+      const left = owner === undefined ? {} : { left: bounds.rate(name).left(owner) };
+      return {
+        per: 'node',
+        threshold,
+        within,
+        ...left,
+        on_node,
+        left_on_node,
+        refused: bounds.refusals(name),
+      } as const;
     };
+    const keys = { per: place, most: limits.keysPerOwner, ...(own !== undefined && { used: own.keys }) };
     return {
       ok: true as const,
-      ...shown(ROOMS, room),
-      sockets: {
-        ...{ per: 'node', most: limits.sockets.perOwner, on_node: limits.sockets.onNode },
-        free_on_node: Math.max(0, limits.sockets.onNode - sockets.size),
-      } as const,
-      keys: bound(shared, limits.keysPerOwner, own?.keys),
-      streams: bound('node', limits.readersPerCaller, owner === undefined ? undefined : streams.ofOwner(owner)),
-      ...shown(RATES, rate),
-      mint: { per: shared, threshold: limits.mint.threshold, within: limits.mint.within },
+      ...shown(Object.keys(ROOMS) as RoomName[], room),
+      ...shown(Object.keys(RATES) as RateName[], rate),
+      keys,
       node: {
         ...shown(OF_NODE, (name) => limits[name]),
-        open_body_bytes: limits.openBodyBytes.onNode,
-        open_body_bytes_per_owner: limits.openBodyBytes.perOwner,
         overload_after_ms: limits.overload.afterMs,
         gate_turn_ms: limits.overload.gateTurnMs,
         other_turn_ms: limits.overload.otherTurnMs,
-        streams: limits.readers,
         streams_per_machine: limits.readersPerMachine,
         stream_contracts: limits.watchedContractsPerStream,
         stream_bytes: limits.readerBytes,
@@ -102,7 +108,7 @@ const listLimits = route(api.listLimits, forAnyKey, {
   },
 });
 
-function shown<Name extends string>(names: readonly Name[], of: (name: Name) => unknown): object {
+function shown<Name extends string, Value>(names: readonly Name[], of: (name: Name) => Value) {
   return Object.fromEntries(names.map((name) => [nameOfLimit(name), of(name)]));
 }
 
@@ -110,7 +116,7 @@ function shown<Name extends string>(names: readonly Name[], of: (name: Name) => 
 const OF_NODE = [
   ...(['longBodyBytes', 'shortBodyBytes', 'emptyBodyBytes', 'headerBytes'] as const),
   ...(['headersTimeoutMs', 'requestTimeoutMs', 'keepAliveTimeoutMs', 'idleTimeoutMs', 'retentionMs'] as const),
-  ...(['waitingPerCaller', 'watchedContracts', 'verifications', 'keyLifetimeMs', 'sessionLifetimeMs'] as const),
+  ...(['waitingPerCaller', 'keyLifetimeMs', 'sessionLifetimeMs'] as const),
 ];
 
 const live = route(api.live, forSupervisors, {

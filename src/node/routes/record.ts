@@ -8,7 +8,7 @@ import { signCheckpoint } from '../../core/record/signing.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { Machine } from '../host/machine.js';
 import type { NodeContext } from '../node-context.js';
-import { addressNetworkOfCaller, sourceOf } from '../request-source.js';
+import { sourceOf } from '../request-source.js';
 import { forReaders, type RouteRequest, route } from '../route.js';
 import type { RowQuery } from '../store/store.js';
 
@@ -52,7 +52,7 @@ const verifyRecord = route(api.verifyRecord, forReaders, {
   async handle({ ownership, verifications, counting }, { params, caller, ip }) {
     const machine = ownership.visible(params.slug, caller);
     await counting.durable(machine);
-    return { ok: true, ...(await verifications.of(machine.slug, addressNetworkOfCaller(caller, ip))) };
+    return { ok: true, ...(await verifications.of(machine.slug, { caller, ip })) };
   },
 });
 

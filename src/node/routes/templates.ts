@@ -12,7 +12,7 @@ import { assert, Failure } from '../../core/schema/failure.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
 import { forAdmins, forAnyone, route } from '../route.js';
-import { create, notBoth, pay, refusals } from './contracts.js';
+import { create, notBoth, refusals } from './contracts.js';
 
 const listTemplates = route(api.listTemplates, forAnyone, {
   summary: 'Lists the templates that can be deployed, in pages.',
@@ -83,7 +83,7 @@ async function deploy(
   templateId: string,
 ): Promise<object> {
   const { slug, name, shadow, when_away, gate, keyed } = request.body;
-  pay(context, request, reply, 1);
+  context.bounds.take('definitionKib', request);
   const definition = { ...limiter, ...(shadow && { shadow }), ...(when_away && { when_away }), ...(gate && { gate }) };
   const contract = await create(context, request, reply, { slug, definition, templateId, keyed, name });
   return { ok: true, contract, template_id: templateId };

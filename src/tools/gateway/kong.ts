@@ -23,7 +23,7 @@ import { isAlways, oneHolds, type ValueTest } from './request-condition.js';
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;
 const WINDOWS = ['second', 'minute', 'hour', 'day', 'month', 'year'] as const;
 
-export interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
+interface Bound extends Partial<Pick<FoundLimiter, 'hosts' | 'paths' | 'reach'>> {
   readonly where: string;
   readonly unused?: string | undefined;
   /** A consumer is known, and is the key unless the plugin names another. */

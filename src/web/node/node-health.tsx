@@ -13,14 +13,6 @@ interface Health {
   readonly isWell: boolean;
 }
 
-const rooms = [
-  ['machines', 'Machines'],
-  ['contracts', 'Contracts'],
-  ['rows', 'Rows of records'],
-  ['window_cycles', 'Room for windows'],
-  ['key_cells', 'Room for keys'],
-] as const;
-
 export function NodeHealth() {
   const [health, setHealth] = useState<Health>();
   const [limits, setLimits] = useState<AnswerOf<Endpoints['listLimits']>>();
@@ -51,17 +43,16 @@ export function NodeHealth() {
       </dl>
       {limits === undefined ? null : (
         <dl class="rooms">
-          {rooms.map(([name, words]) => {
-            const { on_node, free_on_node } = limits[name];
-            const used = on_node - free_on_node;
+          {boundsIn(limits).map(({ name, used, on_node, refused }) => {
             return (
               <div key={name}>
-                <dt>{words}</dt>
+                <dt>{name}</dt>
                 <dd>
                   {grouped(used)} <span class="quiet">of {grouped(on_node)}</span>
+                  {refused === 0 ? null : <span class="doing bad">, {grouped(refused)} refused</span>}
                 </dd>
                 <dd class="bar">
-                  <meter min={0} max={on_node} value={used} aria-label={`${words} in use`} />
+                  <meter min={0} max={on_node} value={used} aria-label={`${name} in use`} />
                 </dd>
               </div>
             );
@@ -74,6 +65,15 @@ export function NodeHealth() {
       </nav>
     </section>
   );
+}
+
+/** Each bound of all together: what is used of it, within its window or now. */
+function boundsIn(limits: AnswerOf<Endpoints['listLimits']>) {
+  return Object.entries(limits).flatMap(([name, bound]) => {
+    if (typeof bound !== 'object' || !('on_node' in bound)) return [];
+    const left = 'free_on_node' in bound ? bound.free_on_node : bound.left_on_node;
+    return [{ ...bound, name: name.replaceAll('_', ' '), used: bound.on_node - left }];
+  });
 }
 
 type NetworkNode = AnswerOf<Endpoints['listNodes']>['nodes'][number];

@@ -8,11 +8,9 @@
 // After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
 // changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
 import type { Steps } from '../../../core/limiter/plan.js';
-import { Failure } from '../../../core/schema/failure.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
-import type { Limits } from '../../limits.js';
 import type { KeptAnswers } from '../../store/kept-answers.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
@@ -38,13 +36,11 @@ const PURGED_AT_ONCE = 2_000;
 export class Idempotency {
   readonly #host: Host;
   readonly #answers: KeptAnswers;
-  readonly #most: Limits['answersKib'];
   readonly #usage: Usage;
 
-  constructor(host: Host, answers: KeptAnswers, most: Limits['answersKib'], usage: Usage) {
+  constructor(host: Host, answers: KeptAnswers, usage: Usage) {
     this.#host = host;
     this.#answers = answers;
-    this.#most = most;
     this.#usage = usage;
     for (const { machine, count, length } of answers.sizes()) this.#add(machine, length + count * OVERHEAD);
   }
@@ -65,7 +61,7 @@ export class Idempotency {
       if (kept.request !== once.request) throw reused();
       return new Replayed(kept.answer);
     }
-    this.#refuseTooMany(machine);
+    this.#usage.refuseFurther(machine.image.owner, 'answersKib', OVERHEAD / 1024);
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const answer = yield* inOneTurn(machine, count());
@@ -88,16 +84,6 @@ export class Idempotency {
     // Answers of a machine that is being removed are subtracted already.
     const machine = this.#host.machines.get(slug);
     if (machine !== undefined) this.#usage.keep(machine, { answersKib: bytes / 1024 });
-  }
-
-  #refuseTooMany({ image: { owner } }: Machine): void {
-    const isOwner = this.#usage.amountOf(owner, 'answersKib') >= this.#most.perOwner;
-    if (!isOwner && this.#usage.freeIn(owner, 'answersKib') > 0) return;
-    throw new Failure('too_many_requests', {
-      what: 'Nothing was counted.',
-      why: `As many answers as ${isOwner ? 'an owner' : 'this node, or one network of addresses,'} may have are kept under idempotency keys.`,
-      fix: 'Wait until the windows that they are kept for have passed, or send fewer requests with more events each.',
-    });
   }
 }
 
