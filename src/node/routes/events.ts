@@ -1,12 +1,14 @@
 // Routes of events: POST …/event, POST …/events, GET …/stream.
 import type { FastifyReply } from 'fastify';
 import * as api from '../../api/events.js';
+import { windowCycles } from '../../core/limiter/plan.js';
 import { compileSchema } from '../../core/schema/compile-schema.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import { Type } from '../../core/schema/json-schema.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
+import type { Contract } from '../host/contract.js';
 import type { Machine } from '../host/machine.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
@@ -86,16 +88,21 @@ const countMany = route(api.countMany, forEvents, {
   },
 });
 
-/** In one answer: as many as one event can have. */
+/** In one answer: as many as one event can have. A forecast over a long window takes as long as several. */
 const MOST_DECISIONS = 10_000;
+const CELLS_OF_ONE = 8_192;
 
 function refuseLongAnswer({ contracts }: Machine, values: readonly unknown[]): void {
-  const named = values.filter((value) => Object(value).contract_id !== undefined).length;
-  const decisions = named + (values.length - named) * contracts.length;
+  const takes = ({ plan }: Contract) => Math.max(1, Math.ceil(windowCycles(plan) / CELLS_OF_ONE));
+  const byId = new Map(contracts.map((one) => [one.id, takes(one)]));
+  const ofAll = contracts.reduce((sum, one) => sum + takes(one), 0);
+  const takenBy = ({ contract_id: id }: { contract_id?: unknown }) =>
+    id === undefined ? ofAll : (byId.get(String(id)) ?? 1);
+  const decisions = values.reduce<number>((sum, value) => sum + takenBy(Object(value)), 0);
   if (values.length === 1 || decisions <= MOST_DECISIONS) return;
   throw new Failure('invalid_input', {
     what: 'Nothing was counted.',
-    why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,
+    why: `The events take as long as ${decisions} decisions, of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,
     fix: 'Send fewer events at a time, or name one contract in `contract_id`.',
   });
 }

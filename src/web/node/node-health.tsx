@@ -72,7 +72,8 @@ function boundsIn(limits: AnswerOf<Endpoints['listLimits']>) {
   return Object.entries(limits).flatMap(([name, bound]) => {
     if (typeof bound !== 'object' || !('on_node' in bound)) return [];
     const left = 'free_on_node' in bound ? bound.free_on_node : bound.left_on_node;
-    return [{ ...bound, name: name.replaceAll('_', ' '), used: bound.on_node - left }];
+    const { on_node, refused } = bound;
+    return [{ name: name.replaceAll('_', ' '), on_node, refused, used: on_node - left }];
   });
 }
 
