@@ -61,7 +61,7 @@ const most = {
   } as Readonly<Record<string, number>>,
   src: 100_946,
   test: 60_691,
-  longLines: 107,
+  longLines: 108,
   commands: 15,
   options: 91,
   routes: 42,
