@@ -11,10 +11,10 @@ const weir = (...args: string[]) => weirHere(args, {}, '', folder);
 
 /** Sixty requests of three clients, twenty a second: every third a POST, every fifth to /login. */
 const rows = Array.from({ length: 60 }, (_, i) => {
-  const at = `2026-03-01T09:00:0${Math.floor(i / 20)}.${String((i % 20) * 50).padStart(3, '0')}Z`;
+  const time = `2026-03-01T09:00:0${Math.floor(i / 20)}.${String((i % 20) * 50).padStart(3, '0')}Z`;
   const client = `192.0.2.${1 + (i % 4 === 0 ? 0 : i % 2)}`;
   return {
-    at,
+    time,
     client,
     method: i % 3 === 0 ? 'POST' : 'GET',
     path: i % 5 === 0 ? '/login' : `/p/${i % 7}`,

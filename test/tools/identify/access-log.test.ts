@@ -118,7 +118,7 @@ it('reads the time from the column that is named, and looks only at requests for
 
 it.each([
   ['without a status', ['time,client', '1773480413,192.0.2.1'], 'access.log has no status.'],
-  ['whose time is not clear', ['seen,sent', '2026-01-05 10:00:00,2026-01-05 10:00:01'], 'It is not clear which column'],
+  ['whose time is not clear', ['seen,sent', '2026-01-05 10:00:00,2026-01-05 10:00:01'], 'Dates are in seen, sent.'],
 ])('refuses a log %s', async (_, lines, message) => {
   await expect(read(lines)).rejects.toThrow(message);
 });

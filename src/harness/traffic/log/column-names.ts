@@ -7,6 +7,7 @@ const words = (...lines: string[]): string[] => lines.flatMap((line) => line.spl
 export const timeNames = words(
   'edge_start_timestamp start_utc start_local msec timestamp_ms timestamp startedDateTime datetime date_time time ts t time_iso8601 time_local',
   'event_time start_time started_at created_at logged_at request_timestamp epoch unix unix_time period bucket starttime timestamp_start when',
+  'req_time_sec start begin asctime log_time',
 );
 /** Parts of a time. They are the time if their values have a date and a clock time. */
 export const partNames = words('second minute hour day date');

@@ -1,6 +1,6 @@
-// Chooses the time, count and client fields of a log by its format, usual names and sampled values; refuses if several may be the time.
+// Finds the time, count and client fields of a log by its format and usual names, whose values have to fit; asks if none does.
 //
-//   time, when    0.25, 2015-05-17T10:05:03Z    the values that are dates: `when`
+//   time, when    0.25, 2015-05-17T10:05:03Z    the usual name whose values are dates: `when`
 //   n, ts         1, 2, 3 beside dates          increments of one are row numbers: no count
 //   count         3, "", 7, NaN, 12             mostly whole numbers: the count; the two rows are skipped
 import { nearest } from '../../../core/schema/did-you-mean.js';
@@ -18,7 +18,7 @@ import {
   singleNames,
   timeNames,
 } from './column-names.js';
-import { dayFirstIn, isNumbered, readDate, type TimeStyle } from './instant.js';
+import { readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
 import type { FieldOptions, Warning } from './log-options.js';
@@ -48,9 +48,6 @@ export interface Columns {
   readonly where: readonly (Wanted & { readonly condition: Condition })[];
   readonly warnings: readonly Warning[];
 }
-
-const TIMELY = /time|date|stamp|epoch|(^|_)(ts|at)$|At$/i;
-const BEGINNING = /start|begin/i;
 
 /**
  * Named fields must exist; letter case may differ. By default a row is one request, unless a field with a usual name
@@ -105,67 +102,62 @@ function otherLines(layout: Layout): Warning[] {
  * The time of a log: the field that the user names, else the first of
  *
  * 1. a usual name whose values are dates, or numbers that are dates between 1991 and 2100
- * 2. a date and a clock time in two fields
+ * 2. a date and a clock time in two fields with usual names
  * 3. a usual name whose values are numbers that cannot be times: refused, before another field is taken
- * 4. any name whose values are dates with a clock time; of several, the only beginning
- * 5. a usual name whose values are numbers: a clock that starts at 0
- * 6. dates without a clock time: all requests of a day arrive at its start, or are spread over it
+ * 4. a usual name whose values are numbers: a clock that starts at 0
+ * 5. dates without a clock time: all requests of a day arrive at its start, or are spread over it
  */
 function chooseTime(layout: Layout, options: FieldOptions, path: string, warnings: Warning[]): TimeChoice {
-  const [names, ...others] = timesIn(layout, options.timeColumn);
-  if (names !== undefined && others.length === 0) return choiceOf(layout, names, options, path, warnings);
+  const names = timeFieldsIn(layout, options.timeColumn);
+  if (names !== undefined) return choiceOf(layout, names, options, path, warnings);
   if (options.timeColumn !== undefined) throw missing(layout, options.timeColumn, path, '--time');
-  if (names !== undefined) {
-    throw new Failure('invalid_input', {
-      what: `It is not clear which ${layout.noun} of ${path} is the time of a request.`,
-      why: `The ${layout.noun}s ${[names, ...others].flat().map(shown).join(', ')} hold times.`,
-      fix: 'Name the one at which requests come with --time.',
-    });
-  }
+  const dated = datedIn(layout);
+  const table = layout.noun === 'column' ? '; a table needs a first line with its names' : '';
   throw new Failure('invalid_input', {
     what: `No ${layout.noun} of ${path} is known to be the time.`,
-    why: `It has ${listed(layout)}.`,
-    fix: `Name it with --time${layout.noun === 'column' ? '; a table needs a first line with its names' : ''}.`,
+    why: `It has ${listed(layout)}.${dated.length === 0 ? '' : ` Dates are in ${dated.map(shown).join(', ')}.`}`,
+    fix: dated.length === 0 ? `Name it with --time${table}.` : `Name it, as --time ${shown(dated[0]!)}.`,
   });
 }
 
-/** Candidates, each one field or a date and a clock time; several if ambiguous. */
-export function timesIn(layout: Layout, named: string | undefined): readonly (readonly string[])[] {
+/** One field, or a date and a clock time. */
+export function timeFieldsIn(layout: Layout, named: string | undefined): readonly string[] | undefined {
   if (named !== undefined) {
     const whole = resolve(layout, named);
-    if (whole !== undefined) return [[whole]];
+    if (whole !== undefined) return [whole];
     const parts = named.split('+').map((part) => resolve(layout, part));
-    return parts.length === 2 && !parts.includes(undefined) ? [parts as string[]] : [];
+    return parts.length === 2 && !parts.includes(undefined) ? (parts as string[]) : undefined;
   }
-  if (layout.known?.time !== undefined) return [[layout.known.time]];
-  const { names } = layout;
-  const seen = new Map<string, string[]>();
-  const of = (name: string): string[] => {
-    if (!seen.has(name)) seen.set(name, valuesOf(layout, name));
-    return seen.get(name)!;
-  };
-  const holds = (name: string, test: (value: string) => boolean) => of(name).length > 0 && mostly(of(name), test);
+  if (layout.known?.time !== undefined) return [layout.known.time];
   const called = (usual: readonly string[]) =>
-    usual.map((word) => sameWord(names, word)).filter((name) => name !== undefined);
-  const isDated = (name: string) => holds(name, (value) => isFullDate(value, true));
+    usual.map((word) => sameWord(layout.names, word)).filter((name) => name !== undefined);
+  const isDated = (name: string) => holds(layout, name, (value) => isFullDate(value, true));
   const usual = called(timeNames);
+  const parts = called(partNames);
   const dated = usual.find(isDated);
-  if (dated !== undefined) return [[dated]];
-  const clock = names.find((name) => holds(name, (value) => CLOCK.test(value)));
-  const date = clock === undefined ? undefined : names.find((name) => holds(name, isDateAlone));
-  if (date !== undefined) return [[date, clock!]];
-  const part = called(partNames).find(isDated);
-  if (part !== undefined) return [[part]];
-  const unread = usual.find((name) => unitOf(of(name), name) === undefined);
-  if (unread !== undefined) return [[unread]];
-  const others = names.filter((name) => holds(name, (value) => isFullDate(value, TIMELY.test(name))));
-  const beginnings = others.filter((name) => BEGINNING.test(name));
-  if (others.length > 0) return (beginnings.length === 1 ? beginnings : others).map((name) => [name]);
+  if (dated !== undefined) return [dated];
+  const clock = usual.find((name) => holds(layout, name, (value) => CLOCK.test(value)));
+  const date = parts.find((name) => holds(layout, name, isDateAlone));
+  if (date !== undefined && clock !== undefined) return [date, clock];
   const last =
-    usual.find((name) => holds(name, (value) => isDate(value) || !Number.isNaN(numberOf(value.trim())))) ??
-    called(partNames).find((name) => holds(name, isDateAlone)) ??
+    parts.find(isDated) ??
+    usual.find((name) => holds(layout, name, isNumber) && unitOf(valuesOf(layout, name), name) === undefined) ??
+    usual.find((name) => holds(layout, name, (value) => isDate(value) || isNumber(value))) ??
+    date ??
     usual[0];
-  return last === undefined ? [] : [[last]];
+  return last === undefined ? undefined : [last];
+}
+
+/** Fields of any name, which the user is asked about. */
+export function datedIn(layout: Layout): string[] {
+  return layout.names.filter((name) => holds(layout, name, (value) => isFullDate(value, false)));
+}
+
+const isNumber = (value: string) => !Number.isNaN(numberOf(value.trim()));
+
+function holds(layout: Layout, name: string, test: (value: string) => boolean): boolean {
+  const values = valuesOf(layout, name);
+  return values.length > 0 && mostly(values, test);
 }
 
 const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
@@ -173,8 +165,7 @@ const CLOCK = /^\s*\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(\s*[ap]m)?\s*$/i;
 function isDate(value: string): boolean {
   if (!Number.isNaN(Number(value))) return false;
   const text = value.replace(/^[\s[]+|[\s\]]+$/g, '');
-  const isRead = (dayFirst: boolean) => !Number.isNaN(readDate(text, { dayFirst, year: () => 2000 }));
-  return isRead(true) || isRead(false);
+  return !Number.isNaN(readDate(text, { year: () => 2000 }));
 }
 
 export function isFullDate(value: string, numbersToo: boolean): boolean {
@@ -199,17 +190,11 @@ function choiceOf(
   const { nowMs, timeUnit } = options;
   const values = valuesOf(layout, name).map((value) => value.trim());
   const isDates = clock !== undefined || mostly(values, isDate);
+  if (!isDates && mostly(values, (value) => YEAR_LAST.test(value))) throw noDates(layout, name, values[0]!, path);
   const unit = timeUnit ?? unitOf(values, name) ?? (isDates ? 's' : undefined);
   if (unit === undefined) throw noTimes(layout, name, values, path);
-  const dayFirst = dayFirstIn(values);
   const mayMix =
     timeUnit === undefined && mostly(values, (text) => unitOfDate(Number(text || Number.NaN)) !== undefined);
-  if (dayFirst === undefined && values.some(isNumbered)) {
-    warnings.push({
-      code: 'day_or_month_first',
-      what: `The dates of ${inWords(layout, name)} may have the month first, as they were read, or the day first.`,
-    });
-  }
   if (clock === undefined && mostly(values, isDateAlone)) {
     warnings.push({
       code: 'date_alone',
@@ -219,10 +204,20 @@ function choiceOf(
   const plain = `${layout.noun}${clock === undefined ? '' : 's'} ${names.map(shown).join(' and ')} (${isDates ? 'date and time' : `unix ${unit}`})`;
   return {
     names,
-    style: { unit, mayMix, dayFirst: dayFirst ?? false, nowMs },
+    style: { unit, mayMix, nowMs },
     from: layout.known?.time === name && layout.known.timeFrom !== undefined ? layout.known.timeFrom : plain,
     unit: isDates ? 'date' : unit,
   };
+}
+
+const YEAR_LAST = /^\d{1,2}([/.-])\d{1,2}\1\d{4}\b/;
+
+function noDates(layout: Layout, name: string, example: string, path: string): Failure {
+  return new Failure('invalid_input', {
+    what: `The values of ${inWords(layout, name)} of ${path} are no times, as ${shown(example)}.`,
+    why: 'Dates in digits are read with the year first: day and month cannot be distinguished.',
+    fix: 'Convert them to ISO 8601, or name another with --time.',
+  });
 }
 
 function noTimes(layout: Layout, name: string, values: readonly string[], path: string): Failure {

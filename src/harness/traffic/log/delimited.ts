@@ -4,7 +4,7 @@
 //   1431857103,192.0.2.1,/a      without names: columns 1, 2, 3     2015-05-17 10:05:03 192.0.2.1 GET /a 200
 import { Failure } from '../../../core/schema/failure.js';
 import { roleNames } from './column-names.js';
-import { isFullDate, timesIn, usualIn } from './columns.js';
+import { datedIn, isFullDate, timeFieldsIn, usualIn } from './columns.js';
 import { isAddress, isMethod, isStatus, nearlyAll, placesOf } from './custom-layout.js';
 import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
@@ -32,9 +32,9 @@ const SAMPLED_ROWS = 200;
 export const namedTable: Recognise = ({ bytes, options }) => {
   const table = tableIn(bytes);
   const layout = tableLayout(undefined, table);
-  const times = timesIn(layout, options.timeColumn);
+  const times = timeFieldsIn(layout, options.timeColumn) ?? datedIn(layout);
   // A date is not a name: then the first row is data.
-  if (times.length === 0 || times.flat().some((name) => isFullDate(name, false))) return undefined;
+  if (times.length === 0 || times.some((name) => isFullDate(name, false))) return undefined;
   const warning = checkWidth(table);
   return warning === undefined ? layout : { ...layout, known: { warning } };
 };
@@ -122,7 +122,7 @@ export const evenTable: Recognise = ({ bytes }) => {
 export function chosenTable(format: 'csv' | 'tsv'): Recognise {
   return (head, isNamed) => {
     const named = tableLayout(format, tableIn(head.bytes));
-    if (timesIn(named, head.options.timeColumn).length > 0) return named;
+    if (timeFieldsIn(named, head.options.timeColumn) !== undefined) return named;
     const nameless = namelessTable(head, isNamed);
     return nameless === undefined ? named : { ...nameless, format };
   };

@@ -3,7 +3,6 @@
 //   2015-05-17T10:05:03.123+02:00   2015/5/17 9:05   2015/05/17 - 10:05:03   20150517T100503Z   2015-05-17
 //   17/May/2015:10:05:03 +0000      17-May-2015 10:05:03.123      Sun, 17 May 2015 10:05:03 GMT
 //   Sun May 17 10:05:03 2015        May 17 10:05:03               the year is inferred
-//   05/17/2015 10:05:03 AM          17.05.2015 10:05:03           day or month first is inferred from the column
 //   1431857103.123                  1431857103123
 //
 // Without a zone: UTC. Surrounding blanks and brackets are ignored.
@@ -31,13 +30,10 @@ const MONTH_NAMED = new RegExp(
   `^${WEEKDAY}${MONTH}\\s+(\\d{1,2})(?:(?:,\\s*|\\s+)(\\d{4}))?,?\\s+(?:@\\s+)?${CLOCK}${ZONE}(?:\\s+(?:[a-z]{3,4}\\s+)?(\\d{4}))?$`,
   'i',
 );
-const NUMBERED = new RegExp(`^(\\d{1,2})([/.-])(\\d{1,2})\\2(\\d{4})(?:,?[\\sT]\\s*${CLOCK}${ZONE})?$`, 'i');
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 interface DateStyle {
-  /** Whether 05/06/2015 is the 5th of June. */
-  readonly dayFirst?: boolean | undefined;
   /** The year of a date that has none; `msIn` is its unix ms in a year. */
   year?(msIn: (year: number) => number): number;
 }
@@ -55,30 +51,11 @@ export function readDate(text: string, style: DateStyle = {}): number {
     return msOf(Number(year), monthOf(month), Number(day), clock);
   }
   const monthNamed = MONTH_NAMED.exec(text);
-  if (monthNamed !== null) {
-    const [, month = '', day, early, ...clock] = monthNamed;
-    const year = early ?? clock[6];
-    const msIn = (of: number) => msOf(of, monthOf(month), Number(day), clock);
-    return msIn(year === undefined ? (style.year?.(msIn) ?? Number.NaN) : Number(year));
-  }
-  const [, first, , second, year, ...clock] = NUMBERED.exec(text) ?? [];
-  if (year === undefined || style.dayFirst === undefined) return Number.NaN;
-  const [day, month] = style.dayFirst ? [first, second] : [second, first];
-  return msOf(Number(year), Number(month), Number(day), clock);
-}
-
-/** Undefined if no number above 12 decides it. With dots, the day is first. */
-export function dayFirstIn(texts: readonly string[]): boolean | undefined {
-  for (const text of texts) {
-    const [, first, separator, second] = NUMBERED.exec(text) ?? [];
-    if (separator === '.' || Number(first) > 12) return true;
-    if (Number(second) > 12) return false;
-  }
-  return undefined;
-}
-
-export function isNumbered(text: string): boolean {
-  return NUMBERED.test(text);
+  if (monthNamed === null) return Number.NaN;
+  const [, month = '', day, early, ...clock] = monthNamed;
+  const year = early ?? clock[6];
+  const msIn = (of: number) => msOf(of, monthOf(month), Number(day), clock);
+  return msIn(year === undefined ? (style.year?.(msIn) ?? Number.NaN) : Number(year));
 }
 
 function monthOf(name: string): number {
@@ -219,7 +196,6 @@ export interface TimeStyle {
   readonly unit: TimeUnit;
   /** Whether the numbers are present-day dates: then a value of another magnitude has another unit. */
   readonly mayMix: boolean;
-  readonly dayFirst: boolean;
   /** The present: a date without a year is the latest that is not after it. Undefined: such dates are in 2000. */
   readonly nowMs: number | undefined;
 }
@@ -230,7 +206,6 @@ const NO_CLOCK_YEAR = 2000;
 export class TimeReader implements DateStyle {
   otherUnits = 0;
   withoutYear = 0;
-  readonly dayFirst: boolean;
   readonly #style: TimeStyle;
   readonly #digits: number;
   #year: number | undefined;
@@ -238,7 +213,6 @@ export class TimeReader implements DateStyle {
 
   constructor(style: TimeStyle) {
     this.#style = style;
-    this.dayFirst = style.dayFirst;
     this.#digits = style.mayMix ? 10 + 3 * timeUnits.indexOf(style.unit) : 0;
   }
 

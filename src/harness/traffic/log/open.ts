@@ -2,7 +2,7 @@
 import { nearest } from '../../../core/schema/did-you-mean.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { addressAndTime, plainClf } from './clf.js';
-import { type Columns, chooseColumns, inWords, timesIn } from './columns.js';
+import { type Columns, chooseColumns, inWords, timeFieldsIn } from './columns.js';
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
@@ -192,7 +192,7 @@ function jsonFormat(start: LogHead, head: Buffer, path: string): Layout | Docume
   if (kind?.name === 'har') return kind;
   const found = jsonLines(start);
   // A single line may be one object that contains all requests.
-  return found !== undefined && (kind === undefined || timesIn(found, start.options.timeColumn).length > 0)
+  return found !== undefined && (kind === undefined || timeFieldsIn(found, start.options.timeColumn) !== undefined)
     ? found
     : kind;
 }

@@ -5,7 +5,7 @@
 // A value ends where the text after it begins. A blank matches one or more. A quoted value may hold \" and blanks; one followed by a
 // blank and a sign, as ` [`, may hold blanks; any other none. `$_` matches anything. Text after the end is ignored.
 import { firstAddressIn } from './address.js';
-import { isFullDate, timesIn } from './columns.js';
+import { isFullDate, timeFieldsIn } from './columns.js';
 import { type Cutter, Field, type KnownFields, type Layout, mostly, type Recognise } from './layout.js';
 import type { Warning } from './log-options.js';
 
@@ -153,7 +153,7 @@ export function logfmt(isTimed: boolean): Recognise {
       lines,
       cutter: logfmtCutter,
     };
-    return isNamed || !isTimed || timesIn(layout, options.timeColumn).length > 0 ? layout : undefined;
+    return isNamed || !isTimed || timeFieldsIn(layout, options.timeColumn) !== undefined ? layout : undefined;
   };
 }
 

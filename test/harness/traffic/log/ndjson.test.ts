@@ -18,8 +18,6 @@ describe('the time of a request is the finest that is there, and its beginning',
       'field StartUTC (date and time)',
       1767600000250,
     ],
-    ['an end and a beginning of other names', '{"x_finished_at_time":"2026-01-05T08:00:01Z","x_begin_time":"2026-01-05T08:00:00Z"}',
-      'field x_begin_time (date and time)', 1767600000000],
   ])('%s', async (_, text, from, ms) => {
     const { reading, heard } = await readText(text, nd);
     expect([reading.timeFrom, heard]).toEqual([from, [[ms, 1, '']]]);
