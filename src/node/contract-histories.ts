@@ -7,6 +7,7 @@
 // A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
 // replaces one that is in none; a new contract replaces one without requests in its history.
 import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
+import type { Steps } from '../core/limiter/plan.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds, SharedRoom } from './bounds.js';
 import type { Sampled, Samples } from './counting/samples.js';
@@ -111,17 +112,19 @@ export class ContractHistories {
     }
   }
 
-  /** The cycles that a watcher lacks, as JSON; undefined for none. Marks them as sent. */
-  news(watched: Watched): string | undefined {
+  /** The cycles that a watcher lacks, as JSON; undefined for none. Marks them as sent. A past of many cycles takes a step. */
+  *news(watched: Watched): Steps<string | undefined> {
+    const newest = watched.ids.reduce((most, id) => Math.max(most, this.#byContract.get(id)?.last ?? 0), watched.cycle);
+    const isLong = watched.cycle < newest - 1;
     const texts: string[] = [];
-    let newest = watched.cycle;
     for (const id of watched.ids) {
       const history = this.#byContract.get(id);
       if (history === undefined) continue;
-      newest = Math.max(newest, history.last);
       const text = history.textAfter(watched.cycle);
       if (text !== undefined) texts.push(text);
+      if (isLong) yield;
     }
+    // Cycles that have ended meanwhile are sent again with the next ones.
     watched.cycle = newest;
     return texts.length === 0 ? undefined : `[${texts.join()}]`;
   }

@@ -13,7 +13,7 @@ import { Failure } from '../core/schema/failure.js';
 import type { Clock } from '../core/time/clock.js';
 import type { CycleTick } from '../core/time/cycles.js';
 import type { Asking, Bounds } from './bounds.js';
-import type { CallerQueue } from './caller-queue.js';
+import { type CallerQueue, NODE } from './caller-queue.js';
 import type { ContractHistories, Watched } from './contract-histories.js';
 import type { Contract } from './host/contract.js';
 import type { Machine } from './host/machine.js';
@@ -33,6 +33,8 @@ interface Reader {
   seq: number;
   isLive: boolean;
   isFresh: boolean;
+  /** While its counts are written. */
+  isCounted: boolean;
 }
 
 interface Opening extends Asking {
@@ -53,6 +55,8 @@ interface StreamsSources {
 }
 
 const PAGE = 100;
+
+const READERS_AT_ONCE = 64;
 
 const RETRY_MS = 2_000;
 
@@ -93,6 +97,7 @@ export class Streams {
       seq,
       isLive: false,
       isFresh: true,
+      isCounted: false,
     };
     const readers = this.#byMachine.get(machine.slug) ?? new Set();
     this.#byMachine.set(machine.slug, readers.add(reader));
@@ -116,17 +121,33 @@ export class Streams {
   }
 
   tick({ cycle, missed }: CycleTick): void {
-    for (const [slug, readers] of this.#byMachine) {
-      const { durableSeq } = [...readers][0]!.machine;
-      const message = Buffer.from(cycleMessage(slug, durableSeq, cycle, missed, this.#sources.clock.cycleMs));
-      for (const reader of readers) {
-        if (reader.isLive) this.#send(reader, reader.seq, message);
-      }
-    }
+    const { cycleMs } = this.#sources.clock;
+    let last: { readonly slug: string; readonly seq: number; readonly message: Buffer } | undefined;
+    this.#forEach((reader) => {
+      const { slug, durableSeq: seq } = reader.machine;
+      if (!reader.isLive) return;
+      if (last?.slug !== slug || last.seq !== seq)
+        last = { slug, seq, message: Buffer.from(cycleMessage(slug, seq, cycle, missed, cycleMs)) };
+      this.#send(reader, reader.seq, last.message);
+    });
   }
 
   sendCounts(): void {
-    for (const reader of this.#all()) this.#sendCounts(reader);
+    this.#forEach((reader) => void this.#sendCounts(reader));
+  }
+
+  /** In turns: thousands of readers would keep others waiting. */
+  #forEach(work: (reader: Reader) => void): void {
+    const all = this.#all();
+    const some = () => {
+      for (let left = READERS_AT_ONCE; left > 0; left -= 1) {
+        const { value, done } = all.next();
+        if (done) return;
+        work(value);
+      }
+      this.#sources.queue.take(NODE, some);
+    };
+    some();
   }
 
   /** Keeps quiet streams alive, and ends those whose credential is no longer valid. */
@@ -153,7 +174,7 @@ export class Streams {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { queue } = this.#sources;
     if (!reader.isLive) queue.take(sourceOf(reader.asking), () => void this.#sendPage(reader));
-    else if (reader.watched !== undefined) queue.take(sourceOf(reader.asking), () => this.#sendCounts(reader));
+    else if (reader.watched !== undefined) queue.take(sourceOf(reader.asking), () => void this.#sendCounts(reader));
   }
 
   async #sendPage(reader: Reader): Promise<void> {
@@ -177,13 +198,15 @@ export class Streams {
     else this.#goOn(reader);
   }
 
-  #sendCounts(reader: Reader): void {
-    const { isLive, machine, watched, seq } = reader;
-    if (!isLive || watched === undefined) return;
-    const { histories, clock } = this.#sources;
-    const contracts = histories().news(watched);
+  async #sendCounts(reader: Reader): Promise<void> {
+    const { isLive, isCounted, machine, watched, asking } = reader;
+    if (!isLive || isCounted || watched === undefined) return;
+    const { histories, clock, queue } = this.#sources;
+    reader.isCounted = true;
+    const contracts = await queue.steps(sourceOf(asking), histories().news(watched));
+    reader.isCounted = false;
     if (contracts !== undefined)
-      this.#write(reader, countsMessage(machine.slug, seq, watched.cycle, contracts, clock.cycleMs));
+      this.#write(reader, countsMessage(machine.slug, reader.seq, watched.cycle, contracts, clock.cycleMs));
   }
 
   #send(reader: Reader, seq: number, messages: Buffer | string): void {

@@ -137,7 +137,7 @@ export async function prepare(owner: Asker): Promise<void> {
   keyed = await owner.deploy('names', { threshold: 5, within: 60, ...definition });
   // Windows that are full and as long as they may be, of contracts that limit: a forecast looks through all of it.
   await owner.machine('long');
-  for (let n = 0; n < 18; n += 1) {
+  for (let n = 0; n < 10; n += 1) {
     const id = await owner.deploy('long', { within: 100_000, threshold: 100 });
     gate ??= id;
   }
@@ -179,8 +179,8 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
   ['an array of 1,000 events that are refused', 200, 4, post('/api/chain/flips/events', () => arrayOf(1_000).replaceAll('type', 'name'))],
   ['the longest array that is read, and it is not JSON at its end', 400, 4, post('/api/chain/flips/events', () => notJson)],
   ['1,000 events of 60 contracts with a rule', 200, 2, post('/api/chain/rules/event', () => ({ ...event, count: 1_000 }))],
-  ['an event of 18 contracts that limit over long windows', 200, 4, post('/api/chain/long/event', () => event)],
-  ['events of 18 contracts that limit over long windows', 200, 4, post('/api/chain/long/events', () => arrayOf(10))],
+  ['an event of 10 contracts that limit over long windows', 200, 4, post('/api/chain/long/event', () => event)],
+  ['events of 10 contracts that limit over long windows', 200, 4, post('/api/chain/long/events', () => arrayOf(10))],
   ['a gate that limits over a long window', 429, undefined, (owner) => owner.ask('GET', `/api/chain/long/contracts/${gate}/gate`)],
   ['definitions that take long to check', 422, 4, post('/api/chain/flips/contracts', () => unsound)],
   ['an operator that lacks its inputs', 422, undefined, post('/api/chain/flips/contracts', () => lacksInputs)],
@@ -209,11 +209,11 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
     (_owner, _stranger, n) => others[n % 2]!.ask('POST', `/api/chain/once-${n % 2}/event`, event, { 'idempotency-key': `k-${n}` })],
   ['arrays of 1.1 MB, which are refused', 413, undefined, (owner) => owner.refused('/api/chain/flips/events', tooLong)],
   ['arrays of 1.1 MB of a length that is not said', 413, undefined, (owner) => owner.refused('/api/chain/flips/events', tooLong, true)],
-  ['events of 52 contracts of three owners over windows of 100,000 cycles', 200, undefined,
+  ['events of 44 contracts of three owners over windows of 100,000 cycles', 200, undefined,
     (owner, _stranger, n) => (n % 3 === 2 ? owner.ask('POST', '/api/chain/long/event', event) : others[n % 3]!.ask('POST', `/api/chain/long-${n % 3}/event`, event))],
   ['streams with the counts of 24 contracts', 200, 900,
     (_owner, _stranger, n) => others[n % 4]!.follow(`/api/chain/many/stream?counts=${watched}`, 2_000)],
-  ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips ${n}` })],
+  ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips-${n}` })],
   ['a flood', 200, 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
   ['operators', 200, undefined, post('/api/core/shift', () => ({ steps: 32, operators: ['KO42'], inputs: { S: 100 } }))],

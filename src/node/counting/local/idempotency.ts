@@ -7,6 +7,7 @@
 //
 // After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
 // changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Steps } from '../../../core/limiter/plan.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
@@ -25,6 +26,9 @@ const OVERHEAD = 256;
 
 /** In characters; a longer answer is kept without its lists. */
 const LONGEST_ANSWER = 64 << 10;
+
+/** Kept as it is; of a longer one what its decisions have in common is kept once, so that a commit writes a page or two of it. */
+const SHORT_ANSWER = 1_024;
 
 /** More decisions are always longer than that. */
 const LONGEST_LIST = 512;
@@ -59,7 +63,7 @@ export class Idempotency {
     const kept = this.#answers.find(machine.slug, once.key);
     if (kept !== undefined && kept.untilCycle > cycle) {
       if (kept.request !== once.request) throw reused();
-      return new Replayed(kept.answer);
+      return new Replayed(kept.answer.startsWith('{') ? kept.answer : unpacked(kept.answer));
     }
     this.#usage.refuseFurther(machine.image.owner, 'answersKib', OVERHEAD / 1024);
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
@@ -101,7 +105,15 @@ function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
 function textOf(answer: object): string {
   const isLong = Object.values(answer).some((value) => Array.isArray(value) && value.length > LONGEST_LIST);
   const text = isLong ? '' : JSON.stringify(answer);
-  if (text !== '' && text.length <= LONGEST_ANSWER) return text;
+  if (text !== '' && text.length <= LONGEST_ANSWER) return text.length < SHORT_ANSWER ? text : packed(text);
   const short = Object.entries(answer).map(([name, value]) => [name, Array.isArray(value) ? [] : value]);
   return JSON.stringify(Object.fromEntries(short));
+}
+
+function packed(text: string): string {
+  return deflateRawSync(text, { level: 1 }).toString('base64');
+}
+
+function unpacked(answer: string): string {
+  return inflateRawSync(Buffer.from(answer, 'base64')).toString();
 }
