@@ -115,17 +115,25 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     return this.#changes === 0 && this.#transitions.length === 0 && this.#sum === 0;
   }
 
-  requested(contract: number, n: number, admitted: number): void {
+  /** @param entered how many its window counts, until they have left */
+  requested(contract: number, n: number, admitted: number, entered = 0): void {
     this.#sum += n;
     this.#admittedSum += admitted;
     if (!this.byContract) return;
     this.#touch(contract);
     this.#requests[contract]! += n;
     this.#admitted[contract]! += admitted;
+    this.#counts[contract]! += entered;
   }
 
   delayed(ms: number): void {
     this.#delaysMs.push(ms);
+  }
+
+  /** Takes from a count. */
+  left(contract: number, n: number): void {
+    this.#touch(contract);
+    this.#counts[contract]! -= n;
   }
 
   /** Sets a count, which stays until the next. */

@@ -1,11 +1,12 @@
 // The rows of a run in virtual time. A cycle closes when the scheduler passes it, before anything of the next one happens: each in which
-// requests came, a state changed, or the level of a contract falls.
+// requests came, a state changed, requests leave the window, or the level of a contract falls.
 //
-//   level   10 |    __                   what requests take of the first window, or of the rule
-//              |   |  \__                then it falls, as requests leave the window, tokens come back or a window ends
+//   windows    count += requests of this row - requests of the row `within` cycles before
+//
+//   level   10 |    __                   of a rule, or with costs: what requests take of it
+//              |   |  \__                then it falls, as tokens come back or a window ends
 //            0 |___|     \____           each cycle keeps its maximum
 //   cycle        | 0 | 1 | 2 |
-import { countQuietly } from '../../core/limiter/fast-path.js';
 import type { Due, Gate } from '../../core/limiter/gate.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
@@ -30,12 +31,13 @@ export class CycleRows {
   readonly lastRequests: number[] = [];
   readonly #options: RowOptions;
   readonly #builder: RowBuilder;
-  /** A rule or costs decide: a level also falls between the cycles in which requests leave. */
+  /** A rule or costs decide, in rows with columns: a level also falls between the cycles in which requests leave. */
   readonly #hasLevels: boolean;
+  /** Requests of a row leave its windows after so many cycles; 0 in rows that count none. */
+  readonly #within: number;
   #decisions: OpenDecisions | undefined;
   #lastRow = -NEVER;
-  /** By cycle that has to be closed: contracts whose level may fall in it. */
-  readonly #closing = new Map<number, number[]>();
+  readonly #closing = new Map<number, Closing>();
   /** A cycle of `#closing`. */
   #open = -NEVER;
   /** Contracts whose level is written when the cycle closes. */
@@ -49,20 +51,29 @@ export class CycleRows {
   constructor(options: RowOptions) {
     this.#options = options;
     this.#builder = new RowBuilder(options.run, options.byContract);
-    this.#hasLevels = options.run.rule !== undefined || options.run.costs !== undefined;
+    const { run, byContract } = options;
+    this.#hasLevels = byContract && (run.rule !== undefined || run.costs !== undefined);
+    this.#within = byContract && !this.#hasLevels ? run.within : 0;
     if (options.withDecisions) this.#decisions = noDecisions();
   }
 
   /** In the present cycle. For rows without columns, of any contracts. @param level after a decision by a rule or with costs */
   requested(contract: number, n: number, admitted: number, cycle: number, level = 0): void {
-    this.#builder.requested(contract, n, admitted);
-    if (this.#options.byContract) this.#note(contract, level);
-    if (cycle !== this.#open) this.#listOf(cycle);
+    this.#builder.requested(contract, n, admitted, this.#within > 0 ? n : 0);
+    if (this.#hasLevels) this.#note(contract, level);
+    if (cycle !== this.#open) this.#closingOf(cycle);
+  }
+
+  /** Without asking the contract: they do not enter its window. */
+  refused(contract: number, n: number, cycle: number): void {
+    this.#builder.requested(contract, n, 0);
+    if (this.#hasLevels) this.#note(contract, 0);
+    if (cycle !== this.#open) this.#closingOf(cycle);
   }
 
   moved(contract: number, { event: { cycle }, transition: { to }, count }: Due): void {
     this.#builder.moved(contract, to, count, this.lastRequests[contract]);
-    if (cycle !== this.#open) this.#listOf(cycle);
+    if (cycle !== this.#open) this.#closingOf(cycle);
   }
 
   /** Of one request. @param delayMs undefined: limited @param opensMs when a limited one would be admitted */
@@ -78,11 +89,12 @@ export class CycleRows {
 
   /** When the scheduler has passed it, or before, if its requests have come. */
   close(cycle: number): void {
-    const looked = this.#closing.get(cycle);
-    if (looked === undefined) return;
+    const closing = this.#closing.get(cycle);
+    if (closing === undefined) return;
     this.#closing.delete(cycle);
     this.#open = -NEVER;
-    for (const contract of looked) this.#look(contract, cycle);
+    if (closing.leaving !== undefined) this.#leave(closing.leaving);
+    for (const contract of closing.looked) this.#look(contract, cycle);
     const noted = this.#noted;
     this.#noted = [];
     for (const contract of noted) this.#write(contract, cycle);
@@ -97,20 +109,33 @@ export class CycleRows {
 
   #emit(cycle: number): void {
     const row = this.#builder.take(cycle, this.#decisions);
+    const { contracts, requests, totals } = row;
     if (this.#decisions !== undefined) this.#decisions = noDecisions();
     this.#lastRow = cycle;
+    // Not the row, whose other columns would be kept as long.
+    if (this.#within > 0 && totals.requests > 0)
+      this.#closingOf(cycle + this.#within).leaving = { contracts, requests };
     this.#options.onRow(row);
   }
 
-  #listOf(cycle: number): number[] {
+  #leave({ contracts, requests }: Requests): void {
+    for (let index = 0; index < contracts.length; index += 1) {
+      const contract = contracts[index]!;
+      // One that was never asked refuses all: nothing entered its window.
+      if (requests[index]! > 0 && this.lastRequests[contract] !== undefined)
+        this.#builder.left(contract, requests[index]!);
+    }
+  }
+
+  #closingOf(cycle: number): Closing {
     this.#open = cycle;
     const known = this.#closing.get(cycle);
     if (known !== undefined) return known;
     const { clock } = this.#options;
-    const list: number[] = [];
-    this.#closing.set(cycle, list);
+    const closing: Closing = { looked: [], leaving: undefined };
+    this.#closing.set(cycle, closing);
     clock.agenda.at(startOf(cycle + 1, clock.cycleMs), Rank.close, this.#onPassed);
-    return list;
+    return closing;
   }
 
   readonly #onPassed = (ms: number): void => this.close(cycleOf(ms, this.#options.clock.cycleMs) - 1);
@@ -122,35 +147,22 @@ export class CycleRows {
   }
 
   #write(contract: number, cycle: number): void {
-    const { contracts, clock, run } = this.#options;
-    const one = contracts[contract]!;
-    const most = this.#most[contract]!;
+    const { contracts, clock } = this.#options;
+    const { gate } = contracts[contract]!;
+    const level = Math.max(this.#most[contract]!, gate.levelAt(startOf(cycle, clock.cycleMs)));
     this.#most[contract] = -1;
-    if (this.#hasLevels) {
-      const { gate } = one;
-      const level = Math.max(most, gate.levelAt(startOf(cycle, clock.cycleMs)));
-      this.#builder.counted(contract, level);
-      this.#falls[contract] = this.#nextFall(gate, cycle, level);
-      this.#lookAt(contract, this.#falls[contract]!);
-      return;
-    }
-    // Without requests: where nothing can happen on the way, the quick way to advance.
-    if (countQuietly(one.head, 0, cycle) === undefined) one.advance(cycle);
-    this.#builder.counted(contract, one.gate.count);
-    if (run.within > 0 && this.lastRequests[contract] === cycle) this.#listOf(cycle + run.within).push(contract);
+    this.#builder.counted(contract, level);
+    this.#falls[contract] = this.#nextFall(gate, cycle, level);
+    this.#lookAt(contract, this.#falls[contract]!);
   }
 
   #lookAt(contract: number, cycle: number): void {
     if (cycle >= (this.#looks[contract] ?? NEVER)) return;
     this.#looks[contract] = cycle;
-    this.#listOf(cycle).push(contract);
+    this.#closingOf(cycle).looked.push(contract);
   }
 
   #look(contract: number, cycle: number): void {
-    if (!this.#hasLevels) {
-      this.#note(contract, 0);
-      return;
-    }
     if (this.#looks[contract] === cycle) this.#looks[contract] = NEVER;
     const falls = this.#falls[contract]!;
     if (falls === cycle) this.#note(contract, 0);
@@ -166,6 +178,15 @@ export class CycleRows {
     const begun = cycleOf(changesMs, cycleMs);
     return Math.max(cycle + 1, startOf(begun, cycleMs) < changesMs ? begun + 1 : begun);
   }
+}
+
+type Requests = Pick<CycleRow, 'contracts' | 'requests'>;
+
+interface Closing {
+  /** Contracts whose level may fall. */
+  readonly looked: number[];
+  /** They leave their windows. */
+  leaving: Requests | undefined;
 }
 
 type OpenDecisions = { [Column in keyof Decisions]: number[] };

@@ -105,8 +105,8 @@ export class World<About extends object = object> {
   decide(batch: CycleCounts): void {
     const { keys, contracts, requests, instants, costs } = batch;
     for (let index = this.contracts.length; index < keys.length; index += 1) this.add(keys[index]!);
-    if (!this.byContract && this.run.rule === undefined && instants === undefined && costs === undefined)
-      this.#countFast(contracts, requests);
+    if (this.run.rule === undefined && instants === undefined && costs === undefined)
+      this.#requestAll(contracts, requests);
     else
       eachOf(batch, this.clock, (contract, n, cost) => {
         if (n > 0) this.request(contract, n, cost === undefined ? ONE : { charged: cost, cost });
@@ -128,7 +128,7 @@ export class World<About extends object = object> {
   /** As `request`, without asking the contract. */
   refuse(index: number, n: number, asked: Asked = ONE): number {
     for (let k = 0; k < n; k += 1) this.rows.decided(index, undefined, () => this.#opensMs(index));
-    this.rows.requested(index, n, 0, this.clock.cycle());
+    this.rows.refused(index, n, this.clock.cycle());
     this.#price(n, 0, asked);
     return 0;
   }
@@ -138,22 +138,24 @@ export class World<About extends object = object> {
     if (cost !== undefined) for (let k = 0; k < n; k += 1) this.run.costs?.add(cost, k < admitted, this.clock.now());
   }
 
-  /** Without columns: the innermost loop of a fleet, 1.9 times as fast as single requests. */
-  #countFast(indexes: Uint32Array, counts: Float64Array): void {
+  /** `request` for each entry. The innermost loop of a fleet, 1.9 times as fast as single requests. */
+  #requestAll(indexes: Uint32Array, counts: Float64Array): void {
     const cycle = this.clock.cycle();
-    const { contracts } = this;
-    const { lastRequests } = this.rows;
+    const { contracts, rows, byContract } = this;
+    const { lastRequests } = rows;
     let requests = 0;
     let admitted = 0;
     for (let k = 0; k < counts.length; k += 1) {
       const n = counts[k]!;
       if (n === 0) continue;
       const index = indexes[k]!;
-      requests += n;
-      admitted += decideByWindows(contracts[index]!, n, cycle);
+      const got = decideByWindows(contracts[index]!, n, cycle);
       lastRequests[index] = cycle;
+      if (byContract) rows.requested(index, n, got, cycle);
+      requests += n;
+      admitted += got;
     }
-    if (requests > 0) this.rows.requested(0, requests, admitted, cycle);
+    if (!byContract && requests > 0) rows.requested(0, requests, admitted, cycle);
   }
 
   /** One by one: each has a delay of its own. */
@@ -178,6 +180,8 @@ export class World<About extends object = object> {
 }
 
 /** No wake is due: the agenda wakes contracts before all else in a cycle. */
-function decideByWindows(contract: SimulatedContract, n: number, cycle: number): number {
+function decideByWindows(contract: SimulatedContract, came: number, cycle: number): number {
+  // As a small integer, if it is one: the figures of a contract are then stored in it. Doubles would be stored elsewhere.
+  const n = (came | 0) === came ? came | 0 : came;
   return countQuietly(contract.head, n, cycle) ?? contract.decide(n, cycle);
 }
