@@ -33,7 +33,7 @@ export class CycleRows {
   readonly #builder: RowBuilder;
   /** A rule or costs decide, in rows with columns: a level also falls between the cycles in which requests leave. */
   readonly #hasLevels: boolean;
-  /** Requests of a row leave its windows after so many cycles; 0 in rows that count none. */
+  /** Cycles after which the requests of a row leave their windows; 0 in rows that count none. */
   readonly #within: number;
   #decisions: OpenDecisions | undefined;
   #lastRow = -NEVER;

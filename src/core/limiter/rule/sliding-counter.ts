@@ -4,11 +4,15 @@
 //   cur         |##   |  ok  = est + n <= L
 //        s-W    s  t  s+W
 //
-//   floor_total     est is rounded down as a whole                      HAProxy, Symfony, Python limits
-//   floor_prev      the part of prev is rounded down                    Upstash
-//   cost_overshoot  refused without counting if est >= L, else counted, and refused if that exceeds L: Upstash
+// There are six, by how they estimate; the flags of a definition name one of them:
 //
-// HAProxy computes floor((prev * (ms left) + cur * W) / W) in integers. Its windows begin at an even ms.
+//   fractions       est as it is                                        no flag
+//   floored         est is rounded down as a whole                      floor_total: Python limits
+//   prev_floored    the part of prev is rounded down                    floor_prev
+//   upstash         as prev_floored; refused without counting if est >= L, else counted, and refused if that exceeds L
+//   haproxy         floor((prev * (ms left) + cur * W) / W) in integers; windows begin at an even ms: even_ms
+//   symfony         as floored, times are doubles of seconds, the state is kept whole seconds
+//
 // Source: OTHER-LIMITERS section 4.2 and 4.7; HAProxy freq_ctr.c, @upstash/ratelimit 2.2, Symfony SlidingWindow.php, Python limits 5.
 import type { Static } from 'typebox';
 import { Type } from '../../schema/json-schema.js';
@@ -54,19 +58,60 @@ interface State {
   goneMs: number;
 }
 
-export function slidingCounter(params: Static<typeof SlidingCounterParams>, grainMs: number): Rule<State> {
-  const { limit: most, window_ms: span, align = 'first', phase_ms: phase = 0 } = params;
-  const { count_refused: all = false, cost_overshoot: overshoots = false, even_ms: even = false } = params;
-  const { floor_total: floorTotal = false, floor_prev: floorPrev = false, double_seconds: seconds = false } = params;
-  const { block_until_window_end: blocksWindow = false, state_ttl_whole_seconds: wholeTtl = false } = params;
-  const integers = even || (all && align === 'first');
-  const atEnd = (params.edge ?? 'reset_at_end') === 'reset_at_end';
+type Params = Static<typeof SlidingCounterParams>;
 
-  /** The window at `t`. Queries must not change the state, so `look` computes it here. */
-  const view = { fromMs: 0, turns: 0, startMs: 0, cur: 0, prev: 0 };
+type Counter = 'fractions' | 'floored' | 'prev_floored' | 'upstash' | 'haproxy' | 'symfony';
+
+/** `faultsWithoutEffect` refuses all other combinations. */
+function counterOf({ even_ms, floor_prev, cost_overshoot, double_seconds, floor_total }: Params): Counter {
+  if (even_ms === true) return 'haproxy';
+  if (floor_prev === true) return cost_overshoot === true ? 'upstash' : 'prev_floored';
+  if (double_seconds === true) return 'symfony';
+  return floor_total === true ? 'floored' : 'fractions';
+}
+
+/** The window at some time. */
+interface View {
+  fromMs: number;
+  turns: number;
+  startMs: number;
+  cur: number;
+  prev: number;
+}
+
+type Estimate = (view: View, span: number, t: number) => number;
+
+const prevFloored: Estimate = ({ startMs, prev, cur }, span, t) => Math.floor(prev * (1 - (t - startMs) / span)) + cur;
+
+const inIntegers: Estimate = ({ startMs, prev, cur }, span, t) =>
+  Math.floor((prev * Math.max(0, span - (t - startMs))) / span) + cur;
+
+const estimates: Readonly<Record<Counter, Estimate>> = {
+  fractions: ({ startMs, prev, cur }, span, t) => prev * (1 - (t - startMs) / span) + cur,
+  floored: ({ startMs, prev, cur }, span, t) => Math.floor((prev * (span - (t - startMs))) / span + cur),
+  prev_floored: prevFloored,
+  upstash: prevFloored,
+  haproxy: inIntegers,
+  symfony: ({ startMs, prev, cur }, span, t) =>
+    Math.floor(prev * (1 - (t / 1000 - startMs / 1000) / (span / 1000)) + cur),
+};
+
+/** `look` finds the window at a time without changing the state, for queries, too. */
+function windowsOf(params: Params, isEven: boolean) {
+  const { window_ms: span, align = 'first', phase_ms: phase = 0, edge = 'reset_at_end' } = params;
+  const atEnd = edge === 'reset_at_end';
+  const view: View = { fromMs: 0, turns: 0, startMs: 0, cur: 0, prev: 0 };
   const startOf = ({ fromMs, turns }: Pick<State, 'fromMs' | 'turns'>, later = 0) =>
     fromMs + multipleOf(span, turns + later);
-  const look = (state: State, t: number) => {
+  const opened = (t: number) => {
+    view.fromMs = align === 'epoch' ? phase : isEven ? t - (t % 2) : t;
+    view.turns = align === 'epoch' ? periodsIn(t - phase, span) : 0;
+    view.startMs = startOf(view);
+    view.cur = 0;
+    view.prev = 0;
+    return view;
+  };
+  const look = (state: State, t: number): View => {
     if (state.fromMs < 0 || t >= state.goneMs) return opened(t);
     view.fromMs = state.fromMs;
     view.turns = state.turns;
@@ -74,7 +119,7 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     view.prev = state.prev;
     view.startMs = startOf(view);
     const endMs = startOf(view, 1);
-    if (atEnd ? t < endMs : t <= endMs) return;
+    if (atEnd ? t < endMs : t <= endMs) return view;
     // Without a grid, windows are adjacent only while requests arrive.
     const turns = align === 'epoch' ? periodsIn(t - state.fromMs, span) : state.turns + 1;
     if (align !== 'epoch' && t >= startOf(view, 2)) return opened(t);
@@ -82,39 +127,27 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     view.turns = turns;
     view.startMs = startOf(view);
     view.cur = 0;
+    return view;
   };
-  const opened = (t: number) => {
-    view.fromMs = align === 'epoch' ? phase : even ? t - (t % 2) : t;
-    view.turns = align === 'epoch' ? periodsIn(t - phase, span) : 0;
-    view.startMs = startOf(view);
-    view.cur = 0;
-    view.prev = 0;
-  };
-  const estimate = (t: number, n: number) => {
-    const { startMs, cur, prev } = view;
-    const age = t - startMs;
-    if (integers) return Math.floor((prev * Math.max(0, span - age)) / span) + cur + n;
-    const share = seconds ? (t / 1000 - startMs / 1000) / (span / 1000) : age / span;
-    const part = prev * (1 - share);
-    if (floorPrev) return Math.floor(part) + cur + n;
-    const total = floorTotal && !seconds ? (prev * (span - age)) / span + cur : part + cur;
-    return (floorTotal ? Math.floor(total) : total) + n;
-  };
+  return { look, startOf };
+}
+
+export function slidingCounter(params: Params, grainMs: number): Rule<State> {
+  const { limit: most, window_ms: span, align = 'first', count_refused: all = false } = params;
+  const { block_until_window_end: blocksWindow = false } = params;
+  const counter = counterOf(params);
+  const { look, startOf } = windowsOf(params, counter === 'haproxy');
+  const estimateOf = all && align === 'first' ? inIntegers : estimates[counter];
+  const estimate = (state: State, t: number) => estimateOf(look(state, t), span, t);
+  const isWhole = estimateOf !== estimates.fractions;
+
   const blocked = (state: State, t: number) => (blocksWindow ? t <= state.untilMs : t < state.untilMs);
-  const admits = (state: State, t: number, n: number) => {
-    if (blocked(state, t)) return false;
-    look(state, t);
-    return estimate(t, n) <= most;
-  };
-  const roomAt = (state: State, t: number) => {
-    if (blocked(state, t)) return 0;
-    look(state, t);
-    return Math.max(0, Math.floor(most - estimate(t, 0)));
-  };
+  const admits = (state: State, t: number, n: number) => !blocked(state, t) && estimate(state, t) + n <= most;
+  const roomAt = (state: State, t: number) =>
+    blocked(state, t) ? 0 : Math.max(0, Math.floor(most - estimate(state, t)));
   const fadedBy = (state: State, t: number, n: number) => {
-    look(state, t);
-    const { startMs, cur, prev } = view;
-    const room = most - n + (integers || floorPrev || floorTotal ? 1 : 0);
+    const { startMs, cur, prev } = look(state, t);
+    const room = most - n + (isWhole ? 1 : 0);
     return cur < room ? startMs + span * (1 - (room - cur) / prev) : startMs + span * (2 - room / cur);
   };
   const settledBy = (state: State, t: number) =>
@@ -123,21 +156,22 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
   return {
     additive: true,
     // Whole seconds from a later time may end earlier.
-    ...(wholeTtl && (all || overshoots) && { hastens: true }),
+    ...(counter === 'symfony' && all && { hastens: true }),
     fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
     decide(state, t, n) {
       if (blocked(state, t)) return LIMITED;
-      look(state, t);
-      const ok = estimate(t, n) <= most;
-      if (ok || all || (overshoots && estimate(t, 0) < most)) {
-        state.fromMs = view.fromMs;
-        state.turns = view.turns;
-        state.prev = view.prev;
-        state.cur = cappedSum(view.cur, n);
-        if (wholeTtl) state.goneMs = t + Math.trunc((view.startMs + 2 * span - t) / 1000) * 1000;
+      const window = look(state, t);
+      const used = estimateOf(window, span, t);
+      const ok = used + n <= most;
+      if (ok || all || (counter === 'upstash' && used < most)) {
+        state.fromMs = window.fromMs;
+        state.turns = window.turns;
+        state.prev = window.prev;
+        state.cur = cappedSum(window.cur, n);
+        if (counter === 'symfony') state.goneMs = t + Math.trunc((window.startMs + 2 * span - t) / 1000) * 1000;
       }
       if (ok) return 0;
-      if (blocksWindow) state.untilMs = view.startMs + span;
+      if (blocksWindow) state.untilMs = window.startMs + span;
       else if (params.block_ms !== undefined) state.untilMs = t + params.block_ms;
       return LIMITED;
     },
@@ -151,9 +185,6 @@ export function slidingCounter(params: Static<typeof SlidingCounterParams>, grai
     },
     remaining: roomAt,
     forgettable: (state, t) => t >= settledBy(state, t) && !blocked(state, t),
-    waits(state, t) {
-      look(state, t);
-      return { window_end: view.startMs + span - t };
-    },
+    waits: (state, t) => ({ window_end: look(state, t).startMs + span - t }),
   };
 }

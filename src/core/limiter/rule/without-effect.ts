@@ -1,6 +1,7 @@
-// Parameters that change no decision of a rule, beside the others that it has.
+// Parameters that change no decision of a rule beside the others that it has, or that no limiter has beside them.
 //
-//   fixed_window { limit: 10, window_ms: 1000, block_ms: 5000 }    block_ms has no effect without count_refused
+//   fixed_window { limit: 10, window_ms: 1000, block_ms: 5000 }              block_ms has no effect without count_refused
+//   sliding_counter { limit: 10, window_ms: 1000, cost_overshoot: true }     cost_overshoot is of no limiter without floor_prev
 //
 // nginx has none here: it takes `nodelay` without `burst` itself.
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
@@ -38,6 +39,12 @@ const unless = (other: string, values: readonly string[], ...names: string[]): I
   why: `has no effect unless ${other} is ${values.join(' or ')}`,
 });
 
+const ofNone = (others: readonly string[], name: string): Idle => ({
+  names: [name],
+  isIdle: (params) => others.some((other) => !isGiven(params[other])),
+  why: `is of no limiter without ${others.join(' and ')}`,
+});
+
 const waits = [beside('queue', 'max_wait_ms')];
 
 const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
@@ -50,6 +57,9 @@ const idle: { readonly [Name in Primitive]?: readonly Idle[] } = {
     unless('align', ['epoch', 'construction'], 'phase_ms'),
   ],
   sliding_counter: [
+    ofNone(['floor_prev'], 'cost_overshoot'),
+    ofNone(['floor_total', 'state_ttl_whole_seconds'], 'double_seconds'),
+    ofNone(['floor_total', 'double_seconds'], 'state_ttl_whole_seconds'),
     unless('align', ['epoch'], 'phase_ms'),
     beside('count_refused', 'cost_overshoot'),
     beside('block_until_window_end', 'block_ms'),

@@ -87,6 +87,23 @@ it.each<[RuleDefinition['primitive'], object]>([
   expect(faultsWithoutEffect({ primitive, params }, '')).toEqual([]);
 });
 
+it.each<[object, string]>([
+  [{ cost_overshoot: true }, 'cost_overshoot is of no limiter without floor_prev'],
+  [
+    { floor_total: true, double_seconds: true },
+    'double_seconds is of no limiter without floor_total and state_ttl_whole_seconds',
+  ],
+  [
+    { floor_total: true, state_ttl_whole_seconds: true },
+    'state_ttl_whole_seconds is of no limiter without floor_total and double_seconds',
+  ],
+])('refuses a sliding counter that there is not: %j', (flags, fault) => {
+  const rule = { primitive: 'sliding_counter', params: { ...window, ...flags } } as RuleDefinition;
+  const [name, ...message] = fault.split(' ');
+  expect(faultsWithoutEffect(rule, '')).toEqual([{ path: `/params/${name}`, message: message.join(' ') }]);
+  expect(() => definitionOf(rule, 777)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
+});
+
 it('finds those of members, and a time in flight that nothing limits', () => {
   const member = { primitive: 'fixed_window', params: { ...window, block_ms: 90 } };
   const b = { primitive: 'and', params: { of: [member] } };
