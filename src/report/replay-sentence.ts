@@ -4,7 +4,7 @@
 //   1 limit could not be judged: its key is a cookie, which this log has not. None of 40 requests refused by the other limits.
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { limitingIntervals, limitingStates } from './reported.js';
-import { contractWord, counted, instantOf, number, share } from './words.js';
+import { contractWord, counted, instantOf, listed, number, share } from './words.js';
 
 /** Spells closer than this are one. */
 const GAP_MS = 60_000;
@@ -49,7 +49,7 @@ function spellsOf(outcome: Outcome): string {
   if (words.includes(undefined)) return '';
   const more = spells.length - MOST_SPELLS;
   const all = more > 0 ? [...words, `${number(more)} more times`] : words;
-  return new Intl.ListFormat('en-GB').format(all as readonly string[]);
+  return listed(all as readonly string[]);
 }
 
 /** In UTC; with its date if the run is longer than a day. */

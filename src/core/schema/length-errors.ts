@@ -11,19 +11,20 @@ import type { SchemaError } from './schema-faults.js';
 /** Up to MOST_FAULTS errors. The work is bounded by the longest value that the schema allows. */
 export function lengthErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const errors: SchemaError[] = [];
-  collect(schema, value, '#', '', errors);
+  collect(schema, value, { schemaPath: '#', instancePath: '' }, errors);
   return errors;
 }
 
-function collect(
-  schema: TSchema,
-  value: unknown,
-  schemaPath: string,
-  instancePath: string,
-  errors: SchemaError[],
-): void {
+type Place = Pick<SchemaError, 'schemaPath' | 'instancePath'>;
+
+function inside({ schemaPath, instancePath }: Place, step: string, name: string): Place {
+  return { schemaPath: `${schemaPath}/${step}`, instancePath: pointerTo(instancePath, name) };
+}
+
+function collect(schema: TSchema, value: unknown, place: Place, errors: SchemaError[]): void {
   if (errors.length >= MOST_FAULTS || schema === null || typeof schema !== 'object') return;
   const { anyOf, items, maxItems, maxLength } = schema as Schema;
+  const { schemaPath, instancePath } = place;
   const add = (keyword: string, params: object, message: string) =>
     errors.push({ keyword, schemaPath, instancePath, params, message });
   if (typeof value === 'string') {
@@ -40,69 +41,59 @@ function collect(
     return;
   }
   if (!Array.isArray(value)) {
-    collectInObject(
-      schema as Schema,
-      value as Readonly<Record<string, unknown>>,
-      schemaPath,
-      instancePath,
-      errors,
-      add,
-    );
+    const fields = value as Readonly<Record<string, unknown>>;
+    if (hasMoreFields(fields, (schema as Schema).maxProperties)) {
+      const limit = (schema as Schema).maxProperties!;
+      add('maxProperties', { limit }, `must not have more than ${limit} fields`);
+    } else collectInObject(schema as Schema, fields, place, errors);
     return;
   }
   if (maxItems !== undefined && value.length > maxItems)
     add('maxItems', { limit: maxItems }, `must not have more than ${maxItems} items`);
   else if (items !== undefined)
     for (let index = 0; index < value.length && errors.length < MOST_FAULTS; index += 1)
-      collect(items, value[index], `${schemaPath}/items`, `${instancePath}/${index}`, errors);
+      collect(
+        items,
+        value[index],
+        { schemaPath: `${schemaPath}/items`, instancePath: `${instancePath}/${index}` },
+        errors,
+      );
+}
+
+/** Without looking at all of them. */
+function hasMoreFields(value: Readonly<Record<string, unknown>>, most: number | undefined): boolean {
+  let left = most ?? Number.POSITIVE_INFINITY;
+  for (const name in value) {
+    if (Object.hasOwn(value, name)) left -= 1;
+    if (left < 0) return true;
+  }
+  return false;
 }
 
 function collectInObject(
-  { properties = {}, patternProperties, additionalProperties, maxProperties }: Schema,
+  { properties = {}, patternProperties, additionalProperties }: Schema,
   value: Readonly<Record<string, unknown>>,
-  schemaPath: string,
-  instancePath: string,
+  place: Place,
   errors: SchemaError[],
-  add: (keyword: string, params: object, message: string) => void,
 ): void {
-  if (maxProperties !== undefined) {
-    let left = maxProperties;
-    for (const name in value) {
-      if (Object.hasOwn(value, name)) left -= 1;
-      if (left >= 0) continue;
-      add('maxProperties', { limit: maxProperties }, `must not have more than ${maxProperties} fields`);
-      return;
-    }
-  }
   const isClosed = additionalProperties === false && patternProperties === undefined;
   const [pattern] = Object.values(patternProperties ?? {});
   const unknown: string[] = [];
   for (const name in value) {
     if (Object.hasOwn(properties, name)) {
-      collect(
-        properties[name]!,
-        value[name],
-        `${schemaPath}/properties/${name}`,
-        pointerTo(instancePath, name),
-        errors,
-      );
+      collect(properties[name]!, value[name], inside(place, `properties/${name}`, name), errors);
     } else if (isClosed) {
       unknown.push(name);
       // A few unknown names are reported with the other faults.
       if (unknown.length > MOST_FAULTS) break;
     } else if (pattern !== undefined) {
-      collect(pattern, value[name], `${schemaPath}/patternProperties`, pointerTo(instancePath, name), errors);
+      collect(pattern, value[name], inside(place, 'patternProperties', name), errors);
     }
     if (errors.length >= MOST_FAULTS) return;
   }
   if (unknown.length <= MOST_FAULTS) return;
   for (const name of unknown.slice(0, MOST_FAULTS - errors.length))
-    errors.push({
-      keyword: 'boolean',
-      schemaPath: `${schemaPath}/additionalProperties`,
-      instancePath: pointerTo(instancePath, name),
-      params: {},
-    });
+    errors.push({ keyword: 'boolean', ...inside(place, 'additionalProperties', name), params: {} });
 }
 
 function under(error: SchemaError, instancePath: string): SchemaError {

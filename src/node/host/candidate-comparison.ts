@@ -24,6 +24,17 @@ interface Decider {
   delete(): void;
 }
 
+interface Events {
+  readonly n: number;
+  readonly cycle: number;
+  readonly kind: number;
+  readonly name: string | undefined;
+  /** The earlier cycle of events that arrive late. */
+  readonly happened?: number | undefined;
+  /** Whether `n` is the cost of one request. */
+  readonly isOne?: boolean;
+}
+
 export class CandidateComparison {
   since = 0;
   requests = 0;
@@ -57,18 +68,10 @@ export class CandidateComparison {
     this.byKey.clear();
   }
 
-  /** @param happened the cycle of events that arrive late @param isOne whether `n` is the cost of one request */
-  compare(
-    n: number,
-    admitted: number,
-    cycle: number,
-    kind: number,
-    name?: string,
-    happened?: number,
-    isOne = false,
-  ): void {
-    const limited = this.#limitedOf(n, admitted, cycle, name);
-    const would = this.#wouldLimit(n, cycle, kind, name, happened, isOne);
+  compare(events: Events, admitted: number): void {
+    const { n, name } = events;
+    const limited = this.#limitedOf(events, admitted);
+    const would = this.#wouldLimit(events);
     if (would === undefined) return;
     this.requests += n;
     add(this.compared, limited, would);
@@ -76,21 +79,14 @@ export class CandidateComparison {
   }
 
   // A shadow admits everything: what it would limit follows from its state.
-  #limitedOf(n: number, admitted: number, cycle: number, name?: string): number {
+  #limitedOf({ n, cycle, name }: Events, admitted: number): number {
     const { plan } = this.#limiter;
     if (!plan.isShadow) return n - admitted;
     return plan.states[this.#limiter.gateOf(name, cycle).state]!.admits ? 0 : n;
   }
 
   /** Undefined if the candidate cannot count the events: they are too old for its window, or it has stopped. */
-  #wouldLimit(
-    n: number,
-    cycle: number,
-    kind: number,
-    name: string | undefined,
-    happened: number | undefined,
-    isOne: boolean,
-  ): number | undefined {
+  #wouldLimit({ n, cycle, kind, name, happened, isOne }: Events): number | undefined {
     try {
       if (happened !== undefined) return n - this.candidate.decideLate(n, happened, cycle, kind, name);
       return n - this.candidate.decide(n, cycle, kind, name, isOne);

@@ -141,7 +141,7 @@ export class Contract implements GateHead {
    */
   decide(n: number, cycle: number, kind = 0, name?: string, isOne = false): number {
     const admitted = this.#decide(n, cycle, kind, name, isOne);
-    if (this.comparison !== undefined) this.comparison.compare(n, admitted, cycle, kind, name, undefined, isOne);
+    if (this.comparison !== undefined) this.comparison.compare({ n, cycle, kind, name, isOne }, admitted);
     return admitted;
   }
 
@@ -163,7 +163,7 @@ export class Contract implements GateHead {
   decideLate(n: number, happened: number, cycle: number, kind = 0, name?: string): number {
     const admitted = this.#workByName(name, cycle, n, (gate) => gate.decideLate(n, happened, kind));
     if (admitted === undefined) throw eventTooOld(this, happened);
-    this.comparison?.compare(n, admitted, cycle, kind, name, happened);
+    this.comparison?.compare({ n, cycle, kind, name, happened }, admitted);
     return admitted;
   }
 

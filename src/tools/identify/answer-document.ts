@@ -1,7 +1,7 @@
 // An answer as a document. Pure.
 
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
-import { counted } from '../../report/words.js';
+import { counted, listed } from '../../report/words.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { DistinguishingProbe } from './distinguishing-probe.js';
 import type { Volley } from './probe.js';
@@ -82,7 +82,7 @@ function volleysText(volleys: readonly Volley[]): string {
       k = last;
     } else parts.push(`${n} more at ${s(atMs)}`);
   }
-  return new Intl.ListFormat('en-GB').format(parts);
+  return listed(parts);
 }
 
 function s(ms: number): string {

@@ -55,13 +55,13 @@ export function* probesFor(
   const apart = splitFor(alive);
   for (const restMs of rests) {
     const counts = restMs === gapMs ? rest : full;
-    const { most, all } = counts;
+    const { all } = counts;
     for (const time of times)
       for (const [words, volleys] of patternsAt(time, counts, gapMs)) yield planned(words, volleys, restMs);
     if (apart !== undefined && all >= 2)
       yield planned('a split burst, nothing refused', [at(0), at(apart[0], all - 1), at(apart[1], 2)], restMs);
     for (const fitted of alive.slice(0, 4))
-      yield* exact(fitted, openIn(fitted, resolution, blurMs), most, all, restMs, gapMs);
+      yield* exact(fitted, openIn(fitted, resolution, blurMs), counts, restMs, gapMs);
   }
 }
 
@@ -155,8 +155,7 @@ const LATER = 1.05;
 function* exact(
   { best, ranges }: Fitted,
   open: readonly Name[],
-  most: number,
-  all: number,
+  { most, all }: Counts,
   restMs: number,
   gapMs: number,
 ): Generator<Planned> {

@@ -110,7 +110,7 @@ export function adviceOf(
     curves: counts.windowCycles.map((_, window) => curveOf(sizing, tuning, window)),
     recommendations: counts.windowCycles.flatMap((_, window) =>
       options.shares.map((share, index) =>
-        recommendationOf(sizing, tuning, window, index, share, heldOut?.[window]?.[index], names, options),
+        recommendationOf({ sizing, tuning, names, options, window }, share, index, heldOut?.[window]?.[index]),
       ),
     ),
     fitted: fittedRules(sizing, tuning, options.shares, options.cycleMs),
@@ -147,20 +147,25 @@ function curveOf({ counts }: Sizing, { suspects, curves }: Tuning, window: numbe
   return { rule: RULE, within: counts.windowCycles[window]!, peak, points };
 }
 
+interface SizedForWindow {
+  readonly sizing: Sizing;
+  readonly tuning: Tuning;
+  readonly names: readonly string[];
+  readonly options: AdviceOptions;
+  readonly window: number;
+}
+
+/** @param index of the share */
 function recommendationOf(
-  sizing: Sizing,
-  { suspects: suspectsOf, curves, thresholds }: Tuning,
-  window: number,
-  index: number,
+  { sizing, tuning, names, options: { cycleMs, isKeyed }, window }: SizedForWindow,
   share: number,
+  index: number,
   heldOut: (HeldOut & { readonly threshold: number }) | undefined,
-  names: readonly string[],
-  { cycleMs, isKeyed }: AdviceOptions,
 ): Recommendation {
   const { counts } = sizing;
-  const suspects = suspectsOf[window]!;
-  const curve = curves[window]!;
-  const threshold = thresholds[window]![index]!;
+  const suspects = tuning.suspects[window]!;
+  const curve = tuning.curves[window]!;
+  const threshold = tuning.thresholds[window]![index]!;
   const within = counts.windowCycles[window]!;
   const limited = curve.limited(threshold);
   const hit = Array.from({ length: counts.keys }, (_, key) => key)

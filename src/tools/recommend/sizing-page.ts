@@ -68,7 +68,8 @@ function dataOf({ advice, sizing, names, isKeyed }: LogAdvice & AdviceParts): Si
     const points = [...new Map([...ofCurve, ...recommended].map((point) => [point.threshold, point])).values()].sort(
       (a, b) => a.threshold - b.threshold,
     );
-    const rows = rowsOf(sizing.busy[window]!, suspects, most, numbers, firstMs, advice.cycle_ms);
+    const highest = highestOf(sizing.busy[window]!, suspects, most);
+    const rows = highest && columnsOf(highest, numbers, (cycle) => startOf(cycle, advice.cycle_ms) - firstMs);
     return {
       name: windowWords(curve.within, advice.cycle_ms),
       requests: tuning.curves[window]!.requests,
@@ -107,15 +108,13 @@ function thinned({ points }: RuleCurve) {
   return points.filter((_, index) => index % step === 0 || index === points.length - 1);
 }
 
-/** The highest rows. @param numbers of the keys on the page; grows */
-function rowsOf(
-  busy: BusyCycles,
-  suspects: ReadonlySet<number>,
-  most: number,
-  numbers: Map<number, number>,
-  firstMs: number,
-  cycleMs: number,
-): SizedRows | undefined {
+interface HighestRows {
+  readonly floor: number;
+  readonly rows: readonly BusyRow[];
+}
+
+/** Undefined if rows of others than suspects are not known. */
+function highestOf(busy: BusyCycles, suspects: ReadonlySet<number>, most: number): HighestRows | undefined {
   if ([...busy.leftOut].some((key) => !suspects.has(key))) return undefined;
   let { floor } = busy;
   let rows: BusyRow[] = [...busy.rows()].filter(({ key }) => !suspects.has(key));
@@ -123,6 +122,15 @@ function rowsOf(
     floor = rows.map(({ to }) => to).sort((a, b) => b - a)[most]!;
     rows = rows.filter(({ to }) => to > floor);
   }
+  return { floor, rows };
+}
+
+/** @param numbers of the keys on the page; grows */
+function columnsOf(
+  { floor, rows }: HighestRows,
+  numbers: Map<number, number>,
+  sinceMs: (cycle: number) => number,
+): SizedRows {
   const numberOf = (key: number) => {
     const known = numbers.get(key) ?? numbers.size;
     numbers.set(key, known);
@@ -131,7 +139,7 @@ function rowsOf(
   return {
     floor,
     key: rows.map(({ key }) => numberOf(key)),
-    second: rows.map(({ cycle }) => Math.round((startOf(cycle, cycleMs) - firstMs) / 1000)),
+    second: rows.map(({ cycle }) => Math.round(sinceMs(cycle) / 1000)),
     from: rows.map(({ from }) => from),
     to: rows.map(({ to }) => to),
   };
