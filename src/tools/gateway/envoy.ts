@@ -325,18 +325,7 @@ function readLocal(
   if (consumes !== undefined && textAt(consumes) === 'false')
     found.refuse(consumes, 'requests with a descriptor do not take from the default bucket; here they do');
   for (const descriptor of listAt(filter, 'descriptors')) {
-    const entries = listAt(descriptor, 'entries').map((one) => ({
-      name: textAt(one, 'key') ?? '',
-      value: textAt(one, 'value') || undefined,
-    }));
-    const name = entries.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
-    const sentAs = (sent: readonly string[]) =>
-      sent.length === entries.length &&
-      sent.every((text, i) => {
-        const [key, value] = text.split(/=(.*)/s);
-        const wanted = entries[i]!;
-        return key === wanted.name && (value === undefined || wanted.value === undefined || value === wanted.value);
-      });
+    const { entries, name, sentAs } = limitedDescriptor(descriptor);
     const given = at(descriptor, 'token_bucket');
     const isFromRequest = all
       .map(entriesSent)
@@ -349,6 +338,22 @@ function readLocal(
     else if (given !== undefined) limits.push(...add(name, given, keyOfEntries(entries), sentAs));
   }
   return limits;
+}
+
+function limitedDescriptor(descriptor: TreeEntry) {
+  const entries = listAt(descriptor, 'entries').map((one) => ({
+    name: textAt(one, 'key') ?? '',
+    value: textAt(one, 'value') || undefined,
+  }));
+  const name = entries.map((one) => (one.value === undefined ? one.name : `${one.name}=${one.value}`)).join('/');
+  const sentAs = (sent: readonly string[]) =>
+    sent.length === entries.length &&
+    sent.every((text, i) => {
+      const [key, value] = text.split(/=(.*)/s);
+      const wanted = entries[i]!;
+      return key === wanted.name && (value === undefined || wanted.value === undefined || value === wanted.value);
+    });
+  return { entries, name, sentAs };
 }
 
 function shareOf(filter: TreeEntry, name: string): number {

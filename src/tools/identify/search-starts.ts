@@ -25,14 +25,53 @@ export interface Where {
   readonly isWide?: boolean | undefined;
 }
 
+/** The spans to try, in ms. */
+interface Searched extends Spans {
+  /** Of any structure. */
+  readonly shortest: number;
+  readonly longest: number;
+  readonly spans: readonly number[];
+}
+
+function searchedSpans(
+  structure: Structure,
+  { shortestMs, longestMs }: Evidence,
+  { bursts, returns, fromMs, toMs, heldStepMs }: Features,
+  waits: readonly number[],
+  { near, isWide = false }: Where,
+): Searched {
+  // If refused requests delay the return, the time since the last of them counts.
+  const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
+  const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
+  const isGrid = structure.period !== undefined;
+  const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
+  const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
+  const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
+  const leastMs =
+    isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
+  const many = isWhole || structure.has.includes('otherMs') ? MANY_TIMES : LONGEST_PART;
+  // An estimate returns requests one by one, at instants that change with the slightest change of span.
+  const isEstimate = structure.family === 'sliding counter';
+  const mostTimes = isWide && isEstimate ? Math.max(...bursts) : many;
+  const mostMs =
+    times.length === 0
+      ? longest
+      : Math.min(longest, mostTimes * Math.max(shortest, longestMs, ...(isWide ? waits : times)));
+  const spans: number[] = [];
+  for (let ms = leastMs; ms < mostMs; ms *= !isEstimate ? GRID : isGrid ? FINE_GRID : FINEST_GRID) spans.push(ms);
+  if (structure.family === 'queue' && heldStepMs !== undefined) {
+    for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
+  }
+  return { shortest, longest, leastMs, mostMs, spans };
+}
+
 export function* startsOf(
   structure: Structure,
   evidence: Evidence,
   features: Features,
-  { near, known, isWide = false }: Where = {},
+  where: Where = {},
 ): Generator<Parameters> {
-  const { shortestMs, longestMs } = evidence;
-  const { bursts, recoveries, refusals, returns, fromMs, toMs } = features;
+  const { bursts, recoveries, refusals, returns, fromMs } = features;
   const has = (name: Name) => structure.has.includes(name);
   const waits = recoveries.slice(0, 6).flatMap((ms) =>
     refusals
@@ -40,31 +79,18 @@ export function* startsOf(
       .slice(-1)
       .map((at) => ms - at),
   );
-  // If refused requests delay the return, the time since the last of them counts.
-  const gaps = returns.slice(0, 6).map((one) => one.toMs - one.fromMs);
+  const {
+    shortest,
+    longest,
+    leastMs: least,
+    mostMs: most,
+    spans,
+  } = searchedSpans(structure, evidence, features, waits, where);
   // A block begins with a refusal that no admission follows, at the latest with the last one: this bounds its length.
   const blocks = blocksFrom(returns, structure.isPutOff === true);
-  const spans: number[] = [];
-  const times = near ?? [...[...new Set(waits)].slice(-3), ...(structure.isPutOff ? gaps : [])];
+  const { known } = where;
   const isGrid = structure.period !== undefined;
-  const isWhole = isGrid && (structure.part === undefined || structure.family === 'token bucket');
-  const [shortest, longest] = [Math.max(1, shortestMs / 8), LONGEST * (toMs - fromMs)];
-  const isQuick = near === undefined && Math.min(longest, ...times) < 6 * longestMs;
-  const least =
-    isQuick || times.length === 0 ? shortest : Math.max(shortest, SHORTEST_PART * Math.min(longest, ...times));
-  const many = isWhole || has('otherMs') ? MANY_TIMES : LONGEST_PART;
-  // An estimate returns requests one by one, at instants that change with the slightest change of span.
   const isEstimate = structure.family === 'sliding counter';
-  const mostTimes = isWide && isEstimate ? Math.max(...bursts) : many;
-  const most =
-    times.length === 0
-      ? longest
-      : Math.min(longest, mostTimes * Math.max(shortest, longestMs, ...(isWide ? waits : times)));
-  for (let ms = least; ms < most; ms *= !isEstimate ? GRID : isGrid ? FINE_GRID : FINEST_GRID) spans.push(ms);
-  const { heldStepMs } = features;
-  if (structure.family === 'queue' && heldStepMs !== undefined) {
-    for (let k = -HELD_STEPS; k <= HELD_STEPS; k += 1) spans.push(heldStepMs * (1 + k * HELD_STEP));
-  }
   const lattice = isGrid ? latticeOf(structure, recoveries, least) : [];
   const isCounted = isInCells(structure) || structure.id === 'fixed-grid';
   const isEnough = returns.length >= FEW_RETURNS;

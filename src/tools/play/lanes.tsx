@@ -38,12 +38,7 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
   const draw = () => {
     // A frame may be due after the figure has left the page.
     if (canvas.current === null) return;
-    const scene = sceneOf(canvas.current, theme, picture, atMs.current);
-    const ms = startMs + atMs.current;
-    const flightMs = FLIGHT_MS * speed;
-    const { requests } = table.decidedIn(ms - 1000 * speed, ms);
-    if (requests > MOST_PER_SECOND) paintDensity(scene, table.decidedIn(ms - flightMs, ms));
-    else paintMarks(scene, table.at(ms, flightMs));
+    paint(sceneOf(canvas.current, theme, picture, atMs.current), table, startMs + atMs.current, speed);
     movePlayhead(atMs.current / cycleMs);
   };
   const go = (ms: number) => {
@@ -60,19 +55,14 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
   });
   useEffect(() => {
     if (!isPlaying) return undefined;
-    let last: number | undefined;
     let shown = 0;
-    let frame = requestAnimationFrame(function step(nowMs) {
-      // A background page has no frames: the run resumes where it was.
-      const passed = last === undefined ? 0 : Math.min(100, nowMs - last);
-      last = nowMs;
-      atMs.current = (atMs.current + passed * speed) % runMs;
+    return eachFrame((passedMs, nowMs) => {
+      atMs.current = (atMs.current + passedMs * speed) % runMs;
       draw();
-      if (nowMs - shown > 250) setShownMs(atMs.current);
-      if (nowMs - shown > 250) shown = nowMs;
-      frame = requestAnimationFrame(step);
+      if (nowMs - shown <= 250) return;
+      setShownMs(atMs.current);
+      shown = nowMs;
     });
-    return () => cancelAnimationFrame(frame);
   }, [isPlaying, speed, table, theme]);
   const words = wordsAt(table, picture, shownMs);
   return (
@@ -90,25 +80,16 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
         <button type="button" aria-pressed={isPlaying} onClick={() => setPlaying(!isPlaying)}>
           {isPlaying ? 'Pause' : 'Play'}
         </button>
-        <input
-          type="range"
-          min={0}
-          max={Math.round(runMs)}
-          step={Math.max(1, Math.round(runMs / 2000))}
-          value={Math.round(shownMs)}
-          aria-label="Time in the run"
-          aria-valuetext={`${seconds(shownMs)} of ${seconds(runMs)}. ${words}`}
-          onInput={({ currentTarget }) => {
+        <TimeInRun
+          shownMs={shownMs}
+          runMs={runMs}
+          words={words}
+          onGo={(ms) => {
             setPlaying(false);
-            go(Number(currentTarget.value));
+            go(ms);
           }}
         />
-        <output>{seconds(shownMs)}</output>
-        <select aria-label="Speed" value={pace} onChange={({ currentTarget }) => setPace(currentTarget.value as Pace)}>
-          {Object.keys(paces).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <PaceChoice chosen={pace} onChoose={setPace} />
         {onAsk && (
           <button type="button" onClick={() => onAsk(atMs.current)}>
             One request now
@@ -122,6 +103,61 @@ export function Lanes({ picture, theme, onAsk }: LanesProps) {
         <code>{picture.outcome.digest.slice(0, 15)}</code>
       </figcaption>
     </figure>
+  );
+}
+
+function paint(scene: Scene, table: MarkTable, ms: number, speed: number): void {
+  const flightMs = FLIGHT_MS * speed;
+  const { requests } = table.decidedIn(ms - 1000 * speed, ms);
+  if (requests > MOST_PER_SECOND) paintDensity(scene, table.decidedIn(ms - flightMs, ms));
+  else paintMarks(scene, table.at(ms, flightMs));
+}
+
+function PaceChoice({ chosen, onChoose }: { readonly chosen: Pace; readonly onChoose: (pace: Pace) => void }) {
+  return (
+    <select aria-label="Speed" value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value as Pace)}>
+      {Object.keys(paces).map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
+/** @returns ends it */
+function eachFrame(show: (passedMs: number, nowMs: number) => void): () => void {
+  let last: number | undefined;
+  let frame = requestAnimationFrame(function step(nowMs) {
+    // A background page has no frames: the run resumes where it was.
+    show(last === undefined ? 0 : Math.min(100, nowMs - last), nowMs);
+    last = nowMs;
+    frame = requestAnimationFrame(step);
+  });
+  return () => cancelAnimationFrame(frame);
+}
+
+interface TimeInRunProps {
+  readonly shownMs: number;
+  readonly runMs: number;
+  /** What happens then. */
+  readonly words: string;
+  readonly onGo: (ms: number) => void;
+}
+
+function TimeInRun({ shownMs, runMs, words, onGo }: TimeInRunProps) {
+  return (
+    <>
+      <input
+        type="range"
+        min={0}
+        max={Math.round(runMs)}
+        step={Math.max(1, Math.round(runMs / 2000))}
+        value={Math.round(shownMs)}
+        aria-label="Time in the run"
+        aria-valuetext={`${seconds(shownMs)} of ${seconds(runMs)}. ${words}`}
+        onInput={({ currentTarget }) => onGo(Number(currentTarget.value))}
+      />
+      <output>{seconds(shownMs)}</output>
+    </>
   );
 }
 

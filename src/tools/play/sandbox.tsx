@@ -28,10 +28,7 @@ interface SandboxProps {
 }
 
 export function Sandbox({ first, theme }: SandboxProps) {
-  const [text, setText] = useState(first.text);
-  const [name, setName] = useState(first.name);
-  const [said, setSaid] = useState('');
-  const [command, setCommand] = useState('');
+  const { text, latest, change, name, setName, said, setSaid, command, setCommand } = useWritten(first);
   const [limits, setLimits] = useState<readonly TakenLimit[]>([]);
   const { picture, refusal, share } = usePlayed(text, name);
   const found = useMemo(() => controlsOf(text), [text]);
@@ -39,42 +36,18 @@ export function Sandbox({ first, theme }: SandboxProps) {
   const controls = found ?? lastControls.current;
   lastControls.current = controls;
 
-  const latest = useRef(first.text);
-  const change = (changed: string) => {
-    latest.current = changed;
-    setText(changed);
-    setSaid('');
-    setCommand('');
-  };
-  useEffect(() => {
-    const timer = setTimeout(async () => history.replaceState(null, '', await linkOf({ name, text })), LINK_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [name, text]);
-
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
-    const found = await player.take(file);
-    setLimits([]);
-    if ('refused' in found) {
-      setSaid([found.refused.what, found.refused.why, found.refused.fix].filter(Boolean).join(' '));
-      return;
-    }
-    const { taken } = found;
-    if (taken.kind === 'log') {
-      setName(slugOf(taken.name));
-      change(withLog(latest.current, taken.name));
-      setSaid(
-        `${taken.name}: ${taken.requests.toLocaleString('en')} requests, read as ${taken.format}. It stays in this page.`,
-      );
-      return;
-    }
-    setLimits(taken.limits);
-    change(withLimit(latest.current, taken.limits[0]!.limit));
-    setSaid([`${taken.name}: ${taken.limits.map(({ words }) => words).join('; ')}.`, ...taken.notes].join(' '));
+    const taken = await player.take(file);
+    const changed = changedBy(taken, latest.current);
+    setLimits(changed.limits ?? []);
+    if (changed.name !== undefined) setName(changed.name);
+    if (changed.text !== undefined) change(changed.text);
+    setSaid(changed.said);
   };
   useTaken((file) => void take(file));
 
-  const copy = async (copying: (scenario: Written) => Promise<Copied>) => {
+  const copy = async (copying: Copying) => {
     const { said, command } = await copying({ name, text });
     if (command !== undefined) setCommand(command);
     setSaid(said);
@@ -97,17 +70,7 @@ export function Sandbox({ first, theme }: SandboxProps) {
         {limits.length > 1 && (
           <LimitChoice limits={limits} onChoose={({ limit }) => change(withLimit(latest.current, limit))} />
         )}
-        <div class="row buttons">
-          <button type="button" onClick={() => copy(copyLink)}>
-            Copy link
-          </button>
-          <button type="button" onClick={() => copy(copyEmbed)}>
-            Embed
-          </button>
-          <button type="button" class="first" onClick={() => copy(copyLive)}>
-            Run it live
-          </button>
-        </div>
+        <CopyButtons onCopy={(copying) => void copy(copying)} />
       </section>
       <p class="quiet said" role="status">
         {said}
@@ -133,19 +96,87 @@ export function Sandbox({ first, theme }: SandboxProps) {
         <div class="right">
           <ScenarioText text={text} refusal={refusal} onChange={change} />
           {outcome && <Expectations all={outcome.expectations} />}
-          <footer>
-            Simulated in this page, as <code>weir simulate</code> does
-            {outcome && (
-              <>
-                : seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
-              </>
-            )}
-            . Nothing is sent anywhere.
-          </footer>
+          <Origin outcome={outcome} />
         </div>
       </main>
     </>
   );
+}
+
+/** The scenario as text, with what is said of it; the address of the page follows. */
+function useWritten(first: Written) {
+  const [text, setText] = useState(first.text);
+  const [name, setName] = useState(first.name);
+  const [said, setSaid] = useState('');
+  const [command, setCommand] = useState('');
+  const latest = useRef(first.text);
+  const change = (changed: string) => {
+    latest.current = changed;
+    setText(changed);
+    setSaid('');
+    setCommand('');
+  };
+  useEffect(() => {
+    const timer = setTimeout(async () => history.replaceState(null, '', await linkOf({ name, text })), LINK_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [name, text]);
+  return { text, latest, change, name, setName, said, setSaid, command, setCommand };
+}
+
+type Copying = (scenario: Written) => Promise<Copied>;
+
+function CopyButtons({ onCopy }: { readonly onCopy: (copying: Copying) => void }) {
+  return (
+    <div class="row buttons">
+      <button type="button" onClick={() => onCopy(copyLink)}>
+        Copy link
+      </button>
+      <button type="button" onClick={() => onCopy(copyEmbed)}>
+        Embed
+      </button>
+      <button type="button" class="first" onClick={() => onCopy(copyLive)}>
+        Run it live
+      </button>
+    </div>
+  );
+}
+
+function Origin({ outcome }: { readonly outcome: Outcome | undefined }) {
+  return (
+    <footer>
+      Simulated in this page, as <code>weir simulate</code> does
+      {outcome && (
+        <>
+          : seed {outcome.seed}, <code>{outcome.digest.slice(0, 19)}…</code>
+        </>
+      )}
+      . Nothing is sent anywhere.
+    </footer>
+  );
+}
+
+interface Changed {
+  readonly said: string;
+  readonly name?: string;
+  readonly text?: string;
+  readonly limits?: readonly TakenLimit[];
+}
+
+/** What a file changes. @param text of the scenario before */
+function changedBy(found: Awaited<ReturnType<typeof player.take>>, text: string): Changed {
+  if ('refused' in found) {
+    const { what, why, fix } = found.refused;
+    return { said: [what, why, fix].filter(Boolean).join(' ') };
+  }
+  const { taken } = found;
+  if (taken.kind === 'log') {
+    const { name, requests, format } = taken;
+    const said = `${name}: ${requests.toLocaleString('en')} requests, read as ${format}. It stays in this page.`;
+    return { said, name: slugOf(name), text: withLog(text, name) };
+  }
+  const { name, limits, notes } = taken;
+  const said = [`${name}: ${limits.map(({ words }) => words).join('; ')}.`, ...notes].join(' ');
+  return { said, text: withLimit(text, limits[0]!.limit), limits };
 }
 
 /** Takes a file that is dropped on the page, and configuration pasted outside the text field. */

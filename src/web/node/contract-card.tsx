@@ -23,7 +23,7 @@ interface CardProps {
 }
 
 export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, isFew }: CardProps) {
-  const { id, name, threshold, within, rule, keyed, shadow } = contract;
+  const { id, name, threshold, within, keyed } = contract;
   const [keys, limitedKeys] = [
     course.now('keys') ?? keyed?.keys ?? 0,
     course.now('limited_keys') ?? keyed?.limited ?? 0,
@@ -31,13 +31,6 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
   const isLimiting = course.now('limiting') === null ? limitedKeys > 0 : course.now('limiting') === 1;
   // With keys, the state covers only keys that did not fit into the table, so the number of limiting keys is shown.
   const doing = keyed === undefined ? state : `${grouped(limitedKeys)} of ${some(keys, 'key')} limiting`;
-  const unknown = course.unknown().reduce((sum, [from, to]) => sum + to - from + 1, 0);
-  const words = [
-    rule,
-    shadow ? 'shadow, admits all' : undefined,
-    keyed && 'each key is counted separately',
-    unknown === 0 ? undefined : `${lasting(unknown, cycleMs)} unknown, hatched`,
-  ];
   const mainName = keyed === undefined ? 'count' : 'limited_keys';
   return (
     <article class="card contract" aria-labelledby={`name-${id}`}>
@@ -47,46 +40,8 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
         </h3>
         <span class={`doing ${isLimiting ? 'bad' : 'good'}`}>{doing}</span>
       </div>
-      <dl class="figures">
-        <ShownCount
-          name={
-            keyed !== undefined
-              ? 'Keys limiting'
-              : within === undefined
-                ? 'Count'
-                : `Count in ${lasting(within, cycleMs)}`
-          }
-          value={shown(course.now(mainName))}
-          beside={
-            keyed === undefined
-              ? threshold === undefined
-                ? undefined
-                : `of ${grouped(threshold)}`
-              : `of ${shown(course.now('keys'))}`
-          }
-        />
-        <ShownCount
-          name="Admitted in the last cycle"
-          value={shown(course.now('admitted'))}
-          beside={`${shown(course.sum('admitted'))} in chart`}
-        />
-        <ShownCount
-          name="Limited in the last cycle"
-          value={shown(course.now('limited'))}
-          beside={`${shown(course.sum('limited'))} in chart`}
-          isBad={(course.now('limited') ?? 0) > 0}
-        />
-        {contract.candidate === undefined ? null : (
-          <ShownCount
-            name="Candidate would limit"
-            value={shown(course.now('would_limit'))}
-            beside={`${shown(course.sum('would_limit'))} in chart`}
-          />
-        )}
-      </dl>
-      {words.some((word) => word !== undefined) ? (
-        <p class="quiet">{words.filter((word) => word !== undefined).join(' · ')}</p>
-      ) : null}
+      <Counts contract={contract} course={course} cycleMs={cycleMs} />
+      <Kind contract={contract} course={course} cycleMs={cycleMs} />
       <CourseChart
         course={course}
         cycle={cycle}
@@ -121,6 +76,52 @@ export function ContractCard({ contract, state, course, cycle, isOwn, cycleMs, i
       </div>
     </article>
   );
+}
+
+type CountsProps = Pick<CardProps, 'contract' | 'course' | 'cycleMs'>;
+
+function Counts({ contract: { threshold, within, keyed, candidate }, course, cycleMs }: CountsProps) {
+  const ofKeys = { name: 'Keys limiting', value: course.now('limited_keys'), of: shown(course.now('keys')) };
+  const ofOne = {
+    name: within === undefined ? 'Count' : `Count in ${lasting(within, cycleMs)}`,
+    value: course.now('count'),
+    of: threshold === undefined ? undefined : grouped(threshold),
+  };
+  const { name, value, of } = keyed === undefined ? ofOne : ofKeys;
+  return (
+    <dl class="figures">
+      <ShownCount name={name} value={shown(value)} beside={of === undefined ? undefined : `of ${of}`} />
+      <ShownCount
+        name="Admitted in the last cycle"
+        value={shown(course.now('admitted'))}
+        beside={`${shown(course.sum('admitted'))} in chart`}
+      />
+      <ShownCount
+        name="Limited in the last cycle"
+        value={shown(course.now('limited'))}
+        beside={`${shown(course.sum('limited'))} in chart`}
+        isBad={(course.now('limited') ?? 0) > 0}
+      />
+      {candidate === undefined ? null : (
+        <ShownCount
+          name="Candidate would limit"
+          value={shown(course.now('would_limit'))}
+          beside={`${shown(course.sum('would_limit'))} in chart`}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Kind({ contract: { rule, shadow, keyed }, course, cycleMs }: CountsProps) {
+  const unknown = course.unknown().reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  const words = [
+    rule,
+    shadow ? 'shadow, admits all' : undefined,
+    keyed && 'each key is counted separately',
+    unknown === 0 ? undefined : `${lasting(unknown, cycleMs)} unknown, hatched`,
+  ].filter((word) => word !== undefined);
+  return words.length === 0 ? null : <p class="quiet">{words.join(' · ')}</p>;
 }
 
 function shown(value: number | null | undefined): string {

@@ -122,23 +122,7 @@ export function RecordTable({ pages, head, cycle, cycleMs, nameOf }: RecordTable
         onScroll={() => setTop(place.current!.scrollTop)}
       >
         <table aria-rowcount={head + 1} aria-label="Record">
-          <thead>
-            <tr aria-rowindex={1}>
-              <th scope="col" class="seq n">
-                Row
-              </th>
-              <th scope="col">What happened</th>
-              <th scope="col" class="why wide">
-                Why
-              </th>
-              <th scope="col" class="digest wide">
-                Proof
-              </th>
-              <th scope="col" class="when n">
-                When
-              </th>
-            </tr>
-          </thead>
+          <Titles />
           <tbody>
             <Space rows={firstIndex} />
             {visible.map((seq) => (
@@ -166,6 +150,28 @@ export function RecordTable({ pages, head, cycle, cycleMs, nameOf }: RecordTable
         </div>
       </dialog>
     </>
+  );
+}
+
+function Titles() {
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <th scope="col" class="seq n">
+          Row
+        </th>
+        <th scope="col">What happened</th>
+        <th scope="col" class="why wide">
+          Why
+        </th>
+        <th scope="col" class="digest wide">
+          Proof
+        </th>
+        <th scope="col" class="when n">
+          When
+        </th>
+      </tr>
+    </thead>
   );
 }
 

@@ -79,23 +79,25 @@ interface State {
   lost: { readonly cycle: number; n: number }[];
 }
 
-export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
-  const { nodes, design, threshold = 100, within = 60, cycle_ms: cycleMs = 777, partition, spread = 'even' } = params;
-  const { sync_ms: syncMs = 0, lag_ms: lagMs = 0, failover } = params;
-  const all = Array.from({ length: nodes }, (_, node) => node);
-  const most = Math.floor(Number.MAX_SAFE_INTEGER / nodes);
-  const { nodes: cut = 0, when_away: away = 'closed' } = partition ?? {};
-  const limits = all.map((node) =>
-    design === 'local_share' ? Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0) : threshold,
-  );
+type Params = Static<typeof ManyNodesParams>;
+
+/** When messages are cut off, and when a replica takes over. */
+function timesOf({ design, cycle_ms: cycleMs = 777, partition, failover }: Params) {
+  const cut = partition?.nodes ?? 0;
   const cycleAt = (t: number) => periodsIn(t, cycleMs);
   const begins = ({ madeMs }: State) => madeMs + (partition?.from_ms ?? NEVER);
   const ends = ({ madeMs }: State) => madeMs + (partition?.to_ms ?? 0);
   const isParted = (state: State, t: number) => t >= begins(state) && t < ends(state);
   const isAway = (state: State, t: number, node: number) => design === 'exact' && node < cut && isParted(state, t);
   const fails = ({ madeMs }: State) => (failover === undefined ? NEVER : madeMs + failover.at_ms);
-  const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
+  return { cut, cycleAt, begins, ends, isParted, isAway, fails };
+}
 
+type Times = ReturnType<typeof timesOf>;
+
+/** What a node knows of the requests of all. */
+function newsOf(params: Params, { cut, cycleAt, ends, isParted, fails }: Times) {
+  const { design, within = 60, sync_ms: syncMs = 0, lag_ms: lagMs = 0, failover } = params;
   const advanced = (windows: readonly Ring[], t: number) => windows.map((window) => advance(window, cycleAt(t)));
   const countsAt = ({ windows }: State, t: number) => windows.map((window) => eventsAt(window, cycleAt(t)));
   const isUnknown = ({ node, cycle, atMs, acrossMs }: Sent, to: number, t: number) =>
@@ -136,7 +138,13 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     if (state.sent.some(isOver)) state.sent = state.sent.filter((one) => !isOver(one));
     while (state.lost.length > 0 && state.lost[0]!.cycle <= cycleAt(t) - within) state.lost.shift();
   };
+  return { advanced, countsAt, known, send, mayLose, forget };
+}
 
+/** Which nodes share what is left. */
+function groupsOf(params: Params, { cut, isParted, isAway }: Times) {
+  const { nodes, design, sync_ms: syncMs = 0, lag_ms: lagMs = 0, spread = 'even' } = params;
+  const all = Array.from({ length: nodes }, (_, node) => node);
   /** How many requests can arrive now before the nodes of a group have received more than `m`. */
   const before = (state: State, group: readonly number[], m: number) => {
     if (group.length === 0) return NEVER;
@@ -149,6 +157,25 @@ export function manyNodes(params: Static<typeof ManyNodesParams>): Rule<State> {
     if (design === 'local_share' || syncMs > 0 || lagMs > 0) return all.map((node) => [node]);
     return isParted(state, t) ? [all.slice(0, cut), all.slice(cut)] : [all];
   };
+  return { before, groups };
+}
+
+function limitOf({ nodes, design, threshold = 100 }: Params, node: number): number {
+  return design === 'local_share' ? Math.floor(threshold / nodes) + (node < threshold % nodes ? 1 : 0) : threshold;
+}
+
+export function manyNodes(params: Params): Rule<State> {
+  const { nodes, design, threshold = 100, within = 60, cycle_ms: cycleMs = 777, partition, spread = 'even' } = params;
+  const { lag_ms: lagMs = 0, failover } = params;
+  const all = Array.from({ length: nodes }, (_, node) => node);
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / nodes);
+  const away = partition?.when_away ?? 'closed';
+  const limits = all.map((node) => limitOf(params, node));
+  const times = timesOf(params);
+  const { cycleAt, begins, ends, isAway, fails } = times;
+  const { advanced, countsAt, known, send, mayLose, forget } = newsOf(params, times);
+  const { before, groups } = groupsOf(params, times);
+  const next = ({ turn }: State) => (spread === 'one' ? 0 : turn);
 
   return {
     // The next request may go to another node.

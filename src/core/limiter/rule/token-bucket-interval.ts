@@ -26,11 +26,10 @@ function withoutRounding(tokens: number): number {
   return Math.abs(tokens - whole) < ROUNDING ? whole : tokens;
 }
 
-export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule<IntervalBucketState> {
+/** The ticks of a bucket, and the tokens that they bring. */
+function fillingOf(params: TokenBucketParams) {
   const { rate, per_ms: per, capacity, initial = capacity, align = 'construction', phase_ms: phase = 0 } = params;
-  const { max_wait_ms: maxWait = 0, allow_over_capacity: overCapacity = false } = params;
   const { stale_tick_when_full: stale = false, forget_when_full: forgets = false } = params;
-  const ttl = params.state_ttl_from_last_admit_ms;
   const begin = (madeMs: number): Pick<IntervalBucketState, 'fromMs' | 'tick'> => {
     if (align === 'first') return { fromMs: -1, tick: 0 };
     if (align === 'construction') return { fromMs: madeMs + phase, tick: 0 };
@@ -52,6 +51,15 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
     if (stale && isFullAtLast(state)) return tokensAt(state, state.tick);
     return Math.min(capacity, tokensAt(state, tickAt(state, t)));
   };
+  return { begin, isGone, isNew, ticksFor, tickAt, gridAt, tokensAt, isFullAtLast, level };
+}
+
+export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule<IntervalBucketState> {
+  const { rate, per_ms: per, capacity, initial = capacity, align = 'construction' } = params;
+  const { max_wait_ms: maxWait = 0, allow_over_capacity: overCapacity = false } = params;
+  const { stale_tick_when_full: stale = false, forget_when_full: forgets = false } = params;
+  const ttl = params.state_ttl_from_last_admit_ms;
+  const { begin, isGone, isNew, ticksFor, tickAt, gridAt, tokensAt, isFullAtLast, level } = fillingOf(params);
   /** Requests of cost 1 admitted now. With a stale tick, the first one lets the missed ticks refill the bucket. */
   const within = (state: IntervalBucketState, t: number) => {
     const now = level(state, t);
