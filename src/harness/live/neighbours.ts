@@ -3,7 +3,7 @@
 //   6 in 60 s, 20/s for 8 s      6 admitted, the others refused     5 and 7 do not fit; 6 in 63 s does: no window was over
 //   6 in 60 s, 36/min for 72 s   after 60 s one is admitted         6 in 63 s would refuse it
 import { planRule } from '../../core/limiter/planned-rule.js';
-import { LIMITED } from '../../core/limiter/rule/rule.js';
+import { delaysOf, LIMITED } from '../../core/limiter/rule/rule.js';
 import { type RuleDefinition, ratePerMs, uncheckedRule } from '../../core/limiter/rule/rule-definition.js';
 import { countingOf } from '../explain/counting-of.js';
 import { type ExplanationOptions, isExplained } from '../explain/explain.js';
@@ -94,10 +94,9 @@ export function distinguishingLoad(
 
 /** Of a new limiter, for requests that are counted at these instants. */
 export function answersOf(definition: RuleDefinition, atMs: readonly number[], latencyMs: number): SeenRequest[] {
-  const rule = uncheckedRule(definition);
-  const state = rule.fresh(0);
-  return atMs.map((ms): SeenRequest => {
-    const delayMs = rule.decide(state, ms, 1, definition.hold_ms ?? 0);
+  const delays = delaysOf(uncheckedRule(definition), 0, atMs, definition.hold_ms);
+  return atMs.map((ms, k): SeenRequest => {
+    const delayMs = delays[k]!;
     const [sentMs, answeredMs] = [ms - latencyMs / 2, ms + latencyMs / 2 + Math.max(0, delayMs)];
     return { sentMs, answeredMs, decision: delayMs === LIMITED ? 'limited' : 'admitted' };
   });

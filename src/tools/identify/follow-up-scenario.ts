@@ -4,7 +4,7 @@
 //   its window 2.5 % off   o o o x x x x o x x     each of them must differ in a few answers
 //   another structure      o o o x x o o x x o
 import { stringify } from 'yaml';
-import { LIMITED } from '../../core/limiter/rule/rule.js';
+import { delaysOf, LIMITED } from '../../core/limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../../core/limiter/rule/rule-definition.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
@@ -96,9 +96,9 @@ function checkingLoad(rule: IdentifiedRule, perCycle: number, cycleMs: number): 
   let [best, most] = [loads[0]!, -1];
   for (const load of loads) {
     const instants = instantsOf(load, perCycle, cycleMs);
-    const own = delaysOf(rule.limiter, instants);
+    const own = delaysOf(uncheckedRule(rule.limiter), 0, instants);
     const distinguished = others.filter((other) => {
-      const delays = delaysOf(other, instants);
+      const delays = delaysOf(uncheckedRule(other), 0, instants);
       return delays.filter((ms, k) => isApart(ms, own[k]!)).length >= LEAST_DIFFERENT;
     }).length;
     if (distinguished > most) [best, most] = [load, distinguished];
@@ -143,12 +143,6 @@ function instantsOf({ base, burst, burstCycles, every, cycles }: Load, perCycle:
     for (let k = 0; k < n; k += 1) instants.push((cycle + (k + 0.5) / n) * cycleMs);
   }
   return instants;
-}
-
-export function delaysOf(definition: RuleDefinition, instants: readonly number[]): number[] {
-  const rule = uncheckedRule(definition);
-  const state = rule.fresh(0);
-  return instants.map((ms) => rule.decide(state, ms, 1, 0));
 }
 
 function statusesOf(seen: readonly Seen[]): {

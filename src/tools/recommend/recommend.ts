@@ -143,7 +143,9 @@ class TimedCycles {
 
   end(): void {
     for (const [key, n] of this.#ofKeys) this.sizing.add(key, n, this.#cycle);
-    for (const { key, n, ms, cost } of this.#requests) this.sizing.decide(key, n, ms, cost);
+    // After all requests of the cycle are in the sizing.
+    for (const { key, n, ms, cost } of this.#requests)
+      for (const ladder of this.sizing.ladders) ladder.add(key, n, ms, cost);
     this.#ofKeys.clear();
     this.#requests.length = 0;
   }

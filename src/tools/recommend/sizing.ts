@@ -76,11 +76,6 @@ export class Sizing {
     }
   }
 
-  /** Passes requests of a key at `ms` (unix) to the other rules. Call it after `add` of all requests of the cycle. */
-  decide(key: number, n: number, ms: number, cost?: number): void {
-    for (const ladder of this.ladders) ladder.add(key, n, ms, cost);
-  }
-
   tuned(): Tuning {
     const { counts } = this;
     const suspects = counts.windowCycles.map((_, window) => this.#suspects(window));

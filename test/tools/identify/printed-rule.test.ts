@@ -1,14 +1,14 @@
 // The rule that is printed gives the answers that were seen: its numbers are rounded only as far as it does.
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
-import { type RuleDefinition, ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
+import { delaysOf, LIMITED } from '../../../src/core/limiter/rule/rule.js';
+import { type RuleDefinition, ruleOf, uncheckedRule } from '../../../src/core/limiter/rule/rule-definition.js';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { parseScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { planArrival } from '../../../src/harness/traffic/arrival/make.js';
 import { answerOf, type IdentifiedRule } from '../../../src/tools/identify/answer.js';
 import type { Seen } from '../../../src/tools/identify/evidence.js';
-import { delaysOf, followUpScenario, nearestTo } from '../../../src/tools/identify/follow-up-scenario.js';
+import { followUpScenario, nearestTo } from '../../../src/tools/identify/follow-up-scenario.js';
 import { parametersOf } from '../../../src/tools/identify/parameter-steps.js';
 import { structures } from '../../../src/tools/identify/structures.js';
 import { answersAt, limiterOf, settled } from './virtual.js';
@@ -96,9 +96,9 @@ it.each([
     const instants = Array.from({ length: duration }, (_, cycle) => ({ cycle, n: arrival.count(cycle) })).flatMap(
       ({ cycle, n }) => Array.from({ length: n }, (_, k) => (cycle + (k + 0.5) / n) * cycleMs),
     );
-    const own = delaysOf(rule.limiter, instants);
+    const own = delaysOf(uncheckedRule(rule.limiter), 0, instants);
     const alike = nearestTo(rule).filter((other) => {
-      const delays = delaysOf(other, instants);
+      const delays = delaysOf(uncheckedRule(other), 0, instants);
       return delays.every((ms, k) => (ms === LIMITED) === (own[k] === LIMITED));
     });
     // For one that admits no fraction, two roundings are one; every number that is off shows.

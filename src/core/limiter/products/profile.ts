@@ -6,7 +6,7 @@
 //   waits            the wait announced to a refused request, the true one, and whether requests within it make it longer
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
-import { LIMITED, type Rule } from '../rule/rule.js';
+import { delaysOf, LIMITED, type Rule } from '../rule/rule.js';
 import { type RuleDefinition, ratePerMs, ruleOf } from '../rule/rule-definition.js';
 
 export interface Profile {
@@ -78,8 +78,12 @@ function refusedDelays(rule: Rule): boolean | undefined {
 }
 
 export function play(rule: Rule, times: readonly number[]): number[] {
-  const state = rule.fresh(START_MS);
-  return times.map((at) => rule.decide(state, START_MS + at, 1, HOLD_MS));
+  return delaysOf(
+    rule,
+    START_MS,
+    times.map((at) => START_MS + at),
+    HOLD_MS,
+  );
 }
 
 function burstOf(rule: Rule): number {

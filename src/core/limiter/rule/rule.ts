@@ -66,6 +66,12 @@ export interface Waits {
   readonly backoff?: number;
 }
 
+/** Of requests at these instants, from a fresh state on: delays, or LIMITED. */
+export function delaysOf(rule: Rule, madeMs: number, atMs: readonly number[], holdMs = 0): number[] {
+  const state = rule.fresh(madeMs);
+  return atMs.map((ms) => rule.decide(state, ms, 1, holdMs));
+}
+
 /** A deep copy. For plain data this is several times faster than `structuredClone`. */
 export function copyOf<T>(state: T): T {
   if (typeof state !== 'object' || state === null) return state;
