@@ -51,8 +51,8 @@ interface TableColumn {
 }
 
 /**
- * Columns are two spaces apart. If the table is wider than `width`, the widest text column that has no names is cut, then
- * columns of numbers are left out from the right, and said to be below.
+ * Columns are two spaces apart. If the table is wider than `width`, the widest text column that has no names is cut. Where that is
+ * not enough, figures, then texts, are left out from the right, and said to be below. Names are whole, and the first column remains.
  */
 export function alignedTable(
   columns: readonly TableColumn[],
@@ -63,13 +63,14 @@ export function alignedTable(
   const widths = columns.map((_, column) => cells.reduce((most, row) => Math.max(most, [...row[column]!].length), 0));
   const shown = new Set(columns.keys());
   const excess = () => [...shown].reduce((sum, column) => sum + widths[column]! + 2, -2) - width;
-  const texts = [...shown].filter((column) => columns[column]!.right !== true && columns[column]!.isName !== true);
-  const [cut] = texts.toSorted((a, b) => widths[b]! - widths[a]!);
-  if (cut !== undefined && excess() > 0)
-    widths[cut] = Math.min(widths[cut]!, Math.max(LEAST_WIDTH, widths[cut]! - excess()));
-  const hasNames = columns.some(({ isName }) => isName === true);
-  for (let column = columns.length - 1; hasNames && column > 0 && excess() > 0; column -= 1)
-    if (columns[column]!.right === true && columns[column]!.isName !== true) shown.delete(column);
+  const others = [...shown].filter((column) => columns[column]!.isName !== true);
+  const isFigure = (column: number) => columns[column]!.right === true;
+  const texts = others.filter((column) => !isFigure(column));
+  const widest = () => Math.max(-1, ...texts.filter((column) => shown.has(column)).map((column) => widths[column]!));
+  const dropped = [...others.filter(isFigure).reverse(), ...texts.slice(1).reverse()].filter((column) => column > 0);
+  for (const column of dropped) if (excess() > Math.max(0, widest() - LEAST_WIDTH)) shown.delete(column);
+  const cut = texts.find((column) => shown.has(column) && widths[column] === widest());
+  if (cut !== undefined && excess() > 0) widths[cut] = Math.max(LEAST_WIDTH, widths[cut]! - excess());
   const hidden = columns.filter((_, column) => !shown.has(column)).map(({ title }) => title.trim());
   const below = hidden.length === 0 ? [] : wrapped(`The terminal is too narrow for: ${hidden.join(', ')}.`, width);
   const lines = cells.map((row) =>

@@ -36,6 +36,17 @@ describe('a report on a terminal', () => {
     expect(short.filter((line) => line.length > width)).toEqual([]);
   });
 
+  it('fits a table of texts: the widest is cut, others are left out from the right, and the first column remains', () => {
+    const columns = ['limiter', 'limit', 'where', 'line', 'why'].map((title) => ({ title }));
+    const lines = alignedTable(columns, [['api', 'words '.repeat(20), 'location /', 'nginx.conf:12', 'no']], 40);
+    expect(lines).toEqual([
+      'limiter  limit                where',
+      'api      words words words …  location /',
+      'The terminal is too narrow for: line,',
+      'why.',
+    ]);
+  });
+
   it('holds only ASCII where nothing else would show', () => {
     const text = reportText(liveRun(), { columns: 80, color: false, unicode: false });
     expect(text.match(/[^\n -~]/g)).toBeNull();
