@@ -4,7 +4,9 @@ import type { RetrySpec } from '../harness/clients/retry-schema.js';
 import { choice, command } from '../report/command/command.js';
 import { json } from '../report/command/options.js';
 import { type Printed, print } from '../report/command/print.js';
-import { facts, table } from '../report/command/terminal.js';
+import { facts, terminalAtHand } from '../report/command/terminal.js';
+import { column, type RunColumn, rowName, runTable } from '../report/run-table.js';
+import { blocksText } from '../report/terminal-blocks.js';
 
 type LibraryName = keyof typeof clientLibraries;
 
@@ -37,19 +39,23 @@ function listed(): Printed {
     held,
     client,
   }));
-  const cells = rows.map(({ name, library, held, client }) => [
-    name,
-    String(client.max_attempts ?? 3),
-    waitWords(client),
-    jitterOf(client),
-    adviceWords(client),
-    held === 'run' ? 'the library' : 'documents',
-    library,
-  ]);
-  const heads = ['name', 'attempts', 'waits', 'jitter', 'Retry-After', 'held to', 'library'];
   const below = '`weir client <name>` says more. In a scenario: `clients: [{ like: <name> }]`.';
-  return { answer: { clients: rows }, words: `${table(heads, cells)}\n\n${below}` };
+  return { answer: { clients: rows }, words: `${blocksText([runTable(columns, rows)], terminalAtHand())}\n\n${below}` };
 }
+
+interface ListedClient extends ClientLibrary {
+  readonly name: string;
+}
+
+const columns: readonly RunColumn<ListedClient>[] = [
+  rowName('name', ({ name }) => name),
+  { ...column('attempts', ({ client }) => client.max_attempts ?? 3, String), side: 'left' },
+  column('waits', ({ client }) => waitWords(client)),
+  column('jitter', ({ client }) => jitterOf(client)),
+  column('Retry-After', ({ client }) => adviceWords(client)),
+  column('held to', ({ held }) => (held === 'run' ? 'the library' : 'documents')),
+  column('library', ({ library }) => library),
+];
 
 function waitWords({ backoff = { policy: 'none' } }: RetrySpec): string {
   const { policy, base = '100ms', cap, first } = backoff;

@@ -7,7 +7,7 @@ import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
 import { json } from '../report/command/options.js';
 import { say } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
-import type { NamedRun, Rendered, ReportFormat } from '../report/formats.js';
+import type { NamedRun, Rendered, ReportFormat } from './report-formats.js';
 
 const endings: readonly ReportFormat[] = ['txt', 'json', 'csv', 'xml', 'md', 'html', 'png'];
 
@@ -42,9 +42,9 @@ export const report = command({
 
 async function renderRuns(given: Given): Promise<void> {
   const [{ compareRuns }, { openReportFolder }, { render }, { readRun }] = await Promise.all([
-    import('../report/compare-runs.js'),
+    import('./compare-runs.js'),
     import('../report/folder.js'),
-    import('../report/formats.js'),
+    import('./report-formats.js'),
     import('../report/read-report.js'),
   ]);
   const { baseline, out, tolerance = { share: 0.05, floor: 0 } } = given;

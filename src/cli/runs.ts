@@ -10,8 +10,9 @@ import { say, warn } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
 import { openReportFolder, type ReportFolder, safeName, type WrittenReport } from '../report/folder.js';
 import type { Reported } from '../report/reported.js';
-import { reportText, runsDocument } from '../report/run-document.js';
+import { reportText } from '../report/run-document.js';
 import { documentText } from '../report/terminal-blocks.js';
+import { runsDocument } from './runs-document.js';
 
 export function followRows<Row, Result>(
   rows: Observable<Row>,

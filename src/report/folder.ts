@@ -3,16 +3,20 @@ import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../core/files/make-folder.js';
 import { writing } from '../core/schema/unwritable.js';
+import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { csvLines, ndjsonLines } from '../harness/outcome/timeline-file.js';
 import { chartFile, chartsIn } from './block.js';
 import { drawingIfInstalled } from './chart/drawing.js';
 import { type ChartSpec, chartIds } from './chart-specs/spec.js';
-import { outcomeJson } from './formats.js';
 import { documentsJunit } from './junit.js';
 import { documentMarkdown } from './markdown.js';
 import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
 import { runDocument } from './run-document.js';
+
+export function outcomeJson(outcome: Outcome): string {
+  return `${JSON.stringify(outcome, undefined, 2)}\n`;
+}
 
 interface FolderOptions {
   readonly out?: string;

@@ -1,4 +1,4 @@
-// A run as a document, and several runs as a table with a line for each.
+// A run as a document.
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { answerBlocks } from './answer-blocks.js';
 import {
@@ -109,7 +109,7 @@ function farThreshold({ ...outcome }: Outcome): Block[] {
   return [sentence(`The threshold of ${number(contract.threshold)} is far above the counts.`, { where: 'terminal' })];
 }
 
-function expectationBlocks(outcome: Outcome, title?: string): Block[] {
+export function expectationBlocks(outcome: Outcome, title?: string): Block[] {
   const { expectations, partial } = outcome;
   if (expectations.length === 0) return [];
   const rows = expectations.map((one): CheckRow => {
@@ -329,37 +329,4 @@ function differenceBlocks(outcome: Outcome): Block[] {
       more: 'differences',
     },
   ];
-}
-
-export function runsDocument(outcomes: readonly Outcome[]): ReportDocument {
-  const broken = outcomes.filter(({ verdict }) => verdict !== 'held' && verdict !== 'nothing expected');
-  const words =
-    broken.length > 0
-      ? `${broken.length} of ${counted(outcomes.length, 'run')} did not hold.`
-      : outcomes.every((outcome) => verdictView(outcome).hue === 'good')
-        ? `All of ${counted(outcomes.length, 'run')} held.`
-        : 'Nothing that was expected failed.';
-  const failed = broken.flatMap((outcome) => [
-    sentence(`${outcome.scenario}:`),
-    ...expectationBlocks({ ...outcome, expectations: outcome.expectations.filter(({ held }) => !held) }),
-  ]);
-  const columns = ['requests', 'limited', 'share', 'entries', 'limiting', 'peak', 'expectations'].map(right);
-  const rows = outcomes.map((outcome) => {
-    const { sign, words, hue } = verdictView(outcome);
-    const { scenario, requests, limited, entries, limiting_cycles, cycle_ms, peak_count, expectations } = outcome;
-    const held = expectations.filter((one) => one.held).length;
-    const ofLimiter = [limited, share(limited, requests), entries, duration(limiting_cycles * cycle_ms), peak_count];
-    return [
-      { text: `${sign} ${words}`, hue: hue === 'open' ? undefined : hue },
-      scenario,
-      requests,
-      ...(hasLimiter(outcome) ? ofLimiter : ofLimiter.map(() => '–')),
-      expectations.length === 0 ? '–' : `${held}/${expectations.length}`,
-    ];
-  });
-  return {
-    title: '',
-    sentence: '',
-    blocks: [...failed, { kind: 'table', columns: ['verdict', 'scenario', ...columns], rows }, sentence(words)],
-  };
 }

@@ -1,13 +1,14 @@
 // Every output of a report against a file that was looked at: `npx vitest run test/report/golden.test.ts -u` writes them anew.
 import { describe, expect, it } from 'vitest';
+import { type ReportFormat, render, reportFormats } from '../../src/cli/report-formats.js';
+import { runsDocument } from '../../src/cli/runs-document.js';
 import { sha256Hex } from '../../src/core/schema/canonical.js';
 import { csvLines, ndjsonLines } from '../../src/harness/outcome/timeline-file.js';
 import { chartFile } from '../../src/report/block.js';
 import { chartsOf } from '../../src/report/chart/charts.js';
-import { type ReportFormat, render, reportFormats } from '../../src/report/formats.js';
 import { documentMarkdown } from '../../src/report/markdown.js';
 import type { Reported } from '../../src/report/reported.js';
-import { reportText, runDocument, runsDocument } from '../../src/report/run-document.js';
+import { reportText, runDocument } from '../../src/report/run-document.js';
 import { documentText, plainTerminal } from '../../src/report/terminal-blocks.js';
 import { chartText } from './chart-text.js';
 import { devicesRun, emptyRun, fleetRun, hostile, liveRun, replicatedRun, sampleRun, shortRun } from './sample.js';

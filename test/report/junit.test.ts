@@ -1,6 +1,6 @@
 // JUnit XML has no standard. What Weir promises is the part that the well-known readers agree on, stated here as a table.
 import { describe, expect, it } from 'vitest';
-import { comparedRuns, compareRuns } from '../../src/report/compare-runs.js';
+import { comparedRuns, compareRuns } from '../../src/cli/compare-runs.js';
 import { documentsJunit } from '../../src/report/junit.js';
 import type { Reported } from '../../src/report/reported.js';
 import { runDocument } from '../../src/report/run-document.js';

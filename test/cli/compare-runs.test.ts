@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { compareRuns } from '../../src/cli/compare-runs.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
-import { compareRuns } from '../../src/report/compare-runs.js';
-import { sampleRun } from './sample.js';
+import { sampleRun } from '../report/sample.js';
 
 const { outcome } = sampleRun();
 const named = (name: string, more: Partial<Outcome>) => ({ name, outcome: { ...outcome, ...more } });

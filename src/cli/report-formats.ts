@@ -1,11 +1,18 @@
 // Output formats of runs, by the end of a file name: a single run as its report, several runs as their comparison.
 import { Failure } from '../core/schema/failure.js';
-import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { csvLines } from '../harness/outcome/timeline-file.js';
-import { chartsOf } from './chart/charts.js';
-import { drawing } from './chart/drawing.js';
-import { runsChart } from './chart/window-count.js';
-import type { ChartSpec } from './chart-specs/spec.js';
+import { chartsOf } from '../report/chart/charts.js';
+import { drawing } from '../report/chart/drawing.js';
+import { runsChart } from '../report/chart/window-count.js';
+import type { ChartSpec } from '../report/chart-specs/spec.js';
+import { outcomeJson } from '../report/folder.js';
+import { documentsJunit } from '../report/junit.js';
+import { documentMarkdown } from '../report/markdown.js';
+import { documentPage, pageHtml } from '../report/page/page.js';
+import type { Reported } from '../report/reported.js';
+import { runDocument } from '../report/run-document.js';
+import { documentText } from '../report/terminal-blocks.js';
+import type { Terminal } from '../report/terminal-text.js';
 import {
   comparedRuns,
   compareRuns,
@@ -15,17 +22,6 @@ import {
   type RunComparison,
   type Tolerance,
 } from './compare-runs.js';
-import { documentsJunit } from './junit.js';
-import { documentMarkdown } from './markdown.js';
-import { documentPage, pageHtml } from './page/page.js';
-import type { Reported } from './reported.js';
-import { runDocument } from './run-document.js';
-import { documentText } from './terminal-blocks.js';
-import type { Terminal } from './terminal-text.js';
-
-export function outcomeJson(outcome: Outcome): string {
-  return `${JSON.stringify(outcome, undefined, 2)}\n`;
-}
 
 export interface NamedRun {
   readonly name: string;

@@ -1,11 +1,11 @@
 // Compares runs: the figures of each, and which are worse than the baseline beyond the tolerance; as document, CSV or JSON.
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
-import { csvField } from '../harness/outcome/timeline-file.js';
-import { type Block, type CheckRow, type ReportDocument, right, type TableCell } from './block.js';
-import type { ChartSpec } from './chart-specs/spec.js';
-import { type Figure, type FigureUnit, figures, figureText } from './figures.js';
-import { shownName } from './terminal-text.js';
-import { counted, number, type VerdictMark, verdictView } from './words.js';
+import { type Block, type CheckRow, type ReportDocument, right, type Table, type TableCell } from '../report/block.js';
+import type { ChartSpec } from '../report/chart-specs/spec.js';
+import { type Figure, type FigureUnit, figures, figureText } from '../report/figures.js';
+import { column, type RunColumn, runTableCsv } from '../report/run-table.js';
+import { shownName } from '../report/terminal-text.js';
+import { counted, number, type VerdictMark, verdictView } from '../report/words.js';
 
 interface NamedOutcome {
   readonly name: string;
@@ -120,7 +120,7 @@ export function comparisonDocument(comparison: RunComparison, chart?: ChartSpec)
         : { sign: '✔', words: 'not worse', hue: 'good' };
   // The baseline comes first, so that each part of a split table repeats it.
   const order = runs.map((_, index) => index).sort((a, b) => Number(b === baseline) - Number(a === baseline));
-  const table: Block = {
+  const table: Table = {
     kind: 'table',
     title: 'Figures',
     keep: baseline === undefined ? 1 : 2,
@@ -215,20 +215,24 @@ export function comparisonJson({ runs, baseline, tolerance, rows, worse }: RunCo
   return `${JSON.stringify(shown, undefined, 2)}\n`;
 }
 
-/** One line per figure and run (RFC 4180, with LF). */
+interface ComparedCell extends ComparedFigure, Pick<ComparedRow, 'name' | 'unit'> {
+  readonly run: string;
+}
+
+const cellColumns: readonly RunColumn<ComparedCell>[] = [
+  column('figure', ({ name }) => name),
+  column('unit', ({ unit }) => unit),
+  column('run', ({ run }) => run),
+  column('value', ({ value }) => value),
+  column('delta', ({ change }) => change?.delta),
+  column('share', ({ change }) => change?.share),
+  column('verdict', ({ change }) => change?.verdict),
+];
+
+/** A line for each figure of each run. */
 export function comparisonCsv({ runs, rows }: RunComparison): string {
-  const lines = rows.flatMap(({ name, unit, cells }) =>
-    cells.map(({ value, change }, index) =>
-      [
-        name,
-        unit,
-        csvField(runs[index]!.name),
-        value ?? '',
-        change?.delta ?? '',
-        change?.share ?? '',
-        change?.verdict ?? '',
-      ].join(','),
-    ),
+  const cells = rows.flatMap(({ name, unit, cells }) =>
+    cells.map((cell, index): ComparedCell => ({ name, unit, run: runs[index]!.name, ...cell })),
   );
-  return `${['figure,unit,run,value,delta,share,verdict', ...lines].join('\n')}\n`;
+  return runTableCsv(cellColumns, cells);
 }
