@@ -33,9 +33,10 @@ export interface Bound<Limit> {
 const MIB = 1 << 20;
 
 const WAIT = 'Wait as long as Retry-After says; GET /api/limits lists the bounds.';
-const DELETE = { code: 'limit_reached', fix: 'Delete what you do not need, or ask another node.' } as const;
+const KEPT = { code: 'limit_reached', fix: 'Delete what you do not need, or ask another node.' } as const;
 const BUSY = { code: 'node_overloaded', fix: 'Try again later, or send fewer at a time.' } as const;
 const STAYS = 'Nothing was counted or changed.';
+const NO_MACHINE = 'No machine was created.';
 const NO_CONTRACT = 'No contract was created.';
 const NO_STREAM = 'The stream was not opened.';
 
@@ -43,25 +44,25 @@ const NO_STREAM = 'The stream was not opened.';
 export const RATES = {
   mint: { limit: per(10, 60, 1_000), of: 'free keys', what: 'No key was minted.', fix: WAIT },
   sessions: { limit: per(30, 3_600, 3_000), of: 'sessions', what: 'No session was opened.', fix: WAIT },
-  newMachines: { limit: per(1_000, 3_600, 10_000), of: 'new machines', what: 'No machine was created.', fix: WAIT },
+  newMachines: { limit: per(1_000, 3_600, 10_000), of: 'new machines', what: NO_MACHINE, fix: WAIT },
   definitionKib: { limit: per(2_048, 60, 16_384), of: 'KiB of definitions to check', what: 'The definition was not checked.', fix: WAIT },
 } as const satisfies Readonly<Record<string, Bound<RateLimit>>>;
 
 // biome-ignore format: one bound a line
 export const ROOMS = {
-  machines: { limit: room(1_000, 100_000), of: 'machines', what: 'No machine was created.', ...DELETE },
+  machines: { limit: room(1_000, 100_000), of: 'machines', what: NO_MACHINE, ...KEPT, fix: 'Put further contracts on the machines you have.' },
   /** Whose records are still kept. */
-  deletedMachines: { limit: room(1_000, 100_000), of: 'deleted machines whose records are kept', what: 'No machine was created.', ...DELETE },
-  contracts: { limit: room(10_000, 100_000), of: 'contracts', what: NO_CONTRACT, ...DELETE },
+  deletedMachines: { limit: room(1_000, 100_000), of: 'deleted machines whose records are kept', what: NO_MACHINE, ...KEPT },
+  contracts: { limit: room(10_000, 100_000), of: 'contracts', what: NO_CONTRACT, ...KEPT, fix: 'Let several clients share one.' },
   /** 8 bytes each while the contract exists, written in every cycle in which they change. */
-  windowCycles: { limit: room(2_000_000, 50_000_000), of: "cycles of its contracts' windows", what: NO_CONTRACT, ...DELETE },
+  windowCycles: { limit: room(2_000_000, 50_000_000), of: "cycles of its contracts' windows", what: NO_CONTRACT, ...KEPT, fix: 'Choose shorter windows.' },
   /** Of 8 bytes, in the worst case: all keys count in every cycle and have the longest names. */
-  keyCells: { limit: room(128_000_000, 1_024_000_000), of: 'cells for keys', what: NO_CONTRACT, ...DELETE },
+  keyCells: { limit: room(128_000_000, 1_024_000_000), of: 'cells for keys', what: NO_CONTRACT, ...KEPT, fix: 'Choose fewer max_keys or shorter windows.' },
   /** Equal texts of an owner count once. */
-  definitionBytes: { limit: room(8 * MIB, 256 * MIB), of: 'bytes of definitions', what: NO_CONTRACT, ...DELETE },
+  definitionBytes: { limit: room(8 * MIB, 256 * MIB), of: 'bytes of definitions', what: NO_CONTRACT, ...KEPT, fix: 'Let contracts share a definition.' },
   /** At the bound of either the owner's machines only take deletions: see ownership.ts. */
-  rows: { limit: room(10_000_000, 100_000_000), of: 'rows', what: STAYS, ...DELETE },
-  recordKib: { limit: room(8 << 20, 64 << 20), of: 'KiB of rows', what: STAYS, ...DELETE },
+  rows: { limit: room(10_000_000, 100_000_000), of: 'rows', what: STAYS, ...KEPT },
+  recordKib: { limit: room(8 << 20, 64 << 20), of: 'KiB of rows', what: STAYS, ...KEPT },
   /** Kept under idempotency keys, until the windows that counted them have passed. */
   answersKib: { limit: room(16 << 10, 256 << 10), of: 'KiB of kept answers', what: STAYS, fix: 'Send fewer requests with more events each, or wait a window.' },
   sockets: { limit: room(1_024, 10_000), of: 'connections', what: 'The connection was cut.', ...BUSY },

@@ -1,8 +1,5 @@
-// What owners use on the node, and how much they may have. Owners whose keys were minted for one network of addresses share a part of
-// what all others leave; an owner may take what is free in it. So neither a few keys nor a few addresses take all.
-//
-//   node     |others ■■■■■■■■■■|them ■■■□□□|                  |      an owner with as many as the 3 that are free in the pool gets no more
-//                               └── 1/8 ──┘                          more than 1/8 if the bounds of two owners would not fit
+// What owners use on the node of the rooms of limits.ts, by what changes on its host. An owner may have as much as is free, and no more than
+// its bound.
 import { type Plan, windowCycles } from '../core/limiter/plan.js';
 import { type AuditRow, bytesOfRow } from '../core/record/row.js';
 import { Failure } from '../core/schema/failure.js';
@@ -27,10 +24,13 @@ type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
 export type Used = Readonly<Record<(typeof NAMES)[number], number>>;
 
+type Asked = readonly (readonly [name: keyof QuotaAmounts, more: number])[];
+
 export interface QuotaRequest {
   readonly owner: string;
-  readonly what: string;
-  readonly asked: readonly (readonly [name: keyof QuotaAmounts, more: number, fix: string])[];
+  /** Default: by the table of limits.ts. */
+  readonly what?: string;
+  readonly asked: Asked;
   readonly plan?: Plan;
 }
 
@@ -133,14 +133,20 @@ export class Usage {
   }
 
   refuse(wanted: QuotaRequest): void {
-    const free = Object.fromEntries(wanted.asked.map(([name]) => [name, this.freeIn(wanted.owner, name)]));
-    const most = Object.fromEntries(QUOTAS.map((name) => [name, this.#room(name).most.perOwner])) as QuotaAmounts;
-    const refusal = refusalBeyond(most, 'node', wanted, this.of(wanted.owner), free);
+    const { owner } = wanted;
+    const most = amountsBy((name) => this.#room(name).most.perOwner);
+    const refusal = refusalBeyond(
+      'node',
+      wanted,
+      most,
+      this.of(owner),
+      amountsBy((name) => this.freeIn(owner, name)),
+    );
     if (refusal !== undefined) {
       this.#bounds.countRefused(refusal.name);
       throw refusal.failure;
     }
-    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseFurther(wanted.owner, 'deletedMachines');
+    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseFurther(owner, 'deletedMachines');
   }
 
   /** @throws Failure by the table of limits.ts if there is no room for a further one */
@@ -177,31 +183,23 @@ export class Usage {
   }
 
   ofContract(owner: string, plan: Plan, maxKeys: number | undefined): QuotaRequest {
-    const most = cellsOfKeys(plan, 1);
+    const { windowCycles, keyCells } = sizeOf([plan], maxKeys);
     return {
-      ...{ owner, plan, what: 'No contract was created.' },
-      asked: [
-        ['contracts', 1, 'Let several clients share one.'],
-        ['windowCycles', windowCycles(plan), 'Choose shorter windows, or let several clients share a contract.'],
-        [
-          'keyCells',
-          cellsOf(plan, maxKeys),
-          `Choose fewer max_keys or a shorter window: a key takes up to ${most} cells.`,
-        ],
-        ['definitionBytes', this.#bytesOf(plan), 'Let several contracts share a definition.'],
-      ],
+      owner,
+      plan,
+      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: this.#bytesOf(plan) }) as Asked,
     };
   }
 
   ofChange(owner: string, { plans, image }: Sized, after: readonly Plan[]): QuotaRequest {
     const [was, is] = [plans, after].map((all) => sizeOf(all, image.keyed?.maxKeys)) as [Size, Size];
-    const bytes = after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0);
-    const asked: QuotaRequest['asked'] = [
-      ['windowCycles', is.windowCycles - was.windowCycles, 'Choose shorter windows.'],
-      ['keyCells', is.keyCells - was.keyCells, 'Choose a shorter window, or deploy a contract with fewer max_keys.'],
-      ['definitionBytes', bytes, 'Let several contracts share a definition.'],
-    ];
-    return { owner, what: 'The contract was not changed.', asked: asked.filter(([, more]) => more > 0) };
+    const more = {
+      windowCycles: is.windowCycles - was.windowCycles,
+      keyCells: is.keyCells - was.keyCells,
+      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0),
+    };
+    const asked = Object.entries(more) as Asked;
+    return { owner, what: 'The contract was not changed.', asked: asked.filter(([, amount]) => amount > 0) };
   }
 
   #countMachine({ slug, image, deletedMs }: Machine, by: 1 | -1): void {
@@ -255,11 +253,10 @@ type Size = Pick<QuotaAmounts, 'windowCycles' | 'keyCells'>;
 
 function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   const sum = (sizeOfOne: (plan: Plan) => number) => plans.reduce((all, plan) => all + sizeOfOne(plan), 0);
-  return { windowCycles: sum(windowCycles), keyCells: sum((plan) => cellsOf(plan, maxKeys)) };
-}
-
-function cellsOf(plan: Plan, maxKeys: number | undefined): number {
-  return maxKeys === undefined ? 0 : cellsOfKeys(plan, maxKeys);
+  return {
+    windowCycles: sum(windowCycles),
+    keyCells: maxKeys === undefined ? 0 : sum((plan) => cellsOfKeys(plan, maxKeys)),
+  };
 }
 
 export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: QuotaAmounts) {
@@ -267,36 +264,35 @@ export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: 
 }
 
 export function ofMachine(owner: string): QuotaRequest {
-  return {
-    ...{ owner, what: 'No machine was created.' },
-    asked: [['machines', 1, 'Put further contracts on the machines you have.']],
-  };
+  return { owner, asked: [['machines', 1]] };
 }
 
 /** @param most of an owner @param free what others leave for the owner @returns undefined if there is room */
 export function refusalBeyond(
-  mostOf: QuotaAmounts,
   place: 'node' | 'network',
   { what, asked }: QuotaRequest,
+  most: QuotaAmounts,
   used: QuotaAmounts,
-  free: Partial<QuotaAmounts>,
+  free: QuotaAmounts,
 ): { readonly name: RoomName; readonly failure: Failure } | undefined {
-  for (const [name, more, fix] of asked) {
-    const perOwner = mostOf[name];
-    const { of } = ROOMS[name];
-    const failed = (why: string, fix: string) => ({ name, failure: new Failure('limit_reached', { what, why, fix }) });
-    if (used[name] + more > perOwner) {
-      const so = more === 1 ? '' : `, and with this one it would be ${used[name] + more}`;
-      return failed(`An owner has up to ${perOwner} ${of} on this ${place}${so}.`, fix);
-    }
-    const most = Math.max(0, Math.floor(free[name] ?? 0));
-    if (used[name] + more > most)
-      return failed(
-        `An owner has no more ${of} than are still free on the ${place}, or for their network of addresses: ${most}.`,
-        `Delete what you do not need, or ask another ${place}.`,
-      );
+  for (const [name, more] of asked) {
+    const row = ROOMS[name];
+    const all = used[name] + more;
+    const left = Math.max(0, Math.floor(free[name]));
+    if (all <= Math.min(most[name], left)) continue;
+    const isOwn = all > most[name];
+    const so = more === 1 ? '' : `, and with this one it would be ${all}`;
+    const why = isOwn
+      ? `An owner has up to ${most[name]} ${row.of} on this ${place}${so}.`
+      : `An owner has no more ${row.of} than are still free on the ${place}, or for their network of addresses: ${left}.`;
+    const fix = isOwn ? row.fix : `Delete what you do not need, or ask another ${place}.`;
+    return { name, failure: new Failure('limit_reached', { what: what ?? row.what, why, fix }) };
   }
   return undefined;
+}
+
+export function amountsBy(of: (name: keyof QuotaAmounts) => number): QuotaAmounts {
+  return Object.fromEntries(QUOTAS.map((name) => [name, of(name)])) as unknown as QuotaAmounts;
 }
 
 export function usedBy(of: (name: keyof Used) => number): Used {

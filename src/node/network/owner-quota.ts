@@ -2,7 +2,7 @@
 import { digestOf } from '../../core/schema/canonical.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { Limits } from '../limits.js';
-import { QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
+import { amountsBy, QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -133,13 +133,13 @@ export class OwnerQuota {
 
   /** Nodes that share a Redis keep no share for a network of addresses. */
   #refusal(wanted: QuotaRequest, used: QuotaAmounts, all: QuotaAmounts): Failure | undefined {
-    const most = usedIn(QUOTAS.map((name) => this.#limits[name].perOwner));
-    const free = usedIn(QUOTAS.map((name) => this.#limits[name].onNode - all[name]));
-    return refusalBeyond(most, 'network', wanted, used, free)?.failure;
+    const most = amountsBy((name) => this.#limits[name].perOwner);
+    const free = amountsBy((name) => this.#limits[name].onNode - all[name]);
+    return refusalBeyond('network', wanted, most, used, free)?.failure;
   }
 
   #claimOf({ owner, asked, plan }: QuotaRequest, item: string, until: string): string[] {
-    const more = new Map(asked.map(([name, amount]) => [name, amount]));
+    const more = new Map(asked);
     const amounts = QUOTAS.flatMap((name) => {
       const { perOwner, onNode } = this.#limits[name];
       return more.has(name) ? [more.get(name)!, perOwner, onNode] : [0, UNBOUNDED, UNBOUNDED];
@@ -153,5 +153,5 @@ export class OwnerQuota {
 }
 
 function usedIn(numbers: Numbers): QuotaAmounts {
-  return Object.fromEntries(QUOTAS.map((name, index) => [name, numbers[index] ?? 0])) as unknown as QuotaAmounts;
+  return amountsBy((name) => numbers[QUOTAS.indexOf(name)] ?? 0);
 }

@@ -102,7 +102,7 @@ function refuseLongAnswer({ contracts }: Machine, values: readonly unknown[]): v
   if (values.length === 1 || decisions <= MOST_DECISIONS) return;
   throw new Failure('invalid_input', {
     what: 'Nothing was counted.',
-    why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}; one over a long window counts as several.`,
+    why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,
     fix: 'Send fewer events at a time, or name one contract in `contract_id`.',
   });
 }
