@@ -2,10 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeFolder } from '../core/files/make-folder.js';
-import { chartsIn, type ReportDocument, shownIn } from './block.js';
-import { place, safeName, writeCharts } from './folder.js';
-import { documentsJunit } from './junit.js';
-import { documentMarkdown } from './markdown.js';
+import type { ReportDocument } from './block.js';
+import { place, safeName, writeDocument } from './folder.js';
 import { documentPage } from './page/page.js';
 
 interface AnswerFolder {
@@ -17,7 +15,7 @@ interface AnswerFiles {
   readonly answer: object;
   readonly csv?: string | undefined;
   readonly document: ReportDocument;
-  readonly pageOf?: ((files: readonly string[]) => string) | undefined;
+  readonly pageOf?: (files: readonly string[]) => string;
 }
 
 /** Fails on an invalid path before the log is read. @throws Failure `unwritable_folder` */
@@ -34,26 +32,13 @@ export async function openAnswerFolder(
   return { path, kind };
 }
 
-export function writeAnswer({ path, kind }: AnswerFolder, { answer, csv, ...files }: AnswerFiles): Promise<string> {
+/** Returns the path of the page. */
+export function writeAnswer({ path, kind }: AnswerFolder, files: AnswerFiles): Promise<string> {
+  const { answer, csv, document, pageOf = (names) => documentPage(document, { files: names }) } = files;
   return place(path, async () => {
     await writeFile(join(path, `${kind}.json`), `${JSON.stringify(answer)}\n`);
     if (csv !== undefined) await writeFile(join(path, `${kind}.csv`), csv);
-    return writeDocument(path, files, [`${kind}.json`, ...(csv === undefined ? [] : [`${kind}.csv`])]);
+    const names = [`${kind}.json`, ...(csv === undefined ? [] : [`${kind}.csv`])];
+    return join(path, (await writeDocument(path, document, names, pageOf)).page);
   });
-}
-
-/** @param beside names of files that are there already. Returns the path of the page */
-async function writeDocument(
-  path: string,
-  { document, pageOf = (files) => documentPage(document, { files }) }: Omit<AnswerFiles, 'answer' | 'csv'>,
-  beside: readonly string[],
-): Promise<string> {
-  const charts = await writeCharts(path, chartsIn(document));
-  await writeFile(join(path, 'summary.md'), documentMarkdown(document, charts));
-  const isChecked = shownIn(document.blocks, 'junit').some(({ kind }) => kind === 'checks');
-  if (isChecked) await writeFile(join(path, 'junit.xml'), documentsJunit([document]));
-  const page = join(path, 'index.html');
-  const files = [...beside, 'summary.md', ...(isChecked ? ['junit.xml'] : []), ...charts];
-  await writeFile(page, pageOf(files));
-  return page;
 }

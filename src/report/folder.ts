@@ -5,7 +5,7 @@ import { makeFolder } from '../core/files/make-folder.js';
 import { writing } from '../core/schema/unwritable.js';
 import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { csvLines, ndjsonLines } from '../harness/outcome/timeline-file.js';
-import { chartFile, chartsIn } from './block.js';
+import { chartFile, chartsIn, type ReportDocument, shownIn } from './block.js';
 import { drawingIfInstalled } from './chart/drawing.js';
 import { type ChartSpec, chartIds } from './chart-specs/spec.js';
 import { documentsJunit } from './junit.js';
@@ -104,20 +104,39 @@ async function write(path: string, reported: Reported, written: readonly string[
   await put('timeline.csv', chunksOf(csvLines(rows)));
   if (predicted !== undefined) await put('predicted.ndjson', chunksOf(ndjsonLines(predicted)));
   if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
-  await put('junit.xml', documentsJunit([runDocument(reported, 'junit')]));
+  const beside = files.map((file) => file.slice(path.length + 1));
   const document = runDocument(reported, 'documents');
-  const pictures = await writeCharts(path, chartsIn(document));
-  files.push(...pictures.map((name) => join(path, name)));
-  await put('summary.md', documentMarkdown(document, pictures));
+  const { page, names } = await writeDocument(path, document, beside, (all) => pageHtml(reported, all));
+  files.push(...names.map((name) => join(path, name)));
   // Files of an earlier run that this run lacks would be mistaken for its own.
   const stale = notInEveryReport.map((name) => join(path, name)).filter((file) => !files.includes(file));
   for (const file of stale) await rm(file, { force: true });
-  const beside = files.filter((file) => !file.endsWith('.png')).map((file) => file.slice(path.length + 1));
-  await put('index.html', pageHtml(reported, beside));
-  return { page: join(path, 'index.html'), files };
+  return { page: join(path, page), files };
 }
 
-export async function writeCharts(path: string, specs: readonly ChartSpec[]): Promise<string[]> {
+/**
+ * What every report has: pictures, JUnit if something is checked, Markdown, and a page with links to all of them.
+ * @param beside names of files that are there already
+ */
+export async function writeDocument(
+  path: string,
+  document: ReportDocument,
+  beside: readonly string[],
+  pageOf: (files: readonly string[]) => string,
+): Promise<{ readonly page: string; readonly names: readonly string[] }> {
+  const pictures = await writeCharts(path, chartsIn(document));
+  const checks = shownIn(document.blocks, 'junit').some(({ kind }) => kind === 'checks');
+  const texts = {
+    ...(checks && { 'junit.xml': documentsJunit([document]) }),
+    'summary.md': documentMarkdown(document, pictures),
+  };
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(path, name), text);
+  const page = 'index.html';
+  await writeFile(join(path, page), pageOf([...beside, ...Object.keys(texts)]));
+  return { page, names: [...pictures, ...Object.keys(texts), page] };
+}
+
+async function writeCharts(path: string, specs: readonly ChartSpec[]): Promise<string[]> {
   const canvas = await drawingIfInstalled();
   if (canvas === undefined || specs.length === 0) return [];
   makeFolder(join(path, 'charts'));

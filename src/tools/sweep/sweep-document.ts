@@ -10,7 +10,7 @@ import { type Axis, type Json, valueName } from '../../harness/scenario/grid.js'
 import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
 import { drawingIfInstalled } from '../../report/chart/drawing.js';
 import { figureTitle, figures as known } from '../../report/figures.js';
-import { documentMarkdown } from '../../report/markdown.js';
+import { writeDocument } from '../../report/folder.js';
 import { html } from '../../report/page/html.js';
 import { documentPage } from '../../report/page/page.js';
 import { column, type Interval, intervalWords, type RunColumn, rowName, runTable } from '../../report/run-table.js';
@@ -238,11 +238,10 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
       await canvas!.panelsPng(figureTitle(name), panels, 'light'),
     );
   }
-  const page = join(folder, 'index.html');
   const { document, files } = report;
-  writeFileSync(page, documentPage(document, { files, before: choice, data: { sweep: data }, script: 'sweep.js' }));
-  writeFileSync(join(folder, 'summary.md'), documentMarkdown(document));
-  return resolve(page);
+  const pageOf = (all: readonly string[]) =>
+    documentPage(document, { files: all, before: choice, data: { sweep: data }, script: 'sweep.js' });
+  return resolve(folder, (await writeDocument(folder, document, files, pageOf)).page);
 }
 
 function sweepData({ plan, rows, figures, border }: Swept): SweepData {

@@ -66,7 +66,7 @@ export class RunFolder {
 
   get names(): readonly string[] {
     const kind = this.#kind;
-    return [`${kind}.csv`, `${kind}.ndjson`, 'runs.csv', 'runs.ndjson', `${kind}.json`, 'summary.md'];
+    return [`${kind}.csv`, `${kind}.ndjson`, 'runs.csv', 'runs.ndjson', `${kind}.json`];
   }
 
   /** Writes the rows, and the runs in order. Returns the digest. @param cells by their numbers in the runs */
