@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { lastValueFrom, toArray } from 'rxjs';
+import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { AuditRow } from '../src/core/record/row.js';
 import type { CycleRow } from '../src/harness/outcome/cycle-row.js';
 
 const root = resolve(import.meta.dirname, '..');
@@ -51,22 +52,43 @@ async function built(name: string, mutation?: Mutation) {
   return await import(pathToFileURL(outfile).href);
 }
 
-/** What burst.yaml gives in virtual time, and its burst in a replay, in the model of a load, and on the contract of a node. */
+/** What burst.yaml gives in virtual time, and its burst in a replay, in the model of a load, and on a node. */
 async function seenOf(weir: Awaited<ReturnType<typeof built>>) {
   const scenario = await weir.loadScenario(join(root, 'scenarios/burst.yaml'));
   const { outcome } = await weir.simulate(scenario);
+  const simulated = eventsOf(await rowsOf(weir.simulate$(scenario)));
   const plan = weir.planContract(weir.rateLimiter());
   const arrived = Array.from({ length: 120 }, () => ({ cycle: 0, contract: 0 }));
   const model = await weir.modelOf(arrived, { names: ['all'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 70 });
+  const { admitted, state, published } = seenOnNode(weir);
+  const rows = await rowsOf(weir.replay$([{ at: 0, n: 120 }], weir.rateLimiter()));
+  const replayed = rows.flatMap(({ cycle, transitions }) => transitions.map(({ to }) => `${to} ${cycle}`));
+  const modelled = model.events[0].map(({ event }: { event: string }) => event);
+  return {
+    ...{ digest: outcome.digest as string, replayed, model: model.transitions, node: [admitted, state] },
+    events: { simulated, replayed: eventsOf(rows), modelled, published },
+  };
+}
+
+async function rowsOf(run: Observable<CycleRow>): Promise<CycleRow[]> {
+  return lastValueFrom(run.pipe(toArray()), { defaultValue: [] });
+}
+
+function eventsOf(rows: readonly CycleRow[]): string[] {
+  return rows.flatMap(({ transitions }) => transitions.flatMap(({ emitted }) => emitted));
+}
+
+/** A contract of a node, then a key of another one. */
+function seenOnNode(weir: Awaited<ReturnType<typeof built>>) {
   const host = new weir.Host({ clock: new weir.VirtualClock(0, 777), store: new weir.MemoryStore() });
-  host.createMachine({ slug: 'm' });
+  const published: string[] = [];
+  host.hostEvents.subscribe(({ row }: { row: AuditRow }) => published.push(...row.emitted));
+  for (const slug of ['m', 'k']) host.createMachine({ slug });
   const contract = host.createContract('m', weir.rateLimiter());
   const admitted = [contract.decide(120, 0), contract.decide(1, 59), contract.decide(1, 60)];
-  const rows = (await lastValueFrom(
-    weir.replay$([{ at: 0, n: 120 }], weir.rateLimiter()).pipe(toArray()),
-  )) as CycleRow[];
-  const replayed = rows.flatMap(({ cycle, transitions }) => transitions.map(({ to }) => `${to} ${cycle}`));
-  return { digest: outcome.digest as string, replayed, model: model.transitions, node: [admitted, contract.state] };
+  const byKey = { maxKeys: 9, idleCycles: 9, overflow: 'refuse' };
+  host.createContract('k', weir.rateLimiter(), undefined, byKey).decide(120, 0, 0, 'ann');
+  return { admitted, state: contract.state, published };
 }
 
 const plain = await seenOf(await built('plain'));
@@ -77,11 +99,13 @@ it('without a mutation all four are limited and restored', () => {
     2,
     [[100, 0, 1], 'allowing'],
   ]);
+  const both = ['rate_limited', 'rate_restored'];
+  expect(plain.events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });
 });
 
 describe('XState moves every contract', () => {
   it('a machine whose guard is inverted changes a simulation, a replay, the model of a load and a node', async () => {
-    const from = 'has(integerSetOf(params), event.counts[params.aggregate]!)';
+    const from = 'countIn(params, event)';
     const inverted = await built('guard', { file: 'core/limiter/contract-machine.ts', from, to: `!${from}` });
     const seen = await seenOf(inverted);
     expect([seen.digest === plain.digest, seen.replayed, seen.model[0].length, seen.node]).toEqual([
@@ -103,6 +127,15 @@ describe('XState moves every contract', () => {
     expect(digest).not.toBe(plain.digest);
     expect(replayed).toEqual(['limiting 0', 'allowing 61']);
     expect([model[0][1].cycle, node]).toEqual([plain.model[0][1].cycle + 1, [[100, 0, 0], 'limiting']]);
+  });
+
+  it('what a machine emits is what is published: by a simulation, a replay, the model of a load, and a node, of keys too', async () => {
+    const from = 'return { type, cycle: event.cycle';
+    const to = "return { type: type + '_by_xstate', cycle: event.cycle";
+    const renamed = await built('emit', { file: 'core/limiter/guards.ts', from, to });
+    const { events } = await seenOf(renamed);
+    const both = ['rate_limited_by_xstate', 'rate_restored_by_xstate'];
+    expect(events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });
   });
 
   it('a plain run starts an actor for each contract that moves, and for each client', async () => {
@@ -131,7 +164,7 @@ it('RxJS drives the cycles: without a tick no request is decided, in a simulatio
   const from = 'subscriber.next({ cycle, missed });';
   const silent = await built('ticks', { file: 'core/time/cycles.ts', from, to: '' });
   const scenario = await silent.loadScenario(join(root, 'scenarios/burst.yaml'));
-  const rows = (await lastValueFrom(silent.simulate$(scenario).pipe(toArray()))) as CycleRow[];
+  const rows = await rowsOf(silent.simulate$(scenario));
   expect(rows.filter(({ totals }) => totals.requests > 0)).toEqual([]);
   const { replayed, model } = await seenOf(silent);
   expect([replayed, model]).toEqual([[], [[]]]);

@@ -6,7 +6,7 @@
 //   limiting    fires        [ band ...          leaves at count <= 100
 import { findOperator } from '../operator/registry.js';
 import { complement, has, type IntegerSet, rangeAround, union } from './expression/integer-set.js';
-import { integerSetOf } from './guards.js';
+import type { CountIn } from './guards.js';
 import type { MachineConfig } from './machine-config.js';
 import type { Aggregate, CompiledMachine, CompiledState, CompiledTransition, Steps } from './plan.js';
 
@@ -48,6 +48,10 @@ export function* compile(config: MachineConfig): Steps<CompiledMachine> {
     kinds: kindsOf(aggregates),
     thresholds: aggregates.map((_, index) => admittedAtFirst(states, initial, index)),
   };
+}
+
+function integerSetOf({ ranges }: CountIn): IntegerSet {
+  return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
 }
 
 function aggregatesOf({ states }: MachineConfig): Aggregate[] {

@@ -5,11 +5,20 @@
 //     └──────────────────────────────────────── its snapshot, written back ─────────────────────────────────────────┘
 //
 // The record is the persisted snapshot: an actor starts from it with the first move, and may be dropped after any. The records of keys,
-// of which many move once, are moved by one actor of their plan.
-import { type Actor, type ActorLogic, createActor, type Snapshot, type SnapshotFrom } from 'xstate';
+// of which many move once, are moved by the same logic without actors of their own.
+import { type Actor, createActor, type SnapshotFrom } from 'xstate';
 import { ActorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
-import type { ContractEvent, Fire, Held } from './guards.js';
+import {
+  backOff,
+  type ContractEmitted,
+  type ContractEvent,
+  type Emit,
+  emitted,
+  type Fire,
+  type Held,
+  hold,
+} from './guards.js';
 import type { CompiledTransition, Plan } from './plan.js';
 
 /** What a contract keeps of its actor: the value and the context of the snapshot. */
@@ -20,12 +29,28 @@ export interface ContractRecord extends Held {
   refusals: number;
 }
 
+type ContractSnapshot = SnapshotFrom<ContractMachine>;
+
+interface Step {
+  readonly snapshot: ContractSnapshot;
+  /** Index into the transitions of the plan; undefined for a refusal. */
+  readonly fires: number | undefined;
+  readonly emitted: readonly ContractEmitted[];
+}
+
+/** What the machine would do with an event. Nothing has moved yet. */
+export interface DueMove {
+  readonly transition: CompiledTransition;
+  readonly emitted: readonly ContractEmitted[];
+}
+
 export class ContractActor {
   readonly #record: ContractRecord;
   readonly #plan: Plan;
   readonly #name: string;
   readonly #actors: ContractActors | undefined;
   #actor: Actor<ContractMachine> | undefined;
+  #snapshot: ContractSnapshot | undefined;
 
   /** @param actors undefined for a short life, as that of a key: without an actor of its own */
   constructor(plan: Plan, record: ContractRecord, actors?: ContractActors, name = plan.definition.name) {
@@ -33,20 +58,19 @@ export class ContractActor {
     this.#record = record;
     this.#actors = actors;
     this.#name = name;
-    if (actors?.system !== undefined) this.#started();
+    if (actors?.system !== undefined) this.#started(actors);
   }
 
-  /** The transition that the guards of the machine let an event take. Nothing moves. */
-  due(event: ContractEvent): CompiledTransition | undefined {
-    const machine = this.#actor?.logic ?? machineOfPlan(this.#plan);
-    const [taken] = machine.getTransitionData(this.#actor?.getSnapshot() ?? this.#snapshotFor(machine), event);
-    const actions = taken?.actions as readonly { readonly type?: string; readonly params?: Fire }[] | undefined;
-    const fire = actions?.find(({ type }) => type === 'fire');
-    return fire && this.#plan.transitions[fire.params!.transition];
+  due(event: ContractEvent): DueMove | undefined {
+    const step = logicOf(this.#plan).step(this.#present(), event);
+    return step?.fires === undefined
+      ? undefined
+      : { transition: this.#plan.transitions[step.fires]!, emitted: step.emitted };
   }
 
   take(event: ContractEvent): void {
-    const { value, context } = this.#actors === undefined ? this.#interpreted(event) : this.#sent(event, this.#actors);
+    this.#snapshot = this.#moved(event);
+    const { value, context } = this.#snapshot;
     this.#record.state = this.#plan.states.findIndex(({ name }) => name === value);
     this.#record.heldUntilCycle = context.heldUntilCycle;
     this.#record.refusals = context.refusals;
@@ -54,62 +78,107 @@ export class ContractActor {
 
   drop(): void {
     this.#actor = undefined;
+    this.#snapshot = undefined;
   }
 
-  #snapshotFor(machine: ContractMachine) {
-    const { state, heldUntilCycle, refusals } = this.#record;
-    return machine.resolveState({ value: this.#plan.states[state]!.name, context: { heldUntilCycle, refusals } });
+  #present(): ContractSnapshot {
+    this.#snapshot ??= logicOf(this.#plan).snapshotOf(this.#record);
+    return this.#snapshot;
   }
 
-  #sent(event: ContractEvent, { system }: ContractActors): ContractSnapshot {
-    const actor = this.#started();
-    if (system === undefined) actor.send(event);
-    else system.send('gate', actor, event);
+  #moved(event: ContractEvent): ContractSnapshot {
+    if (this.#actors === undefined) return logicOf(this.#plan).step(this.#present(), event)!.snapshot;
+    const actor = this.#started(this.#actors);
+    if (this.#actors.system === undefined) actor.send(event);
+    else this.#actors.system.send('gate', actor, event);
     return actor.getSnapshot();
   }
 
-  #interpreted(event: ContractEvent): ContractSnapshot {
-    const machine = machineOfPlan(this.#plan);
-    let interpreter = interpreters.get(machine);
-    if (interpreter === undefined) {
-      interpreter = createActor(interpreterOf(machine)).start();
-      interpreters.set(machine, interpreter);
-    }
-    interpreter.send({ type: 'move', snapshot: this.#snapshotFor(machine), event });
-    return interpreter.getSnapshot().moved!;
-  }
-
-  #started(): Actor<ContractMachine> {
+  #started(actors: ContractActors): Actor<ContractMachine> {
     if (this.#actor !== undefined) return this.#actor;
-    const system = this.#actors?.system;
-    const machine = machineOfPlan(this.#plan);
-    const snapshot = this.#snapshotFor(machine);
-    const actor = system?.addContract(this.#name, machine, snapshot) ?? createActor(machine, { snapshot });
+    const { machine } = logicOf(this.#plan);
+    const snapshot = this.#present();
+    const actor = actors.system?.addContract(this.#name, machine, snapshot) ?? createActor(machine, { snapshot });
     this.#actor = actor.start();
-    this.#actors?.keep(this);
+    actors.keep(this);
     return this.#actor;
   }
 }
 
-type ContractSnapshot = SnapshotFrom<ContractMachine>;
-type Interpreter = ActorLogic<
-  Snapshot<undefined> & { readonly moved?: ContractSnapshot },
-  { readonly type: 'move'; readonly snapshot: ContractSnapshot; readonly event: ContractEvent }
->;
+const logics = new WeakMap<Plan, ContractLogic>();
 
-const interpreters = new WeakMap<ContractMachine, Actor<Interpreter>>();
-
-function interpreterOf(machine: ContractMachine): Interpreter {
-  const idle = { status: 'active', output: undefined, error: undefined } as const;
-  return {
-    transition: (_, { snapshot, event }, scope) => ({
-      ...idle,
-      moved: machine.transition(snapshot, event, scope as never),
-    }),
-    getInitialSnapshot: () => idle,
-    getPersistedSnapshot: (snapshot) => snapshot,
-  };
+function logicOf(plan: Plan): ContractLogic {
+  let logic = logics.get(plan);
+  if (logic === undefined) {
+    logic = new ContractLogic(plan);
+    logics.set(plan, logic);
+  }
+  return logic;
 }
+
+/**
+ * The machine of a plan, as the logic of actors: its guards choose the transition of an event, and its actions are carried out in order.
+ * The machine's own `transition` looks for nested states, entries and further events too, of which a contract has none. That takes ten
+ * times as long: 6 us and 15 kB for a move. test/core/limiter/contract-machine.test.ts holds this to it.
+ */
+class ContractLogic {
+  readonly machine: ContractMachine;
+  readonly #plan: Plan;
+  readonly #resting = new Map<string, ContractSnapshot>();
+  #last: { readonly snapshot?: ContractSnapshot; readonly event?: ContractEvent; readonly step?: Step | undefined } =
+    {};
+
+  constructor(plan: Plan) {
+    const machine = machineOfPlan(plan);
+    const context = { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
+    for (const { name } of plan.states) this.#resting.set(name, machine.resolveState({ value: name, context }));
+    this.#plan = plan;
+    const transition: ContractMachine['transition'] = (snapshot, event, { emit }) => {
+      const step = this.step(snapshot, event);
+      if (step === undefined) return snapshot;
+      for (const one of step.emitted) emit(one);
+      return step.snapshot;
+    };
+    const restoreSnapshot = (snapshot: unknown) => snapshot;
+    this.machine = Object.assign(Object.create(machine), { transition, restoreSnapshot });
+  }
+
+  snapshotOf({ state, heldUntilCycle, refusals }: ContractRecord): ContractSnapshot {
+    return { ...this.#resting.get(this.#plan.states[state]!.name)!, context: { heldUntilCycle, refusals } };
+  }
+
+  /** Undefined if nothing moves. */
+  step(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
+    // An actor takes the event that it was asked about.
+    if (this.#last.snapshot !== snapshot || this.#last.event !== event)
+      this.#last = { snapshot, event, step: this.#stepOn(snapshot, event) };
+    return this.#last.step;
+  }
+
+  #stepOn(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
+    const [taken] = this.machine.getTransitionData(snapshot, event);
+    if (taken === undefined || taken.actions.length === 0) return undefined;
+    let { context }: { readonly context: Held } = snapshot;
+    let fires: number | undefined;
+    const emits: ContractEmitted[] = [];
+    for (const action of taken.actions as readonly Action[]) {
+      if (action === 'hold') context = hold(event);
+      else if (action === 'backOff') context = backOff(context, event);
+      else if (action.type === 'fire') fires = action.params.transition;
+      else emits.push(emitted(event, action.params));
+    }
+    const [target] = taken.target ?? [];
+    const resting = target === undefined ? snapshot : this.#resting.get(target.key)!;
+    return { snapshot: { ...resting, context }, fires, emitted: emits };
+  }
+}
+
+/** As machine-config.ts writes them. */
+type Action =
+  | 'hold'
+  | 'backOff'
+  | { readonly type: 'fire'; readonly params: Fire }
+  | { readonly type: 'emit'; readonly params: Emit };
 
 /** Live actors take 4 kB each, and a run may have a million contracts. */
 const MOST_LIVE = 4_096;

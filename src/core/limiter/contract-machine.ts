@@ -12,7 +12,6 @@ import {
   setup,
 } from 'xstate';
 import type { ContractDefinition } from './definition.js';
-import { has } from './expression/integer-set.js';
 import {
   type AsksFor,
   asksFor,
@@ -20,13 +19,13 @@ import {
   type ContractEmitted,
   type ContractEvent,
   type CountIn,
-  countAt,
+  countIn,
   type Emit,
+  emitted,
   type Fire,
   type Held,
   held,
   hold,
-  integerSetOf,
 } from './guards.js';
 import type { Plan } from './plan.js';
 import { configOfPlan, planContract } from './validate.js';
@@ -40,8 +39,7 @@ export const contractSetup = setup({
   },
   guards: {
     held: ({ context, event }) => held(context, event),
-    countIn: ({ event }, params: CountIn) =>
-      event.type !== 'refused' && has(integerSetOf(params), event.counts[params.aggregate]!),
+    countIn: ({ event }, params: CountIn) => countIn(params, event),
     asksFor: ({ event }, params: AsksFor) => asksFor(params, event),
   },
   actions: {
@@ -49,11 +47,7 @@ export const contractSetup = setup({
     backOff: assign(({ context, event }) => backOff(context, event)),
     /** Data for the host, which fires the operator before it takes the transition. Without a host, nothing happens. */
     fire: (_, _params: Fire) => {},
-    emit: emit(({ event }, { event: type, aggregate }: Emit) => ({
-      type,
-      cycle: event.cycle,
-      count: countAt(event, aggregate),
-    })),
+    emit: emit(({ event }, params: Emit) => emitted(event, params)),
   },
 });
 
@@ -87,20 +81,9 @@ export type ContractMachine = StateMachine<
  * @throws Failure as `planContract`
  */
 export function contractMachine(definition: ContractDefinition | object): ContractMachine {
-  return machineOf(configOfPlan(planContract(definition)));
+  return machineOfPlan(planContract(definition));
 }
-
-function machineOf(config: object): ContractMachine {
-  return contractSetup.createMachine(config as never) as unknown as ContractMachine;
-}
-
-const machines = new WeakMap<Plan, ContractMachine>();
 
 export function machineOfPlan(plan: Plan): ContractMachine {
-  let machine = machines.get(plan);
-  if (machine === undefined) {
-    machine = machineOf(configOfPlan(plan));
-    machines.set(plan, machine);
-  }
-  return machine;
+  return contractSetup.createMachine(configOfPlan(plan) as never) as unknown as ContractMachine;
 }

@@ -30,7 +30,7 @@ import {
   windowOf,
 } from './gate-record.js';
 import { charge, corrected, type Gauge, opensFrom, ruleGauge, windowGauge } from './gauge.js';
-import { type ContractEvent, countAt } from './guards.js';
+import { type ContractEmitted, type ContractEvent, countAt } from './guards.js';
 import type { CompiledTransition, Plan } from './plan.js';
 import { NEVER } from './rule/rule.js';
 import { add, advance, countNow, cycleAt } from './window.js';
@@ -39,6 +39,8 @@ export interface Due {
   readonly event: ContractEvent;
   readonly transition: CompiledTransition;
   readonly count: number;
+  /** What the machine emits once the transition is on the record. */
+  readonly emitted: readonly ContractEmitted[];
 }
 
 export interface GateOwner {
@@ -127,8 +129,7 @@ export class Gate {
 
   /** What the guards test. */
   get counts(): number[] {
-    const { rule } = this.record;
-    return rule === undefined ? windowList(this.record).map(countNow) : [rule.refused];
+    return Array.from({ length: this.#values }, (_, k) => this.#valueOf(k));
   }
 
   /** Since the gate was made; events of an image are only in the windows. None are kept for a key. */
@@ -258,8 +259,8 @@ export class Gate {
     const { heldUntilCycle, rule } = this.record;
     if (cycle < heldUntilCycle) return startOf(heldUntilCycle, cycleMs);
     let first = NEVER;
-    for (const [k, value] of this.counts.entries()) {
-      const band = this.#bandOf(k, value);
+    for (let k = 0; k < this.#values; k += 1) {
+      const band = this.#bandOf(k);
       // Due, but just evaluated: the next transition of a chain fires in the next cycle.
       if (band === undefined) first = Math.min(first, startOf(cycle + 1, cycleMs));
       else if (band.lo > 0 && rule !== undefined) first = Math.max(this.nowMs, opensFrom(this.plan.rule!, rule));
@@ -287,7 +288,7 @@ export class Gate {
     if (this.#head === undefined) return;
     const isQuiet =
       this.record.first !== undefined && this.record.others.length === 0 && this.cycle >= this.heldUntilCycle;
-    setHead(this.#head, isQuiet ? this.#bandOf(0, this.#head.count) : undefined, this.admits);
+    setHead(this.#head, isQuiet ? this.#bandOf(0) : undefined, this.admits);
   }
 
   #tally(n: number, admitted: number, count: number): void {
@@ -353,36 +354,48 @@ export class Gate {
   /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
   #reachOf(n: number, aggregates: readonly number[]): number {
     let reach = this.plan.rule === undefined ? n : 1;
-    for (const [k, value] of this.counts.entries()) {
-      const band = this.#bandOf(k, value);
+    for (let k = 0; k < this.#values; k += 1) {
+      const band = this.#bandOf(k);
       // Another window has left its band: the next event moves the contract.
       if (band === undefined) return 1;
-      if (aggregates.includes(k)) reach = Math.min(reach, band.hi - value + 1);
+      if (aggregates.includes(k)) reach = Math.min(reach, band.hi - this.#valueOf(k) + 1);
     }
     return reach;
   }
 
+  /** How many values the guards test. */
+  get #values(): number {
+    return this.plan.rule === undefined ? this.plan.aggregates.length : 1;
+  }
+
+  #valueOf(aggregate: number): number {
+    return this.record.rule?.refused ?? countNow(windowOf(this.record, aggregate)!);
+  }
+
   /** Undefined if a guard may hold. */
-  #bandOf(aggregate: number, value: number): IntegerRange | undefined {
+  #bandOf(aggregate: number): IntegerRange | undefined {
     if (this.cycle < this.record.heldUntilCycle) return ANY;
-    return rangeAround(this.plan.states[this.record.state]!.quiet[aggregate]!, value);
+    return rangeAround(this.plan.states[this.record.state]!.quiet[aggregate]!, this.#valueOf(aggregate));
   }
 
   #evaluateUnlessQuiet(): void {
-    const { counts } = this;
-    if (counts.some((value, k) => this.#bandOf(k, value) === undefined))
-      this.send({ type: 'aggregate', cycle: this.cycle, counts });
-    else this.#refresh();
+    for (let k = 0; k < this.#values; k += 1)
+      if (this.#bandOf(k) === undefined) {
+        this.send({ type: 'aggregate', cycle: this.cycle, counts: this.counts });
+        return;
+      }
+    this.#refresh();
   }
 
   send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
-    const transition = this.#actor.due(event);
-    if (transition === undefined) {
+    const due = this.#actor.due(event);
+    if (due === undefined) {
       this.#refresh();
       return 'stayed';
     }
+    const { transition, emitted } = due;
     const count = countAt(event, transition.trigger?.aggregate ?? 0);
-    const isTaken = this.#owner.recordTransition({ event, transition, count });
+    const isTaken = this.#owner.recordTransition({ event, transition, count, emitted });
     if (isTaken) this.#actor.take(event);
     // A manual move is not tried again.
     else if (event.type === 'aggregate') this.#actor.take({ type: 'refused', cycle: event.cycle });

@@ -8,7 +8,6 @@
 //
 // The first transition whose guard holds is taken. Time arrives as the cycle of an event, never by a timer.
 import { parseCondition, type ReadCondition } from './expression/condition.js';
-import type { IntegerSet } from './expression/integer-set.js';
 
 /** Sent after an event was counted, and at the start of a cycle. */
 export interface AggregateEvent {
@@ -69,8 +68,10 @@ export function held({ heldUntilCycle }: Held, { cycle }: ContractEvent): boolea
   return cycle < heldUntilCycle;
 }
 
-export function integerSetOf({ ranges }: CountIn): IntegerSet {
-  return ranges.map(([lo, hi]) => ({ lo, hi: hi ?? Number.POSITIVE_INFINITY }));
+export function countIn({ aggregate, ranges }: CountIn, event: ContractEvent): boolean {
+  if (event.type === 'refused') return false;
+  const count = event.counts[aggregate]!;
+  return ranges.some(([lo, hi]) => lo <= count && (hi === null || count <= hi));
 }
 
 export function asksFor(params: AsksFor, event: ContractEvent): boolean {
@@ -100,6 +101,10 @@ const LONGEST_BACK_OFF = 1_024;
 
 export function backOff({ refusals }: Held, { cycle }: ContractEvent): Held {
   return { heldUntilCycle: cycle + Math.min(2 ** refusals, LONGEST_BACK_OFF), refusals: refusals + 1 };
+}
+
+export function emitted(event: ContractEvent, { event: type, aggregate }: Emit): ContractEmitted {
+  return { type, cycle: event.cycle, count: countAt(event, aggregate) };
 }
 
 export function countAt(event: ContractEvent, aggregate: number): number {

@@ -14,7 +14,7 @@ type Fired =
   | (Extract<Firing, { ok: false }> & { readonly operator: string });
 
 /** Inputs of a manual transition that the operator lacks are for conditions only. */
-export function fireOperators({ transition, event, count }: Due): Fired {
+export function fireOperators({ transition, event, count }: Omit<Due, 'emitted'>): Fired {
   const { operator, proofRequired, inputs } = transition;
   const { cycle } = event;
   const base = fire(ko42, { S: count }, cycle, {

@@ -4,17 +4,16 @@
 // without an answer, its answers to them may be any:
 //
 //   model    1  2  3  4        answers   1  3  4  fit        1  3  5  do not
-import type { Plan } from '../../core/limiter/plan.js';
 import { byContract } from '../explain/seen-request.js';
 import type { Difference, TransitionSeen } from '../outcome/outcome-schema.js';
 import type { Findings } from './comparison-verdict.js';
 import type { EventSeen } from './event-listener.js';
 import { type LiveSeen, transitionsIn } from './live-run.js';
-import { type Arrived, type CountedAnswer, type Model, type ModelOptions, modelOf } from './model.js';
+import { type Arrived, type CountedAnswer, type Emitted, type Model, type ModelOptions, modelOf } from './model.js';
 
 export async function findingsByCycle(seen: LiveSeen, model: Model, options: ModelOptions): Promise<Findings> {
   const { asked, requestLog, lastCycle, streamLost } = seen;
-  const { names, plan } = asked;
+  const { names } = asked;
   const unknownFrom = reportedBefore(seen);
   const differences: Difference[] = [];
   let [withLost, isGivenUp] = [0, false];
@@ -22,8 +21,7 @@ export async function findingsByCycle(seen: LiveSeen, model: Model, options: Mod
     const contract = names[index]!;
     const answered = own.filter(({ fault }) => fault === undefined);
     const events = streamLost ? undefined : seen.events?.[index];
-    const differing = (one: Model, at: number) =>
-      compare({ contract, answered, events }, one, { at, plan, unknownFrom });
+    const differing = (one: Model, at: number) => compare({ contract, answered, events }, one, { at, unknownFrom });
     const lost = own.flatMap(({ fault, cycle }) =>
       fault === undefined || fault.kind === 'refused' || cycle > lastCycle ? [] : [cycle],
     );
@@ -65,7 +63,6 @@ export interface ObservedContract {
 interface Compared {
   /** Index of the contract in the model. */
   readonly at: number;
-  readonly plan: Plan;
   /** From this cycle on transitions are not compared, because the arrivals are not known exactly. */
   readonly unknownFrom: number;
 }
@@ -73,21 +70,18 @@ interface Compared {
 export function compare(
   { contract, answered, events }: ObservedContract,
   model: Model,
-  { at, plan, unknownFrom }: Compared,
+  { at, unknownFrom }: Compared,
 ): Difference[] {
   const differences = [...byCycle(answered)].flatMap(([cycle, answers]) =>
     compareCell({ cycle, contract }, answers, model.answers(cycle, at)),
   );
   if (events !== undefined) {
-    const predicted = model.transitions[at]!;
-    const others = events
-      .filter(({ event }) => event !== 'transition')
-      .map(({ cycle, event }) => ({ cycle, to: event }));
+    const emitted = events.filter(({ event }) => event !== 'transition');
     const inTime = <T extends Pick<Happened, 'cycle'>>(all: readonly T[]) =>
       all.filter(({ cycle }) => cycle < unknownFrom);
     differences.push(
-      ...compareInOrder(contract, 'transition', inTime(predicted), inTime(transitionsIn(events))),
-      ...compareInOrder(contract, 'event', inTime(eventsOf(predicted, plan)), inTime(others)),
+      ...compareInOrder(contract, 'transition', inTime(model.transitions[at]!), inTime(transitionsIn(events))),
+      ...compareInOrder(contract, 'event', named(inTime(model.events[at]!)), named(inTime(emitted))),
     );
   }
   return differences.sort((a, b) => a.cycle - b.cycle);
@@ -164,13 +158,8 @@ function compareInOrder(
   });
 }
 
-function eventsOf(transitions: readonly TransitionSeen[], { states, initial }: Plan): Happened[] {
-  let from = states[initial];
-  return transitions.flatMap(({ cycle, to }) => {
-    const left = from?.transitions.find((transition) => states[transition.to]!.name === to);
-    from = states.find(({ name }) => name === to);
-    return (left?.emits ?? []).map((event) => ({ cycle, to: event }));
-  });
+function named(events: readonly Emitted[]): Happened[] {
+  return events.map(({ cycle, event }) => ({ cycle, to: event }));
 }
 
 function admittedOf(answers: readonly CountedAnswer[]): number {

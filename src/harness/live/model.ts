@@ -4,6 +4,7 @@
 
 import type { Plan } from '../../core/limiter/plan.js';
 import { cycleOf } from '../../core/time/cycle.js';
+import type { CycleRow } from '../outcome/cycle-row.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
 import { type CycleCounts, eachOf } from '../simulate/requests.js';
@@ -30,12 +31,25 @@ export interface Model {
   /** In order of counting. */
   answers(cycle: number, contract: number): readonly CountedAnswer[];
   readonly transitions: readonly (readonly TransitionSeen[])[];
+  /** By contract, what it emitted. */
+  readonly events: readonly (readonly Emitted[])[];
   readonly fold: RunFold;
+}
+
+export interface Emitted {
+  readonly cycle: number;
+  readonly event: string;
 }
 
 export async function modelOf(arrived: readonly Arrived[], options: ModelOptions): Promise<Model> {
   const { names, plan, costUnit, cycleMs } = options;
-  const world = new World({ ...options, onRow: (row) => fold.next(row) });
+  const events: Emitted[][] = names.map(() => []);
+  const onRow = (row: CycleRow) => {
+    fold.next(row);
+    for (const { contract, emitted } of row.transitions)
+      for (const event of emitted) events[contract]!.push({ cycle: row.cycle, event });
+  };
+  const world = new World({ ...options, onRow });
   const fold = new RunFold(world.run);
   const decided = names.map(() => new Map<number, CountedAnswer[]>());
   // A rule decides by the ms.
@@ -69,5 +83,6 @@ export async function modelOf(arrived: readonly Arrived[], options: ModelOptions
     costs: costUnit === undefined ? undefined : Float64Array.from(own, ({ cost = 1 }) => cost),
   }));
   await runToEnd({ world, limiter: { clock: world.clock, decide }, lastCycle: options.lastCycle, batches });
-  return { fold, answers: (cycle, contract) => decided[contract]!.get(cycle) ?? [], transitions: fold.transitions };
+  const answers = (cycle: number, contract: number) => decided[contract]!.get(cycle) ?? [];
+  return { fold, answers, transitions: fold.transitions, events };
 }

@@ -30,6 +30,8 @@ export interface RowTransition {
   readonly admits: boolean;
   readonly count: number;
   readonly lastRequest: number | undefined;
+  /** What the contract emitted; empty if it is not known. */
+  readonly emitted: readonly string[];
 }
 
 export interface Decisions {
@@ -142,14 +144,14 @@ export class RowBuilder<Run extends RunShape = RunShape> {
     this.#counts[contract] = count;
   }
 
-  moved(contract: number, state: number, count: number, lastRequest?: number): void {
+  moved(contract: number, state: number, count: number, lastRequest?: number, emitted = NO_EVENTS): void {
     if (this.byContract) this.#touch(contract);
     else if (contract >= this.#known) this.#meet(contract);
     const { states } = this.run;
     const { name, admits } = states[state]!;
     if (admits !== states[this.#states[contract]!]!.admits) this.#limiting += admits ? -1 : 1;
     this.#states[contract] = state;
-    this.#transitions.push({ contract, to: name, admits, count, lastRequest });
+    this.#transitions.push({ contract, to: name, admits, count, lastRequest, emitted });
   }
 
   take(cycle: number, decisions?: Decisions): CycleRow<Run> {
@@ -233,4 +235,5 @@ export class RowBuilder<Run extends RunShape = RunShape> {
 }
 
 const NONE: readonly number[] = [];
+const NO_EVENTS: readonly string[] = [];
 const NO_TRANSITIONS: readonly RowTransition[] = [];

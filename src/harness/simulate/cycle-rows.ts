@@ -71,8 +71,9 @@ export class CycleRows {
     if (cycle !== this.#open) this.#closingOf(cycle);
   }
 
-  moved(contract: number, { event: { cycle }, transition: { to }, count }: Due): void {
-    this.#builder.moved(contract, to, count, this.lastRequests[contract]);
+  moved(contract: number, { event: { cycle }, transition: { to }, count, emitted }: Due): void {
+    const events = emitted.map(({ type }) => type);
+    this.#builder.moved(contract, to, count, this.lastRequests[contract], events);
     if (cycle !== this.#open) this.#closingOf(cycle);
   }
 

@@ -26,7 +26,12 @@ export function recordTransition(ledger: Ledger, { id, plan, machine }: Moving, 
     ledger.commit();
     return false;
   }
-  ledger.write(machine, { ...common, ...fired.fields, kind: 'transition', emitted: [...transition.emits] });
+  ledger.write(machine, {
+    ...common,
+    ...fired.fields,
+    kind: 'transition',
+    emitted: due.emitted.map(({ type }) => type),
+  });
   return true;
 }
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, setup, transition } from 'xstate';
+import { ContractActor, ContractActors } from '../../../src/core/limiter/contract-actor.js';
 import { contractMachine, contractSetup } from '../../../src/core/limiter/contract-machine.js';
 import type { ContractDefinition } from '../../../src/core/limiter/definition.js';
 import { Gate } from '../../../src/core/limiter/gate.js';
@@ -142,6 +143,48 @@ describe('bands', () => {
           const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts });
           const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counts[k]!) !== undefined);
           expect([name, actions.length === 0]).toEqual([name, isQuiet]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the actor of a contract', () => {
+  const counts = fc.array(fc.nat(8), { minLength: 6, maxLength: 6 });
+  const events = fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ type: fc.constant('aggregate' as const), cycle: fc.nat(30), counts }) },
+      fc.record({
+        ...{ type: fc.constant('move' as const), to: fc.constantFrom(...names), cycle: fc.nat(30), counts },
+        ...{ input: fc.constant({}), holdCycles: fc.nat(9) },
+      }),
+      fc.record({ type: fc.constant('refused' as const), cycle: fc.nat(30) }),
+    ),
+    { maxLength: 20 },
+  );
+
+  it('any definition, any events: it goes where the machine leads in a plain actor of XState, and says before what that emits', () => {
+    fc.assert(
+      fc.property(definitions, events, fc.boolean(), (definition, sent, isKey) => {
+        const plan = planContract(definition);
+        const record = { state: plan.initial, heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
+        const ours = new ContractActor(plan, record, isKey ? undefined : new ContractActors());
+        const theirs = createActor(contractMachine(definition));
+        let emitted: unknown[] = [];
+        theirs.on('*', (event) => emitted.push(event));
+        theirs.start();
+        for (const event of sent) {
+          const before = theirs.getSnapshot().value;
+          const due = ours.due(event);
+          if (due !== undefined || event.type === 'refused') ours.take(event);
+          emitted = [];
+          theirs.send(event);
+          const { value, context } = theirs.getSnapshot();
+          const { state, ...held } = record;
+          expect([plan.states[state]!.name, held, due?.emitted ?? []]).toEqual([value, context, emitted]);
+          const { from, to } = due?.transition ?? { from: state, to: state };
+          expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
         }
       }),
       { numRuns: 200 },

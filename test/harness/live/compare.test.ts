@@ -11,7 +11,7 @@ const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: NAMES, plan, cycleMs: 777, firstCycle: 0, lastCycle: 12 };
 const model = (arrived: readonly Arrived[]) => modelOf(arrived, options);
 
-const known = { plan, unknownFrom: Number.POSITIVE_INFINITY };
+const known = { unknownFrom: Number.POSITIVE_INFINITY };
 
 const transition = (cycle: number, to: string, count: number): EventSeen => ({ event: 'transition', cycle, to, count });
 const event = (cycle: number, to: string): EventSeen => ({

@@ -10,7 +10,7 @@ import type { Difference, TransitionSeen } from '../../../src/harness/outcome/ou
 
 const plan = planContract(rateLimiter({ threshold: 2, within: 4 }));
 const options = { names: ['a'], plan, cycleMs: 777, firstCycle: 0, lastCycle: 24 };
-const known = { at: 0, plan, unknownFrom: Number.POSITIVE_INFINITY };
+const known = { at: 0, unknownFrom: Number.POSITIVE_INFINITY };
 
 /** What a right target reports of each transition. */
 const reportOf = ({ cycle, to, count }: TransitionSeen): EventSeen[] => [
