@@ -129,7 +129,9 @@ export class Gate {
 
   /** What the guards test. */
   get counts(): number[] {
-    return Array.from({ length: this.#values }, (_, k) => this.#valueOf(k));
+    const counts: number[] = [];
+    for (let k = 0; k < this.#values; k += 1) counts.push(this.#valueOf(k));
+    return counts;
   }
 
   /** Since the gate was made; events of an image are only in the windows. None are kept for a key. */
