@@ -105,7 +105,7 @@ it('without a mutation all four are limited and restored', () => {
 
 describe('XState moves every contract', () => {
   it('a machine whose guard is inverted changes a simulation, a replay, the model of a load and a node', async () => {
-    const from = 'countIn(params, event)';
+    const from = 'inRanges(params, event)';
     const inverted = await built('guard', { file: 'core/limiter/contract-machine.ts', from, to: `!${from}` });
     const seen = await seenOf(inverted);
     expect([seen.digest === plain.digest, seen.replayed, seen.model[0].length, seen.node]).toEqual([

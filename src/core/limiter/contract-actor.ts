@@ -39,7 +39,7 @@ interface Step {
 }
 
 /** What the machine would do with an event. Nothing has moved yet. */
-export interface DueMove {
+interface DueMove {
   readonly transition: CompiledTransition;
   readonly emitted: readonly ContractEmitted[];
 }

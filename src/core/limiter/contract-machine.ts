@@ -19,13 +19,13 @@ import {
   type ContractEmitted,
   type ContractEvent,
   type CountIn,
-  countIn,
   type Emit,
   emitted,
   type Fire,
   type Held,
   held,
   hold,
+  inRanges,
 } from './guards.js';
 import type { Plan } from './plan.js';
 import { configOfPlan, planContract } from './validate.js';
@@ -39,7 +39,7 @@ export const contractSetup = setup({
   },
   guards: {
     held: ({ context, event }) => held(context, event),
-    countIn: ({ event }, params: CountIn) => countIn(params, event),
+    countIn: ({ event }, params: CountIn) => inRanges(params, event),
     asksFor: ({ event }, params: AsksFor) => asksFor(params, event),
   },
   actions: {

@@ -23,7 +23,6 @@ import {
   type GateRecord,
   type GateTime,
   imageOf,
-  isAsNew,
   passTo,
   recordOf,
   windowList,
@@ -139,10 +138,6 @@ export class Gate {
     return figuresIn(this.#head!);
   }
 
-  get isAsNew(): boolean {
-    return isAsNew(this.plan, this.record, this.cycle);
-  }
-
   /** How many more simultaneous events the thresholds would admit; Infinity without a threshold. */
   get remaining(): number {
     const { rule } = this.record;
@@ -178,16 +173,6 @@ export class Gate {
 
   cyclesUntilAtMost(most: number): number {
     return cycleOf(this.gauge.falls(this.cellsOf(0), most, this.nowMs), this.cycleMs) - this.cycle;
-  }
-
-  askRule<T>(question: (state: unknown, nowMs: number) => T): T | undefined {
-    const { rule } = this.record;
-    return rule && question(rule.state, rule.atMs);
-  }
-
-  /** For rules with one queue for all keys. */
-  share(state: unknown): void {
-    if (this.record.rule !== undefined) this.record.rule.state = state;
   }
 
   /**

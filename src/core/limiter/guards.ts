@@ -68,7 +68,7 @@ export function held({ heldUntilCycle }: Held, { cycle }: ContractEvent): boolea
   return cycle < heldUntilCycle;
 }
 
-export function countIn({ aggregate, ranges }: CountIn, event: ContractEvent): boolean {
+export function inRanges({ aggregate, ranges }: CountIn, event: ContractEvent): boolean {
   if (event.type === 'refused') return false;
   const count = event.counts[aggregate]!;
   return ranges.some(([lo, hi]) => lo <= count && (hi === null || count <= hi));

@@ -2,6 +2,7 @@
 //
 //   request of a key ─► has a place, or one is free, or another key is as new ─► its own gate
 //                       └ none ─► refused, or counted by the gate that such keys share
+import { isAsNew } from '../../core/limiter/gate-record.js';
 import { spanCycles } from '../../core/limiter/plan.js';
 import { secondsUntil } from '../../core/time/cycle.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
@@ -82,7 +83,8 @@ export class KeyPlaces {
       if (last + this.#span > cycle) return false;
       const contract = this.#world.contracts[key]!;
       contract.advance(cycle);
-      if (!contract.gate.isAsNew) continue;
+      const { plan, record } = contract.gate;
+      if (!isAsNew(plan, record, cycle)) continue;
       this.#taken.delete(key);
       return true;
     }

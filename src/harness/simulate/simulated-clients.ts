@@ -194,12 +194,13 @@ export class SimulatedClients {
 
 /** In ms; undefined if nothing is announced, or no wait is long enough. `charged` is per request. */
 export function announcedMs(gate: Gate, clock: Clock, charged = 1): number | undefined {
-  const { plan } = gate;
+  const { plan, record } = gate;
   if (plan.rule === undefined) {
     const cycles = retryAfterCycles(gate, 0, charged);
     return cycles === undefined ? undefined : secondsUntil(gate.cycle + cycles, clock.now(), clock.cycleMs) * 1000;
   }
   const { rule, definition } = plan.rule;
-  const ms = gate.askRule((state, nowMs) => announcedWait(rule, definition.announces, state, nowMs, charged));
+  const { state, atMs } = record.rule!;
+  const ms = announcedWait(rule, definition.announces, state, atMs, charged);
   return ms === undefined || !Number.isFinite(ms) ? undefined : Math.max(0, ms);
 }

@@ -41,7 +41,7 @@ export class SimulatedContract {
       name: id,
       head: this.head,
     });
-    if (sharedState !== undefined) this.gate.share(sharedState);
+    if (sharedState !== undefined) this.gate.record.rule!.state = sharedState;
     this.#schedule();
   }
 

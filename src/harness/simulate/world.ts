@@ -172,10 +172,9 @@ export class World<About extends object = object> {
   }
 
   #opensMs(index: number): number {
-    const { gate } = this.contracts[index]!;
-    const rule = gate.plan.rule?.rule;
-    assert(rule !== undefined, 'only rules decide one by one');
-    return gate.askRule((state, nowMs) => rule.nextAdmission(state, nowMs, 1))!;
+    const { plan, record } = this.contracts[index]!.gate;
+    assert(record.rule !== undefined, 'only rules decide one by one');
+    return plan.rule!.rule.nextAdmission(record.rule.state, record.rule.atMs, 1);
   }
 }
 
