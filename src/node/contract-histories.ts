@@ -163,8 +163,8 @@ class ContractHistory implements Sampled {
   /** Figures by cycle, up to `last`. Equal neighbours are one array, since most contracts have few requests. */
   readonly #rows: (readonly number[])[] = [];
   #before: readonly number[] = [];
-  /** The last cycle as text: most watchers lack only that one. */
-  #text = '';
+  /** The last cycle as text, once it was asked for: most watchers lack only that one. */
+  #text: string | undefined;
 
   constructor(contract: Contract, cycle: number) {
     this.contract = contract;
@@ -198,13 +198,15 @@ class ContractHistory implements Sampled {
     this.#before = figures;
     this.last = cycle;
     this.first = Math.max(this.first, cycle - HISTORY_CYCLES + 1);
-    this.#text = this.#textFrom(cycle);
+    this.#text = undefined;
   }
 
   textAfter(cycle: number): string | undefined {
     const from = Math.max(this.first, cycle + 1);
     if (from > this.last) return undefined;
-    return from === this.last ? this.#text : this.#textFrom(from);
+    if (from < this.last) return this.#textFrom(from);
+    this.#text ??= this.#textFrom(from);
+    return this.#text;
   }
 
   #textFrom(from: number): string {
