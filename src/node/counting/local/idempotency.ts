@@ -18,7 +18,7 @@ import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 
 /** Steps and rows per turn of the loop, for a request with a key: some ten ms. */
 const MOST_STEPS = 1_024;
-const MOST_ROWS = 64;
+const MOST_ROWS = 16;
 
 const MOST_SAVED = 1_024;
 
