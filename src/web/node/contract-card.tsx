@@ -92,12 +92,12 @@ function Counts({ contract: { threshold, within, keyed, candidate }, course, cyc
     <dl class="figures">
       <ShownCount name={name} value={shown(value)} beside={of === undefined ? undefined : `of ${of}`} />
       <ShownCount
-        name="Admitted in the last cycle"
+        name={`Admitted in ${lasting(1, cycleMs)}`}
         value={shown(course.now('admitted'))}
         beside={`${shown(course.sum('admitted'))} in chart`}
       />
       <ShownCount
-        name="Limited in the last cycle"
+        name={`Limited in ${lasting(1, cycleMs)}`}
         value={shown(course.now('limited'))}
         beside={`${shown(course.sum('limited'))} in chart`}
         isBad={(course.now('limited') ?? 0) > 0}

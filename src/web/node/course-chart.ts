@@ -19,6 +19,9 @@ export function courseChart(course: Course, { of, unit, threshold, cycleMs }: Co
   const from = to - HISTORY_CYCLES;
   const all = admitted.map((value, index) => (value === null ? null : value + (limited[index] ?? 0)));
   const steps = (values: readonly (number | null)[]) => stepsFrom(course.first, values);
+  const rates = (values: readonly (number | null)[]) =>
+    steps(values.map((value) => (value === null ? null : (1000 * value) / cycleMs)));
+  const inTooltips = (values: readonly (number | null)[]) => ({ tooltips: steps(values).ys.map(Number) });
   const starts = (column: 'entries' | 'restores') =>
     course.of(column).flatMap((value, index) => (value === null || value === 0 ? [] : [course.first + index]));
   const states = course.statesSeen().map((one) => ({ ...one, intervals: one.intervals.map(whole) }));
@@ -31,20 +34,13 @@ export function courseChart(course: Course, { of, unit, threshold, cycleMs }: Co
     yTitle: unit,
     yWhole: true,
     yMax: Math.max(1, threshold ?? 0) * 1.1,
-    rightTitle: 'Requests per cycle',
-    rightMax: BARS * Math.max(1, ...all.map((value) => value ?? 0)),
+    rightTitle: 'Requests per second',
+    rightMax: (BARS * Math.max(1, ...all.map((value) => value ?? 0)) * 1000) / cycleMs,
     lines: [
       { label: of === 'count' ? 'count' : 'keys limiting', tone: 'count', ...steps(counts), stepped: true },
       ...thresholdLine(threshold, from, to),
-      { label: 'admitted', tone: 'admitted', ...steps(admitted), ...bars, area: 'zero' },
-      {
-        label: 'limited',
-        tone: 'limited',
-        ...steps(all),
-        ...bars,
-        area: 'previous',
-        tooltips: steps(limited).ys.map(Number),
-      },
+      { label: 'admitted', tone: 'admitted', ...rates(admitted), ...bars, area: 'zero', ...inTooltips(admitted) },
+      { label: 'limited', tone: 'limited', ...rates(all), ...bars, area: 'previous', ...inTooltips(limited) },
     ],
     shades: course.stretches('limiting').map(whole),
     marks: [

@@ -8,7 +8,7 @@ import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed, type RecordRow } from './machine-feed.js';
-import { grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { ago, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, ShownCommand } from './parts.js';
 import { RecordPages, RecordTable, type RecordTableProps } from './record-table.js';
 import { Verify } from './verify.js';
@@ -88,8 +88,8 @@ function MachineView({ machine, cycleMs, onStatus }: ViewProps) {
           {display_name} {display_name === slug ? null : <span class="quiet">{slug}</span>}
         </h1>
         <p class="quiet">
-          {is_public ? 'Public' : 'Private'} · {some(contract_count, 'contract')} · {some(seq, 'row')} · since cycle{' '}
-          {grouped(created_cycle)}
+          {is_public ? 'Public' : 'Private'} · {some(contract_count, 'contract')} · {some(seq, 'row')} · made{' '}
+          {ago(created_cycle, cycle, cycleMs)}
         </p>
       </div>
       <FaultLine words={fault} />
