@@ -133,7 +133,7 @@ describe('the package', () => {
   it('has a client that needs nothing else: in Node, and in a bundle for browsers', async () => {
     writeFileSync(join(home, 'client.mjs'), clientProgram);
     const told = execFileSync(process.execPath, [join(home, 'client.mjs')], { cwd: home, env, encoding: 'utf8' });
-    expect(JSON.parse(told)).toEqual({ gate: 'node_unreachable', statuses: [200, 429] });
+    expect(JSON.parse(told)).toEqual({ gate: 'node_unreachable', statuses: [200, 429, 429], verdict: 'follows' });
     const entry = `import { WeirClient } from '@weir/cli/client'; globalThis.made = new WeirClient({ url: 'http://x' });`;
     const { metafile } = await build({
       stdin: { contents: entry, resolveDir: home },
@@ -211,14 +211,16 @@ function allIn(folder: string): string[] {
 /** The entries beside the library. */
 const clientProgram = `
 import { WeirClient } from '@weir/cli/client';
+import { follows, recorded } from '@weir/cli/expect';
 import { limit } from '@weir/cli/limit';
 
 const weir = new WeirClient({ url: 'http://127.0.0.1:9', retries: 0 });
 const gate = await weir.gate('edge', 'c').catch((error) => error.code);
 const handler = limit({ limit: 1, keyGenerator: () => 'k' }).fetch(() => new Response('ok'));
 const statuses = [];
-for (let n = 0; n < 2; n += 1) statuses.push((await handler(new Request('http://x'))).status);
-console.log(JSON.stringify({ gate, statuses }));
+const send = recorded(() => handler(new Request('http://x')));
+for (let n = 0; n < 3; n += 1) statuses.push((await send()).status);
+console.log(JSON.stringify({ gate, statuses, verdict: follows(send.answers, '1 in 60s').verdict }));
 `;
 
 /** A program of somebody else. */

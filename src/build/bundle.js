@@ -2,7 +2,7 @@
 //
 //   dist/cli/main.js, chunk-*.js  the program `weir`
 //   dist/worker/*.js              its threads
-//   dist/lib/*.js                 the library: '@weir/cli', '@weir/cli/client', '@weir/cli/limit'. It shares RxJS, XState and TypeBox with
+//   dist/lib/*.js                 the library: '@weir/cli' and its entries. It shares RxJS, XState and TypeBox with
 //                                 its importer; the program has its own copies, and starts sooner
 //   dist/chart/canvas.js          chartjs-node-canvas and its own Chart.js, drawing by @napi-rs/canvas instead of the native `canvas`
 //   dist/web/node/home.*, …       the pages of a node, from src/web/node
@@ -178,6 +178,7 @@ const library = await build({
   entryPoints: {
     'lib/weir': 'src/weir.ts',
     'lib/limit': 'src/tools/middleware/limit.ts',
+    'lib/expect': 'src/tools/expect/expect.ts',
   },
   splitting: true,
   chunkNames: 'lib/chunk-[hash]',

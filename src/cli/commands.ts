@@ -87,6 +87,7 @@ export const commands: readonly ListedCommand[] = [
   }),
   ...of(() => import('./load.js'), {
     load: ['load', 'send the requests of scenarios to a live node, and compare it with the prediction', 'run'],
+    check: ['check', 'does a URL follow a limit: sends as many requests as test it, and judges', 'run'],
   }),
   ...of(() => import('../tools/play/command.js'), {
     play: ['play', 'the playground: sliders, a scenario, and what the limiter does with it, in the browser', 'run'],
@@ -98,7 +99,7 @@ export const commands: readonly ListedCommand[] = [
     stress: ['stress', 'saturate a node with many connections: how much does it hold'],
   }),
   ...of(() => import('./report.js'), {
-    report: ['report', 'render runs again, side by side, or against a baseline', 'run'],
+    report: ['report', 'render runs again, side by side, or against a baseline'],
   }),
   ...of(() => import('./init.js'), { init: ['init', 'write a first scenario', 'run'] }),
   ...of(() => import('./serve.js'), { serve: ['serve', 'run a node: the whole API on a durable store', 'node'] }),

@@ -1,17 +1,28 @@
 // `weir load`: sends the requests of scenarios, or a rate to a URL, to a live target, with a line per cycle.
 import { setFlagsFromString } from 'node:v8';
+import type { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { readText } from '../core/schema/text-file.js';
 import type { LiveOptions } from '../harness/live/load.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
-import { type CommandLine, choice, command, type GivenTo, optionName, text } from '../report/command/command.js';
+import { type CommandLine, choice, command, type GivenTo, optionName, text, whole } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { stopSignal } from '../report/command/interrupt.js';
-import { LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
+import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
 import { header, liveOptions, liveOptionsOf, requestHeaders } from '../report/command/live-options.js';
 import { json, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
 import { CycleLines } from '../report/command/progress.js';
 import { say, warn } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
+
+const request = (when: string) => ({
+  header: header(`${when}a header of every request, as 'Name: value'; may be repeated`, { letter: 'H', local: true }),
+  method: choice(
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'],
+    `${when}the method (default: GET; with a body POST)`,
+    { letter: 'm' },
+  ),
+  body: text(`${when}the body of every request, or @FILE`, { letter: 'd' }),
+});
 
 const options = {
   scenario: { ...scenarios, description: 'scenario files (YAML or JSON), or the URL of any HTTP service' },
@@ -20,18 +31,7 @@ const options = {
   ),
   for: text('with a URL: the duration, for example 30s or 5m (default: 10s); a plain number is in seconds'),
   limit: text(`with a URL: the limiter that is predicted, and compared: ${LIMIT_WORDS}`),
-  header: header("with a URL: a header of every request, as 'Name: value'; may be repeated", {
-    letter: 'H',
-    local: true,
-  }),
-  method: choice(
-    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'],
-    'with a URL: the method (default: GET; with a body POST)',
-    {
-      letter: 'm',
-    },
-  ),
-  body: text('with a URL: the body of every request, or @FILE', { letter: 'd' }),
+  ...request('with a URL: '),
   limitedStatus,
   ...liveOptions,
   seed,
@@ -82,7 +82,7 @@ export const load = command({
     const asked: Asked[] =
       url === undefined
         ? await Promise.all(given.scenario.map(async (path) => ({ path, scenario: await loadScenario(path) })))
-        : [await askedOfUrl(url, given)];
+        : [await askedOfUrl(url, given, given.limit === undefined ? undefined : await limiterGiven(given.limit))];
     const scenarios = asked.map(({ scenario }) => scenario);
     checkEffects(given, scenarios);
     const live = { ...liveOptionsOf(given), signal: stopSignal() };
@@ -94,6 +94,42 @@ export const load = command({
     const isLimited = runs.some(({ outcome }) => outcome.live?.answers?.limit);
     if (url !== undefined && isLimited && given.limit === undefined && !given.json)
       say(`\nweir identify ${url}  finds out which rule it follows, with which parameters\n`);
+  },
+});
+
+const { url: _, cycleMs: __, ...sending } = liveOptions;
+
+export const check = command({
+  options: {
+    url: text('the URL of any HTTP service', { place: true, required: true }),
+    limit: text(`the limit: ${LIMIT_WORDS}`, { place: true, required: true }),
+    budget: whole(2, 100_000, 'maximum number of requests (default: as many as the test takes)'),
+    ...request(''),
+    limitedStatus,
+    ...sending,
+    out,
+    json,
+  },
+  examples: [
+    ["check http://127.0.0.1:8080/ '60 in 60s'", 'any window of 60 s, wherever it begins'],
+    ["check http://127.0.0.1:8080/ 'nginx 10r/s burst=5 nodelay' -H 'X-Api-Key: test'", 'a product, for one key'],
+  ],
+  more: 'See also: weir help assertion, for the same in a test.',
+  run: async ({ url, ...given }, line) => {
+    const [{ meantRules, testTraffic }, { memoryMs }, { runAll }] = await Promise.all([
+      import('../harness/explain/meant-rules.js'),
+      import('../harness/live/near-rules.js'),
+      import('./runs.js'),
+    ]);
+    const rules = meantRules(await limiterGiven(given.limit));
+    const traffic = testTraffic(rules, memoryMs(rules[0]!), given.budget);
+    if (traffic === undefined)
+      throw usageFailure(`To test ${given.limit} takes too many requests.`, 'Give a --budget.');
+    const { cycleMs, counts } = traffic;
+    const asked = await askedOfUrl(url, { ...given, cycleMs, rate: counts }, { ...rules[0]! });
+    await runAll({ ...given, seed: undefined }, line, [asked], async (one) => ({
+      run: await loadOne(one, given, { ...liveOptionsOf(given), signal: stopSignal() }, rules),
+    }));
   },
 });
 
@@ -140,13 +176,15 @@ function urlIn(given: Given, line: CommandLine): string | undefined {
   return urls[0];
 }
 
-async function askedOfUrl(url: string, given: Given): Promise<Asked> {
+type OfUrl = Pick<Given, 'connections' | 'method' | 'header' | 'body' | 'limitedStatus'> &
+  Partial<Pick<Given, 'for' | 'cycleMs'>> & { readonly rate?: string | readonly number[] | undefined };
+
+async function askedOfUrl(url: string, given: OfUrl, asked?: GivenLimiter): Promise<Asked> {
   const [{ parseScenario }, { scenarioOfUrl }, { windowsOf }] = await Promise.all([
     import('../harness/scenario/load-scenario.js'),
     import('../harness/live/url-scenario.js'),
     import('../core/limiter/products/limiter-spec.js'),
   ]);
-  const asked = given.limit === undefined ? undefined : await limiterGiven(given.limit);
   const limiter = asked?.['primitive'] === 'none' ? undefined : asked;
   const { scenario: document, requests } = scenarioOfUrl({
     url,
@@ -162,7 +200,7 @@ async function askedOfUrl(url: string, given: Given): Promise<Asked> {
     cycleMs: given.cycleMs,
   });
   const scenario = parseScenario(document, url);
-  if (limiter !== undefined)
+  if (limiter !== undefined && !Array.isArray(given.rate))
     for (const note of await limiterNotesOf(limiter, scenario.cycleMs)) warn(`weir: ${note}\n`);
   return { path: url, scenario, isOfUrl: true, isPredicted: limiter !== undefined, requests };
 }
@@ -178,8 +216,9 @@ function bodyIn(text: string): string {
 
 async function loadOne(
   { scenario, isOfUrl = false, isPredicted = true, requests }: Asked,
-  given: Given,
+  given: Partial<Given>,
   live: LiveOptions,
+  rules?: readonly RuleDefinition[],
 ): Promise<Reported> {
   const [{ followRows }, { load$, toResult }, { AnswerTally }] = await Promise.all([
     import('./runs.js'),
@@ -195,6 +234,7 @@ async function loadOne(
     // Its requests come at a constant rate in time, also within a cycle.
     pacing: pacing ?? (isOfUrl ? 'instant' : undefined),
     requests,
+    rules,
     top,
     workers: workers === undefined ? undefined : { redis: workers },
     answers: isOfUrl && workers === undefined ? new AnswerTally() : undefined,
@@ -205,7 +245,7 @@ async function loadOne(
   return { ...observed, ...(timeline === undefined || !isPredicted ? {} : { predicted: timeline }), series };
 }
 
-function loopOf({ connections = CLOSED_CONNECTIONS }: Given) {
+function loopOf({ connections = CLOSED_CONNECTIONS }: Partial<Given>) {
   return { closedLoop: connections, connections };
 }
 

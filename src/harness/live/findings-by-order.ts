@@ -71,6 +71,8 @@ export function findingsByOrder(seen: LiveSeen, { rules, isShared }: Followed): 
       explained.push(requests.map((one) => ({ ...one, answeredMs: one.answeredMs - ownMs })));
     } else tooUncertain ??= uncertaintyOf(found, requests, pauses);
   });
+  if (seen.asked.rules !== undefined && all.every(({ decision }) => decision !== 'limited'))
+    tooUncertain ??= `None of ${all.length} requests was refused, as without any limit: a window may have ended among them.`;
   const tolerance = wayMs === 0 ? TOLERANCE : `${TOLERANCE}. ${wayWords(wayMs, quickestMs(all))}`;
   const neighbours = () => (isForeign ? neighbourWords(explained, rules, { slackMs, transportMs }) : undefined);
   return { differences, tolerance, used, tooUncertain, remark, neighbours };

@@ -4,6 +4,7 @@
 
 import { bearer } from '../../api/client/connect.js';
 import type { Plan } from '../../core/limiter/plan.js';
+import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { startOf } from '../../core/time/cycle.js';
 import { cycles } from '../../core/time/cycles.js';
 import type { WallClock } from '../../core/time/wall.js';
@@ -55,6 +56,8 @@ export interface LiveRunOptions extends Partial<Pick<LoadedScenario, OfScenario>
   readonly signal?: AbortSignal | undefined;
   readonly onRow?: ((row: CycleRow<LiveRun>) => void) | undefined;
   readonly answers?: AnswerTally | undefined;
+  /** As `LoadOptions` has them. */
+  readonly rules?: readonly RuleDefinition[] | undefined;
   readonly sending: (stage: Stage) => Sending;
 }
 

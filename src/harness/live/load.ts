@@ -6,6 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import { last, lastValueFrom, map, Observable, type OperatorFunction, pipe } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
+import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import type { Seed } from '../../core/math/seed.js';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { toolNamed } from '../../core/schema/optional-package.js';
@@ -47,6 +48,8 @@ export interface LoadOptions extends LiveOptions {
   /** Ends the schedule after this many. Default: its own end. */
   readonly requests?: number | undefined;
   readonly answers?: AnswerTally | undefined;
+  /** Any of these may explain the answers, and some request has to be refused. Default: the rule of the limiter. */
+  readonly rules?: readonly RuleDefinition[] | undefined;
   /** The Redis of `weir worker` processes that send in place of this one. */
   readonly workers?: { readonly redis: string } | undefined;
 }

@@ -91,7 +91,8 @@ function checkAnswered({ requestLog, target }: LiveSeen): void {
 async function compared(seen: LiveSeen, model: Model, options: ModelOptions): Promise<Comparison | undefined> {
   const { plan } = seen.asked;
   const { rule } = plan;
-  const followed = rule ? { rules: [rule.definition], isShared: false } : windowRules(plan, seen.time.cycleMs);
+  const { rules = rule && [rule.definition] } = seen.asked;
+  const followed = rules ? { rules, isShared: false } : windowRules(plan, seen.time.cycleMs);
   const found = isUnlimited(plan)
     ? { differences: [], tolerance: 'Nothing was predicted.', tooUncertain: undefined }
     : rule !== undefined || seen.target instanceof ForeignTarget

@@ -10,8 +10,8 @@ import type { PoolRequest } from './http-pool.js';
 
 interface UrlLoad {
   readonly url: string;
-  /** `50/s`, `300/min`; a plain number is per second; `max`: as fast as the connections allow. */
-  readonly rate: string;
+  /** `50/s`, `300/min`; a plain number is per second; `max`: as fast as the connections allow. Or the requests of each cycle. */
+  readonly rate: string | readonly number[];
   readonly connections: number;
   /** `30s`, `5m`; a plain number is seconds. */
   readonly duration: string;
@@ -36,26 +36,35 @@ interface UrlScenario {
 export function scenarioOfUrl(asked: UrlLoad): UrlScenario {
   const { url, method, headers, body, limiter, windows, limited = [429] } = asked;
   const isClosed = asked.rate === 'max';
-  const rate = /^[\d.]+$/.test(asked.rate) ? `${asked.rate}/s` : asked.rate;
+  const counts = typeof asked.rate === 'string' ? undefined : asked.rate;
+  const rate = /^[\d.]+$/.test(String(asked.rate)) ? `${asked.rate}/s` : String(asked.rate);
   const duration = /^[\d.]+$/.test(asked.duration) ? `${asked.duration}s` : asked.duration;
   const cycleMs = asked.cycleMs ?? cycleMsFor(windows.length === 0 ? ['1s'] : windows, CYCLE_MS);
-  const perMs = isClosed
-    ? undefined
-    : checked(`--rate takes how often, not "${asked.rate}".`, '50/s, 300/min or max', () => {
-        const { requests, cycles } = parseRate(rate, cycleMs);
-        return requests / cycles / cycleMs;
-      });
+  const perMs =
+    isClosed || counts !== undefined
+      ? undefined
+      : checked(`--rate takes how often, not "${asked.rate}".`, '50/s, 300/min or max', () => {
+          const { requests, cycles } = parseRate(rate, cycleMs);
+          return requests / cycles / cycleMs;
+        });
   const forMs = checked(`--for takes how long, not "${asked.duration}".`, '30s or 5m', () =>
     parseTimeMs(duration, cycleMs, '', 1),
   );
   const scenario: ScenarioObject = {
-    question: `How does ${url} answer ${isClosed ? `${asked.connections} connections` : rate} for ${duration}?`,
+    question:
+      counts === undefined
+        ? `How does ${url} answer ${isClosed ? `${asked.connections} connections` : rate} for ${duration}?`
+        : `Does ${url} follow the limit?`,
     name: hostIn(url),
     cycle_ms: cycleMs,
-    duration: Math.ceil(forMs / cycleMs),
+    duration: counts?.length ?? Math.ceil(forMs / cycleMs),
     drain: 0,
     limiter: (limiter ?? { primitive: 'none', params: {} }) as NonNullable<ScenarioObject['limiter']>,
-    arrivals: [{ model: 'constant', rate: isClosed ? '1/s' : rate }],
+    arrivals: [
+      counts === undefined
+        ? { model: 'constant', rate: isClosed ? '1/s' : rate }
+        : { model: 'counts', counts: [...counts] },
+    ],
     target: {
       url,
       ...(method !== undefined || body !== undefined ? { method: method ?? 'POST' } : {}),

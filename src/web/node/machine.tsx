@@ -8,7 +8,7 @@ import { ContractCard } from './contract-card.js';
 import { Course } from './course.js';
 import { connecting, Frame, type Status, useSession } from './frame.js';
 import { MachineFeed, type RecordRow } from './machine-feed.js';
-import { ago, type ShownContract, some, weir, wordsOf } from './node-client.js';
+import { ago, grouped, type ShownContract, some, weir, wordsOf } from './node-client.js';
 import { FaultLine, ShownCommand } from './parts.js';
 import { RecordPages, RecordTable, type RecordTableProps } from './record-table.js';
 import { Verify } from './verify.js';

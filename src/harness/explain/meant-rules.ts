@@ -1,0 +1,112 @@
+// The rules that a limit may mean where it is asserted: without the name of a product any window, fixed or rolling.
+//
+//   60 in 60s                        a window by a clock, one from the first request on, one that rolls
+//   express-rate-limit 60 in 60s     its own
+import { planRule } from '../../core/limiter/planned-rule.js';
+import { limitText } from '../../core/limiter/products/limit-text.js';
+import { followsRule, limiterDefinition, windowsOf } from '../../core/limiter/products/limiter-spec.js';
+import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { planContract } from '../../core/limiter/validate.js';
+import { Failure } from '../../core/schema/failure.js';
+import { cycleMsFor, parseTimeMs } from '../../core/schema/quantity.js';
+import { CYCLE_MS } from '../../core/time/cycle.js';
+import { isExplained } from './explain.js';
+import type { SeenRequest } from './seen-request.js';
+
+/** Windows of any kind for words without a name; otherwise the rule that is meant. @throws Failure `invalid_definition` */
+export function meantRules(limiter: Readonly<Record<string, unknown>>): readonly RuleDefinition[] {
+  const parts = 'and' in limiter ? (limiter['and'] as readonly Readonly<Record<string, unknown>>[]) : [limiter];
+  const windows = parts.filter((one) => !followsRule(one)).map(windowOf);
+  if (windows.length === parts.length)
+    return kinds.map((kind) => {
+      const of = windows.map((window) => kind(window.limit, window.window_ms));
+      return of.length === 1 ? of[0]! : { primitive: 'and', params: { of } };
+    });
+  const { rule } = planContract(limiterDefinition(limiter, cycleMsFor(windowsOf(limiter), CYCLE_MS)));
+  if (rule === undefined || rule.most === Number.POSITIVE_INFINITY)
+    throw new Failure('invalid_definition', {
+      what: `"${limitText(limiter)}" admits everything.`,
+      why: 'No answers could differ from it.',
+      fix: "Give a limit, as '60 in 60s'.",
+    });
+  return [rule.definition];
+}
+
+const kinds: readonly ((limit: number, window_ms: number) => RuleDefinition)[] = [
+  (limit, window_ms) => ({ primitive: 'fixed_window', params: { limit, window_ms, align: 'epoch' } }),
+  (limit, window_ms) => ({ primitive: 'fixed_window', params: { limit, window_ms, align: 'first' } }),
+  (limit, window_ms) => ({ primitive: 'sliding_log', params: { limit, window_ms } }),
+];
+
+function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<string, unknown>>) {
+  const [unused] = Object.keys(others);
+  if (unused !== undefined)
+    throw new Failure('invalid_definition', {
+      what: `${unused} has no effect: answers show only what is admitted.`,
+      fix: `Leave ${unused} out.`,
+    });
+  return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS) };
+}
+
+/** Of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */
+const TIMES = [1, 1.3, 2, 2.6];
+const MOST_SENT = 100_000;
+
+/** How many requests, evenly within `spreadMs`, a server without any limit cannot admit unseen; undefined if that takes too many. */
+export function requestsToTest(rules: readonly RuleDefinition[], spreadMs = 0): number | undefined {
+  const sent = (n: number) =>
+    Array.from({ length: n }, (_, k): SeenRequest => {
+      const sentMs = (k / n) * spreadMs;
+      return { sentMs, answeredMs: sentMs + 2, decision: 'admitted' };
+    });
+  return TIMES.map((times) => Math.floor(times * mostOf(rules)) + 1).find(
+    (n) => n <= MOST_SENT && isExplained(sent(n), rules, { slackMs: 1 }) === false,
+  );
+}
+
+function mostOf(rules: readonly RuleDefinition[]): number {
+  return Math.max(...rules.map((rule) => planRule(rule).most));
+}
+
+const CYCLES_OF_SPAN = 60;
+const [LEAST_CYCLE_MS, MOST_CYCLE_MS] = [10, 777];
+/** What takes longer is tested by its first burst alone. */
+const LONGEST_MS = 90_000;
+
+interface TestTraffic {
+  readonly cycleMs: number;
+  readonly counts: readonly number[];
+}
+
+/**
+ * Bursts that distinguish a limit from one that admits one more, resets early, counts what it refuses, or never resets.
+ *
+ *     more than any window admits     a reset?     one more than the next window admits
+ *     0                               1/2          5/4 of the time that the limit remembers
+ *
+ * @param spanMs that time; a burst takes one cycle @returns undefined where it takes too many requests
+ */
+export function testTraffic(
+  rules: readonly RuleDefinition[],
+  spanMs: number,
+  budget = Number.POSITIVE_INFINITY,
+): TestTraffic | undefined {
+  const cycleMs = Math.min(MOST_CYCLE_MS, Math.max(LEAST_CYCLE_MS, Math.round(spanMs / CYCLES_OF_SPAN)));
+  const first = requestsToTest(rules, cycleMs) ?? budget;
+  if (first > MOST_SENT) return undefined;
+  const bursts = [[0, Math.min(first, budget)]];
+  let left = budget - first;
+  if ((5 / 4) * spanMs <= LONGEST_MS) {
+    for (const [share, more] of [
+      [5 / 4, 2],
+      [1 / 2, 1],
+    ] as const) {
+      const n = Math.min(mostOf(rules) + more, Math.max(0, left));
+      bursts.push([Math.ceil((share * spanMs) / cycleMs), n]);
+      left -= n;
+    }
+  }
+  const counts = Array<number>(1 + Math.max(...bursts.map(([cycle]) => cycle!))).fill(0);
+  for (const [cycle, n] of bursts) counts[cycle!]! += n!;
+  return { cycleMs, counts };
+}

@@ -1,0 +1,122 @@
+// Whether answers follow a limit, as an assertion that does not depend on where a window begins.
+//
+//   answers ─► does some phase of the window, some order of counting, explain them?   no: differs, with the smallest set
+//                 │ yes
+//                 ▼
+//              and if all had been admitted?   explained, too: not tested, for no limit at all would pass
+//                 │ no
+//                 ▼
+//              follows, with the near limits that the answers fit as well
+import { checkLimiter } from '../../core/limiter/products/limiter-spec.js';
+import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { Failure } from '../../core/schema/failure.js';
+import { explain, isExplained } from '../../harness/explain/explain.js';
+import { meantRules, requestsToTest } from '../../harness/explain/meant-rules.js';
+import type { SeenRequest } from '../../harness/explain/seen-request.js';
+import type { Settled } from '../../harness/explain/smallest-set.js';
+import { nearRulesOf, seconds } from '../../harness/live/near-rules.js';
+import { drawn } from './drawing.js';
+
+/** One request of one key. */
+export interface SeenAnswer {
+  /** In ms by one clock, whichever; a fraction is kept. */
+  readonly sentMs: number;
+  /** Not before `sentMs`. Infinity: it was never answered. */
+  readonly answeredMs: number;
+  /** undefined: the answer does not say whether it was limited. */
+  readonly limited: boolean | undefined;
+}
+
+export interface Judgement {
+  /** `not tested`: no limit at all would have passed, too. `undecided`: there are too many orders to look at. */
+  readonly verdict: 'follows' | 'differs' | 'not tested' | 'undecided';
+  /** Two sentences at most; for `not tested` with the requests that would test it. */
+  readonly why: string;
+  /** For `differs`: the answers that no phase and no order explains, a line each. Otherwise empty. */
+  readonly drawing: string;
+  /** Limits near this one that the answers fit as well, as `61 in 60 s`. */
+  readonly fits: readonly string[];
+}
+
+/** What a limiter and this process may read differently, in ms. */
+const SLACK_MS = 1;
+const options = { slackMs: SLACK_MS };
+/** A near limit that takes longer is not named. */
+const NODES_OF_NEAR = 5_000;
+const NODES_OF_ANSWER = 5;
+
+/**
+ * Whether one key of a limiter could have given these answers, each counted at any moment between being sent and answered. The key was
+ * unused for as long as the limiter remembers before the first of them, and had no other requests meanwhile.
+ * @param limit in the words of `--limit`. Without the name of a product, as `60 in 60s`, any window will do: a fixed one, wherever it
+ * begins, or one that rolls; refused requests do not count
+ * @throws Failure `invalid_definition` for a limit, `invalid_input` for answers, with the place of the first fault
+ */
+export function follows(answers: readonly SeenAnswer[], limit: string): Judgement {
+  const rules = meantRules(checkLimiter(limit));
+  const seen = seenOf(answers);
+  if (seen.length === 0) return notTested(seen, rules, limit);
+  const found = explain(seen, rules, options);
+  if (found.type === 'unknown')
+    return { verdict: 'undecided', why: unknownWords(found.why, limit), drawing: '', fits: [] };
+  if (found.type === 'refuted') return differs(seen, found.settled(), limit);
+  if (isUntested(seen, rules)) return notTested(seen, rules, limit);
+  const quick = { ...options, mostNodes: NODES_OF_NEAR + NODES_OF_ANSWER * seen.length };
+  const near = nearRulesOf(rules).filter((one) => isExplained(seen, one.rules, quick) === true);
+  const fits = near.map(({ words }) => words);
+  const also = fits.length === 0 ? '' : ` They fit ${new Intl.ListFormat('en-GB').format(fits)}, too.`;
+  return { verdict: 'follows', why: `${seen.length} answers follow ${limit}.${also}`, drawing: '', fits };
+}
+
+/** Whether the same requests would be explained if all were admitted. */
+function isUntested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
+  const admitted = seen.map((one) => ({ ...one, decision: 'admitted' as const }));
+  return isExplained(admitted, rules, options) === true;
+}
+
+function unknownWords(why: 'too many' | 'not seen' | 'paused', limit: string): string {
+  return why === 'not seen'
+    ? `What ${limit} decides follows from how long each request is in flight there, which answers do not show.`
+    : 'The requests could have been counted in too many orders to look at all of them. Send fewer at once.';
+}
+
+function differs(seen: readonly SeenRequest[], { last, set = seen }: Settled, limit: string): Judgement {
+  const n = (of: SeenRequest['decision']) => set.filter(({ decision }) => decision === of).length;
+  const startMs = seen[0]!.sentMs;
+  const why =
+    `No counting order of ${limit} can explain ${n('admitted')} admitted and ${n('limited')} limited requests, wherever its window ` +
+    `begins: they were sent within ${seconds(set.at(-1)!.sentMs - set[0]!.sentMs)}. ` +
+    `The answer to the one sent at ${seconds(last.sentMs - startMs)} settled it.`;
+  return { verdict: 'differs', why, drawing: drawn(set, startMs), fits: [] };
+}
+
+function notTested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[], limit: string): Judgement {
+  const enough = requestsToTest(rules);
+  const spanMs = (seen.at(-1)?.sentMs ?? 0) - (seen[0]?.sentMs ?? 0);
+  const why =
+    `A server without any limit would pass, too: ${seen.length} requests within ${seconds(spanMs)} do not test ${limit}.` +
+    (enough === undefined ? '' : ` Send ${enough} at once.`);
+  return { verdict: 'not tested', why, drawing: '', fits: [] };
+}
+
+const MOST_ANSWERS = 100_000;
+
+/** In order of sending. @throws Failure `invalid_input` */
+function seenOf(answers: readonly SeenAnswer[]): SeenRequest[] {
+  const refuse = (path: string, message: string) => {
+    const what = 'The answers cannot be judged.';
+    throw new Failure('invalid_input', { what, why: `${path} ${message}.`, faults: [{ path, message }] });
+  };
+  if (!Array.isArray(answers)) refuse('', 'must be an array of { sentMs, answeredMs, limited }');
+  if (answers.length > MOST_ANSWERS) refuse('', `has ${answers.length} answers, and up to ${MOST_ANSWERS} are judged`);
+  return answers
+    .map(({ sentMs, answeredMs, limited }, index): SeenRequest => {
+      if (!Number.isFinite(sentMs)) refuse(`/${index}/sentMs`, 'must be a number of ms');
+      if (!(answeredMs >= sentMs)) refuse(`/${index}/answeredMs`, 'must be a number of ms, not before sentMs');
+      if (limited !== undefined && typeof limited !== 'boolean')
+        refuse(`/${index}/limited`, 'must be true, false or undefined');
+      const isKnown = limited !== undefined && Number.isFinite(answeredMs);
+      return { sentMs, answeredMs, decision: isKnown ? (limited ? 'limited' : 'admitted') : 'unknown' };
+    })
+    .sort((one, other) => one.sentMs - other.sentMs);
+}

@@ -1,0 +1,87 @@
+// Right limiters in thousands of runs, and wrong ones, each of which fails.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { follows } from '../../../src/tools/expect/expect.js';
+import { isAll } from '../../draws.js';
+import {
+  answersOf,
+  bursts,
+  type Decide,
+  type Kind,
+  kinds,
+  LIMIT,
+  LIMIT_WORDS,
+  limiterOf,
+  phase,
+  type Sent,
+  WINDOW_MS,
+} from './limiters.js';
+
+describe('an assertion on answers, at length', () => {
+  it('passes every right limiter, wherever its windows end', () => {
+    const kind = fc.constantFrom(...(Object.keys(kinds) as Kind[]));
+    fc.assert(
+      fc.property(kind, phase, bursts, (of, phaseMs, sent) => {
+        const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
+        expect(verdict, `${why}\n${drawing}`).toBe('follows');
+      }),
+      { numRuns: isAll ? 10_000 : 500 },
+    );
+  });
+
+  const pair = (of: Kind) => [limiterOf(kinds[of]()), limiterOf(kinds[of]())] as const;
+  const mutants: Readonly<Record<string, (of: Kind) => Decide>> = {
+    'one too many': (of) => limiterOf(kinds[of](LIMIT + 1)),
+    'one too few': (of) => limiterOf(kinds[of](LIMIT - 1)),
+    'a reset too early': (of) => limiterOf(kinds[of](LIMIT, WINDOW_MS / 2)),
+    'a window 2 % shorter': (of) => limiterOf(kinds[of](LIMIT, 0.98 * WINDOW_MS)),
+    'refused requests that count': () =>
+      limiterOf({
+        primitive: 'sliding_log',
+        params: { limit: LIMIT, window_ms: WINDOW_MS, count_refused: true },
+      }),
+    'two counters in turn': (of) => {
+      const counters = pair(of);
+      let n = 0;
+      return (nowMs) => {
+        n += 1;
+        return counters[n % 2]!(nowMs);
+      };
+    },
+    'a counter of each worker': (of) => {
+      const counters = [...pair(of), ...pair(of)];
+      let n = 0;
+      return (nowMs) => {
+        n = (n * 5 + 3) % 16;
+        return counters[n % 4]!(nowMs);
+      };
+    },
+    'no window': () => {
+      let left = LIMIT;
+      return () => {
+        left -= 1;
+        return left >= 0;
+      };
+    },
+  };
+  /** Every 4 ms for two windows and a half, or for six, in which a small difference adds up. */
+  const [steady, lasting] = [160, 400].map((length) =>
+    Array.from({ length }, (_, k): Sent => ({ atMs: 4 * k, tookMs: 1, share: 0.5 })),
+  ) as [Sent[], Sent[]];
+
+  it.each(Object.keys(mutants))('fails %s, in a fixed window and in one that rolls', (name) => {
+    for (const of of ['first', 'rolling'] as const) {
+      const { verdict, drawing } = follows(
+        answersOf(mutants[name]!(of), name.includes('%') ? lasting : steady),
+        LIMIT_WORDS,
+      );
+      expect(verdict, of).toBe('differs');
+      expect(drawing).toMatch(/^ +\d+\.\d{3} s {2}.* (admitted|limited|unknown)$/m);
+    }
+  });
+
+  it('passes the right ones on the same traffic', () => {
+    for (const of of Object.values(kinds))
+      expect(follows(answersOf(limiterOf(of()), steady), LIMIT_WORDS).verdict).toBe('follows');
+  });
+});

@@ -1,0 +1,130 @@
+// Assertions on real limiters: those of Node's frameworks in memory, one on Redis, and the same by `weir check`.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { describe, expect, it } from 'vitest';
+import { follows, recorded } from '../../../src/tools/expect/expect.js';
+import { limit } from '../../../src/tools/middleware/limit.js';
+import { temporaryFolder, weir } from '../../cli/command-line.js';
+import {
+  isInstalled,
+  startExpress,
+  startFastify,
+  startFlexible,
+  startFlexibleOnRedis,
+} from '../../harness/live/real-servers.js';
+
+const LIMIT = 10;
+const WINDOW_MS = 3_000;
+
+interface Asked {
+  readonly send: () => Promise<{ readonly status: number }>;
+  readonly close?: () => Promise<unknown>;
+}
+
+const overHttp = async (starting: Promise<{ readonly url: string; close(): Promise<unknown> }>): Promise<Asked> => {
+  const { url, close } = await starting;
+  return {
+    send: () => fetch(url),
+    close,
+  };
+};
+
+function onHono(): Asked {
+  const limiter = new RateLimiterMemory({ points: LIMIT, duration: 1 });
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const taken = await limiter.consume('key').catch(() => undefined);
+    return taken === undefined ? context.text('no', 429) : next();
+  });
+  app.get('/', (context) => context.text('done'));
+  return { send: async () => app.request('/') };
+}
+
+function ofWeir(): Asked {
+  const handler = limit({ limit: LIMIT, windowMs: 1_000, keyGenerator: () => 'key' }).fetch(() => new Response('done'));
+  return { send: async () => handler(new Request('http://localhost/')) };
+}
+
+const real: Readonly<Record<string, () => Asked | Promise<Asked>>> = {
+  'express-rate-limit': () => overHttp(startExpress(1_000, LIMIT)),
+  '@fastify/rate-limit': () => overHttp(startFastify(1_000, LIMIT)),
+  'rate-limiter-flexible': () => overHttp(startFlexible(LIMIT, 1)),
+  'rate-limiter-flexible in Hono': onHono,
+  '@weir/cli/limit': ofWeir,
+  ...(isInstalled('redis-server') ? { 'rate-limiter-flexible on Redis': () => overHttp(startFlexibleOnRedis()) } : {}),
+};
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Bursts within two windows and a half, so that windows end between them and within them. */
+async function answersOf({ send, close }: Asked) {
+  const sending = recorded(send);
+  for (let burst = 0; burst < 9; burst += 1) {
+    // A connection that the server closes as it is used: whether that request was counted is not known.
+    await Promise.all(Array.from({ length: burst === 0 ? 2 * LIMIT + 1 : 4 + burst }, () => sending().catch(() => {})));
+    await pause(310);
+  }
+  await close?.();
+  return sending.answers;
+}
+
+describe('an assertion on a real limiter', () => {
+  it.concurrent.each(Object.keys(real))('passes %s, and fails it as one more or one less', async (name) => {
+    const answers = await answersOf(await real[name]!());
+    const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
+    expect(verdict, `${why}\n${drawing}`).toBe('follows');
+    for (const wrong of [LIMIT - 1, LIMIT + 1]) expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
+  });
+});
+
+/** On a busy machine a run may be invalid, and is asked for once more, of a new server. */
+async function checked(words: string, own: number, windowMs: number) {
+  for (let tries = 0; ; tries += 1) {
+    const { url, close } = await startExpress(windowMs, own);
+    const out = temporaryFolder();
+    const { code, out: printed } = await weir(['check', url, words, '--out', out]);
+    await close();
+    if (code !== 4 || tries === 5) return { code, printed, junit: readFileSync(join(out, 'junit.xml'), 'utf8') };
+  }
+}
+
+describe('weir check', () => {
+  it.concurrent.each([
+    ['a limit', `${LIMIT} in 3s`, LIMIT, 0, /Observed agrees with predicted/],
+    ['a product', `express-rate-limit windowMs=3000 limit=${LIMIT}`, LIMIT, 0, /Observed agrees with predicted/],
+    ['one more', `${LIMIT} in 3s`, LIMIT + 1, 3, /Observed differs from predicted/],
+    ['one less', `${LIMIT} in 3s`, LIMIT - 1, 3, /Observed differs from predicted/],
+    ['none', `${LIMIT} in 3s`, 10_000, 3, /Observed differs from predicted/],
+    ['a window twice as long', `${LIMIT} in 1500ms`, LIMIT, 3, /Observed differs from predicted/],
+  ])('says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
+    const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
+    expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
+    expect(junit).toMatch(code === 0 ? /failures="0"/ : /failures="1"/);
+  });
+
+  it('cannot judge what a window that ends meanwhile explains, and says so', async () => {
+    const { url, close } = await startExpress(1_000, LIMIT);
+    const { code: status, out: printed } = await weir([
+      'check',
+      url,
+      `${LIMIT} in 1s`,
+      '--budget',
+      '7',
+      '--out',
+      'none',
+    ]);
+    await close();
+    expect([status, printed]).toEqual([4, expect.stringMatching(/None of 7 requests was refused/)]);
+  });
+
+  it.each([
+    [['http://127.0.0.1:9/', 'none'], /admits everything/],
+    [['http://127.0.0.1:9/', '5 inn 1s'], /inn/],
+    [['http://127.0.0.1:9/'], /limit/],
+  ])('refuses %j', async (words, said) => {
+    const { code: status, err } = await weir(['check', ...words, '--out', 'none']);
+    expect([status, err]).toEqual([2, expect.stringMatching(said)]);
+  });
+});
