@@ -15,7 +15,7 @@ import { anyPhase, phaseOf, phaseRange, roundedOf } from './printed-values.js';
 import { openIn } from './probes.js';
 import { productsLike } from './products-like.js';
 import { around, disjoint, spansOf, widened } from './ranges.js';
-import { isByToken, isInCells, type Parameters, windowMsOf } from './structure.js';
+import { isByToken, isInCells, type Parameters, spansInWindow, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 import { finestMs, TOLERANCE_MS, violationOf } from './violation.js';
 
@@ -217,7 +217,7 @@ function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution
   // A violation is a time, and a lower bound for the error of the parameters.
   const byMs = unknownMs + offMs;
   const { structure } = found.best;
-  const spanByMs = isByToken(structure) ? byMs / found.best.parameters.limit : byMs;
+  const spanByMs = byMs / spansInWindow(found.best);
   const { limit, spans } = atWidest(found, evidence, resolution);
   // Both ends assume equal transport times; measured times may be off by their variation.
   const pieces = spans.map((one) => widened(one, spanByMs));

@@ -4,7 +4,7 @@ import { featuresOf } from './features.js';
 import { type Fitted, fitted, fittedFrom } from './fit.js';
 import { orderVerdict } from './order-verdict.js';
 import { searchByRun } from './parameter-search.js';
-import { type Hypothesis, isByToken, type Structure, windowMsOf } from './structure.js';
+import { type Hypothesis, isByTick, isByToken, type Structure, windowMsOf } from './structure.js';
 import { structures } from './structures.js';
 import { TOLERANCE_MS } from './violation.js';
 
@@ -65,9 +65,7 @@ export function explanationsOf(
 
 /** Drops buckets of ticks whose refill differs from every observed return. */
 function possibleOf(among: readonly Structure[], counts: readonly number[]): Structure[] {
-  return among.filter(
-    ({ id, part = 1 }) => !id.startsWith('bucket-ticks') || counts.some((n) => Math.abs(n - part) <= 1),
-  );
+  return among.filter((one) => !isByTick(one) || counts.some((n) => Math.abs(n - (one.part ?? 1)) <= 1));
 }
 
 /** Searches structures by how many answers in a row they explain: for some, following the violation leads nowhere. */
@@ -83,8 +81,9 @@ export function explanationsByRun(evidence: Evidence, among: readonly Structure[
 
 const sameForOne = new Set(['fixed', 'log', 'counter', 'bucket-and-interval', 'bucket-whole', 'bucket-ticks-first/1']);
 
-function spansOf({ parameters: { spanMs, limit }, structure }: Hypothesis): number[] {
-  return isByToken(structure) ? [spanMs, spanMs * limit] : [spanMs, spanMs / limit];
+function spansOf(hypothesis: Hypothesis): number[] {
+  const { spanMs, limit } = hypothesis.parameters;
+  return [spanMs, isByToken(hypothesis.structure) ? windowMsOf(hypothesis) : spanMs / limit];
 }
 
 const ALIKE = 0.5;
@@ -115,7 +114,7 @@ export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[
       const isFarther = violationMs > TOLERANCE_MS && bucket.violationMs <= TOLERANCE_MS;
       if (isFarther && best.structure.family === 'segmented window') return false;
     }
-    if (best.structure.id.startsWith('bucket-ticks') && best.parameters.part >= best.parameters.limit) return false;
+    if (isByTick(best.structure) && best.parameters.part >= best.parameters.limit) return false;
     // With a block as long as the window, both restart at each refused request.
     if (best.structure.id === 'fixed-rearm' && ids.has('fixed-restart')) return false;
     const base = best.structure.extends;

@@ -241,11 +241,15 @@ class Investigation {
   }
 
   result(ended: Investigated['ended']): Investigated {
+    const found = this.#explained(ended);
+    return { ...found, ...onlyTested(found.alive, found.evidence) };
+  }
+
+  #explained(ended: Investigated['ended']): Investigated {
     const evidence = evidenceOf(this.#seen);
-    const explaining = preferred([...this.#alive, ...this.#revived()], evidence);
+    const alive = preferred([...this.#alive, ...this.#revived()], evidence);
     const elapsedMs = this.#nowMs - (this.#fromMs ?? this.#nowMs);
-    const found = { evidence, ...onlyTested(explaining, evidence), nearest: this.#fitted[0], elapsedMs, ended };
-    const { alive } = found;
+    const found = { evidence, alive, nearest: this.#fitted[0], elapsedMs, ended };
     if (this.#leftOut.length === 0) return found;
     const whole = evidenceOf([...this.#leftOut, ...this.#seen]);
     const among = alive.map(({ best }) => best.structure);

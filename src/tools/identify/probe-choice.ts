@@ -5,7 +5,17 @@ import { meanOf } from '../../core/math/interval.js';
 import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
-import { lengthOf, nextAt, type Probe, predicted, probeRequests, sampleOf, shifted, type Volley } from './probe.js';
+import {
+  after,
+  lengthOf,
+  nextAt,
+  type Probe,
+  predicted,
+  probeRequests,
+  sampleOf,
+  shifted,
+  type Volley,
+} from './probe.js';
 import { blurOf, confirming, continuing, gapOf, openIn, probesFor } from './probes.js';
 import { isTested } from './tested.js';
 import { TOLERANCE_MS, violationOf } from './violation.js';
@@ -120,11 +130,11 @@ export class Choices {
     // A grid adapts to much by its phase, and of the rare rules one may come near to what is none.
     const isApt = alive.length > 1 || alive.some(({ best: { structure } }) => structure.isFine || structure.period);
     const leastSeries = isApt ? 1 : 0;
-    const most = alive.some(({ best }) => isTested(best, evidence)) ? leastSeries : MOST_SERIES;
-    if (alive.length === 0 || this.#series >= most) return undefined;
+    const isEnough = alive.some(({ best }) => isTested(best, evidence));
+    if (alive.length === 0 || this.#series >= (isEnough ? leastSeries : MOST_SERIES)) return undefined;
     this.#series += 1;
     const { probe: whole, restMs } = confirming(alive[0]!);
-    const probe = asExpected(whole, restMs, state, this.#options.hasKeys);
+    const probe = asExpected(whole, restMs, state, this.#options.hasKeys, isEnough ? 0 : MOST_EDGES);
     this.#asked = probe.words;
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
@@ -143,21 +153,45 @@ export class Choices {
   }
 }
 
-/** No more requests of a volley than one beyond those that a rule admits. */
+const MOST_EDGES = 4;
+
+/**
+ * No more requests of a volley than one beyond those that a rule admits.
+ * @param edges how often, at most, single requests follow before and after the instant at which the best one opens
+ */
 function asExpected(
   whole: Probe,
   restMs: number,
   { alive, evidence, nowMs, key }: InvestigationState,
   isFresh: boolean,
+  edges: number,
 ): Probe {
-  const samples = alive.map(({ best }) =>
+  const startMs = nowMs + restMs;
+  let samples = alive.map(({ best }) =>
     sampleOf(best, isFresh ? undefined : violationOf(best, evidence).states.get(key)),
   );
   const volleys: Volley[] = [];
-  for (const { atMs, n } of whole.volleys) {
-    const probe = { ...whole, volleys: [...volleys, { atMs, n }] };
-    const rooms = samples.map((one) => predicted(one, nowMs + restMs, probe, evidence).at(-1)!.admitted);
-    volleys.push({ atMs, n: Math.min(n, Math.max(...rooms) + 1) });
+  const nexts = (atMs: number) => samples.map((one) => nextAt(one, startMs + atMs, evidence));
+  const send = (atMs: number, n: number) => {
+    volleys.push({ atMs, n });
+    samples = samples.map((one) => after(one, startMs + atMs, n, evidence));
+  };
+  const gapMs = gapOf(evidence);
+  let [left, laterMs] = [edges, 0];
+  for (const one of whole.volleys) {
+    let atMs = one.atMs + laterMs;
+    const sendLater = (byMs: number) => {
+      atMs += byMs;
+      send(atMs, 1);
+    };
+    send(atMs, Math.min(one.n, Math.max(...nexts(atMs).map(({ room }) => room)) + 1));
+    for (; left > 0; left -= 1) {
+      const { waitMs } = nexts(atMs)[0]!;
+      if (waitMs === 0 || waitMs === Infinity) break;
+      if (waitMs > 2 * gapMs) sendLater(waitMs / 2);
+      sendLater(nexts(atMs)[0]!.waitMs + Math.max(gapMs, waitMs / 4));
+    }
+    laterMs = atMs - one.atMs;
   }
   return { ...whole, volleys };
 }

@@ -75,29 +75,39 @@ interface PredictedVolley {
 }
 
 export function predicted(sample: Sample, startMs: number, probe: Probe, evidence: Evidence): PredictedVolley[] {
-  const { rule, hypothesis } = sample;
-  const { structure } = hypothesis;
-  const { longestMs, admittedMs } = evidence;
-  const now = stateOf(sample);
-  const holdMs = structure.isInFlight ? admittedMs : 0;
+  const now = { ...sample, state: stateOf(sample) };
   const out: PredictedVolley[] = [];
   for (const { atMs, n } of probe.volleys) {
-    const t = instantOf(startMs + atMs, hypothesis, evidence);
-    let [admitted, held] = [0, 0];
-    const isPlain = structure.holds === undefined && structure.isInFlight === undefined;
-    if (isPlain) {
-      admitted = Math.min(n, rule.remaining(now, t));
-      for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(now, t, cost, 0);
-    }
-    for (let k = 0; k < n && !isPlain; k += 1) {
-      const delay = rule.decide(now, t, 1, holdMs);
-      if (delay === LIMITED) continue;
-      admitted += 1;
-      if (delay > longestMs + 20) held += 1;
-    }
+    const { admitted, held } = sendTo(now, startMs + atMs, n, evidence);
     out.push({ admitted, held });
     const isEnd = probe.until === 'admitted' ? admitted > 0 : probe.until === 'limited' ? admitted < n : false;
     if (isEnd) break;
   }
   return out;
+}
+
+/** The sample after `n` more requests. */
+export function after(sample: Sample, sentMs: number, n: number, evidence: Evidence): Sample {
+  const now = { ...sample, state: stateOf(sample) };
+  sendTo(now, sentMs, n, evidence);
+  return now;
+}
+
+function sendTo({ rule, hypothesis, state }: Sample, sentMs: number, n: number, evidence: Evidence): PredictedVolley {
+  const { structure } = hypothesis;
+  const { longestMs, admittedMs } = evidence;
+  const t = instantOf(sentMs, hypothesis, evidence);
+  if (structure.holds === undefined && structure.isInFlight === undefined) {
+    const admitted = Math.min(n, rule.remaining(state, t));
+    for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(state, t, cost, 0);
+    return { admitted, held: 0 };
+  }
+  let [admitted, held] = [0, 0];
+  for (let k = 0; k < n; k += 1) {
+    const delay = rule.decide(state, t, 1, structure.isInFlight ? admittedMs : 0);
+    if (delay === LIMITED) continue;
+    admitted += 1;
+    if (delay > longestMs + 20) held += 1;
+  }
+  return { admitted, held };
 }

@@ -2,7 +2,7 @@
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import type { Next, Probe, Volley } from './probe.js';
-import { isByToken, type Name, windowMsOf } from './structure.js';
+import { isByToken, type Name, spansInWindow, windowMsOf } from './structure.js';
 
 export interface Planned {
   readonly probe: Probe;
@@ -197,10 +197,8 @@ function planned(words: string, volleys: readonly Volley[], restMs: number, unti
 function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
   const times: number[] = [];
   for (const { best } of alive) {
-    const { spanMs, otherMs, limit, part } = best.parameters;
-    const isBucket = isByToken(best.structure);
-    const windowMs = best.structure.isInFlight ? admittedMs : spanMs;
-    const own = isBucket ? [Math.min(spanMs * Math.ceil(limit / part), 1e9), spanMs] : [windowMs];
+    const { spanMs, otherMs } = best.parameters;
+    const own = best.structure.isInFlight ? [admittedMs] : [windowMsOf(best), spanMs];
     for (const ms of [...own, ...(best.structure.has.includes('otherMs') ? [otherMs] : [])]) {
       if (!times.some((one) => Math.abs(one - ms) < ALIKE * ms)) times.push(ms);
     }
@@ -209,14 +207,10 @@ function timesOf(alive: readonly Fitted[], { admittedMs }: Evidence): number[] {
 }
 
 /** The parameters that are not yet known to the resolution. @param blurMs uncertainty of the two instants that bound a time */
-export function openIn(
-  { ranges, best: { structure, parameters } }: Fitted,
-  resolution: number,
-  blurMs = 1,
-): ('limit' | 'spanMs' | 'otherMs')[] {
+export function openIn({ ranges, best }: Fitted, resolution: number, blurMs = 1): ('limit' | 'spanMs' | 'otherMs')[] {
   return (['limit', 'spanMs', 'otherMs'] as const).filter((name) => {
-    const times = isByToken(structure) && name === 'spanMs' ? parameters.limit : 1;
-    const tolerance = name === 'limit' ? 0 : Math.max(2 * resolution * parameters[name], 1, blurMs / times);
+    const times = name === 'spanMs' ? spansInWindow(best) : 1;
+    const tolerance = name === 'limit' ? 0 : Math.max(2 * resolution * best.parameters[name], 1, blurMs / times);
     return ranges[name].most - ranges[name].least > tolerance;
   });
 }

@@ -58,12 +58,23 @@ export interface Hypothesis {
   readonly parameters: Parameters;
 }
 
-export function windowMsOf({ structure, parameters: { spanMs, limit } }: Hypothesis): number {
-  return isByToken(structure) ? spanMs * limit : spanMs;
+/** The time in which all that is used comes back. */
+export function windowMsOf(hypothesis: Hypothesis): number {
+  return hypothesis.parameters.spanMs * spansInWindow(hypothesis);
+}
+
+/** A bucket fills up one by one, or by as many as it gets at a tick. */
+export function spansInWindow({ structure, parameters: { limit, part } }: Hypothesis): number {
+  if (!isByToken(structure)) return 1;
+  return isByTick(structure) ? Math.ceil(limit / part) : limit;
 }
 
 export function isInCells({ family }: Structure): boolean {
   return family === 'segmented window' || family === 'rolling count';
+}
+
+export function isByTick({ id }: Structure): boolean {
+  return id.startsWith('bucket-ticks');
 }
 
 export function isByToken({ family }: Structure): boolean {

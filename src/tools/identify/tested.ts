@@ -34,9 +34,9 @@ export function isTested(hypothesis: Hypothesis, evidence: Evidence): boolean {
 
 /** How unlikely the nearest stranger answers as the rule predicts, in bits, less what the numbers of the rule explain. */
 function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
-  const { has, isInFlight, isFine } = hypothesis.structure;
-  // There are many rare rules: which one it is costs as a number does.
-  const numbers = (isInFlight ? 1 : 2) + has.length + (isFine ? 1 : 0);
+  const { has, isInFlight, isFine, holds } = hypothesis.structure;
+  // There are many rare rules: which one it is costs as a number does. A stranger that serves one after the other has the rate, too.
+  const numbers = (isInFlight || holds ? 1 : 2) + has.length + (isFine ? 1 : 0);
   const decided = evidence.seen.filter(({ decision }) => decision !== 'unknown');
   const counts = evidence.keys.flatMap(({ key }) => [
     ...countsOf(

@@ -42,9 +42,10 @@ export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options:
   const ownMs = structure.period?.(parameters) ?? windowMsOf(hypothesis);
   if (ownMs < finestMs(structure, evidence)) return { ms: Infinity, sentMs: -1, states };
   const rule = uncheckedRule(structure.definition(parameters));
+  const late = new LateAnswers(evidence);
   let [ms, sentMs] = [0, -1];
   for (const one of evidence.keys) {
-    const found = new Replay(rule, hypothesis, evidence, one, options).run();
+    const found = new Replay(rule, hypothesis, evidence, one, late, options).run();
     states.set(one.key, found.state);
     if (found.ms > ms) [ms, sentMs] = [found.ms, found.sentMs];
     if (ms > (options.mostMs ?? Infinity)) break;
@@ -71,6 +72,27 @@ export function heldLateMs({ structure, parameters }: Hypothesis): number {
 const HELD_SLACK_MS = 10;
 const HELD_PART = 0.3;
 
+/** A machine that stalls reads a few answers later still; of a rule that holds less than the limiter, most answers are late. */
+const MOST_LATE = 1 / 8;
+
+/** Answers that came later than a rule gives them: how late is the first that is one too many. */
+class LateAnswers {
+  readonly #most: number;
+  /** The latest ones, descending. */
+  readonly #latestMs: number[] = [];
+
+  constructor({ keys }: Evidence) {
+    this.#most = Math.floor(MOST_LATE * keys.reduce((sum, { admitted }) => sum + admitted.first.length, 0));
+  }
+
+  excessMs(ms: number): number {
+    const place = this.#latestMs.findIndex((one) => one < ms);
+    this.#latestMs.splice(place < 0 ? this.#latestMs.length : place, 0, ms);
+    this.#latestMs.length = Math.min(this.#latestMs.length, this.#most + 1);
+    return this.#latestMs[this.#most] ?? 0;
+  }
+}
+
 class Replay {
   readonly #rule: Rule;
   readonly #state: unknown;
@@ -82,6 +104,7 @@ class Replay {
   readonly #isInFlight: boolean;
   readonly #holds: boolean;
   readonly #grainMs: number;
+  readonly #late: LateAnswers;
   #nowMs = 0;
   #ms = 0;
   #sentMs = -1;
@@ -90,11 +113,19 @@ class Replay {
   #notBefore = -Infinity;
   #never = 0;
 
-  constructor(rule: Rule, hypothesis: Hypothesis, evidence: Evidence, one: KeyEvidence, options: ViolationOptions) {
+  constructor(
+    rule: Rule,
+    hypothesis: Hypothesis,
+    evidence: Evidence,
+    one: KeyEvidence,
+    late: LateAnswers,
+    options: ViolationOptions,
+  ) {
     const { structure, parameters } = hypothesis;
     this.#hypothesis = hypothesis;
     this.#rule = rule;
     this.#options = options;
+    this.#late = late;
     this.#one = one;
     this.#evidence = evidence;
     this.#shiftMs = BASE_MS + parameters.shiftMs;
@@ -184,8 +215,8 @@ class Replay {
     this.#options.onCounted?.(t, true, this.#state);
     if (delay === LIMITED || this.#isInFlight) return;
     if (delay > 0) this.#violates(t + delay - answered[k]!, sent[k]!);
-    if (isHeld && this.#holds)
-      this.#violates(answered[k]! - t - delay - longestMs - heldLateMs(this.#hypothesis), sent[k]!);
+    const lateMs = answered[k]! - t - delay - longestMs - heldLateMs(this.#hypothesis);
+    if (isHeld && this.#holds && lateMs > 0) this.#violates(this.#late.excessMs(lateMs), sent[k]!);
   }
 
   #limit(t: number): void {
