@@ -89,6 +89,10 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     remarks.push(
       `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
+  if (alive.some(({ best }) => best.parameters.isStalled))
+    remarks.push(
+      'Some held answers came later than this explains, as on a machine that stalls: fewer than one in eight.',
+    );
   remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
   remarks.push(
     ...rules.flatMap(edgesInWords),
@@ -215,8 +219,8 @@ function unrestOf({ seen, isHeld, admittedMs, limitedMs }: Evidence): number {
 function ruleOf(found: Fitted, evidence: Evidence, unknownMs: number, resolution: number): IdentifiedRule {
   const offMs = found.violationMs > TOLERANCE_MS ? found.violationMs : 0;
   // A violation is a time, and a lower bound for the error of the parameters.
-  const byMs = unknownMs + offMs;
-  const { structure } = found.best;
+  const { structure, parameters } = found.best;
+  const byMs = unknownMs + offMs + (parameters.isStalled ? evidence.usualWidthMs : 0);
   const spanByMs = byMs / spansInWindow(found.best);
   const { limit, spans } = atWidest(found, evidence, resolution);
   // Both ends assume equal transport times; measured times may be off by their variation.

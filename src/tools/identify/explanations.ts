@@ -45,18 +45,21 @@ export function explanationsOf(
   const { counts } = featuresOf(evidence);
   const near = isAnew && before.length > 0 ? before.flatMap(({ best }) => spansOf(best)) : undefined;
   const from = new Map(before.map((one) => [one.best.structure.id, one]));
-  const fittedAll = (all: readonly Structure[]) =>
+  const fittedAll = (all: readonly Structure[], isStalled?: true) =>
     all.map((structure) => {
       const own = from.get(structure.id);
-      const known = own === undefined && near === undefined ? searched.get(structure.id) : undefined;
+      const id = `${structure.id} ${isStalled}`;
+      const known = own === undefined && near === undefined ? searched.get(id) : undefined;
       if (known !== undefined) return known;
-      const found = fitted(structure, evidence, own, own === undefined ? near : spansOf(own.best));
-      if (own === undefined && near === undefined) searched.set(structure.id, found);
+      const found = fitted(structure, evidence, own, own === undefined ? near : spansOf(own.best), isStalled);
+      if (own === undefined && near === undefined) searched.set(id, found);
       return found;
     });
   const possible = possibleOf(among, counts);
   const others = possible.filter(({ holds }) => holds === undefined);
-  const holding = evidence.isHeld ? fittedAll(possible.filter(({ holds }) => holds)) : [];
+  const held = evidence.isHeld ? possible.filter(({ holds }) => holds) : [];
+  const prompt = fittedAll(held);
+  const holding = prompt.some(isAlive) ? prompt : [...prompt, ...fittedAll(held, true).filter(isAlive)];
   // If a rule explains the delays, rules that do not are excluded.
   const isExplained = holding.some(isAlive);
   const all = isExplained ? holding : [...holding, ...fittedAll(others)];

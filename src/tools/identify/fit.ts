@@ -33,14 +33,19 @@ const FINE = 16;
 const SCATTERED = 120;
 const MOST_NODES = 5_000;
 
-/** @param from an earlier fit to refine; undefined: global search @param near spans to search near, in ms */
+/**
+ * @param from an earlier fit to refine; undefined: global search
+ * @param near spans to search near, in ms
+ * @param isStalled some held answers may have been read later than they came
+ */
 export function fitted(
   structure: Structure,
   evidence: Evidence,
   from?: Fitted | undefined,
   near?: readonly number[] | undefined,
+  isStalled?: true | undefined,
 ): Fitted {
-  const fitting = new Fitting(structure, evidence, from);
+  const fitting = new Fitting(structure, evidence, from, isStalled);
   if (from !== undefined) fitting.improve(from.samples);
   if (!fitting.isExplained && (from === undefined || fitting.isNearly))
     fitting.search(near, from?.best.parameters.otherMs);
@@ -89,15 +94,17 @@ class Fitting {
   readonly #evidence: Evidence;
   readonly #features: Features;
   readonly #before: Fitted | undefined;
+  readonly #isStalled: true | undefined;
   #best: Parameters | undefined;
   #bestMs = Infinity;
   readonly #spread: Parameters[] = [];
 
-  constructor(structure: Structure, evidence: Evidence, before?: Fitted) {
+  constructor(structure: Structure, evidence: Evidence, before?: Fitted, isStalled?: true) {
     this.#structure = structure;
     this.#evidence = evidence;
     this.#features = featuresOf(evidence);
     this.#before = before;
+    this.#isStalled = isStalled;
   }
 
   get isExplained(): boolean {
@@ -111,7 +118,8 @@ class Fitting {
 
   improve(samples: readonly Hypothesis[]): void {
     const near: Top[] = [];
-    for (const { parameters } of samples) {
+    for (const one of samples) {
+      const parameters = this.#asRead(one.parameters);
       const ms = this.#violation(parameters, Infinity);
       near.push({ ms, parameters });
       this.#take(parameters, ms);
@@ -135,7 +143,8 @@ class Fitting {
 
   search(near?: readonly number[] | undefined, otherMs?: number | undefined): void {
     const tops: Top[] = [];
-    for (const start of startsOf(this.#structure, this.#evidence, this.#features, { near, known: otherMs })) {
+    for (const one of startsOf(this.#structure, this.#evidence, this.#features, { near, known: otherMs })) {
+      const start = this.#asRead(one);
       const nearMs = Math.max(nearPartOf(this.#structure, start) * start.spanMs, 10 * TOLERANCE_MS);
       const mostMs = Math.min(nearMs, tops[MOST_TOPS - 1]?.ms ?? Infinity);
       const ms = this.#violation(start, mostMs);
@@ -219,6 +228,10 @@ class Fitting {
       ranges,
       samples: [parameters, ...others].map(hypothesis),
     };
+  }
+
+  #asRead(parameters: Parameters): Parameters {
+    return this.#isStalled ? { ...parameters, isStalled: true } : parameters;
   }
 
   #violation(parameters: Parameters, mostMs: number): number {

@@ -19,6 +19,8 @@ export interface Parameters {
   readonly countedAt: number;
   /** Sending times of slow requests that were counted at the latest instant. */
   readonly late?: readonly number[] | undefined;
+  /** Some held answers were read later than they came. */
+  readonly isStalled?: true | undefined;
 }
 
 export type Name = 'limit' | 'part' | 'spanMs' | 'otherMs' | 'shiftMs';

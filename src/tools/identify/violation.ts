@@ -42,7 +42,7 @@ export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options:
   const ownMs = structure.period?.(parameters) ?? windowMsOf(hypothesis);
   if (ownMs < finestMs(structure, evidence)) return { ms: Infinity, sentMs: -1, states };
   const rule = uncheckedRule(structure.definition(parameters));
-  const late = new LateAnswers(evidence);
+  const late = new LateAnswers(parameters.isStalled ? evidence.keys : []);
   let [ms, sentMs] = [0, -1];
   for (const one of evidence.keys) {
     const found = new Replay(rule, hypothesis, evidence, one, late, options).run();
@@ -72,16 +72,16 @@ export function heldLateMs({ structure, parameters }: Hypothesis): number {
 const HELD_SLACK_MS = 10;
 const HELD_PART = 0.3;
 
-/** A machine that stalls reads a few answers later still; of a rule that holds less than the limiter, most answers are late. */
+/** A machine that stalls reads some answers later still; of a rule that holds less than the limiter, most answers are late. */
 const MOST_LATE = 1 / 8;
 
-/** Answers that came later than a rule gives them: how late is the first that is one too many. */
+/** Answers later than those of a rule: how late is the first of them that is one too many. */
 class LateAnswers {
   readonly #most: number;
   /** The latest ones, descending. */
   readonly #latestMs: number[] = [];
 
-  constructor({ keys }: Evidence) {
+  constructor(keys: readonly KeyEvidence[]) {
     this.#most = Math.floor(MOST_LATE * keys.reduce((sum, { admitted }) => sum + admitted.first.length, 0));
   }
 
