@@ -91,7 +91,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     );
   if (alive.some(({ best }) => best.parameters.isStalled))
     remarks.push(
-      'Some held answers came later than this explains, as on a machine that stalls: fewer than one in eight.',
+      'Some held answers came later than this explains, as on a machine that stalls: at most one in eight.',
     );
   remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
   remarks.push(

@@ -73,6 +73,33 @@ describe('what is recognised', () => {
     }
   });
 
+  // Few of its answers are refusals, and a machine that stalls reads some of those that it holds much later.
+  it.each<[string, string, object, number]>([
+    ['delays', 'queue/0', {}, 0],
+    ['delays, read by a machine that stalls', 'queue/0', {}, 140],
+    ['delays but for two, read by a machine that stalls', 'queue/2', { delay: 2 }, 140],
+  ])('nginx with 10 requests a second and a burst of five, which it %s', (_, structure, more, stallMs) => {
+    const nginx = limiterOf(
+      {
+        primitive: 'nginx_limit_req',
+        params: { rate_1000: 10_000, burst: 5, ...more },
+        clock_resolution_ms: 1,
+      },
+      0,
+    );
+    for (const seed of few([1, 2, 3, 4], 1)) {
+      const random = new RandomStream(seed, 'stalls');
+      const decide: Decide = (tMs, key) => {
+        const delayMs = nginx(tMs, key);
+        return delayMs > 0 && random.uniform() < 0.06 ? delayMs + random.uniform() * stallMs : delayMs;
+      };
+      const { verdict, rules } = answered(decide, { latencyMs: 0.1, jitterMs: 5 }, seed);
+      const [limit, token] = ['limit', 'token_ms'].map((name) => rules[0]?.parameters[name]);
+      expect([verdict, rules[0]?.structure, limit?.value]).toEqual(['identified', structure, 6]);
+      expect([token!.least <= 100, token!.most >= 100]).toEqual([true, true]);
+    }
+  });
+
   // One window of 8 or 10 segments came so near over these that it was named too.
   it.each(few([23, 25, 29], 1))('nginx with 10 requests a second and no burst, over network %i', (seed) => {
     const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
@@ -191,6 +218,20 @@ describe('what gets no name', () => {
       stallMs: 150,
     });
     expect([verdict, rules]).toEqual(['undecided', []]);
+  });
+
+  it('refuses at random, and serves one after the other', () => {
+    for (const seed of few([1, 2, 3, 4], 1)) {
+      const random = new RandomStream(seed, 'refusals');
+      let freeMs = 0;
+      const { rules } = answered((tMs) => {
+        if (random.uniform() < 0.1) return LIMITED;
+        const fromMs = Math.max(tMs, freeMs);
+        freeMs = fromMs + 100;
+        return fromMs - tMs;
+      });
+      expect(rules).toEqual([]);
+    }
   });
 
   it('has a second limit, over a longer time', () => {
