@@ -90,9 +90,7 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
       `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
     );
   if (alive.some(({ best }) => best.parameters.isStalled))
-    remarks.push(
-      'Some held answers came later than this explains, as on a machine that stalls: at most one in eight.',
-    );
+    remarks.push('Some held answers came later than this explains, as on a machine that stalls: at most one in eight.');
   remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
   remarks.push(
     ...rules.flatMap(edgesInWords),

@@ -134,7 +134,8 @@ export class Choices {
     if (alive.length === 0 || this.#series >= (isEnough ? leastSeries : MOST_SERIES)) return undefined;
     this.#series += 1;
     const { probe: whole, restMs } = confirming(alive[0]!);
-    const probe = asExpected(whole, restMs, state, this.#options.hasKeys, isEnough ? 0 : MOST_EDGES);
+    const edges = isEnough || this.#series === 1 ? 0 : MOST_EDGES;
+    const probe = asExpected(whole, restMs, state, this.#options.hasKeys, edges);
     this.#asked = probe.words;
     const fits = probeRequests(probe) <= left.requests && restMs + lengthOf(probe) <= left.timeMs;
     return fits ? { probe, restMs, isFresh: this.#options.hasKeys } : undefined;
