@@ -6,12 +6,12 @@ import { distinguishingProbe } from './distinguishing-probe.js';
 import type { Evidence } from './evidence.js';
 import type { Fitted } from './fit.js';
 import {
-  after,
   lengthOf,
   nextAt,
   type Probe,
   predicted,
   probeRequests,
+  sampleAfter,
   sampleOf,
   shifted,
   type Volley,
@@ -175,7 +175,7 @@ function asExpected(
   const nexts = (atMs: number) => samples.map((one) => nextAt(one, startMs + atMs, evidence));
   const send = (atMs: number, n: number) => {
     volleys.push({ atMs, n });
-    samples = samples.map((one) => after(one, startMs + atMs, n, evidence));
+    samples = samples.map((one) => sampleAfter(one, startMs + atMs, n, evidence));
   };
   const gapMs = gapOf(evidence);
   let [left, laterMs] = [edges, 0];

@@ -87,7 +87,7 @@ export function predicted(sample: Sample, startMs: number, probe: Probe, evidenc
 }
 
 /** The sample after `n` more requests. */
-export function after(sample: Sample, sentMs: number, n: number, evidence: Evidence): Sample {
+export function sampleAfter(sample: Sample, sentMs: number, n: number, evidence: Evidence): Sample {
   const now = { ...sample, state: stateOf(sample) };
   sendTo(now, sentMs, n, evidence);
   return now;
