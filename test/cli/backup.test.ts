@@ -70,7 +70,7 @@ describe('weir node backup and weir node restore', () => {
       (path) => statSync(path).mode & 0o777,
     );
     expect({ made, modes, left, fresh: [exported.code, fresh.code] }).toMatchObject({
-      made: { ok: true, machines: 2, fingerprint: node.fingerprint, manifest: `${file}.manifest.json` },
+      made: { ok: true, machines: 1, fingerprint: node.fingerprint, manifest: `${file}.manifest.json` },
       modes: [0o600, 0o600, 0o600, 0o600, 0o600],
       left: ['node.json', 'weir.db', 'weir.db-wal', 'weir.heads', 'weir.pid', 'weir.sock'],
       fresh: [0, 0],
