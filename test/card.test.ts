@@ -130,9 +130,9 @@ describe('XState moves every contract', () => {
   });
 
   it('what a machine emits is what is published: by a simulation, a replay, the model of a load, and a node, of keys too', async () => {
-    const from = 'return { type, cycle: event.cycle';
-    const to = "return { type: type + '_by_xstate', cycle: event.cycle";
-    const renamed = await built('emit', { file: 'core/limiter/guards.ts', from, to });
+    const from = '{ event: type, aggregate }: Emit) => ({\n      type,';
+    const to = "{ event: type, aggregate }: Emit) => ({\n      type: type + '_by_xstate',";
+    const renamed = await built('emit', { file: 'core/limiter/contract-machine.ts', from, to });
     const { events } = await seenOf(renamed);
     const both = ['rate_limited_by_xstate', 'rate_restored_by_xstate'];
     expect(events).toEqual({ simulated: both, replayed: both, modelled: both, published: [...both, both[0]] });

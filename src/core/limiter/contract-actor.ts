@@ -9,16 +9,7 @@
 import { type Actor, createActor, type SnapshotFrom } from 'xstate';
 import { ActorSystem, type Inspect } from './actor-system.js';
 import { type ContractMachine, machineOfPlan } from './contract-machine.js';
-import {
-  backOff,
-  type ContractEmitted,
-  type ContractEvent,
-  type Emit,
-  emitted,
-  type Fire,
-  type Held,
-  hold,
-} from './guards.js';
+import type { ContractEmitted, ContractEvent, Fire, Held } from './guards.js';
 import type { CompiledTransition, Plan } from './plan.js';
 
 /** What a contract keeps of its actor: the value and the context of the snapshot. */
@@ -116,13 +107,10 @@ function logicOf(plan: Plan): ContractLogic {
   return logic;
 }
 
-/**
- * The machine of a plan, as the logic of actors: its guards choose the transition of an event, and its actions are carried out in order.
- * The machine's own `transition` looks for nested states, entries and further events too, of which a contract has none. That takes ten
- * times as long: 6 us and 15 kB for a move. test/core/limiter/contract-machine.test.ts holds this to it.
- */
+/** The machine of a plan, as the logic of actors: what it would do with an event is worked out once, and taken by the actor as it is. */
 class ContractLogic {
   readonly machine: ContractMachine;
+  readonly #moves: ContractMachine;
   readonly #plan: Plan;
   readonly #resting = new Map<string, ContractSnapshot>();
   #last: { readonly snapshot?: ContractSnapshot; readonly event?: ContractEvent; readonly step?: Step | undefined } =
@@ -133,6 +121,7 @@ class ContractLogic {
     const context = { heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
     for (const { name } of plan.states) this.#resting.set(name, machine.resolveState({ value: name, context }));
     this.#plan = plan;
+    this.#moves = machine;
     const transition: ContractMachine['transition'] = (snapshot, event, { emit }) => {
       const step = this.step(snapshot, event);
       if (step === undefined) return snapshot;
@@ -156,29 +145,28 @@ class ContractLogic {
   }
 
   #stepOn(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
-    const [taken] = this.machine.getTransitionData(snapshot, event);
+    const [taken] = this.#moves.getTransitionData(snapshot, event);
     if (taken === undefined || taken.actions.length === 0) return undefined;
-    let { context }: { readonly context: Held } = snapshot;
     let fires: number | undefined;
-    const emits: ContractEmitted[] = [];
-    for (const action of taken.actions as readonly Action[]) {
-      if (action === 'hold') context = hold(event);
-      else if (action === 'backOff') context = backOff(context, event);
-      else if (action.type === 'fire') fires = action.params.transition;
-      else emits.push(emitted(event, action.params));
-    }
-    const [target] = taken.target ?? [];
-    const resting = target === undefined ? snapshot : this.#resting.get(target.key)!;
-    return { snapshot: { ...resting, context }, fires, emitted: emits };
+    const emitted: ContractEmitted[] = [];
+    const actionExecutor = ({ type, params }: Done) => {
+      if (type === 'fire') fires = params.transition;
+      else if (type === 'xstate.emit') emitted.push(params.event);
+    };
+    const scope = { self: nobody, system: nobody, defer: nothing, actionExecutor };
+    const moved = this.#moves.transition(snapshot, event, scope as never);
+    return { snapshot: moved, fires, emitted };
   }
 }
 
-/** As machine-config.ts writes them. */
-type Action =
-  | 'hold'
-  | 'backOff'
+/** An action as XState carries it out. */
+type Done =
   | { readonly type: 'fire'; readonly params: Fire }
-  | { readonly type: 'emit'; readonly params: Emit };
+  | { readonly type: 'xstate.emit'; readonly params: { readonly event: ContractEmitted } };
+
+const nothing = () => {};
+/** Whom no event of an inspection reaches. */
+const nobody = { _sendInspectionEvent: nothing };
 
 /** Live actors take 4 kB each, and a run may have a million contracts. */
 const MOST_LIVE = 4_096;

@@ -19,8 +19,8 @@ import {
   type ContractEmitted,
   type ContractEvent,
   type CountIn,
+  countAt,
   type Emit,
-  emitted,
   type Fire,
   type Held,
   held,
@@ -47,7 +47,11 @@ export const contractSetup = setup({
     backOff: assign(({ context, event }) => backOff(context, event)),
     /** Data for the host, which fires the operator before it takes the transition. Without a host, nothing happens. */
     fire: (_, _params: Fire) => {},
-    emit: emit(({ event }, params: Emit) => emitted(event, params)),
+    emit: emit(({ event }, { event: type, aggregate }: Emit) => ({
+      type,
+      cycle: event.cycle,
+      count: countAt(event, aggregate),
+    })),
   },
 });
 

@@ -103,10 +103,6 @@ export function backOff({ refusals }: Held, { cycle }: ContractEvent): Held {
   return { heldUntilCycle: cycle + Math.min(2 ** refusals, LONGEST_BACK_OFF), refusals: refusals + 1 };
 }
 
-export function emitted(event: ContractEvent, { event: type, aggregate }: Emit): ContractEmitted {
-  return { type, cycle: event.cycle, count: countAt(event, aggregate) };
-}
-
 export function countAt(event: ContractEvent, aggregate: number): number {
   return event.type === 'refused' ? 1 : (event.counts[aggregate] ?? 1);
 }
