@@ -68,10 +68,10 @@ export function follows(answers: readonly SeenAnswer[], limit: string): Judgemen
   return { verdict: 'follows', why: `${seen.length} answers follow ${limit}.${also}`, drawing: '', fits };
 }
 
-/** Whether the same requests would be explained if all were admitted. */
+/** Whether the same requests may be explained if all were admitted: also where that search was given up. */
 function isUntested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
   const admitted = seen.map((one) => ({ ...one, decision: 'admitted' as const }));
-  return isExplained(admitted, rules, options) === true;
+  return isExplained(admitted, rules, options) !== false;
 }
 
 function unknownWords(why: 'too many' | 'not seen' | 'paused', limit: string): string {

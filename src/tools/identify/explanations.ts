@@ -99,10 +99,8 @@ function workMsOf({ seen, limitedMs }: Evidence): number {
 
 /** Drops variants that the answers cannot distinguish from a simpler structure, and structures that leave delays unexplained. */
 export function preferred(alive: readonly Fitted[], evidence: Evidence): Fitted[] {
+  const ids = new Set(alive.map(({ best }) => best.structure.id));
   const bucket = alive.find(({ best }) => best.structure.id === 'bucket');
-  const isOfOne = bucket?.best.parameters.limit === 1 && bucket.ranges.limit.most === 1;
-  // What extends a window of one extends a bucket of one.
-  const ids = new Set([...alive.map(({ best }) => best.structure.id), ...(isOfOne ? sameForOne : [])]);
   const holds = evidence.isHeld && alive.some(({ best }) => best.structure.holds);
   const inFlight = alive.find(({ best }) => best.structure.isInFlight);
   const workMs = inFlight === undefined ? 0 : workMsOf(evidence);

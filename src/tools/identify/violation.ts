@@ -42,10 +42,10 @@ export function violationOf(hypothesis: Hypothesis, evidence: Evidence, options:
   const ownMs = structure.period?.(parameters) ?? windowMsOf(hypothesis);
   if (ownMs < finestMs(structure, evidence)) return { ms: Infinity, sentMs: -1, states };
   const rule = uncheckedRule(structure.definition(parameters));
-  const late = new LateAnswers(parameters.isStalled ? evidence.keys : []);
+  const asked = { ...options, late: new LateAnswers(parameters.isStalled ? evidence.keys : []) };
   let [ms, sentMs] = [0, -1];
   for (const one of evidence.keys) {
-    const found = new Replay(rule, hypothesis, evidence, one, late, options).run();
+    const found = new Replay(rule, hypothesis, evidence, one, asked).run();
     states.set(one.key, found.state);
     if (found.ms > ms) [ms, sentMs] = [found.ms, found.sentMs];
     if (ms > (options.mostMs ?? Infinity)) break;
@@ -118,8 +118,7 @@ class Replay {
     hypothesis: Hypothesis,
     evidence: Evidence,
     one: KeyEvidence,
-    late: LateAnswers,
-    options: ViolationOptions,
+    { late, ...options }: ViolationOptions & { readonly late: LateAnswers },
   ) {
     const { structure, parameters } = hypothesis;
     this.#hypothesis = hypothesis;
