@@ -70,7 +70,7 @@ export class ContractHistories {
     const most = this.#most;
     if (contracts.length > mostPerStream) throw tooManyContracts(mostPerStream);
     const more = contracts.filter(({ id }) => (this.#byContract.get(id)?.watchers.size ?? 0) === 0).length;
-    this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
+    if (more > 0) this.#bounds.refuse('watchedContracts', [addressNetwork, addressNetwork], more);
     const missing = contracts.filter(({ id }) => !this.#byContract.has(id)).length;
     for (const [id, { watchers }] of this.#byContract) {
       if (this.#byContract.size + missing <= most) break;

@@ -201,11 +201,11 @@ export class Streams {
   async #sendCounts(reader: Reader): Promise<void> {
     const { isLive, isCounted, machine, watched, asking } = reader;
     if (!isLive || isCounted || watched === undefined) return;
-    const { histories, clock, queue } = this.#sources;
+    const { histories, clock, queue, onError } = this.#sources;
     reader.isCounted = true;
-    const contracts = await queue.steps(sourceOf(asking), histories().news(watched));
+    const contracts = await queue.steps(sourceOf(asking), histories().news(watched)).catch(onError);
     reader.isCounted = false;
-    if (contracts !== undefined)
+    if (typeof contracts === 'string')
       this.#write(reader, countsMessage(machine.slug, reader.seq, watched.cycle, contracts, clock.cycleMs));
   }
 

@@ -135,13 +135,8 @@ export class Usage {
   refuse(wanted: QuotaRequest): void {
     const { owner } = wanted;
     const most = amountsBy((name) => this.#room(name).most.perOwner);
-    const refusal = refusalBeyond(
-      'node',
-      wanted,
-      most,
-      this.of(owner),
-      amountsBy((name) => this.freeIn(owner, name)),
-    );
+    const free = amountsBy((name) => this.freeIn(owner, name));
+    const refusal = refusalBeyond('node', wanted, most, this.of(owner), free);
     if (refusal !== undefined) {
       this.#bounds.countRefused(refusal.name);
       throw refusal.failure;

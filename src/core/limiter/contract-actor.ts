@@ -22,16 +22,11 @@ export interface ContractRecord extends Held {
 
 type ContractSnapshot = SnapshotFrom<ContractMachine>;
 
+/** What the machine would do with an event. Nothing has moved yet. */
 interface Step {
   readonly snapshot: ContractSnapshot;
-  /** Index into the transitions of the plan; undefined for a refusal. */
-  readonly fires: number | undefined;
-  readonly emitted: readonly ContractEmitted[];
-}
-
-/** What the machine would do with an event. Nothing has moved yet. */
-interface DueMove {
-  readonly transition: CompiledTransition;
+  /** Undefined for a refusal. */
+  readonly transition: CompiledTransition | undefined;
   readonly emitted: readonly ContractEmitted[];
 }
 
@@ -52,11 +47,8 @@ export class ContractActor {
     if (actors?.system !== undefined) this.#started(actors);
   }
 
-  due(event: ContractEvent): DueMove | undefined {
-    const step = logicOf(this.#plan).step(this.#present(), event);
-    return step?.fires === undefined
-      ? undefined
-      : { transition: this.#plan.transitions[step.fires]!, emitted: step.emitted };
+  due(event: ContractEvent): Step | undefined {
+    return logicOf(this.#plan).step(this.#present(), event);
   }
 
   take(event: ContractEvent): void {
@@ -147,15 +139,14 @@ class ContractLogic {
   #stepOn(snapshot: ContractSnapshot, event: ContractEvent): Step | undefined {
     const [taken] = this.#moves.getTransitionData(snapshot, event);
     if (taken === undefined || taken.actions.length === 0) return undefined;
-    let fires: number | undefined;
+    let transition: CompiledTransition | undefined;
     const emitted: ContractEmitted[] = [];
     const actionExecutor = ({ type, params }: Done) => {
-      if (type === 'fire') fires = params.transition;
+      if (type === 'fire') transition = this.#plan.transitions[params.transition];
       else if (type === 'xstate.emit') emitted.push(params.event);
     };
     const scope = { self: nobody, system: nobody, defer: nothing, actionExecutor };
-    const moved = this.#moves.transition(snapshot, event, scope as never);
-    return { snapshot: moved, fires, emitted };
+    return { snapshot: this.#moves.transition(snapshot, event, scope as never), transition, emitted };
   }
 }
 

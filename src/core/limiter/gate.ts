@@ -375,12 +375,11 @@ export class Gate {
   }
 
   send(event: ContractEvent): 'stayed' | 'moved' | 'refused' {
-    const due = this.#actor.due(event);
-    if (due === undefined) {
+    const { transition, emitted = [] } = this.#actor.due(event) ?? {};
+    if (transition === undefined) {
       this.#refresh();
       return 'stayed';
     }
-    const { transition, emitted } = due;
     const count = countAt(event, transition.trigger?.aggregate ?? 0);
     const isTaken = this.#owner.recordTransition({ event, transition, count, emitted });
     if (isTaken) this.#actor.take(event);

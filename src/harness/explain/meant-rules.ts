@@ -42,10 +42,19 @@ function windowOf({ threshold = 100, within = 60, ...others }: Readonly<Record<s
   const [unused] = Object.keys(others);
   if (unused !== undefined)
     throw new Failure('invalid_definition', {
-      what: `${unused} has no effect: answers show only what is admitted.`,
-      fix: `Leave ${unused} out.`,
+      what: `${unused} ${unused === 'definition' ? 'is not judged' : 'has no effect'}: answers show only what is admitted.`,
+      fix: unused === 'definition' ? "Give a limit, as '60 in 60s'." : `Leave ${unused} out.`,
     });
   return { limit: threshold as number, window_ms: parseTimeMs(within as number | string, CYCLE_MS) };
+}
+
+/** What a limiter and this process may read differently, in ms. */
+export const SLACK_MS = 1;
+
+/** Whether these requests may be explained if all were admitted: also where that search was given up. */
+export function passesUnlimited(requests: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
+  const admitted = requests.map((one) => ({ ...one, decision: 'admitted' as const }));
+  return isExplained(admitted, rules, { slackMs: SLACK_MS }) !== false;
 }
 
 /** Of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */
@@ -60,7 +69,7 @@ export function requestsToTest(rules: readonly RuleDefinition[], spreadMs = 0): 
       return { sentMs, answeredMs: sentMs + 2, decision: 'admitted' };
     });
   return TIMES.map((times) => Math.floor(times * mostOf(rules)) + 1).find(
-    (n) => n <= MOST_SENT && isExplained(sent(n), rules, { slackMs: 1 }) === false,
+    (n) => n <= MOST_SENT && !passesUnlimited(sent(n), rules),
   );
 }
 
@@ -73,11 +82,6 @@ const [LEAST_CYCLE_MS, MOST_CYCLE_MS] = [10, 777];
 /** What takes longer is tested by its first burst alone. */
 const LONGEST_MS = 90_000;
 
-interface TestTraffic {
-  readonly cycleMs: number;
-  readonly counts: readonly number[];
-}
-
 /**
  * Bursts that distinguish a limit from one that admits one more, resets early, counts what it refuses, or never resets.
  *
@@ -86,27 +90,19 @@ interface TestTraffic {
  *
  * @param spanMs that time; a burst takes one cycle @returns undefined where it takes too many requests
  */
-export function testTraffic(
-  rules: readonly RuleDefinition[],
-  spanMs: number,
-  budget = Number.POSITIVE_INFINITY,
-): TestTraffic | undefined {
+export function testTraffic(rules: readonly RuleDefinition[], spanMs: number, budget = Number.POSITIVE_INFINITY) {
   const cycleMs = Math.min(MOST_CYCLE_MS, Math.max(LEAST_CYCLE_MS, Math.round(spanMs / CYCLES_OF_SPAN)));
   const first = requestsToTest(rules, cycleMs) ?? budget;
   if (first > MOST_SENT) return undefined;
-  const bursts = [[0, Math.min(first, budget)]];
-  let left = budget - first;
-  if ((5 / 4) * spanMs <= LONGEST_MS) {
-    for (const [share, more] of [
-      [5 / 4, 2],
-      [1 / 2, 1],
-    ] as const) {
-      const n = Math.min(mostOf(rules) + more, Math.max(0, left));
-      bursts.push([Math.ceil((share * spanMs) / cycleMs), n]);
-      left -= n;
-    }
+  const most = mostOf(rules);
+  const bursts: [share: number, n: number][] = [[0, first]];
+  if ((5 / 4) * spanMs <= LONGEST_MS) bursts.push([5 / 4, most + 2], [1 / 2, most + 1]);
+  const counts: number[] = [];
+  let left = budget;
+  for (const [share, wanted] of bursts) {
+    const n = Math.min(wanted, left);
+    counts[Math.ceil((share * spanMs) / cycleMs)] = n;
+    left -= n;
   }
-  const counts = Array<number>(1 + Math.max(...bursts.map(([cycle]) => cycle!))).fill(0);
-  for (const [cycle, n] of bursts) counts[cycle!]! += n!;
-  return { cycleMs, counts };
+  return { cycleMs, counts: Array.from(counts, (n = 0) => n) };
 }

@@ -9,6 +9,7 @@ import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
 import type { Contract } from '../host/contract.js';
+import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
@@ -72,11 +73,11 @@ const countMany = route(api.countMany, forEvents, {
   errors: ['invalid_input', 'idempotency_key_reused', 'too_many_requests'],
   example: { body: [{ type: 'request' }, { type: 'request', count: 3 }] },
   checksBody: true,
-  async handle({ ownership, counting, counts, queue }, request, reply) {
+  async handle({ host, ownership, counting, counts, queue }, request, reply) {
     const machine = ownership.owned(request.params.slug, request.caller);
     const values: unknown = request.body;
     if (!compiled.fits(values)) throw refusal('body', Values, compiled.errors(values));
-    refuseLongAnswer(machine, values);
+    if (values.length > 1) refuseLongAnswer(host, machine, values);
     const once = onceOnly(request.headers['idempotency-key'], ['events', values]);
     const answer = await counting.events(machine, values, once);
     if (answer instanceof Replayed) return answer.sentBy(reply);
@@ -92,14 +93,17 @@ const countMany = route(api.countMany, forEvents, {
 const MOST_DECISIONS = 10_000;
 const CELLS_OF_ONE = 8_192;
 
-function refuseLongAnswer({ contracts }: Machine, values: readonly unknown[]): void {
+function refuseLongAnswer(host: Host, machine: Machine, values: readonly unknown[]): void {
+  const { contracts } = machine;
   const takes = ({ plan }: Contract) => Math.max(1, Math.ceil(windowCycles(plan) / CELLS_OF_ONE));
-  const byId = new Map(contracts.map((one) => [one.id, takes(one)]));
-  const ofAll = contracts.reduce((sum, one) => sum + takes(one), 0);
-  const takenBy = ({ contract_id: id }: { contract_id?: unknown }) =>
-    id === undefined ? ofAll : (byId.get(String(id)) ?? 1);
-  const decisions = values.reduce<number>((sum, value) => sum + takenBy(Object(value)), 0);
-  if (values.length === 1 || decisions <= MOST_DECISIONS) return;
+  const ids = values.map((value): unknown => Object(value).contract_id);
+  const ofAll = ids.includes(undefined) ? contracts.reduce((sum, one) => sum + takes(one), 0) : 0;
+  const takenBy = (id: unknown) => {
+    const named = host.contracts.get(String(id));
+    return named?.machine === machine ? takes(named) : 1;
+  };
+  const decisions = ids.reduce<number>((sum, id) => sum + (id === undefined ? ofAll : takenBy(id)), 0);
+  if (decisions <= MOST_DECISIONS) return;
   throw new Failure('invalid_input', {
     what: 'Nothing was counted.',
     why: `The events take ${decisions} decisions of ${contracts.length} contracts, and one answer has up to ${MOST_DECISIONS}.`,

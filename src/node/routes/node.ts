@@ -70,7 +70,8 @@ const listLimits = route(api.listLimits, forAnyKey, {
       const free_on_node = Math.max(0, on_node - taken);
       const refused = bounds.refusals(name);
       const shown = { per: isKept ? place : 'node', most, on_node, free_on_node, refused } as const;
-      if (owner === undefined || own === undefined) return shown;
+      const isOfAddresses = name === 'sockets' || name === 'watchedContracts';
+      if (owner === undefined || own === undefined || isOfAddresses) return shown;
       const used = Math.ceil(isKept ? own.used[name as keyof typeof all] : level.of(ofOwner(owner)));
       const left = isKept ? own.left[name as keyof typeof all] : Math.max(0, Math.min(most - used, free_on_node));
       return { ...shown, used, left };

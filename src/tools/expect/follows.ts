@@ -11,10 +11,11 @@ import { checkLimiter } from '../../core/limiter/products/limiter-spec.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { Failure } from '../../core/schema/failure.js';
 import { explain, isExplained } from '../../harness/explain/explain.js';
-import { meantRules, requestsToTest } from '../../harness/explain/meant-rules.js';
+import { meantRules, passesUnlimited, requestsToTest, SLACK_MS } from '../../harness/explain/meant-rules.js';
 import type { SeenRequest } from '../../harness/explain/seen-request.js';
 import type { Settled } from '../../harness/explain/smallest-set.js';
 import { nearRulesOf, seconds } from '../../harness/live/near-rules.js';
+import { listed } from '../../report/words.js';
 import { drawn } from './drawing.js';
 
 /** One request of one key. */
@@ -38,8 +39,6 @@ export interface Judgement {
   readonly fits: readonly string[];
 }
 
-/** What a limiter and this process may read differently, in ms. */
-const SLACK_MS = 1;
 const options = { slackMs: SLACK_MS };
 /** A near limit that takes longer is not named. */
 const NODES_OF_NEAR = 5_000;
@@ -60,18 +59,12 @@ export function follows(answers: readonly SeenAnswer[], limit: string): Judgemen
   if (found.type === 'unknown')
     return { verdict: 'undecided', why: unknownWords(found.why, limit), drawing: '', fits: [] };
   if (found.type === 'refuted') return differs(seen, found.settled(), limit);
-  if (isUntested(seen, rules)) return notTested(seen, rules, limit);
+  if (passesUnlimited(seen, rules)) return notTested(seen, rules, limit);
   const quick = { ...options, mostNodes: NODES_OF_NEAR + NODES_OF_ANSWER * seen.length };
   const near = nearRulesOf(rules).filter((one) => isExplained(seen, one.rules, quick) === true);
   const fits = near.map(({ words }) => words);
-  const also = fits.length === 0 ? '' : ` They fit ${new Intl.ListFormat('en-GB').format(fits)}, too.`;
+  const also = fits.length === 0 ? '' : ` They fit ${listed(fits)}, too.`;
   return { verdict: 'follows', why: `${seen.length} answers follow ${limit}.${also}`, drawing: '', fits };
-}
-
-/** Whether the same requests may be explained if all were admitted: also where that search was given up. */
-function isUntested(seen: readonly SeenRequest[], rules: readonly RuleDefinition[]): boolean {
-  const admitted = seen.map((one) => ({ ...one, decision: 'admitted' as const }));
-  return isExplained(admitted, rules, options) !== false;
 }
 
 function unknownWords(why: 'too many' | 'not seen' | 'paused', limit: string): string {

@@ -26,8 +26,8 @@ export function recorded<Arguments extends unknown[], Result>(
 ): Recorded<Arguments, Result> {
   const answers: SeenAnswer[] = [];
   const note = (sentMs: number, result: Awaited<Result> | undefined, thrown?: unknown) => {
-    const isLimited = limited(result, thrown);
-    answers.push({ sentMs, answeredMs: monotonicNowMs(), limited: isLimited });
+    const answeredMs = monotonicNowMs();
+    answers.push({ sentMs, answeredMs, limited: limited(result, thrown) });
   };
   const call = (...given: Arguments): Result => {
     const sentMs = monotonicNowMs();

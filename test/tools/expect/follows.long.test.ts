@@ -1,32 +1,23 @@
 // Right limiters in thousands of runs, and wrong ones, each of which fails.
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { follows } from '../../../src/tools/expect/expect.js';
 import { isAll } from '../../draws.js';
 import {
   answersOf,
-  bursts,
   type Decide,
+  expectRightOnesToPass,
   type Kind,
   kinds,
   LIMIT,
   LIMIT_WORDS,
   limiterOf,
-  phase,
   type Sent,
   WINDOW_MS,
 } from './limiters.js';
 
 describe('an assertion on answers, at length', () => {
   it('passes every right limiter, wherever its windows end', () => {
-    const kind = fc.constantFrom(...(Object.keys(kinds) as Kind[]));
-    fc.assert(
-      fc.property(kind, phase, bursts, (of, phaseMs, sent) => {
-        const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
-        expect(verdict, `${why}\n${drawing}`).toBe('follows');
-      }),
-      { numRuns: isAll ? 10_000 : 500 },
-    );
+    expectRightOnesToPass(isAll ? 10_000 : 500);
   });
 
   const pair = (of: Kind) => [limiterOf(kinds[of]()), limiterOf(kinds[of]())] as const;

@@ -1,21 +1,13 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { follows, recorded, type SeenAnswer, toFollowLimit } from '../../../src/tools/expect/expect.js';
 import { tries } from '../../draws.js';
-import { answersOf, bursts, type Kind, kinds, LIMIT_WORDS, limiterOf, phase } from './limiters.js';
+import { expectRightOnesToPass, LIMIT_WORDS } from './limiters.js';
 
 expect.extend({ toFollowLimit });
 
 describe('an assertion on answers', () => {
   it('passes every right limiter, wherever its windows end', () => {
-    const kind = fc.constantFrom(...(Object.keys(kinds) as Kind[]));
-    fc.assert(
-      fc.property(kind, phase, bursts, (of, phaseMs, sent) => {
-        const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
-        expect(verdict, `${why}\n${drawing}`).toBe('follows');
-      }),
-      { numRuns: tries(100) },
-    );
+    expectRightOnesToPass(tries(100));
   });
 
   const atOnce = (limited: readonly boolean[]) =>

@@ -1,8 +1,9 @@
 // Limiters and traffic for tests of assertions: right ones of each kind, wrong ones, and how they answer.
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, uncheckedRule } from '../../../src/core/limiter/rule/rule-definition.js';
-import type { SeenAnswer } from '../../../src/tools/expect/expect.js';
+import { follows, type SeenAnswer } from '../../../src/tools/expect/expect.js';
 
 export const WINDOW_MS = 250;
 export const LIMIT = 5;
@@ -49,9 +50,9 @@ export function answersOf(decide: Decide, sent: readonly Sent[]): SeenAnswer[] {
 }
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-export const phase = fc.integer({ min: 0, max: 10 * WINDOW_MS });
+const phase = fc.integer({ min: 0, max: 10 * WINDOW_MS });
 /** Bursts of twice the limit and one, with single requests between them, anywhere in the windows. */
-export const bursts = fc
+const bursts = fc
   .array(fc.tuple(fc.integer({ min: 0, max: 2 * WINDOW_MS }), fc.array(share, { maxLength: 4 }), share), {
     minLength: 1,
     maxLength: 4,
@@ -69,3 +70,15 @@ export const bursts = fc
       return [...alone, ...burst];
     });
   });
+
+/** On bursts at any place of their windows. */
+export function expectRightOnesToPass(numRuns: number): void {
+  const kind = fc.constantFrom(...(Object.keys(kinds) as Kind[]));
+  fc.assert(
+    fc.property(kind, phase, bursts, (of, phaseMs, sent) => {
+      const { verdict, why, drawing } = follows(answersOf(limiterOf(kinds[of](), phaseMs), sent), LIMIT_WORDS);
+      expect(verdict, `${why}\n${drawing}`).toBe('follows');
+    }),
+    { numRuns },
+  );
+}
