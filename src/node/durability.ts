@@ -69,7 +69,10 @@ export class Durability {
   }
 
   saveCounts(): void {
-    for (const machine of this.#host.machines.values()) if (machine.context.changed.length > 0) this.#begin(machine);
+    for (const machine of this.#host.machines.values()) {
+      const { changed, hasUncommitted } = machine.context;
+      if (changed.length > 0 || hasUncommitted === true) this.#begin(machine);
+    }
     this.#savedCycle = this.#clock.cycle();
   }
 
@@ -123,6 +126,7 @@ export class Durability {
         for (; saving.left > 0 && this.#clock.now() < endMs; saving.left -= 1) this.#host.saveOne(machine);
         if (saving.left > 0) turns.add(machine);
         else {
+          machine.context.hasUncommitted = false;
           written.push({ machine, waiting: saving.waiting });
           saving.committing = saving.waiting;
           saving.waiting = [];

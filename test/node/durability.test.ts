@@ -134,6 +134,21 @@ describe('counts', () => {
     expect(store.saved.get(contracts[0] ?? '')?.windows[0]?.counts).toEqual([0, 1, 1, 1]);
   });
 
+  it('of requests with an idempotency key are on disk before an event of the next cycle is answered', async () => {
+    await start({ durability: 'cycle', cycleMs: 2_000 });
+    const once = (key: string) =>
+      owner.post('/api/chain/wide/event', { type: 'request' }, { 'idempotency-key': `"${key}"` });
+    store.hold();
+    const { body } = await once('first');
+    while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
+    // The heartbeat of the new cycle asks for the commit, whether or not anybody waits for it.
+    while (!store.isWaitedFor) await node.clock.sleep(10);
+    const next = once('second');
+    expect(await hasCome(next)).toBe(false);
+    store.release();
+    expect((await next).body.cycle).toBeGreaterThan(body.cycle);
+  });
+
   it('are on disk before they are answered with durability strict, many in one write', async () => {
     await start({ durability: 'strict' });
     store.hold();

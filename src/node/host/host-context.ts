@@ -17,6 +17,8 @@ export interface HostContext {
   readonly claimMemory?: (() => void) | undefined;
   /** Contracts with unsaved counts, oldest first; one entry for each unsaved key. */
   readonly changed: FifoQueue<{ readonly plan: Plan; save(): void }>;
+  /** Whether counts that were saved already wait for a commit: those of requests with an idempotency key. */
+  hasUncommitted?: boolean;
   /** The frozen time of the machine, in unix ms, while it counts one event in several tasks. */
   busyMs?: number | undefined;
 }

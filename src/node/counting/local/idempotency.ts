@@ -75,6 +75,7 @@ export class Idempotency {
     this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
     this.#add(machine.slug, text.length + OVERHEAD);
     for (let left = MOST_SAVED; left > 0 && this.#host.saveOne(machine) !== undefined; left -= 1);
+    machine.context.hasUncommitted = true;
     return answer;
   }
 
