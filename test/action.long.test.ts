@@ -208,3 +208,30 @@ it('says what a pull request does to the limits, in one comment that it keeps up
   ]);
   expect(run('Run', { command: 'diff', files: 'nginx.conf' })).toMatchObject({ status: 2 });
 });
+
+const github = (path: string) => parse(readFileSync(join(root, '.github', path), 'utf8'));
+
+it('the workflows run what CI runs, and their scripts are bash', () => {
+  const jobs = ['ci', 'release'].map((name) => Object.values<any>(github(`workflows/${name}.yml`).jobs)[0]);
+  const scripts = jobs.map(({ steps: all }) => all.flatMap(({ run: script }: Step) => script ?? []));
+  expect(scripts.map((some) => some.filter((one: string) => one.endsWith('bash .ci/run')).length)).toEqual([1, 1]);
+  expect(scripts.flat().filter((script) => spawnSync('bash', ['-n', '-c', script]).status !== 0)).toEqual([]);
+});
+
+it('a release has the section of its version in the changelog', () => {
+  const [, notes] = /(awk .+) > notes\.md/.exec(readFileSync(join(root, '.github/workflows/release.yml'), 'utf8'))!;
+  const env = { ...process.env, GITHUB_REF_NAME: 'v1.0.0' };
+  const section = execFileSync('bash', ['-c', notes!], { cwd: root, env, encoding: 'utf8' });
+  expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## .*\n/m)[1]).toBe(section);
+});
+
+it('a report of a fault asks for the scenario, the lines, or what the real limiter does', () => {
+  const asked = ['wrong-answer', 'log-line', 'missing'].map((name) =>
+    github(`ISSUE_TEMPLATE/${name}.yml`).body.map(({ id }: { id: string }) => id),
+  );
+  expect(asked).toEqual([
+    ['command', 'scenario', 'seen'],
+    ['lines', 'writer', 'answer'],
+    ['question', 'evidence'],
+  ]);
+});
