@@ -141,6 +141,21 @@ it('the page of scenarios names every scenario with its question, every arrival,
   expect([...questions, ...words].filter((part) => !page.includes(part))).toEqual([]);
 });
 
+const programs = readdirSync(join(root, 'scenarios/programs'));
+
+it.each(programs)('the program %s has some 20 lines, and prints what its last comment says', async (name) => {
+  const [code = '', shown = ''] = textOf(`scenarios/programs/${name}`).split(/\n\n(?=(?:\/\/ .*\n)+$)/);
+  const how = name.endsWith('.test.mjs') ? '--test --test-reporter=tap' : '';
+  const out = await bash(`"${process.execPath}" ${how} "${join(root, 'scenarios/programs', name)}"`);
+  expect(out.replace(/ +$/gm, '')).toMatch(patternOf(shown.replace(/^\/\/ /gm, '')));
+  expect(code.split('\n').length).toBeLessThanOrEqual(24);
+});
+
+it('the page of the library names every program', () => {
+  const page = textOf('src/cli/topics/library.md');
+  expect(programs.filter((name) => !page.includes(`| \`${name}\``))).toEqual([]);
+});
+
 const commands: Readonly<Record<string, string>> = {
   apache: 'access.log',
   azure: 'calls.csv',

@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_816,
-  test: 61_302,
+  test: 61_307,
   longLines: 107,
   commands: 15,
   options: 91,

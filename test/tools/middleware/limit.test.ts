@@ -1,5 +1,4 @@
 // The middleware in the real frameworks, beside express-rate-limit where an option means the same.
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request as ExpressRequest } from 'express';
@@ -223,15 +222,6 @@ describe('by a node', () => {
     await expect(closed(new Request('http://x'))).rejects.toMatchObject({ code: 'node_unreachable' });
     expect((await open(new Request('http://x'))).status).toBe(200);
   });
-});
-
-it('the line of the README is all that it takes', async () => {
-  const [, line = ''] = /`(app\.use\(limit\(.+?\.express\))`/.exec(readFileSync('README.md', 'utf8')) ?? [];
-  const app = express();
-  new Function('app', 'limit', line)(app, limit);
-  app.get('/', (_request, response) => void response.send('ok'));
-  const { status, headers } = await fetch(await served(app));
-  expect([status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual([200, '100', '99']);
 });
 
 describe('options that do not fit', () => {
