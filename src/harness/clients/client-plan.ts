@@ -8,10 +8,9 @@ import { behaviourOf, type ClientChart } from './client-chart.js';
 import type { ClientKind, ClientSpec, LikeSpec } from './client-schema.js';
 import { closed } from './closed.js';
 import { holding } from './holding.js';
-import type { InstancePlan } from './instance.js';
 import { type ClientLibrary, clientLibraries } from './libraries.js';
 import { obedient, open } from './requesting.js';
-import { limitsOfRetries, RetryReader, refuseField } from './retry-plan.js';
+import { type InstancePlan, limitsOfRetries, RetryReader, refuseField } from './retry-plan.js';
 
 export interface ClientPlan {
   /** For figures, actors and random streams; unique in the run. */

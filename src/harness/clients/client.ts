@@ -24,10 +24,10 @@ import {
 } from './behaviour.js';
 import type { ClientLogic } from './client-actor.js';
 import type { ChartedState } from './client-chart.js';
+import type { ClientGate } from './client-gates.js';
 import type { ClientPlan } from './client-plan.js';
 import type { ClientTally } from './client-tally.js';
-import type { Instance } from './instance.js';
-import type { AttemptEnd, Reason } from './retry-limits.js';
+import type { AttemptEnd, Reason, RetryLimit } from './retry-limits.js';
 
 export interface Transport {
   /** `attempt.answer` must be called once, unless the attempt is abandoned before. */
@@ -46,6 +46,13 @@ export interface ClientWorld {
   readonly draw: RandomStream;
   newJob(contract: number): Job;
   freed(client: Client): void;
+}
+
+/** What all requests of one process share. */
+export interface Instance {
+  readonly index: number;
+  readonly limit: RetryLimit | undefined;
+  readonly gate: ClientGate | undefined;
 }
 
 export class Client {
@@ -229,10 +236,12 @@ export class Client {
   }
 
   #ended(attempt: SentAttempt, type: AttemptEnd['type'], retryAfterMs?: number): void {
-    const { instance } = this;
-    if (!instance.hears) return;
+    const { limit, gate } = this.instance;
+    if (limit?.ended === undefined && gate?.ended === undefined) return;
     const nowMs = this.#world.clock.now();
-    instance.ended({ type, after: attempt.reason, nowMs, heldMs: nowMs - attempt.sentMs, retryAfterMs });
+    const end = { type, after: attempt.reason, nowMs, heldMs: nowMs - attempt.sentMs, retryAfterMs };
+    limit?.ended?.(end);
+    gate?.ended?.(end);
   }
 
   #timeOut(attempt: SentAttempt): void {

@@ -14,11 +14,10 @@ import { assert } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ClientEvent, Job } from './behaviour.js';
-import { Client, type ClientWorld, type Transport } from './client.js';
+import { Client, type ClientWorld, type Instance, type Transport } from './client.js';
 import { clientLogic } from './client-actor.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
-import { Instance } from './instance.js';
 import { refuseField } from './retry-plan.js';
 
 interface PopulationOptions {
@@ -159,7 +158,10 @@ class Kind implements ClientWorld {
     this.draw = draws(`clients/${name}/behaviour`);
     this.#picks = draws(`clients/${name}/device`);
     this.#contracts = contracts;
-    this.#instances = Array.from({ length: shared?.count ?? 1 }, (_, n) => new Instance(n, shared, clock.now()));
+    const nowMs = clock.now();
+    this.#instances = Array.from({ length: shared?.count ?? 1 }, (_, index) => {
+      return { index, limit: shared?.limit?.(nowMs), gate: shared?.gate?.make(nowMs) };
+    });
     this.#free = this.#instances.map(() => []);
     this.#makeJob = makeJob;
     for (let number = 0; number < (count ?? 0); number += 1) this.#add(number % contracts);

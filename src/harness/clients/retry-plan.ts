@@ -9,10 +9,16 @@ import { type Pauses, pauses } from './backoff.js';
 import { type Behaviour, type SetbackType, setbackTypes } from './behaviour.js';
 import { behaviourOf, type ClientChart } from './client-chart.js';
 import { accountPause, breaker, cubic, type GatePlan, limiterGate, throttle } from './client-gates.js';
-import type { InstancePlan } from './instance.js';
 import { retrying } from './requesting.js';
 import type { RetryAfterPlan } from './retry-after.js';
-import { type RetryQuotaPlan, retryBudget, retryConcurrency, retryQuota, SLICES } from './retry-limits.js';
+import {
+  type RetryLimit,
+  type RetryQuotaPlan,
+  retryBudget,
+  retryConcurrency,
+  retryQuota,
+  SLICES,
+} from './retry-limits.js';
 import type { BackoffSpec, GateSpec, RetryAfterSpec, RetryQuotaSpec, RetrySpec } from './retry-schema.js';
 
 const NONE: BackoffSpec = { policy: 'none' };
@@ -22,6 +28,13 @@ const ofGeometric = ['factor', 'first', 'shorten_by', 'lengthen_by', 'add'] as c
 const jittered: readonly string[] = ['fixed', 'exponential', 'geometric', 'linear'];
 
 export const limitsOfRetries = ['retry_budget', 'retry_concurrency', 'retry_quota'] as const;
+
+/** Of processes: what all requests of one share. */
+export interface InstancePlan {
+  readonly count: number;
+  readonly limit: ((startMs: number) => RetryLimit) | undefined;
+  readonly gate: GatePlan | undefined;
+}
 
 interface RetryPlan {
   readonly behaviour: Behaviour<{ readonly at: string }>;

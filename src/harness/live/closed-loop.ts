@@ -21,14 +21,14 @@ interface ClosedLoop {
 }
 
 /** @param connections shared among the origins @throws Failure `node_unreachable` for a certificate that does not hold */
-export async function closedLoop(connection: Connection, connections: number, cycles: number): Promise<ClosedLoop> {
+export async function closedLoop(connection: Connection, connections: number): Promise<ClosedLoop> {
   await Promise.all([connection.endpoint, ...connection.others].map(checkCertificate));
-  return { note: HIDES, sending: (stage) => sendingOf(stage, connection, connections, cycles) };
+  return { note: HIDES, sending: (stage) => sendingOf(stage, connection, connections) };
 }
 
-function sendingOf(stage: Stage, connection: Connection, connections: number, cycles: number): Sending {
-  const { clock, firstCycle, inFlight, observer } = stage;
-  const endMs = startOf(firstCycle + cycles, clock.cycleMs);
+function sendingOf(stage: Stage, connection: Connection, connections: number): Sending {
+  const { clock, firstCycle, endCycle, inFlight, observer } = stage;
+  const endMs = startOf(endCycle, clock.cycleMs);
   const running: ReturnType<typeof saturate> = [];
   let isStopped = false;
   let underWay = 0;

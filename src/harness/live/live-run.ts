@@ -171,7 +171,8 @@ class LiveSession {
     const { cycleMs, uncertaintyMs } = time;
     const runUpMs = Math.max(RUN_UP_MS, 2 * uncertaintyMs, generators === undefined ? 0 : ELSEWHERE_MS);
     const firstCycle = clock.cycle() + 1 + Math.ceil(runUpMs / cycleMs);
-    const lastCycle = firstCycle + asked.cycles - 1 + asked.drain;
+    const endCycle = firstCycle + asked.cycles;
+    const lastCycle = endCycle - 1 + asked.drain;
     [this.#firstCycle, this.#lastCycle, this.#rowOfCycle] = [firstCycle, lastCycle, firstCycle];
     this.#events = names.map(() => []);
     const slackMs = uncertaintyMs + ROUNDING_MS;
@@ -183,7 +184,7 @@ class LiveSession {
     );
     const left = (words: string) => this.#left(words);
     this.#inFlight = new RequestsInFlight({ clock, pool, target, observer, timeoutMs, answers, onGone: left });
-    const stage = { clock, uncertaintyMs, observer, left, firstCycle, lastCycle, inFlight: this.#inFlight };
+    const stage = { clock, uncertaintyMs, observer, left, firstCycle, endCycle, lastCycle, inFlight: this.#inFlight };
     this.#sending = asked.sending({ ...stage, warm: warmer(connection, target) });
     // Before any await, so that no cycle is missed.
     this.#sending.start();

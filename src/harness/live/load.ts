@@ -145,7 +145,7 @@ async function sent(
       });
     }
     const loop = inFlight === undefined ? undefined : await import('./closed-loop.js');
-    const closed = await loop?.closedLoop(connection, inFlight!, traffic.cycles);
+    const closed = await loop?.closedLoop(connection, inFlight!);
     const sending = (stage: Stage): Sending => {
       if (generators !== undefined) return generators.sending(stage);
       if (closed !== undefined) return closed.sending(stage);

@@ -24,6 +24,8 @@ export interface Stage {
   readonly clock: WallClock;
   /** The target's cycle that corresponds to cycle 0 of the schedule. */
   readonly firstCycle: number;
+  /** The first cycle after those with requests. */
+  readonly endCycle: number;
   /** Requests may be answered up to this cycle. */
   readonly lastCycle: number;
   readonly inFlight: RequestsInFlight;
