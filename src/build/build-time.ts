@@ -1,7 +1,7 @@
 // Sources used by the build itself: bundle.js, declarations.js and site.js load this from build/.
-import { Outcome } from '../harness/outcome/outcome-schema.js';
 import { Series } from '../harness/outcome/series.js';
 import { Scenario } from '../harness/scenario/scenario-schema.js';
+import { ReportedOutcome } from '../report/read-report.js';
 import { Identification } from '../tools/identify/identification.js';
 
 export * as endpoints from '../api/client/endpoints.js';
@@ -14,4 +14,4 @@ export { themeStyle } from '../report/chart-specs/palette.js';
 export { escaped, hashed, htmlDocument, scriptJson } from '../report/page/html.js';
 
 /** Published as `@weir/cli/schema/*.schema.json`. */
-export const schemas = { scenario: Scenario, outcome: Outcome, series: Series, identification: Identification };
+export const schemas = { scenario: Scenario, outcome: ReportedOutcome, series: Series, identification: Identification };

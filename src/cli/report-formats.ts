@@ -1,9 +1,7 @@
 // Output formats of runs, by the end of a file name: a single run as its report, several runs as their comparison.
 import { Failure } from '../core/schema/failure.js';
-import { csvLines } from '../harness/outcome/timeline-file.js';
-import { chartsOf } from '../report/chart/charts.js';
+import { chartsOf, runsChart } from '../report/chart/charts.js';
 import { drawing } from '../report/chart/drawing.js';
-import { runsChart } from '../report/chart/window-count.js';
 import type { ChartSpec } from '../report/chart-specs/spec.js';
 import { outcomeJson } from '../report/folder.js';
 import { documentsJunit } from '../report/junit.js';
@@ -34,12 +32,13 @@ interface FormatOptions {
   readonly tolerance?: Tolerance;
 }
 
-export type Rendered = string | Iterable<string> | Uint8Array;
+export type Rendered = string | Uint8Array;
 
 type Rendering = Rendered | Promise<Rendered>;
 
 interface Format {
-  readonly one: (run: Reported, terminal: Terminal) => Rendering;
+  /** Default: as for several. */
+  readonly one?: (run: Reported, terminal: Terminal) => Rendering;
   readonly several: (comparison: RunComparison, runs: readonly NamedRun[], terminal: Terminal) => Rendering;
 }
 
@@ -48,8 +47,8 @@ const formats = {
     one: (run, terminal) => documentText(runDocument(run, 'terminal'), terminal),
     several: (comparison, _, terminal) => documentText(comparisonDocument(comparison), terminal),
   },
-  json: { one: ({ outcome }) => outcomeJson(outcome), several: comparisonJson },
-  csv: { one: ({ timeline, totals }) => csvLines(timeline ?? totals), several: comparisonCsv },
+  json: { one: (run) => outcomeJson(run), several: comparisonJson },
+  csv: { several: comparisonCsv },
   xml: {
     one: (run) => documentsJunit([runDocument(run, 'junit')]),
     several: (comparison) => documentsJunit(comparedRuns(comparison)),
@@ -73,7 +72,7 @@ export async function render(
 ): Promise<Rendered> {
   const format: Format = formats[name];
   const [first] = runs;
-  if (runs.length === 1 && first !== undefined) return format.one(first.reported, terminal);
+  if (runs.length === 1 && first !== undefined && format.one !== undefined) return format.one(first.reported, terminal);
   const named = runs.map(({ name, reported }) => ({ name, outcome: reported.outcome }));
   return format.several(compareRuns(named, options), runs, terminal);
 }

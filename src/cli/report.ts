@@ -1,6 +1,7 @@
 // `weir report`: renders runs again in one format, side by side, or against a baseline; or writes the report of one run to a folder.
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { dirname, join } from 'node:path';
 import { writing } from '../core/schema/unwritable.js';
 import { command, type GivenTo, several, text, value } from '../report/command/command.js';
 import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
@@ -41,7 +42,7 @@ export const report = command({
 });
 
 async function renderRuns(given: Given): Promise<void> {
-  const [{ compareRuns }, { openReportFolder }, { render }, { readRun }] = await Promise.all([
+  const [{ compareRuns }, { filesOfRun, openReportFolder }, { render }, { readRun }] = await Promise.all([
     import('./compare-runs.js'),
     import('../report/folder.js'),
     import('./report-formats.js'),
@@ -51,14 +52,17 @@ async function renderRuns(given: Given): Promise<void> {
   const ending = endings.find((name) => out?.endsWith(`.${name}`));
   const runs: NamedRun[] = [];
   for (const name of baseline === undefined ? given.file : [baseline, ...given.file])
-    runs.push({ name, reported: await readRun(name) });
+    runs.push({ name, reported: readRun(name) });
   const [first] = runs;
   if (out !== undefined && ending === undefined && first !== undefined) {
     if (runs.length > 1)
       throw usageFailure('--out takes one run for a folder.', 'Name a file, for example --out compared.html.');
     const { scenario, seed } = first.reported.outcome;
     const folder = await openReportFolder({ out, scenario, run: String(seed) });
-    say(`open it here: ${(await folder.write(first.reported)).page}\n`);
+    const source = first.name.endsWith('.json') ? dirname(first.name) : first.name;
+    const beside = filesOfRun.map((name) => join(source, name)).filter((path) => existsSync(path));
+    const { page } = await folder.write(first.reported, beside);
+    say(`open it here: ${page}\n`);
     return;
   }
   const format = ending ?? (given.json ? 'json' : 'txt');
@@ -72,20 +76,13 @@ async function renderRuns(given: Given): Promise<void> {
   }
 }
 
-/** Standard output waits for a slow reader, because a timeline may be long. */
 async function write(rendered: Rendered, out: string | undefined): Promise<void> {
-  const isText = typeof rendered === 'string';
-  const pieces: Iterable<string | Uint8Array> = isText || rendered instanceof Uint8Array ? [rendered] : rendered;
-  if (out !== undefined) {
-    await writing(out, 'Name another file with --out.', () => writeFile(out, Readable.from(pieces)));
-    say(`${out}\n`);
+  if (out === undefined) {
+    say(String(rendered).replace(/\n*$/, '\n'));
     return;
   }
-  for (const piece of pieces) {
-    if (!process.stdout.write(piece))
-      await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
-  }
-  if (isText && !rendered.endsWith('\n')) process.stdout.write('\n');
+  await writing(out, 'Name another file with --out.', () => writeFile(out, rendered));
+  say(`${out}\n`);
 }
 
 function toleranceIn(text: string) {

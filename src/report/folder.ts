@@ -3,9 +3,9 @@ import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../core/files/make-folder.js';
 import { writing } from '../core/schema/unwritable.js';
-import type { Outcome } from '../harness/outcome/outcome-schema.js';
 import { csvLines, ndjsonLines } from '../harness/outcome/timeline-file.js';
 import { chartFile, chartsIn, type ReportDocument, shownIn } from './block.js';
+import { chartsOf } from './chart/charts.js';
 import { drawingIfInstalled } from './chart/drawing.js';
 import { type ChartSpec, chartIds } from './chart-specs/spec.js';
 import { documentsJunit } from './junit.js';
@@ -14,8 +14,10 @@ import { pageHtml } from './page/page.js';
 import type { Reported } from './reported.js';
 import { runDocument } from './run-document.js';
 
-export function outcomeJson(outcome: Outcome): string {
-  return `${JSON.stringify(outcome, undefined, 2)}\n`;
+/** Charts are thousands of numbers: they have one line. */
+export function outcomeJson({ outcome, command }: Reported, charts?: readonly ChartSpec[]): string {
+  const text = JSON.stringify({ ...outcome, ...(command !== undefined && { command }) }, undefined, 2);
+  return charts === undefined ? `${text}\n` : `${text.slice(0, -2)},\n  "charts": ${JSON.stringify(charts)}\n}\n`;
 }
 
 interface FolderOptions {
@@ -82,26 +84,29 @@ export function safeName(name: string): string {
   return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cut) ? `${cut}-` : cut;
 }
 
-const traces = ['trace.ndjson', 'trace.mmd', 'trace.stately.ndjson'];
-const notInEveryReport = [
-  'predicted.ndjson',
-  'series.json',
-  ...traces,
-  ...chartIds.map((id) => join('charts', `${id}.png`)),
+/** Only the run itself can write them: a report that is read again has its outcome and charts. */
+export const filesOfRun = [
+  ...['timeline.ndjson', 'timeline.csv', 'predicted.ndjson', 'series.json'],
+  ...['trace.ndjson', 'trace.mmd', 'trace.stately.ndjson'],
 ];
+const notInEveryReport = [...filesOfRun, ...chartIds.map((id) => join('charts', `${id}.png`))];
 
-async function write(path: string, reported: Reported, written: readonly string[]): Promise<WrittenReport> {
-  const { outcome, timeline, totals, predicted, series, command } = reported;
+async function write(path: string, run: Reported, written: readonly string[]): Promise<WrittenReport> {
+  const charts = chartsOf(run);
+  const reported = { ...run, charts };
+  const { timeline, totals, predicted, series } = run;
   const files = written.map((file) => resolve(file)).filter((file) => dirname(file) === path);
   const put = async (name: string, content: string | Iterable<string>) => {
     await writeFile(join(path, name), content);
     files.push(join(path, name));
   };
   // Most important file first, in case the program is stopped.
-  await put('outcome.json', outcomeJson(command === undefined ? outcome : { ...outcome, command }));
-  const rows = timeline ?? totals;
-  await put('timeline.ndjson', chunksOf(ndjsonLines(rows)));
-  await put('timeline.csv', chunksOf(csvLines(rows)));
+  await put('outcome.json', outcomeJson(run, charts));
+  if (run.charts === undefined) {
+    const rows = timeline ?? totals;
+    await put('timeline.ndjson', chunksOf(ndjsonLines(rows)));
+    await put('timeline.csv', chunksOf(csvLines(rows)));
+  }
   if (predicted !== undefined) await put('predicted.ndjson', chunksOf(ndjsonLines(predicted)));
   if (series !== undefined) await put('series.json', `${JSON.stringify(series)}\n`);
   const beside = files.map((file) => file.slice(path.length + 1));

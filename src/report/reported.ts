@@ -1,11 +1,14 @@
-// The input of every report: a run with its outcome, timelines and series.
+// The input of every report: a run with its outcome, timelines and series; of one that is read again, its outcome and charts.
 import type { ContractOutcome, Outcome, TransitionSeen } from '../harness/outcome/outcome-schema.js';
 import type { Timeline } from '../harness/outcome/timeline.js';
 import type { Run } from '../harness/simulate/simulate.js';
+import type { ChartSpec } from './chart-specs/spec.js';
 
 export interface Reported extends Run {
   readonly predicted?: Timeline;
   readonly command?: string;
+  /** Default: made of the timelines and the series. */
+  readonly charts?: readonly ChartSpec[];
 }
 
 type LimitingInterval = readonly [from: number, to: number];
@@ -69,6 +72,11 @@ export function stateIntervals(
     [state, from] = [to, cycle];
   }
   return states.map(({ name, admits }) => ({ name, admits, intervals: within.get(name)! }));
+}
+
+/** Of a replay with several limiters, all requests are drawn, and not the window of one. */
+export function isOfAll({ kind, limits, contracts }: Outcome): boolean {
+  return kind === 'replay' && (limits !== undefined || contracts > 1);
 }
 
 /** False for `limiter: none`. */

@@ -11,13 +11,19 @@ import {
   sentence,
   type Table,
 } from './block.js';
-import { chartsOf } from './chart/charts.js';
+import { chartOf, chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
-import { allChart } from './chart/decisions.js';
-import { windowChart } from './chart/window-count.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { replaySentence } from './replay-sentence.js';
-import { commandOf, hasLimiter, limitingIntervals, limitingStates, type Reported, shownContract } from './reported.js';
+import {
+  commandOf,
+  hasLimiter,
+  isOfAll,
+  limitingIntervals,
+  limitingStates,
+  type Reported,
+  shownContract,
+} from './reported.js';
 import { rulesBlocks } from './rules-table.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
@@ -50,12 +56,10 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
   const { outcome } = reported;
   const { scenario, seed, question, kind, notes = [], compared, limits } = outcome;
   const isAnswer = kind === 'replay' && outcome.verdict === 'nothing expected';
-  const charts = medium === 'documents' ? chartsOf(reported) : [];
+  const charts = medium === 'documents' ? chartsOf(reported).filter(({ id }) => id !== 'requests') : [];
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
-  const isOfAll = kind === 'replay' && (limits !== undefined || outcome.contracts > 1);
-  const drawn = (isOfAll ? allChart : windowChart)(reported);
-  const leading = isAnswer ? charts.find(({ id }) => id === (isOfAll ? 'decisions' : 'window')) : undefined;
-  const lead = medium === 'terminal' ? drawn : leading;
+  const [drawn, leading] = isOfAll(outcome) ? (['requests', 'decisions'] as const) : (['window', 'window'] as const);
+  const lead = medium === 'terminal' ? chartOf(reported, drawn) : charts.find(({ id }) => isAnswer && id === leading);
   return {
     title: limits === undefined ? scenario : limitsTitle(limits),
     besides: limits !== undefined ? scenario : kind === 'replay' ? undefined : `seed ${seed}`,

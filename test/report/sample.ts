@@ -1,9 +1,9 @@
 // Runs made by hand, for reports to be made of: small enough to be followed, with everything that a report can show.
 import { sealed } from '../../src/harness/outcome/assemble.js';
+import { RowBuilder } from '../../src/harness/outcome/cycle-row.js';
 import type { ContractOutcome, Outcome, Quantiles, TransitionSeen } from '../../src/harness/outcome/outcome-schema.js';
 import type { Series } from '../../src/harness/outcome/series.js';
-import { Timeline } from '../../src/harness/outcome/timeline.js';
-import { totalsOf } from '../../src/report/read-report.js';
+import { Timeline, TotalsTimeline } from '../../src/harness/outcome/timeline.js';
 import { limitingIntervals, limitingStates, type Reported } from '../../src/report/reported.js';
 
 /** Requests of one contract: [cycle from the start, requests]. */
@@ -110,6 +110,27 @@ export function sampleRun({
   const sorted = timeline.sorted();
   const whole = sealed(outcome);
   return { outcome: whole, timeline: sorted, totals: totalsOf(sorted, limitingStates(whole)) };
+}
+
+function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {
+  const names = timeline.contracts;
+  const states = [true, false].map((admits) => ({ name: admits ? 'allowing' : 'limiting', admits }));
+  const row = new RowBuilder({ names, states, initial: 0, threshold: null, within: 0 }, false);
+  const totals = new TotalsTimeline();
+  const inLimiting = new Set<string>();
+  let last: number | undefined;
+  for (const { cycle, contract, requests, admitted, count, state } of timeline.rows()) {
+    if (last !== undefined && cycle !== last) totals.next(row.take(last));
+    last = cycle;
+    const index = names.indexOf(contract);
+    row.requested(index, requests, admitted);
+    if (limiting.has(state) === inLimiting.has(contract)) continue;
+    const admits = inLimiting.delete(contract);
+    if (!admits) inLimiting.add(contract);
+    row.moved(index, admits ? 0 : 1, count);
+  }
+  if (last !== undefined) totals.next(row.take(last));
+  return totals;
 }
 
 /** A quiet stream, one burst, quiet again. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chartsOf } from '../../src/report/chart/charts.js';
-import { runsChart } from '../../src/report/chart/window-count.js';
+import { chartsOf, runsChart } from '../../src/report/chart/charts.js';
 import type { ChartSpec } from '../../src/report/chart-specs/spec.js';
 import { reportText } from '../../src/report/run-document.js';
 import { emptyRun, sampleRun } from './sample.js';

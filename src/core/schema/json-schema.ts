@@ -71,8 +71,4 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-export type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Field in keyof T]: Frozen<T[Field]> }
-    : T;
+export type Frozen<T> = T extends object ? { readonly [Field in keyof T]: Frozen<T[Field]> } : T;

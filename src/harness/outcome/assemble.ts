@@ -47,13 +47,12 @@ export function assembleOutcome(
 }
 
 /**
- * Adds the digest: `sha256:` and SHA-256 over the canonical JSON of what a seed determines. Excluded are the program version, the
- * command, how a log was read, figures of live runs only (times, connections, differences), and runs with other rules.
+ * Adds the digest: `sha256:` and SHA-256 over the canonical JSON of what a seed determines. Excluded are the program version,
+ * how a log was read, figures of live runs only (times, connections, differences), and runs with other rules.
  */
 export function sealed(outcome: Omit<Outcome, 'digest'> & { readonly digest?: string }): Outcome {
   const {
     weir: _weir,
-    command: _command,
     read: _read,
     live: _live,
     comparison: _comparison,

@@ -355,9 +355,8 @@ export const Outcome = Type.Object(
     expectations: Type.Array(ExpectationOutcome),
     verdict: Verdict,
     digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),
-    command: Type.Optional(Text('The command that gives the run again, in the outcome of a report.')),
   },
-  { ...strict, $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Weir outcome' },
+  { ...strict, title: 'Weir outcome' },
 );
 
 export type Outcome = Static<typeof Outcome>;

@@ -1,8 +1,12 @@
-// A chart as plain data. palette.ts and paint.ts define its style.
+// A chart as plain data, with the schema of those that outcome.json keeps. palette.ts and paint.ts define its style.
+import type { Static, TSchema, TUnsafe } from 'typebox';
+import { flag, real, strict, whole } from '../../core/schema/fields.js';
+import { type Frozen, Type } from '../../core/schema/json-schema.js';
 
 export const chartIds = [
   'window',
   'decisions',
+  'requests',
   'comparison',
   'lanes',
   'contracts',
@@ -18,146 +22,171 @@ export const chartIds = [
   'hours',
 ] as const;
 
-type ChartId = (typeof chartIds)[number] | 'course' | `panel-${number}`;
+const { Optional } = Type;
+const text = (description: string) => Type.String({ maxLength: 10_000, description });
+const number = (description: string) => real(-1e300, 1e300, description);
+const pixels = (description: string) => real(0, 10_000, description);
+const many = <Item extends TSchema>(item: Item, description: string) =>
+  Type.Array(item, { maxItems: 100_000, description });
+const names = many(text('A name.'), 'A name for each row or column.');
+const places = many(number('A place.'), 'Places on the x axis, ascending.');
+const pair = Type.Array(number('A place.'), { minItems: 2, maxItems: 2 });
+const intervals = (description: string) =>
+  many(pair as unknown as TUnsafe<readonly [from: number, to: number]>, description);
+const values = many(Type.Union([number('A value.'), Type.Null()]), 'Null where there is none.');
 
-export type Tone =
-  | 'count'
-  | 'admitted'
-  | 'limited'
-  | 'threshold'
-  | 'planned'
-  | 'predicted'
-  | 'observed'
-  | 'difference'
-  | 'queue'
-  | 'jobs'
-  | 'retries'
-  | 'median'
-  | 'tail'
-  | 'response'
-  | 'band';
+const Line = Type.Object(
+  {
+    label: text('Its words in the legend.'),
+    tone: Type.Enum(
+      [
+        'count',
+        'admitted',
+        'limited',
+        'threshold',
+        'planned',
+        'predicted',
+        'observed',
+        'difference',
+        'queue',
+        'jobs',
+        'retries',
+        'median',
+        'tail',
+        'response',
+        'band',
+      ],
+      { description: 'Its meaning, which has a colour.' },
+    ),
+    xs: places,
+    ys: values,
+    stepped: flag('The value holds until the next x; otherwise straight lines join the points.'),
+    width: Optional(pixels('px.')),
+    area: Optional(Type.Enum(['zero', 'previous'], { description: 'Filled down to zero, or to the line before it.' })),
+    hatched: Optional(flag('Whether the area is hatched.')),
+    tooltips: Optional(many(number('A value.'), 'Shown in place of the values.')),
+    axis: Optional(Type.Enum(['left', 'right'], { description: 'Default: left.' })),
+    loose: Optional(flag('Points that no line joins.')),
+    listed: Optional(flag('Whether the legend has it. Default: true.')),
+    dots: Optional(Type.Enum(['circle', 'rect', 'triangle', 'rectRot', 'star'], { description: 'At each point.' })),
+  },
+  strict,
+);
 
-export interface Line {
-  readonly label: string;
-  readonly tone: Tone;
-  readonly xs: readonly number[];
-  readonly ys: readonly (number | null)[];
-  /** The value holds until the next x; otherwise straight lines join the points. */
-  readonly stepped: boolean;
-  readonly width?: number;
-  readonly area?: 'zero' | 'previous';
-  readonly hatched?: boolean;
-  readonly tooltips?: readonly number[];
-  readonly axis?: 'left' | 'right';
-  readonly loose?: boolean;
-  readonly listed?: boolean;
-  readonly dots?: 'circle' | 'rect' | 'triangle' | 'rectRot' | 'star';
-}
+const ends = { from: number('Its start.'), to: number('Its end.') };
+const cycleMs = whole(1, 86_400_000, 'Length of a cycle in ms.');
 
-/** Cycles from the start of the run; `firstCycle` is the absolute number of the first. */
-export interface CycleAxis {
-  readonly kind: 'cycles';
-  readonly from: number;
-  readonly to: number;
-  readonly firstCycle: number;
-  readonly cycleMs: number;
-}
+const CycleAxis = Type.Object(
+  {
+    kind: Type.Literal('cycles'),
+    ...ends,
+    firstCycle: number('Absolute number of the first cycle.'),
+    cycleMs,
+  },
+  { ...strict, description: 'Cycles from the start of the run.' },
+);
 
-/** The last cycles; `to` is now. */
-export interface AgoAxis {
-  readonly kind: 'ago';
-  readonly from: number;
-  readonly to: number;
-  readonly cycleMs: number;
-}
+const AgoAxis = Type.Object(
+  { kind: Type.Literal('ago'), ...ends, cycleMs },
+  { ...strict, description: 'The last cycles; `to` is now.' },
+);
 
-/** Number of nines: 1 is 90 %, 2 is 99 %; `max` is the place of the largest value. */
-interface PercentileAxis {
-  readonly kind: 'percentiles';
-  readonly max: number;
-}
+const PercentileAxis = Type.Object(
+  { kind: Type.Literal('percentiles'), max: number('Place of the largest value.') },
+  { ...strict, description: 'Number of nines: 1 is 90 %, 2 is 99 %.' },
+);
 
-interface PercentAxis {
-  readonly kind: 'percent';
-  readonly from: number;
-  readonly to: number;
-}
+const PercentAxis = Type.Object({ kind: Type.Literal('percent'), ...ends }, strict);
 
-interface ValueAxis {
-  readonly kind: 'values';
-  readonly title: string;
-  readonly from: number;
-  readonly to: number;
-  readonly log?: boolean;
-  readonly names?: readonly string[];
-}
+const ValueAxis = Type.Object(
+  {
+    kind: Type.Literal('values'),
+    title: text('Its title.'),
+    ...ends,
+    log: Optional(flag('Logarithmic.')),
+    names: Optional(names),
+  },
+  strict,
+);
 
-export interface Mark {
-  readonly kind: 'entry' | 'restore' | 'move' | 'difference';
-  readonly xs: readonly number[];
-}
+const Mark = Type.Object(
+  {
+    kind: Type.Enum(['entry', 'restore', 'move', 'difference'], { description: 'What happened.' }),
+    xs: places,
+  },
+  strict,
+);
 
-/** The colour follows from the position among states that admit, or among those that do not. */
-export interface StateStrip {
-  readonly name: string;
-  readonly admits: boolean;
-  readonly intervals: readonly (readonly [from: number, to: number])[];
-}
+const StateStrip = Type.Object(
+  { name: text('Its name.'), admits: flag('Whether it admits.'), intervals: intervals('When it held.') },
+  {
+    ...strict,
+    description: 'The colour follows from the position among states that admit, or among those that do not.',
+  },
+);
+const states = many(StateStrip, 'States, one strip each.');
 
-interface Lanes {
-  readonly names: readonly string[];
-  readonly states: readonly (readonly StateStrip[])[];
-}
+const Lanes = Type.Object({ names, states: many(states, 'Of each lane.') }, strict);
 
-/** Rows of intervals: a thin line from min to max, a bar from low to high, a dot at the middle. */
-interface Ranges {
-  readonly names: readonly string[];
-  readonly rows: readonly {
-    readonly min: number;
-    readonly low: number;
-    readonly middle: number;
-    readonly high: number;
-    readonly max: number;
-  }[];
-}
+const Range = Type.Object(
+  {
+    min: number('Start of the thin line.'),
+    low: number('Start of the bar.'),
+    middle: number('Place of the dot.'),
+    high: number('End of the bar.'),
+    max: number('End of the thin line.'),
+  },
+  strict,
+);
 
-export interface Heat {
-  readonly names: readonly string[];
-  readonly values: readonly (readonly (number | null)[])[];
-  readonly low: number;
-  readonly high: number;
-  /** Drawn as a line between lower values and others. */
-  readonly border?: number;
-}
+const Heat = Type.Object(
+  {
+    names,
+    values: many(values, 'Of each row.'),
+    low: number('Value of the faintest colour.'),
+    high: number('Value of the strongest colour.'),
+    border: Optional(number('Drawn as a line between lower values and others.')),
+  },
+  strict,
+);
 
-export interface ChartSpec {
-  readonly id: ChartId;
-  readonly title: string;
-  readonly about: string;
-  readonly x: CycleAxis | AgoAxis | PercentileAxis | PercentAxis | ValueAxis;
-  readonly yTitle: string;
-  readonly rightTitle?: string;
-  /** Smallest end of the right axis. */
-  readonly rightMax?: number;
-  readonly yLog?: boolean;
-  readonly yWhole?: boolean;
-  /** Smallest end of the axis; gives charts side by side the same scale. */
-  readonly yMax?: number;
-  readonly lines: readonly Line[];
-  readonly shades: readonly (readonly [from: number, to: number])[];
-  readonly marks: readonly Mark[];
-  /** Intervals without values, hatched. */
-  readonly unknown?: readonly (readonly [from: number, to: number])[];
-  /** A strip on the axis; without it the strip shows the limiting intervals. */
-  readonly states?: readonly StateStrip[];
-  readonly lanes?: Lanes;
-  readonly ranges?: Ranges;
-  readonly heat?: Heat;
-  /** px, for a width of 900 px. */
-  readonly height: number;
-  /** px; a narrower page scrolls it. Default: any width. */
-  readonly leastWidth?: number | undefined;
-}
+export const ChartSpec = Type.Object(
+  {
+    id: Type.Union([
+      Type.Enum([...chartIds, 'course']),
+      Type.String({ pattern: '^panel-[0-9]{1,4}$' }) as unknown as TUnsafe<`panel-${number}`>,
+    ]),
+    title: text('Its title.'),
+    about: text('A sentence about it.'),
+    x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, PercentAxis, ValueAxis]),
+    yTitle: text('Title of the y axis.'),
+    rightTitle: Optional(text('Title of the right axis.')),
+    rightMax: Optional(number('Smallest end of the right axis.')),
+    yLog: Optional(flag('Logarithmic.')),
+    yWhole: Optional(flag('Whole numbers.')),
+    yMax: Optional(number('Smallest end of the axis; gives charts side by side the same scale.')),
+    lines: many(Line, 'The first is on top.'),
+    shades: intervals('When the limiter limits.'),
+    marks: many(Mark, 'Single places.'),
+    unknown: Optional(intervals('Without values, hatched.')),
+    states: Optional(many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.')),
+    lanes: Optional(Lanes),
+    ranges: Optional(Type.Object({ names, rows: many(Range, 'One for each name.') }, strict)),
+    heat: Optional(Heat),
+    height: pixels('px, for a width of 900 px.'),
+    leastWidth: Optional(pixels('px; a narrower page scrolls it. Default: any width.')),
+  },
+  strict,
+);
+
+export type ChartSpec = Frozen<Static<typeof ChartSpec>>;
+export type Line = Frozen<Static<typeof Line>>;
+export type Tone = Line['tone'];
+export type CycleAxis = Frozen<Static<typeof CycleAxis>>;
+export type AgoAxis = Frozen<Static<typeof AgoAxis>>;
+export type Mark = Frozen<Static<typeof Mark>>;
+export type StateStrip = Frozen<Static<typeof StateStrip>>;
+export type Heat = Frozen<Static<typeof Heat>>;
 
 /** Of a chart without shaded intervals and marks. */
 export const unmarked = { shades: [], marks: [] } as const;

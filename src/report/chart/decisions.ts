@@ -3,7 +3,7 @@
 import type { Timeline } from '../../harness/outcome/timeline.js';
 import { type ChartSpec, type CycleAxis, type Line, unmarked } from '../chart-specs/spec.js';
 import { type Bins, binSums } from '../reduce.js';
-import { hasLimiter, type Reported } from '../reported.js';
+import { hasLimiter, isOfAll, type Reported } from '../reported.js';
 import { contractWord, counted, duration, number } from '../words.js';
 import { cycleAxis } from './cycle-axis.js';
 
@@ -68,8 +68,9 @@ export function decisionsChart({ outcome, totals, series }: Reported): ChartSpec
 
 const MOST_BARS = 150;
 
-/** The requests of all contracts, and when some were refused. */
-export function allChart({ outcome, totals }: Reported): ChartSpec {
+/** For the terminal: the requests of all contracts, and when some were refused. */
+export function requestsChart({ outcome, totals }: Reported): ChartSpec | undefined {
+  if (!isOfAll(outcome)) return undefined;
   const axis = cycleAxis(outcome);
   const bins = binSums(decisionRows(totals, axis), axis.from, axis.to, MOST_BARS);
   const { starts, size, sums } = bins;
@@ -78,7 +79,7 @@ export function allChart({ outcome, totals }: Reported): ChartSpec {
     sums[bin]![0]! > sums[bin]![1]! ? [[start, start + size] as const] : [],
   );
   return {
-    id: 'decisions',
+    id: 'requests',
     title: `Requests of all ${contractWord(outcome)}s in each ${duration(size * outcome.cycle_ms)}`,
     about: '',
     x: axis,
