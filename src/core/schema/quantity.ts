@@ -1,6 +1,8 @@
 // The two notations for quantities: a rate (how often) and a time (how long).
 //
-//   rate   number [ ("/" | "per") ([number] unit | number) ]     130/s    300/min    5/cycle    10 per 7 cycles    5
+//   rate   number [noun] ("/" | "per" | "in") (time | unit)      130/s    5r/s    300 requests per min    100 in 60s
+//          number ("rps" | "rpm" | "rph" | "rpd" | nothing)      5 rps    5
+//   noun   request | req | r | call | hit | token | byte | unit, and their plurals
 //   time   number [unit]  or  (number unit)+                     90s      2m         1h30m      60 cycles          60
 //   unit   ms | s | m | min | h | d | w | cycle       and their long forms, singular or plural
 //
@@ -45,14 +47,23 @@ export const timeField = (description: string, example = '10s') =>
  */
 export function parseRate(value: number | string, cycleMs: number, path = ''): Rate {
   return refusing(rateWords, value, path, (text) => {
-    const [, amount = '', count = '1', unit = ''] = RATE.exec(text) ?? misread('it is not a number of requests');
-    const span = times(decimal(count), lengthOf(unit, cycleMs));
+    const { amount, time } = writtenRate(text) ?? { amount: text, time: '1' };
+    if (!ALONE.test(amount)) misread('it is not a number of requests');
+    const span = totalOf(time, cycleMs);
     if (span.over === 0n) misread('nothing can be counted per 0 of a time');
     const { over, under } = times(decimal(amount), { over: span.under, under: span.over });
     if (over > MAX_WHOLE * under) misread('it is too large');
     const { over: requests, under: cycles } = simplest(over, under);
     return { requests: Number(requests), cycles: Number(cycles) };
   });
+}
+
+/** The parts of a rate as they are written, the time with a number; undefined for a text without one. */
+export function writtenRate(text: string) {
+  const [, short, per] = SHORT_RATE.exec(text) ?? [];
+  if (short !== undefined) return { amount: short, noun: undefined, time: `1 ${per}` };
+  const [, amount, noun, span = ''] = RATE.exec(text) ?? [];
+  return amount === undefined ? undefined : { amount, noun, time: /^[\d+-]/.test(span) ? span : `1 ${span}` };
 }
 
 /** A time in whole cycles, halves up. @throws Failure `invalid_input` if unreadable or outside `least .. MAX_CYCLES` */
@@ -146,7 +157,10 @@ const MAX_WHOLE = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_UNDER = 1n << 52n;
 
 const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d{1,3}(?![\\d.]))?';
-const RATE = new RegExp(`^(${NUMBER})(?:\\s*(?:/|per(?![a-z]))\\s*(?=\\S)(${NUMBER})?\\s*(\\p{L}*))?$`, 'iu');
+const NOUN = 'requests?|reqs?|r|calls?|hits?|tokens?|bytes?|units?';
+const RATE = new RegExp(`^(${NUMBER})\\s*(?:(${NOUN})\\s*)?(?:/|(?:in|per)(?![a-z]))\\s*(\\S.*)$`, 'iu');
+const SHORT_RATE = new RegExp(`^(${NUMBER})\\s*[rq]p([smhd])$`, 'iu');
+const ALONE = new RegExp(`^${NUMBER}$`, 'iu');
 const PART = new RegExp(`(${NUMBER})\\s*(\\p{L}*)\\s*`, 'iuy');
 
 interface Fraction {

@@ -41,6 +41,11 @@ describe('a rate', () => {
     ['1e3/s', 1000, 1000, 1],
     ['  +7/s ', 1000, 7, 1],
     ['0/s', 777, 0, 1],
+    ['5r/s', 1000, 5, 1],
+    ['5 rps', 1000, 5, 1],
+    ['300 requests per min', 1000, 5, 1],
+    ['100 in 60s', 1000, 5, 3],
+    ['10 per 1h30m', 1000, 1, 540],
   ])('%j at %i ms is exactly %i requests in %i cycles', (value, cycleMs, requests, cycles) => {
     expect(parseRate(value, cycleMs)).toEqual({ requests, cycles });
   });

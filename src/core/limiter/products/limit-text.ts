@@ -9,7 +9,7 @@
 //   none                                    admits everything
 import { meantOr, nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
-import { parseMs, parseTime } from '../../schema/quantity.js';
+import { parseMs, parseTime, writtenRate } from '../../schema/quantity.js';
 import { type Primitive, primitiveRow, primitives, propertiesOf, RuleDefinition } from '../rule/rule-definition.js';
 import { limitFiles } from './limit-files.js';
 import { namedText, unreadable, valueIn, type Word, wordsIn, writtenWord } from './limit-words.js';
@@ -137,7 +137,7 @@ function windowIn(text: string, words: readonly Word[], isOfSeveral: boolean): L
   if (!Number.isSafeInteger(pace.n))
     throw unreadable(text, words[0], 'it is no whole number of requests', wholePace(pace));
   const [, cycles] = /^(\d+)(?:\s*cycles?)?$/i.exec(pace.time) ?? [];
-  const counts = isOfSeveral && /^r/i.test(pace.unit ?? '') ? { counts: 'requests' } : {};
+  const counts = isOfSeveral && /^r/i.test(pace.noun ?? '') ? { counts: 'requests' } : {};
   return { threshold: pace.n, within: cycles === undefined ? pace.time : Number(cycles), ...counts, ...given };
 }
 
@@ -152,22 +152,19 @@ const MOST_TIMES = 1000;
 interface Pace {
   readonly n: number;
   readonly time: string;
-  readonly unit: string | undefined;
+  readonly noun: string | undefined;
   readonly words: number;
 }
 
 const MOST_PACE_WORDS = 8;
 const ONE_OR_MORE = 'a limit admits one request or more';
-const PACE =
-  /^\+?(\d+(?:\.\d+)?)\s*(?:(requests?|reqs?|r|calls?|hits?|tokens?|bytes?|units?)\s*)?(?:\/|(?:in|per)(?![a-z]))\s*(\S.*)$/i;
-const SHORT_PACE = /^\+?(\d+(?:\.\d+)?)\s*[rq]p([smhd])$/i;
 
 /** @param fields what may follow a pace */
 function paceAt(text: string, words: readonly Word[], fields: readonly string[]): Pace {
   let why = 'it does not say in what time, as 100 in 60s does';
   const [first] = words;
   if (/^-\d/.test(first!.text)) throw unreadable(text, first, ONE_OR_MORE);
-  if (/^[\d.]+e[+-]?\d+$/i.test(first!.text)) throw unreadable(text, first, 'the number is to be written in digits');
+  if (/^[\d.]+e[+-]?\d/i.test(first!.text)) throw unreadable(text, first, 'the number is to be written in digits');
   const end = words.findIndex((one) => one.name !== undefined || fields.includes(one.text));
   const bare = words.slice(0, end < 0 ? undefined : end).slice(0, MOST_PACE_WORDS);
   for (let count = bare.length; count >= 1; count -= 1) {
@@ -175,19 +172,15 @@ function paceAt(text: string, words: readonly Word[], fields: readonly string[])
       .slice(0, count)
       .map((one) => one.text)
       .join(' ');
-    const [, short, per] = SHORT_PACE.exec(written) ?? [];
-    if (short !== undefined) return { n: Number(short), unit: undefined, time: `1 ${per}`, words: count };
-    const [, n, unit, rest = ''] = PACE.exec(written) ?? [];
-    if (/^-\d/.test(rest)) why = `${JSON.stringify(rest)} is no time: it is negative`;
-    const isWord = /^(?:an?|one)(?:\s|$)/i.test(rest);
+    const { amount, noun, time = '' } = writtenRate(written) ?? {};
+    const isWord = /^1 (?:an?|one)(?:\s|$)/i.test(time);
     if (isWord) why = 'its time has no number, as 1 minute has';
-    if (n === undefined || isWord || !/^(\d|\p{L}+$)/u.test(rest)) continue;
-    const time = /^\d/.test(rest) ? rest : `1 ${rest}`;
+    if (amount === undefined || isWord) continue;
     // `100 in 5 fortnights` is no window of 5 cycles.
     const isCut = count < bare.length && /^\d+$/.test(time);
     try {
       parseTime(isCut ? `${time} ${bare[count]!.text}` : time, 777, '', 0);
-      return { n: Number(n), unit, time: time.replace(/\s+/g, ' '), words: count };
+      return { n: Number(amount), noun, time: time.replace(/\s+/g, ' '), words: count };
     } catch (error) {
       why = error instanceof Failure ? (error.faults[0]?.message ?? why) : why;
     }
@@ -221,7 +214,7 @@ function withPaceNamed(
     if (name !== undefined || (before?.name === undefined && known[before?.text ?? '']?.type === 'string'))
       return false;
     const some = words.slice(index, index + MOST_PACE_WORDS).map((one) => one.text);
-    return SHORT_PACE.test(some[0]!) || PACE.test(some.join(' '));
+    return [some[0]!, some.join(' ')].some((written) => writtenRate(written) !== undefined);
   });
   if (from < 0) return words;
   const first = words[from]!;
