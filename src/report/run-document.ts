@@ -11,7 +11,7 @@ import {
   sentence,
   type Table,
 } from './block.js';
-import { chartOf, chartsOf } from './chart/charts.js';
+import { chartOfRun, chartsOf } from './chart/charts.js';
 import { isThresholdNear } from './chart/cycle-axis.js';
 import { figures, figureText, meanText, meanTitle } from './figures.js';
 import { replaySentence } from './replay-sentence.js';
@@ -59,7 +59,8 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
   const charts = medium === 'documents' ? chartsOf(reported).filter(({ id }) => id !== 'requests') : [];
   const titled = (title: string) => (medium === 'terminal' ? undefined : title);
   const [drawn, leading] = isOfAll(outcome) ? (['requests', 'decisions'] as const) : (['window', 'window'] as const);
-  const lead = medium === 'terminal' ? chartOf(reported, drawn) : charts.find(({ id }) => isAnswer && id === leading);
+  const lead =
+    medium === 'terminal' ? chartOfRun(reported, drawn) : charts.find(({ id }) => isAnswer && id === leading);
   return {
     title: limits === undefined ? scenario : limitsTitle(limits),
     besides: limits !== undefined ? scenario : kind === 'replay' ? undefined : `seed ${seed}`,

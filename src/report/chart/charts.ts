@@ -29,7 +29,7 @@ export function chartsOf(reported: Reported): readonly ChartSpec[] {
   return reported.charts ?? Object.values(builders).flatMap((build) => build(reported) ?? []);
 }
 
-export function chartOf(reported: Reported, wanted: keyof typeof builders): ChartSpec | undefined {
+export function chartOfRun(reported: Reported, wanted: keyof typeof builders): ChartSpec | undefined {
   return reported.charts === undefined ? builders[wanted](reported) : reported.charts.find(({ id }) => id === wanted);
 }
 
@@ -40,7 +40,7 @@ export function runsChart(
 ): ChartSpec | undefined {
   const drawable = runs.flatMap(({ name, reported }) => {
     const contract = shownContract(reported.outcome);
-    const chart = chartOf(reported, 'window');
+    const chart = chartOfRun(reported, 'window');
     const [count] = chart?.lines ?? [];
     return chart?.x.kind !== 'cycles' || count === undefined || contract === undefined
       ? []
