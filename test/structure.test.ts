@@ -41,12 +41,12 @@ function expectNone(found: readonly string[], instead: string) {
 /** Each is lowered by the change that earns it. A change that mends a fault or adds what was asked for may raise lines, and says by how many. */
 const most = {
   folders: {
-    api: 3185,
+    api: 3182,
     build: 17,
     cli: 4455,
-    core: 16_123,
+    core: 16_096,
     harness: 23_900,
-    node: 19_435,
+    node: 19_379,
     report: 5588,
     'tools.ts': 10,
     'tools/expect': 263,
@@ -60,8 +60,8 @@ const most = {
     web: 2564,
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
-  src: 101_761,
-  test: 61_315,
+  src: 101_675,
+  test: 61_329,
   longLines: 107,
   commands: 15,
   options: 91,

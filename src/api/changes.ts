@@ -18,7 +18,6 @@ const Changed = {
 };
 
 export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}', {
-  takesLongBody: true,
   shapes: {
     params: OfContract,
     body: Type.Object(

@@ -88,7 +88,6 @@ export const inspectTemplate = get('/api/contracts/templates/{template_id}', {
 });
 
 export const deployRateLimiter = post('/api/contracts/templates/rate-limiter/deploy', {
-  takesLongBody: true,
   shapes: {
     body: exact({
       slug: Slug,
@@ -135,7 +134,6 @@ export const deployTemplate = post('/api/contracts/templates/{template_id}/deplo
 });
 
 export const createContract = post('/api/chain/{slug}/contracts', {
-  takesLongBody: true,
   shapes: {
     params: OfMachine,
     body: Type.Union([

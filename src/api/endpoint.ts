@@ -23,7 +23,7 @@ export interface RouteAddress {
 
 export interface Endpoint extends RouteAddress {
   readonly shapes?: Shapes;
-  /** Whether the body may be as long as a definition or a thousand events: see node/limits.ts. */
+  /** Whether the body may be as long as a thousand events: see node/limits.ts. */
   readonly takesLongBody?: boolean;
   /** By status. Problems are not listed. */
   readonly answers: Readonly<Record<number, DescribedAnswer>>;

@@ -3,9 +3,9 @@
 //
 //   owner a     a1 a2 a3          turns     a1  b1  a2  b2  a3  b3 ...
 //   address b   b1 b2 b3          others      |   |   |   |   |   |      what became due meanwhile
-import type { Steps } from '../core/limiter/plan.js';
 import type { Clock } from '../core/time/clock.js';
 import { Rank } from '../core/time/rank.js';
+import type { Steps } from './host/steps.js';
 
 export const NODE = 'node';
 

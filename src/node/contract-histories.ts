@@ -7,12 +7,12 @@
 // A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
 // replaces one that is in none; a new contract replaces one without requests in its history.
 import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
-import type { Steps } from '../core/limiter/plan.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds, SharedRoom } from './bounds.js';
 import type { Sampled, Samples } from './counting/samples.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
+import type { Steps } from './host/steps.js';
 import type { Limits } from './limits.js';
 
 /** Columns that only grow: a row has the increase in its cycle. */

@@ -91,9 +91,9 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
 const sizes = {
-  /** Bytes of bodies, which are parsed at once: definitions and arrays of events; a few fields; no field. */
+  /** Bytes of bodies, which are parsed at once: arrays of events; definitions, which are checked at once, too, and others; no field. */
   longBodyBytes: 128 << 10,
-  shortBodyBytes: 16 << 10,
+  shortBodyBytes: 32 << 10,
   emptyBodyBytes: 1 << 10,
   /** Bytes of the request line and all headers. */
   headerBytes: 16 << 10,

@@ -1,15 +1,15 @@
 // Runs the work on each machine one thing at a time, in order of arrival, and in slices.
 //
-//   machine a   event of 10,000 contracts  |slice|     |slice|     |slice| gate |          owners take turns: see caller-queue.ts
+//   machine a   event of 2,500 contracts   |slice|     |slice|     |slice| gate |          owners take turns: see caller-queue.ts
 //   machine b                                    |gate|      |gate|
 //
 // The rule: everything happens as if it took no time. An event keeps the instant and the cycle of its arrival, however many turns it takes.
 // Until it is counted, its machine's time does not advance, and other work on that machine waits, wakes included; other machines go on.
 // So no decision depends on how the work is cut.
-import type { Steps } from '../core/limiter/plan.js';
 import { cycleOf } from '../core/time/cycle.js';
 import type { CallerQueue } from './caller-queue.js';
 import type { Machine } from './host/machine.js';
+import type { Steps } from './host/steps.js';
 import { ofOwner } from './request-source.js';
 
 export class MachineWork {

@@ -10,6 +10,7 @@ import { faultsOf } from '../core/schema/schema-faults.js';
 import { secondsUntil } from '../core/time/cycle.js';
 import type { WallClock } from '../core/time/wall.js';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 export function problemOf(failure: Failure): Problem {

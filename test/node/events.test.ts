@@ -15,9 +15,9 @@ describe('many events at once', () => {
     const wide = await startRunning({ cycleMs: 3_600_000 });
     const owner = wide.owner();
     await owner.createMachine('wide');
-    for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 10, within: 10 }));
+    for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 4, within: 10 }));
     const turns: string[] = [];
-    const events = Array.from({ length: 25 }, () => ({ type: 'request' }));
+    const events = Array.from({ length: 6 }, () => ({ type: 'request' }));
     const counting = owner.post('/api/chain/wide/events', events).then((told) => {
       turns.push('events');
       return told;
@@ -31,10 +31,24 @@ describe('many events at once', () => {
     const tooMany = await owner.post('/api/chain/wide/events', [...events, { type: 'request' }]);
     await wide.close();
     expect(turns.slice(0, 2)).toEqual(['another', 'another']);
-    expect(body).toMatchObject({ counted: 25, admitted: 10, limited: 15 });
-    expect(body.outcomes.map((one: { contracts: object[] }) => one.contracts.length)).toEqual(Array(25).fill(400));
+    expect(body).toMatchObject({ counted: 6, admitted: 4, limited: 2 });
+    expect(body.outcomes.map((one: { contracts: object[] }) => one.contracts.length)).toEqual(Array(6).fill(400));
     expect(tooMany).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
-    expect(tooMany.body.detail).toContain('The events take 10400 decisions of 400 contracts');
+    expect(tooMany.body.detail).toContain('The events take 2800 decisions of 400 contracts');
+  });
+
+  it('one event takes no more decisions than an array of them', async () => {
+    await owner.createMachine('wider');
+    const make = () => node.host.createContract('wider', rateLimiter({ threshold: 4, within: 10 }));
+    const [{ id: contract_id }] = [make(), ...Array.from({ length: 2_500 }, make)];
+    const event = { type: 'request' };
+    const ofAll = await owner.post('/api/chain/wider/event', event);
+    const ofOne = await owner.post('/api/chain/wider/event', { ...event, contract_id });
+    expect([ofAll.status, ofAll.body.detail]).toEqual([
+      400,
+      expect.stringContaining('2501 decisions of 2501 contracts'),
+    ]);
+    expect([ofOne.status, ofOne.body.contracts.length]).toEqual([200, 1]);
   });
 
   it.each([

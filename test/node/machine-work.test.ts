@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Steps } from '../../src/core/limiter/plan.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../src/core/limiter/rule-limiter.js';
 import type { AuditRow } from '../../src/core/record/row.js';
@@ -10,6 +9,7 @@ import { countInSteps } from '../../src/node/counting/local/deciding.js';
 import { Durability } from '../../src/node/durability.js';
 import { Host } from '../../src/node/host/host.js';
 import type { Machine } from '../../src/node/host/machine.js';
+import type { Steps } from '../../src/node/host/steps.js';
 import { LatencyHistogram } from '../../src/node/latency-histogram.js';
 import { MachineWork } from '../../src/node/machine-work.js';
 import { MemoryStore } from '../../src/node/store/memory.js';

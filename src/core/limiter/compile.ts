@@ -8,9 +8,9 @@ import { findOperator } from '../operator/registry.js';
 import { complement, has, type IntegerSet, rangeAround, union } from './expression/integer-set.js';
 import type { CountIn } from './guards.js';
 import type { MachineConfig } from './machine-config.js';
-import type { Aggregate, CompiledMachine, CompiledState, CompiledTransition, Steps } from './plan.js';
+import type { Aggregate, CompiledMachine, CompiledState, CompiledTransition } from './plan.js';
 
-export function* compile(config: MachineConfig): Steps<CompiledMachine> {
+export function compile(config: MachineConfig): CompiledMachine {
   const names = Object.keys(config.states);
   const aggregates = aggregatesOf(config);
   const states: CompiledState[] = [];
@@ -37,7 +37,6 @@ export function* compile(config: MachineConfig): Steps<CompiledMachine> {
     );
     const quiet = aggregates.map((_, aggregate) => quietCounts(transitions, aggregate));
     states.push({ name, admits: tags.includes('admits'), transitions, quiet });
-    yield aggregates.length + transitions.length;
   }
   const initial = names.indexOf(config.initial);
   return {

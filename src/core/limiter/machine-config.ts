@@ -12,7 +12,6 @@ import {
 import { ExpressionError, parseCondition, type Vocabulary } from './expression/condition.js';
 import { ALL, type IntegerSet, intersection } from './expression/integer-set.js';
 import { type AsksFor, type CountIn, type Emit, type Fire, type Held, INPUT } from './guards.js';
-import type { Steps } from './plan.js';
 
 interface Taken {
   readonly target: string;
@@ -52,9 +51,10 @@ const needs = {
 };
 
 /** `faults` are unreadable conditions. */
-export function* configOf(
-  definition: ContractDefinition,
-): Steps<{ readonly config: MachineConfig; readonly faults: readonly Fault[] }> {
+export function configOf(definition: ContractDefinition): {
+  readonly config: MachineConfig;
+  readonly faults: readonly Fault[];
+} {
   const { states, transitions, ...rest } = definition;
   const conditions = new Conditions(definition);
   const edges: { readonly from: string; readonly onCounts: OnCounts | undefined; readonly onMove: OnMove }[] = [];
@@ -76,7 +76,6 @@ export function* configOf(
         description: further === null ? `asked for ${target}` : `asked for ${target}, if ${further}`,
       },
     });
-    yield 1 + ((further?.length ?? 0) + conditionText.length) / CHARACTERS_A_UNIT;
   }
   const names = Object.keys(states);
   const config: MachineConfig = {
@@ -106,8 +105,6 @@ export function* configOf(
   };
   return { config, faults: conditions.faults };
 }
-
-const CHARACTERS_A_UNIT = 100;
 
 function stateOf(admits: boolean, onCounts: readonly OnCounts[], move: readonly OnMove[]): StateConfig {
   const held = { guard: 'held', description: 'No evaluation moves a contract that is held.' } as const;

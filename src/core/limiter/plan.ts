@@ -5,16 +5,6 @@ import { has, type IntegerRange, type IntegerSet, rangeAround } from './expressi
 import type { AsksFor } from './guards.js';
 import type { PlannedRule } from './planned-rule.js';
 
-/** Work in short steps, so that other work can run in between. */
-export type Steps<T> = Generator<unknown, T>;
-
-export function finish<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 export interface Aggregate {
   readonly event: string;
   /** In cycles; 1 for a rule, because decisions of earlier cycles are final. */

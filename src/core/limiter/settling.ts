@@ -8,7 +8,7 @@
 // A definition with a cycle of transitions at some counts is refused, and so is one whose longest path is too long.
 import type { Fault } from '../schema/failure.js';
 import type { IntegerSet } from './expression/integer-set.js';
-import { firingAt, type Plan, type Steps } from './plan.js';
+import { firingAt, type Plan } from './plan.js';
 
 /** The most transitions that one event or one gap in time may cause: each writes a row. */
 const MOST_TRANSITIONS = 128;
@@ -16,9 +16,7 @@ const MOST_TRANSITIONS = 128;
 /** The most transitions examined in one check, over all combinations of counts: about 5 ms. */
 const MOST_EVALUATIONS = 100_000;
 
-const EVALUATIONS_A_UNIT = 256;
-
-export function* settlingFaults(plan: Plan): Steps<Fault[]> {
+export function settlingFaults(plan: Plan): Fault[] {
   const ranges = plan.aggregates.map((_, aggregate) => rangeStarts(plan, aggregate));
   const combinations = ranges.reduce((product, starts) => product * starts.length, 1);
   const states = plan.states.length;
@@ -37,10 +35,9 @@ export function* settlingFaults(plan: Plan): Steps<Fault[]> {
     const loop = findLoop(next);
     if (loop !== undefined) return [{ path: '/transitions', message: loopMessage(plan, loop, counts) }];
     table.push(next);
-    yield evaluations / EVALUATIONS_A_UNIT;
   }
   const sizes = ranges.map((starts) => starts.length);
-  const most = Math.max(yield* longestPath(table, sizes, states), yield* longestPath(table.reverse(), sizes, states));
+  const most = Math.max(longestPath(table, sizes, states), longestPath(table.reverse(), sizes, states));
   if (most <= MOST_TRANSITIONS) return [];
   const message = `can fire ${most} times at one event with a high count, and the most is ${MOST_TRANSITIONS}; use fewer states or conditions`;
   return [{ path: '/transitions', message }];
@@ -59,7 +56,7 @@ function countsOf(ranges: readonly (readonly number[])[], combination: number): 
 }
 
 /** The longest path on which every window passes its ranges in order. @param table acyclic, by combination */
-function* longestPath(table: readonly Int32Array[], sizes: readonly number[], states: number): Steps<number> {
+function longestPath(table: readonly Int32Array[], sizes: readonly number[], states: number): number {
   const most = table.map(() => new Int32Array(states));
   let longest = 0;
   for (const [combination, next] of table.entries()) {
@@ -79,7 +76,6 @@ function* longestPath(table: readonly Int32Array[], sizes: readonly number[], st
       }
     }
     for (const transitions of here) longest = Math.max(longest, transitions);
-    yield (states * sizes.length) / EVALUATIONS_A_UNIT;
   }
   return longest;
 }

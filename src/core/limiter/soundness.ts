@@ -4,12 +4,11 @@ import { findOperator } from '../operator/registry.js';
 import { meantOr } from '../schema/did-you-mean.js';
 import type { Fault } from '../schema/failure.js';
 import type { ContractDefinition } from './definition.js';
-import type { CompiledTransition, Plan, Steps } from './plan.js';
+import type { CompiledTransition, Plan } from './plan.js';
 
-export function* operatorFaults(definition: ContractDefinition): Steps<Fault[]> {
+export function operatorFaults(definition: ContractDefinition): Fault[] {
   const faults: Fault[] = [];
   for (const [index, { operator: id, proof_required, inputs = {} }] of definition.transitions.entries()) {
-    yield 1 / 8 + Object.keys(inputs).length / 8;
     const path = `/transitions/${index}`;
     const operator = findOperator(id);
     if (operator === undefined) {
@@ -91,7 +90,7 @@ export function unknownState(name: string, names: readonly string[]): string {
 }
 
 /** Triggers that can never fire: no count satisfies them, or their operator would refuse in every cycle. */
-export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
+export function triggerFaults({ transitions }: Plan): Fault[] {
   const faults: Fault[] = [];
   for (const transition of transitions) {
     const { trigger, index } = transition;
@@ -104,7 +103,6 @@ export function* triggerFaults({ transitions }: Plan): Steps<Fault[]> {
       continue;
     }
     const why = whyNeverComputed(transition);
-    yield 2;
     if (why === undefined) continue;
     const message = `are such that the trigger can never fire: a trigger has no inputs, and ${why}`;
     faults.push({ path: `/transitions/${index}/inputs`, message });

@@ -7,7 +7,7 @@ import { compile } from './compile.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
 import { isDrawn, readDrawn } from './drawn-definition.js';
 import { configOf, type MachineConfig } from './machine-config.js';
-import { finish, type Plan, type Steps } from './plan.js';
+import type { Plan } from './plan.js';
 import { planRule } from './planned-rule.js';
 import { checkRule } from './rule/rule-definition.js';
 import { faultsWithoutEffect } from './rule/without-effect.js';
@@ -25,19 +25,10 @@ const triggers = {
  * @throws Failure `invalid_definition`, `invalid_expression`: stage 1; `operator_not_registered`, `definition_unsound`: 2
  */
 export function planContract(input: unknown): Plan {
-  return finish(planInSteps(input));
-}
-
-export function configOfPlan({ definition }: Plan): MachineConfig {
-  return finish(configOf(definition)).config;
-}
-
-/** As `planContract`, in steps: a definition of 128 KiB takes some 30 ms. */
-export function* planInSteps(input: unknown): Steps<Plan> {
-  if (!isDrawn(input)) return yield* planDefinition(input);
+  if (!isDrawn(input)) return planDefinition(input);
   const { definition, drawnPath } = readDrawn(input);
   try {
-    return yield* planDefinition(definition);
+    return planDefinition(definition);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = error.faults.map((fault) => ({ ...fault, path: drawnPath(fault.path) }));
@@ -46,20 +37,22 @@ export function* planInSteps(input: unknown): Steps<Plan> {
   }
 }
 
-function* planDefinition(input: unknown): Steps<Plan> {
+export function configOfPlan({ definition }: Plan): MachineConfig {
+  return configOf(definition).config;
+}
+
+function planDefinition(input: unknown): Plan {
   const definition = parseDefinition(input);
-  yield definition.transitions.length / 8;
-  const { config, faults } = yield* configOf(definition);
+  const { config, faults } = configOf(definition);
   refuse('invalid_expression', faults);
-  refuse('operator_not_registered', yield* operatorFaults(definition));
+  refuse('operator_not_registered', operatorFaults(definition));
   refuse('definition_unsound', [...triggerKindFaults(definition), ...structureFaults(definition)]);
-  yield definition.transitions.length / 8;
-  const machine = yield* compile(config);
+  const machine = compile(config);
   const rule = definition.rule === undefined ? undefined : planRule(definition.rule);
   const thresholds = rule === undefined ? machine.thresholds : [rule.most];
   const plan: Plan = { ...machine, definition, rule, thresholds, isShadow: definition.shadow === true };
   if (definition.rule !== undefined) refuse('definition_unsound', faultsWithoutEffect(definition.rule, '/rule'));
-  refuse('definition_unsound', [...(yield* triggerFaults(plan)), ...(yield* settlingFaults(plan))]);
+  refuse('definition_unsound', [...triggerFaults(plan), ...settlingFaults(plan)]);
   return plan;
 }
 

@@ -3,9 +3,9 @@
 //   event     {type: request}    {type: reqest}       {type: request}      an outcome is what POST …/event would answer:
 //   outcome   cycle, contracts   unknown_event_type   cycle, contracts     the decisions, or a problem
 import { EventShape } from '../../api/events.js';
-import type { Steps } from '../../core/limiter/plan.js';
 import { compileSchema } from '../../core/schema/compile-schema.js';
 import { Failure } from '../../core/schema/failure.js';
+import type { Steps } from '../host/steps.js';
 import { problemOf, refusal } from '../problem.js';
 import type { EventAnswer, EventsAnswer } from './counting.js';
 import type { Event } from './listeners.js';

@@ -4,7 +4,7 @@ import { spanCycles } from '../../core/limiter/plan.js';
 import { canonicalJson, sha256Hex } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { Contract } from '../host/contract.js';
-import { JSON_TYPE } from '../long-answer.js';
+import { JSON_TYPE } from '../problem.js';
 
 export interface OnceOnly {
   readonly key: string;

@@ -1,7 +1,7 @@
 // A candidate is a second contract whose record is discarded. It starts, also after a restart, with the counts of the limiter.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
-import type { Plan, Steps } from '../../core/limiter/plan.js';
+import type { Plan } from '../../core/limiter/plan.js';
 import { copyOf } from '../../core/limiter/rule/rule.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import { CandidateComparison } from './candidate-comparison.js';
@@ -9,6 +9,7 @@ import { Contract } from './contract.js';
 import type { HostContext } from './host-context.js';
 import type { Convert, Keys } from './keys.js';
 import { Chain, Ledger } from './ledger.js';
+import type { Steps } from './steps.js';
 
 interface Source {
   readonly image: GateImage;

@@ -5,7 +5,7 @@
 // A transition that the new numbers require fires with the next event or cycle, as always.
 import { carried, carryOver } from '../../core/limiter/carry-over.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
-import type { Plan, Steps } from '../../core/limiter/plan.js';
+import type { Plan } from '../../core/limiter/plan.js';
 import type { AuditEntry, ValueChange } from '../../core/record/row.js';
 import { digestOf } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
@@ -17,6 +17,7 @@ import type { Convert } from './keys.js';
 import type { Ledger } from './ledger.js';
 import type { Machine } from './machine.js';
 import type { SharedPlans } from './shared-plans.js';
+import type { Steps } from './steps.js';
 
 export interface ContractChange {
   readonly name?: string | null | undefined;

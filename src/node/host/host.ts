@@ -7,7 +7,7 @@ import { type Observable, Subject } from 'rxjs';
 import { adaptedImage } from '../../core/limiter/carry-over.js';
 import { ContractActors } from '../../core/limiter/contract-actor.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
-import { finish, type Plan, type Steps } from '../../core/limiter/plan.js';
+import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
 import type { AuditEntry, AuditRow } from '../../core/record/row.js';
@@ -25,6 +25,7 @@ import { keyedFields } from './keys.js';
 import { type AdminNote, type HostEvent, Ledger } from './ledger.js';
 import { Machine, slugTaken } from './machine.js';
 import { SharedPlans } from './shared-plans.js';
+import { finish, type Steps } from './steps.js';
 import { Wakes } from './wakes.js';
 
 interface HostOptions {
@@ -57,8 +58,6 @@ export type HostChange = { readonly machine: Machine } & (
   /** `machine_deleted` removes the contracts and keeps the record; `machine_removed` removes both. */
   | { readonly kind: 'machine_added' | 'machine_deleted' | 'machine_removed' }
 );
-
-const SAVE_COST = 1 / 4;
 
 // Cut from bytes: a substring of the hash's 64 digits would keep all of them in memory.
 function contractId(slug: string, seq: number): string {
@@ -159,7 +158,7 @@ export class Host {
     machine.rename(contract, former);
     this.#changes.next({ kind: 'contract_changed', machine, contract, before });
     // Keys whose stored state is no longer valid are stored before the change is published.
-    while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield SAVE_COST;
+    while ((changed.resets || changed.forgotten !== undefined) && this.saveOne(machine) !== undefined) yield;
     this.commit();
     return changed;
   }

@@ -14,7 +14,7 @@ import {
   staysQuiet,
   windowList,
 } from '../../core/limiter/gate-record.js';
-import { type Plan, type Steps, spanCycles, windowCycles } from '../../core/limiter/plan.js';
+import { type Plan, spanCycles, windowCycles } from '../../core/limiter/plan.js';
 import { NEVER } from '../../core/limiter/rule/rule.js';
 import { newestIn } from '../../core/limiter/window.js';
 import { FifoQueue } from '../../core/math/fifo-queue.js';
@@ -25,6 +25,7 @@ import type { ContractImage, ContractState, KeyedImage } from '../store/store.js
 import { tooManyKeys } from './contract-failures.js';
 import { type HostContext, nowOf } from './host-context.js';
 import { type Ageing, IdleKeys } from './idle-keys.js';
+import type { Steps } from './steps.js';
 import type { Sleeper } from './wakes.js';
 
 export interface ContractKey extends GateRecord, Ageing {
@@ -63,8 +64,6 @@ export function cellsOfKeys(plan: Plan, maxKeys: number): number {
 
 /** Undefined starts the gate anew. */
 export type Convert = (image: GateImage) => GateImage | undefined;
-
-const RESTORE_COST = 1 / 16;
 
 interface KeysOptions {
   readonly plan: Plan;
@@ -226,7 +225,7 @@ export class Keys {
       const converted = convert(gate);
       if (converted !== undefined)
         restored.push([this.restore({ id, ...(key === undefined ? {} : { key }), ...converted }), isStored]);
-      yield RESTORE_COST;
+      yield;
     }
     return restored;
   }

@@ -5,7 +5,7 @@ import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { checkLimiter, followsRule, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { limiterParameters, rateLimiter } from '../../core/limiter/rate-limiter.js';
-import { planInSteps } from '../../core/limiter/validate.js';
+import { planContract } from '../../core/limiter/validate.js';
 import { Failure, type FailureCode } from '../../core/schema/failure.js';
 import type { Compared } from '../host/candidate-comparison.js';
 import type { Contract } from '../host/contract.js';
@@ -15,7 +15,6 @@ import { refuseContradiction } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
-import { ofOwner } from '../request-source.js';
 import { forAdmins, forOwners, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
 import { notBoth, refusals, refuseWithoutHold } from './contracts.js';
@@ -41,10 +40,10 @@ const changeContract = route(api.changeContract, forAdmins, {
     context.bounds.take('definitionKib', request, Math.max(1, Math.ceil(request.bodyLength / 1024)));
     const { cycleMs } = context.clock;
     const definition = definitionIn(contract, body, cycleMs);
-    const plan = definition && (await planOf(context, caller, contract, definition));
+    const plan = definition && planOf(contract, definition);
     const { candidate: asked } = body;
     const limiter = asked == null ? undefined : candidateIn(contract.plan.definition, asked, cycleMs);
-    const candidate = limiter && (await planOf(context, caller, contract, limiter));
+    const candidate = limiter && planOf(contract, limiter);
     return change(context, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
   },
 });
@@ -94,8 +93,8 @@ async function change(
   return { ok: true, contract: contractView(contract), changes, forgotten };
 }
 
-async function planOf({ queue }: NodeContext, caller: Caller, contract: Contract, definition: unknown): Promise<Plan> {
-  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
+function planOf(contract: Contract, definition: unknown): Plan {
+  const plan = planContract(definition);
   refuseWithoutHold(plan);
   refuseContradiction(plan, contract.image.keyed, 'The contract was not changed.');
   return plan;

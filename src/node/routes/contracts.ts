@@ -4,7 +4,7 @@ import * as api from '../../api/contracts.js';
 import { MOST_SORTED } from '../../api/shapes.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
-import { configOfPlan, planInSteps } from '../../core/limiter/validate.js';
+import { configOfPlan, planContract } from '../../core/limiter/validate.js';
 import { Failure, type FailureCode } from '../../core/schema/failure.js';
 import type { Counting } from '../counting/counting.js';
 import type { Contract } from '../host/contract.js';
@@ -12,7 +12,6 @@ import { type KeyedFields, keyedImage, keyNameOf, refuseContradiction, splitBody
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
-import { ofOwner } from '../request-source.js';
 import { forAdmins, forOwners, forReaders, route } from '../route.js';
 import { contractStatus, contractView } from '../views.js';
 
@@ -171,14 +170,14 @@ interface NewContract {
 }
 
 export async function create(
-  { ownership, registry, queue, memory }: NodeContext,
+  { ownership, registry, memory }: NodeContext,
   { caller }: { readonly caller: Caller },
   reply: FastifyReply,
   { slug, definition, templateId, keyed, name }: NewContract,
 ) {
   const machine = ownership.owned(slug, caller);
   memory.refuse('No contract was created.');
-  const plan = await queue.steps(ofOwner(caller.owner), planInSteps(definition));
+  const plan = planContract(definition);
   refuseWithoutHold(plan);
   refuseContradiction(plan, keyed);
   const options = { templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed, machine.image.isPublic) };

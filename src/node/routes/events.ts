@@ -11,12 +11,10 @@ import { markAway } from '../gate-answer.js';
 import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
-import { JSON_TYPE, jsonInSteps } from '../long-answer.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import { refusal } from '../problem.js';
-import { sourceOf } from '../request-source.js';
-import { forEvents, forReaders, type RouteRequest, route } from '../route.js';
+import { forEvents, forReaders, route } from '../route.js';
 
 const countOne = route(api.countOne, forEvents, {
   summary:
@@ -37,31 +35,22 @@ const countOne = route(api.countOne, forEvents, {
   skipsQueue: true,
   handle(context, request, reply) {
     const machine = context.ownership.owned(request.params.slug, request.caller);
+    if (machine.contracts.length > MOST_DECISIONS) refuseLongAnswer(context.host, machine, [request.body]);
     const header = request.headers['idempotency-key'];
     const once = header === undefined ? undefined : onceOnly(header, ['event', request.body]);
     const answer = context.counting.event(machine, request.body, once);
-    if (answer instanceof Promise) return answer.then((given) => answerWith(context, request, given, reply));
-    return answerWith(context, request, answer, reply);
+    if (answer instanceof Promise) return answer.then((given) => answerWith(context, given, reply));
+    return answerWith(context, answer, reply);
   },
 });
 
-const WRITTEN_AT_ONCE = 128;
-
-function answerWith(
-  { counts, queue }: NodeContext,
-  request: RouteRequest<typeof api.countOne.shapes, 'key'>,
-  answer: EventAnswer | Replayed,
-  reply: FastifyReply,
-): unknown {
+function answerWith({ counts }: NodeContext, answer: EventAnswer | Replayed, reply: FastifyReply): unknown {
   if (answer instanceof Replayed) return answer.sentBy(reply);
-  const { contracts } = answer;
-  for (const decision of contracts) {
+  for (const decision of answer.contracts) {
     counts.took(decision);
     if (decision.away) markAway(reply);
   }
-  if (contracts.length <= WRITTEN_AT_ONCE) return answer;
-  reply.header('content-type', JSON_TYPE);
-  return queue.steps(sourceOf(request), jsonInSteps(answer));
+  return answer;
 }
 
 const Values = Type.Array(Type.Unknown(), { minItems: 1, maxItems: api.MOST_EVENTS });
@@ -73,24 +62,23 @@ const countMany = route(api.countMany, forEvents, {
   errors: ['invalid_input', 'idempotency_key_reused', 'too_many_requests'],
   example: { body: [{ type: 'request' }, { type: 'request', count: 3 }] },
   checksBody: true,
-  async handle({ host, ownership, counting, counts, queue }, request, reply) {
+  async handle({ host, ownership, counting, counts }, request, reply) {
     const machine = ownership.owned(request.params.slug, request.caller);
     const values: unknown = request.body;
     if (!compiled.fits(values)) throw refusal('body', Values, compiled.errors(values));
-    if (values.length > 1) refuseLongAnswer(host, machine, values);
+    refuseLongAnswer(host, machine, values);
     const once = onceOnly(request.headers['idempotency-key'], ['events', values]);
     const answer = await counting.events(machine, values, once);
     if (answer instanceof Replayed) return answer.sentBy(reply);
     for (const outcome of answer.outcomes) {
       if (outcome.ok) for (const one of outcome.contracts) counts.took(one);
     }
-    reply.header('content-type', JSON_TYPE);
-    return queue.steps(sourceOf(request), jsonInSteps(answer));
+    return answer;
   },
 });
 
-/** In one answer: as many as one event can have. A forecast over a long window takes as long as several. */
-const MOST_DECISIONS = 10_000;
+/** In one answer: some 2 ms of its text. A forecast over a long window takes as long as several. */
+const MOST_DECISIONS = 2_500;
 const CELLS_OF_ONE = 8_192;
 
 function refuseLongAnswer(host: Host, machine: Machine, values: readonly unknown[]): void {

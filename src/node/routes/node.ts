@@ -3,10 +3,9 @@ import * as api from '../../api/node.js';
 import { signText } from '../../core/record/signing.js';
 import { startOf } from '../../core/time/cycle.js';
 import { nameOfLimit, RATES, type RateName, ROOMS, type RoomName } from '../limits.js';
-import { JSON_TYPE } from '../long-answer.js';
 import { metricsOfMachine } from '../metrics.js';
 import { overloaded } from '../overload.js';
-import { draining } from '../problem.js';
+import { draining, JSON_TYPE } from '../problem.js';
 import { ofOwner } from '../request-source.js';
 import { forAnyone, forComputation, forOwners, forSupervisors, route } from '../route.js';
 

@@ -1,7 +1,6 @@
 // Counts in the host of this process: at once if nothing waits, otherwise in the machine's turn.
 
 import type { Gate } from '../../../core/limiter/gate.js';
-import type { Steps } from '../../../core/limiter/plan.js';
 import type { AuditRow } from '../../../core/record/row.js';
 import type { Failure } from '../../../core/schema/failure.js';
 import type { Clock } from '../../../core/time/clock.js';
@@ -11,6 +10,7 @@ import type { Contract } from '../../host/contract.js';
 import type { Move } from '../../host/contract-failures.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../host/steps.js';
 import type { MachineWork } from '../../machine-work.js';
 import type {
   Counting,

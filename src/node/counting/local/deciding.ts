@@ -1,9 +1,10 @@
 // Decisions of the contracts in this process: at once for one, in steps for several.
-import { type Steps, windowCycles } from '../../../core/limiter/plan.js';
+import { windowCycles } from '../../../core/limiter/plan.js';
 import { Failure } from '../../../core/schema/failure.js';
 import { PAUSE } from '../../caller-queue.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../host/steps.js';
 import { claimPlaces } from '../../keyed.js';
 import type { DecisionResult, DecisionResults, EventAnswer, EventsAnswer } from '../counting.js';
 import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';

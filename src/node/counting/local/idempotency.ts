@@ -8,10 +8,10 @@
 // After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
 // changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Steps } from '../../../core/limiter/plan.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
+import type { Steps } from '../../host/steps.js';
 import type { KeptAnswers } from '../../store/kept-answers.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
