@@ -59,13 +59,15 @@ function groupIn(words: readonly string[]): string | undefined {
 async function help(words: readonly string[]): Promise<void> {
   const terminal = terminalAtHand();
   const first = words.every((word) => word === '--help' || word === '-h') ? undefined : words[0];
-  const topic = topics.find(({ name }) => name === first?.trim().toLowerCase());
+  // In the words that people type: `weir help N replicas`.
+  const asked = topics.find(({ about }) => about.toLowerCase().startsWith(`${words.join(' ').toLowerCase()}:`));
+  const topic = asked ?? topics.find(({ name }) => name === first?.trim().toLowerCase());
   const listed = namedBy(words, commands);
   const group = groupIn(words);
   if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
   else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
-  else if (topic !== undefined) await showTopic(topic.name, words.slice(1).join('.'));
+  else if (topic !== undefined) await showTopic(topic.name, asked ? '' : words.slice(1).join('.'));
   else throw unknown(words, true);
 }
 

@@ -195,7 +195,7 @@ describe('help', () => {
       ['help scenaros', '`weir help scenarios`'],
       ['help rule', '`weir help rules`'],
       ['help clients', '`weir help client`'],
-      ['help topics', 'The topics are limits, ci, probing, logs,'],
+      ['help topics', 'The topics are everybody-limited, which-number,'],
       ['help gateways kong', 'The topic gateways takes no further word.'],
       ['help commands simulate', 'The topic commands takes no further word.'],
       ['help ', 'There is no topic and no command "".'],
@@ -214,6 +214,14 @@ it('weir help takes the name of a topic in any case, and --help as nothing', asy
   const fields = await Promise.all(['limiter params', 'limiter.params'].map((path) => weirHere(`help fields ${path}`)));
   expect(fields.map(({ out }) => out.split('\n')[0])).toEqual(Array(2).fill('limiter.primitive.params'));
   expect((await weirHere(['help', '--help'])).out).toBe((await weirHere(['--help'])).out);
+});
+
+it.each([
+  ['n replicas', 'replicas'],
+  ['does my limiter work', 'assertion'],
+])('weir help takes a question in the words that people type: %s', async (words, name) => {
+  const [asked, named] = await Promise.all([weirHere(`help ${words}`), weirHere(['help', name])]);
+  expect([asked.code, asked.out]).toEqual([0, named.out]);
 });
 
 describe('weir completion', () => {

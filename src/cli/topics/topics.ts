@@ -1,15 +1,19 @@
-// The topics of `weir help`, in reading order: those of tools, which come with their commands, before all others. The site shows the same texts.
+// The topics of `weir help`, in reading order: questions in the words people type, tools with their commands, all others. The site shows them, too.
 import { commands, type Topic } from '../commands.js';
 
 const page = (name: string, about: string): Topic => ({ name, path: `src/cli/topics/${name}.md`, about });
 
 export const topics: readonly Topic[] = [
+  page('everybody-limited', 'everybody is limited at once: the key is the proxy'),
+  page('which-number', 'which number: from a log, and what to ask before you take it'),
+  page('try-first', 'try before it bites: on a log, in the pull request, live without refusing'),
+  page('assertion', 'does my limiter work: a URL, and a test that does not flake'),
+  page('replicas', 'N replicas: what one limit on several nodes lets through'),
   ...commands.flatMap(({ topic }) => topic ?? []),
   page('logs', 'what is read, a format of your own, rules side by side over one log'),
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
   { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },
   page('rules', 'the rule of our limiter, those of sixty products, exit codes'),
-  page('assertion', 'does my limiter work: a test that does not flake, and the same for a URL'),
   page('live', 'runs against a live node or product, the three verdicts'),
   page('operations', 'the node: routes, durability, backup, upgrades'),
   {
