@@ -51,7 +51,7 @@ export class EventListener {
     });
   }
 
-  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. Call once. */
+  /** Resolves when all events before `cycle` have arrived, at `untilMs` at the latest, or when the stream is lost. */
   async receivedUpTo(cycle: number, untilMs: number): Promise<void> {
     if (this.cycle >= cycle || this.isLost) return;
     const received = new AbortController();

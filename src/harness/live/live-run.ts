@@ -2,7 +2,10 @@
 //
 //   prepare ─► warm up ─► │ cycles with requests │ drain │ ─► answers in flight ─► rest of the event stream ─► the clock once more
 
+import type { ApiClient } from '../../api/client/api-client.js';
 import { bearer } from '../../api/client/connect.js';
+import { getContract } from '../../api/contracts.js';
+import { readClock } from '../../api/node.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { startOf } from '../../core/time/cycle.js';
@@ -88,7 +91,7 @@ export const LAST_WAIT_MS = 1_000;
 const GRACE_MS = 1_500;
 /** Generators start later by this, and their rows arrive later by this. */
 const ELSEWHERE_MS = 1_000;
-/** A write to disk takes less, on all but the slowest disks. */
+/** A write to disk takes less, on all but the slowest disks: while a run goes on, and where the node does not say. */
 const DISK_MS = 100;
 
 /**
@@ -151,6 +154,7 @@ class LiveSession {
   readonly #sending: Sending;
   readonly #events: ReceivedEvent[][];
   readonly #rows: ObservedRows<Omit<LiveRun, keyof RunShape>>;
+  #api: ApiClient | undefined;
   #listener: EventListener | undefined;
   #lastCycle: number;
   #rowOfCycle: number;
@@ -195,8 +199,9 @@ class LiveSession {
     const weir = this.#target;
     if (node === undefined || !(weir instanceof WeirTarget)) return;
     const clock = this.#clock;
+    this.#api = node.as(bearer(weir.made.key));
     this.#listener = new EventListener({
-      api: node.as(bearer(weir.made.key)),
+      api: this.#api,
       slug: weir.made.slug,
       clock,
       onEvent: (event) => this.#receive(weir.indexOf(event.contractId, event.key), event),
@@ -241,11 +246,30 @@ class LiveSession {
     for (const [cycle, { answered }] of this.#requestLog.byCycle)
       if (answered.length > 0) this.#lastCycle = Math.max(this.#lastCycle, cycle);
     if (this.#listener !== undefined && this.#gone === undefined) {
-      // A transition is published when it is on disk, which may take longer than a short cycle.
-      const untilMs = startOf(this.#lastCycle + 2, clock.cycleMs) + GRACE_MS;
-      await this.#listener.receivedUpTo(this.#lastCycle + 1 + this.#diskCycles, untilMs);
+      const end = this.#lastCycle + 1;
+      await this.#receiveUpTo(end, this.#listener);
+      await this.#receiveUpTo(Math.max(end + this.#diskCycles, (await this.#settledIn()) + 1), this.#listener);
     }
     this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
+  }
+
+  #receiveUpTo(cycle: number, listener: EventListener): Promise<void> {
+    const { cycleMs } = this.#clock;
+    return listener.receivedUpTo(cycle, Math.max(this.#clock.now(), startOf(cycle + 1, cycleMs)) + GRACE_MS);
+  }
+
+  /** The cycle after which all that was due is published: a node that shows a contract has fired it, and has it on disk. 0 if it does not answer. */
+  async #settledIn(): Promise<number> {
+    const weir = this.#target;
+    if (this.#api === undefined || !(weir instanceof WeirTarget)) return 0;
+    const { slug, places } = weir.made;
+    const waiting = { timeoutMs: this.#connection.timeoutMs };
+    try {
+      await this.#api.call(getContract, { params: { slug, contract_id: places[0]!.id } }, waiting);
+      return (await this.#api.call(readClock, undefined, waiting)).cycle;
+    } catch {
+      return 0;
+    }
   }
 
   get #diskCycles(): number {

@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { ruleLimiter } from '../../../src/core/limiter/rule-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
+import type { Failure } from '../../../src/core/schema/failure.js';
+import { pause } from '../../../src/core/time/wall.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
 import { simulate } from '../../../src/harness/simulate/simulate.js';
+import { MemoryStore } from '../../../src/node/store/memory.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { type Running, startRunning } from '../../node/running.js';
 import { burst, type Closed, decided, liveReplay, run, scenario, steady, told } from './asking.js';
@@ -21,6 +24,13 @@ beforeAll(async () => {
   key = node.keyOf('load');
 });
 afterAll(() => node.close());
+
+/** A disk on which a commit takes a second. */
+class LateStore extends MemoryStore {
+  override commit(settled: (failure?: Failure) => void): void {
+    void pause(1_000).then(() => super.commit(settled));
+  }
+}
 
 const limiter = 'limiter: { threshold: 6, within: 8 }';
 const busy = 'arrivals: [{ model: poisson, rate: 0.6 }, { model: burst, burst_rate: 4, at: 6, for: 2 }]';
@@ -89,6 +99,16 @@ describe('a scenario sent to a live node', () => {
     const { admitted, limited, costs: charged } = result.observed.outcome;
     const { requested, unit } = result.predicted.outcome.costs!;
     expect([admitted > 5, limited > 5, charged]).toEqual([true, true, expect.objectContaining({ requested, unit })]);
+  });
+
+  it('agrees on a disk that takes a second: what fires in the last cycle is waited for', async () => {
+    const slow = await startRunning({ cycleMs: CYCLE_MS, memory: new LateStore() });
+    const text = `seed: 5\nduration: 18\ndrain: 8\n${limiter}\narrivals: [{ model: burst, burst_rate: 8, at: 17, for: 1 }]`;
+    const result = await steady(() => run(scenario(text), { url: slow.url, key: slow.keyOf('load') }));
+    await slow.close();
+    const { comparison } = told(result);
+    expect([comparison.verdict, comparison.differences]).toEqual(['agrees', []]);
+    expect(result.observed.outcome).toMatchObject({ entries: 1, restores: 1 });
   });
 
   it('holds each request for as long as the node says that the rule holds it', async () => {
