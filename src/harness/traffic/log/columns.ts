@@ -111,12 +111,14 @@ function chooseTime(layout: Layout, options: FieldOptions, path: string, warning
   const names = timeFieldsIn(layout, options.timeColumn);
   if (names !== undefined) return choiceOf(layout, names, options, path, warnings);
   if (options.timeColumn !== undefined) throw missing(layout, options.timeColumn, path, '--time');
-  const dated = datedIn(layout);
-  const table = layout.noun === 'column' ? '; a table needs a first line with its names' : '';
+  const isNameless = layout.names[0] === '1';
+  const dated = datedIn(layout, isNameless);
+  const naming = dated.length === 0 ? 'Name it with --time' : `Name it, as --time ${shown(dated[0]!)}`;
+  const hasNoNames = isNameless || (layout.noun === 'column' && dated.length === 0);
   throw new Failure('invalid_input', {
     what: `No ${layout.noun} of ${path} is known to be the time.`,
     why: `It has ${listed(layout)}.${dated.length === 0 ? '' : ` Dates are in ${dated.map(shown).join(', ')}.`}`,
-    fix: dated.length === 0 ? `Name it with --time${table}.` : `Name it, as --time ${shown(dated[0]!)}.`,
+    fix: `${naming}${hasNoNames ? '; a first line with names says what each column is' : ''}.`,
   });
 }
 
@@ -149,8 +151,8 @@ export function timeFieldsIn(layout: Layout, named: string | undefined): readonl
 }
 
 /** Fields of any name, which the user is asked about. */
-export function datedIn(layout: Layout): string[] {
-  return layout.names.filter((name) => holds(layout, name, (value) => isFullDate(value, false)));
+export function datedIn(layout: Layout, numbersToo = false): string[] {
+  return layout.names.filter((name) => holds(layout, name, (value) => isFullDate(value, numbersToo)));
 }
 
 const isNumber = (value: string) => !Number.isNaN(numberOf(value.trim()));

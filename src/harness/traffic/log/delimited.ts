@@ -5,12 +5,11 @@
 import { Failure } from '../../../core/schema/failure.js';
 import { roleNames } from './column-names.js';
 import { datedIn, isFullDate, timeFieldsIn, usualIn } from './columns.js';
-import { isAddress, isMethod, isStatus, nearlyAll, placesOf } from './custom-layout.js';
+import { isAddress, isMethod, isStatus, nearlyAll } from './custom-layout.js';
 import type { Cutter, Field, KnownFields, Layout, Recognise, Role } from './layout.js';
 import { LineCutter } from './lines.js';
 import type { Warning } from './log-options.js';
 import { RowCutter, RowScanner } from './rows.js';
-import { countOf } from './unix.js';
 
 interface Table {
   readonly delimiter: string;
@@ -39,29 +38,20 @@ export const namedTable: Recognise = ({ bytes, options }) => {
   return warning === undefined ? layout : { ...layout, known: { warning } };
 };
 
-export const namelessTable: Recognise = ({ bytes }) => {
+/** Rows in which a column has dates, or is named by its number. Which column is which has to be asked for. */
+export const namelessTable: Recognise = ({ bytes, options }) => {
   for (const delimiter of delimiters) {
     const joinsMs = delimiter === ',' && hasMs(sampleRows(bytes, delimiter));
     const rows = sampleRows(bytes, delimiter, joinsMs);
     const width = rows[0]?.cells.length ?? 0;
     if (width < 2 || rows.filter(({ cells }) => cells.length === width).length * 2 <= rows.length) continue;
     const names = Array.from({ length: width }, (_, i) => `${i + 1}`);
-    const column = (holds: (cell: string) => boolean): number =>
-      names.findIndex((_, i) => {
-        const seen = rows.map(({ cells }) => cells[i] ?? '');
-        return holds(seen[0]!) && seen.filter(holds).length * 2 > seen.length;
-      });
-    const time = column((cell) => isFullDate(cell, true));
-    if (time < 0) continue;
-    const found = placesOf(names.map((_, i) => rows.map(({ cells }) => cells[i] ?? '')));
-    const isCounted = width === 2 && rows.every(({ cells }) => !Number.isNaN(countOf(cells[1 - time] ?? '')));
-    const table = { delimiter, joinsMs, names, rows, hasNames: false };
-    return tableLayout(undefined, table, {
-      time: names[time]!,
-      ...(isCounted && { count: names[1 - time]! }),
-      fields: rolesAt(found.places),
-      ...(found.places.size > 1 && { warning: byValue(found) }),
-    });
+    const hasDates = names.some(
+      (_, i) => rows.filter(({ cells }) => isFullDate(cells[i] ?? '', true)).length * 2 > rows.length,
+    );
+    const layout = tableLayout(undefined, { delimiter, joinsMs, names, rows, hasNames: false });
+    if (hasDates || (options.timeColumn !== undefined && timeFieldsIn(layout, options.timeColumn) !== undefined))
+      return layout;
   }
   return undefined;
 };
@@ -86,31 +76,6 @@ function hasMsAfter(rows: readonly Row[], time: number): boolean {
 
 function isNoStatus(alone: readonly string[], { length }: readonly string[]): boolean {
   return length > 2 && !nearlyAll(alone, isStatus);
-}
-
-function rolesAt(places: ReturnType<typeof placesOf>['places']): NonNullable<KnownFields['fields']> {
-  const at = (place: number | undefined) => (place === undefined ? undefined : `${place + 1}`);
-  const line = at(places.get('request'));
-  const client = at(places.get('client'));
-  const method = at(places.get('method')) ?? line;
-  const path = at(places.get('path')) ?? line;
-  const status = at(places.get('status'));
-  return {
-    ...(client !== undefined && { client }),
-    ...(method !== undefined && { method }),
-    ...(path !== undefined && { path }),
-    ...(status !== undefined && { status }),
-  };
-}
-
-function byValue({ places, doubts }: ReturnType<typeof placesOf>): Warning {
-  const found = [...places].map(([name, place]) => `${name} in column ${place + 1}`);
-  const missing = ['client', 'method', 'path', 'status'].filter((name) => rolesAt(places)[name as Role] === undefined);
-  const not = missing.length === 0 ? '' : ` Not found: ${missing.join(', ')}.`;
-  return {
-    code: 'columns_by_value',
-    what: `The columns have no names. By their values: ${found.join(', ')}.${[not, ...doubts].join(' ')} A first line with names says what each is.`,
-  };
 }
 
 export const evenTable: Recognise = ({ bytes }) => {

@@ -136,6 +136,19 @@ function k6Json({ lines }: LogHead, isNamed: boolean): Layout | undefined {
 const VEGETA_COLUMNS = 'timestamp status latency_ns bytes_out bytes_in error body attack seq method url headers'.split(
   ' ',
 );
+/** Those that a configuration begins with; which others follow is up to it. */
+const CLOUDFRONT_COLUMNS =
+  'timestamp c-ip time-to-first-byte sc-status sc-bytes cs-method cs-protocol cs-host cs-uri-stem cs-bytes x-edge-location x-edge-request-id x-host-header time-taken cs-protocol-version c-ip-version cs-user-agent cs-referer'.split(
+    ' ',
+  );
+const cloudfront = tableOf(
+  'cloudfront',
+  '\t',
+  /^\d{10}\.\d{3}\t[\da-f.:]+\t[\d.]+\t\d{3}\t\d+\t[A-Z]+\t/,
+  CLOUDFRONT_COLUMNS,
+  {},
+);
+
 const vegeta = tableOf('vegeta', ',', /^"?\d{19}"?,"?\d{1,3}"?,"?\d+"?(,[^,]*){2},/, VEGETA_COLUMNS, {
   time: 'timestamp',
 });
@@ -159,6 +172,7 @@ export const accessFormats: readonly Format[] = [
 
 export const serverFormats: readonly Format[] = [
   row('vegeta', 'start', 'ns', 'vegeta encode --to csv', vegeta),
+  row('cloudfront', 'end', 'ms', 'AWS CloudFront real-time', cloudfront),
   row('gatling', 'start', 'ms', 'Gatling up to 3.9, simulation.log', gatling),
   ...rowsOf(wordFormats, (name, words) => template(name, words, wordsKnown[name])),
 ];
@@ -183,7 +197,7 @@ export const headedFormats: readonly Format[] = [
 
 const looseFormats: readonly Format[] = [
   row('csv', 'any', 'any', 'tables with commas, semicolons or bars; JMeter', chosenTable('csv')),
-  row('tsv', 'any', 'any', 'tables with tabs; AWS CloudFront real-time', chosenTable('tsv')),
+  row('tsv', 'any', 'any', 'tables with tabs', chosenTable('tsv')),
   row('logfmt', 'any', 'any', 'name=value; Heroku router', logfmt(true)),
   row(
     'syslog',

@@ -32,7 +32,7 @@ export interface LogOptions extends FieldOptions {
 }
 
 export const logFormats = [
-  ...['combined', 'common', 'vegeta', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
+  ...['combined', 'common', 'vegeta', 'cloudfront', 'gatling', 'alb', 'nlb', 'elb', 's3', 'istio', 'envoy'],
   ...[
     'haproxy',
     'haproxy-tcp',

@@ -162,7 +162,7 @@ describe('what is asked for and is not there is refused in words', () => {
       'a time',
       'seen,url\n5,/a\n',
       {},
-      'No column of log is known to be the time. It has the columns seen, url. Name it with --time; a table needs a first line with its names.',
+      'No column of log is known to be the time. It has the columns seen, url. Name it with --time; a first line with names says what each column is.',
     ],
     ['counts to spread', 'time,url\n5,/a\n', { spreadMs: 1000 },
       'No column of log is known to be the count that is to be spread. It has the columns time, url. Name it with --count, as n/60s.'],
