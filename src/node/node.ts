@@ -1,7 +1,7 @@
 // Starts a node, opens its ports, and closes everything in order.
 //
 //   close:   not ready, answers close their connections ─► (notice) ─► streams end ─► no new connections ─► requests finish ─►
-//            counts, signed heads ─► store closed
+//            counts, signed heads; other nodes hear of it ─► store closed
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -117,10 +117,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     log.info('closing');
     await clock.sleep(limits.noticeMs);
     streams.close();
-    await registry.leave?.();
     await ports.drain();
     try {
-      await registry.save?.();
+      await registry.leave();
     } finally {
       end();
       log.info('closed');
@@ -185,10 +184,8 @@ async function openPorts(
   const { registry, metrics, sockets } = context;
   let door: Door | undefined;
   try {
-    // What was loaded or made is durable before anyone can ask for it.
-    await registry.settled?.();
     const url = await app.listen({ host, port });
-    await registry.join?.(isLoopback(host) ? url : undefined);
+    await registry.join(isLoopback(host) ? url : undefined);
     door = await options.door?.(context, host, log);
     const figures =
       metricsPort === undefined ? undefined : await openMetricsPort(metrics, host, metricsPort, checkHost, sockets);

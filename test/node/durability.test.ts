@@ -7,14 +7,9 @@ import { SlowStore } from './slow-store.js';
 
 /** A disk that is slow, full or gone, as the test wants it. */
 class TestStore extends SlowStore {
-  isFull = false;
   /** Whether it breaks when counts are to be written, and before. */
   breaksAtState = false;
   readonly saved = new Map<string, ContractState>();
-
-  constructor() {
-    super({ failCommits: () => this.isFull });
-  }
 
   override putState(state: ContractState): void {
     if (this.breaksAtState) {

@@ -1,13 +1,26 @@
-import type { Failure } from '../../src/core/schema/failure.js';
+import { Failure } from '../../src/core/schema/failure.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
+import type { ContractState } from '../../src/node/store/store.js';
 
-/** A disk on which, while it is held, nothing becomes durable. */
+/** A disk on which, while it is held, nothing becomes durable; and nothing more once it is full. */
 export class SlowStore extends MemoryStore {
+  isFull = false;
   #held: (() => void)[] | undefined;
+  #failure: Failure | undefined;
 
   override commit(settled: (failure?: Failure) => void): void {
-    if (this.#held === undefined) super.commit(settled);
-    else this.#held.push(() => super.commit(settled));
+    if (this.#held === undefined) this.#settle(settled);
+    else this.#held.push(() => this.#settle(settled));
+  }
+
+  #settle(settled: (failure?: Failure) => void): void {
+    if (this.isFull) this.#failure ??= new Failure('store_failed', { what: 'The test fills its disk.' });
+    settled(this.#failure);
+  }
+
+  override putState(state: ContractState): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    super.putState(state);
   }
 
   get isWaitedFor(): boolean {

@@ -266,9 +266,9 @@ export function describeRegistry(
     it('says which nodes there are, from their first answer to their last', async () => {
       const { registry } = context;
       const known = async () => (await registry.nodes()).map(({ is_up, is_this }) => [is_up, is_this]);
-      await registry.join?.('http://127.0.0.1:7770');
+      await registry.join('http://127.0.0.1:7770');
       expect(await known()).toEqual(another === undefined ? [] : [[true, true]]);
-      await registry.leave?.();
+      await registry.leave();
       await expect.poll(known).toEqual([]);
     });
 

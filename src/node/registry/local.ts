@@ -158,11 +158,11 @@ export class LocalRegistry implements Registry {
     }
   }
 
-  settled(): Promise<void> {
+  join(): Promise<void> {
     return this.#context.durability.commit();
   }
 
-  async save(): Promise<void> {
+  async leave(): Promise<void> {
     const { host, clock, durability } = this.#context;
     if (host.failure !== undefined) return;
     this.#retention.signAll(clock.cycle());

@@ -81,13 +81,13 @@ export interface Registry {
   tick(cycle: number): Promise<void>;
   /** Called before all else. @param lost missing acknowledged rows; the record of each remaining machine notes them */
   start(lost: readonly MissingRows[]): Promise<void>;
-  /** Resolves once all changes made here are durable, where they are not at once. @throws Failure `store_failed` */
-  settled?(): Promise<void>;
-  /** One of several nodes comes. @param address of a node on loopback; undefined if other machines reach it */
-  join?(address: string | undefined): Promise<void>;
-  leave?(): Promise<void>;
-  /** Makes the rest durable: no request is pending. */
-  save?(): Promise<void>;
+  /**
+   * The node listens: what it has loaded and made so far is durable, and other nodes may know of it.
+   * @param address of a node on loopback; undefined if other machines reach it @throws Failure `store_failed`, `store_away`
+   */
+  join(address: string | undefined): Promise<void>;
+  /** No request is pending: the rest is made durable. */
+  leave(): Promise<void>;
   close(): void;
   /** Reads changes by other nodes; undefined for a single node. */
   readonly follow?: () => Promise<void>;

@@ -37,7 +37,7 @@ const MACHINES_PER_STEP = 500;
 const listMachines = route(api.listMachines, forReaders, {
   summary: 'Lists the public machines and your own, by slug.',
   example: { query: { limit: '10' } },
-  async handle({ ownership, registry, queue, counting, active }, request) {
+  async handle({ ownership, queue, counting, active }, request) {
     const { query, caller } = request;
     const { after = '', limit = 100, own = false, search = '', sort } = query;
     const text = search.toLowerCase();
@@ -64,7 +64,6 @@ const listMachines = route(api.listMachines, forReaders, {
       ...machineSummary(machine, caller),
       ...(active.knowsStates ? machineState(machine) : {}),
     }));
-    await registry.settled?.();
     await Promise.all(page.map((machine) => counting.durable(machine)));
     return { ok: true, next, machines };
   },

@@ -2,7 +2,7 @@
 
 import { EMPTY } from '../../core/record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
-import { assert, Failure } from '../../core/schema/failure.js';
+import { assert, type Failure } from '../../core/schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
 import { decodeState, encodeState, type StateColumns } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
@@ -24,8 +24,6 @@ interface Shelf {
 }
 
 interface MemoryStoreOptions {
-  /** Called at every commit; true makes it fail, like a full disk. */
-  readonly failCommits?: () => boolean;
   /** Whether states of contracts and keys are kept; pointless if the node ends with its memory. Default: true. */
   readonly keepsStates?: boolean;
 }
@@ -34,15 +32,12 @@ interface MemoryStoreOptions {
 export class MemoryStore implements Store {
   readonly answers = new MemoryAnswers();
   lastCycle = 0;
-  readonly #failCommits: () => boolean;
   readonly #keepsStates: boolean;
   readonly #shelves = new Map<string, Shelf>();
   readonly #contracts = new Map<string, Contract>();
-  #failure: Failure | undefined;
   #closed = false;
 
-  constructor({ failCommits = () => false, keepsStates = true }: MemoryStoreOptions = {}) {
-    this.#failCommits = failCommits;
+  constructor({ keepsStates = true }: MemoryStoreOptions = {}) {
     this.#keepsStates = keepsStates;
   }
 
@@ -69,7 +64,7 @@ export class MemoryStore implements Store {
   }
 
   putMachine(image: MachineImage): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const shelf = this.#shelves.get(image.slug);
     if (shelf !== undefined) shelf.machine = image;
     else
@@ -84,7 +79,7 @@ export class MemoryStore implements Store {
   }
 
   putContract(image: ContractImage, state: ContractState): void {
-    this.#checkTaking();
+    this.#checkOpen();
     assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
     assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
     const contract = { image, state: encodeState(state), keys: undefined };
@@ -93,7 +88,7 @@ export class MemoryStore implements Store {
   }
 
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const contract = this.#contracts.get(image.id);
     assert(contract !== undefined, `contract ${image.id} is not in the store`);
     Object.assign(contract, { image, state: encodeState(state) });
@@ -101,7 +96,7 @@ export class MemoryStore implements Store {
   }
 
   putState(state: ContractState): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
     if (!this.#keepsStates) return;
@@ -113,7 +108,7 @@ export class MemoryStore implements Store {
   }
 
   removeContract(id: string): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const contract = this.#contracts.get(id);
     assert(contract !== undefined, `contract ${id} is not in the store`);
     this.#contracts.delete(id);
@@ -122,7 +117,7 @@ export class MemoryStore implements Store {
   }
 
   removeContracts(machine: string): void {
-    this.#checkTaking();
+    this.#checkOpen();
     for (const { image } of this.#shelf(machine).contracts.splice(0)) this.#contracts.delete(image.id);
   }
 
@@ -131,7 +126,7 @@ export class MemoryStore implements Store {
   }
 
   removeMachine(slug: string, most: number): number {
-    this.#checkTaking();
+    this.#checkOpen();
     const shelf = this.#shelf(slug);
     assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
     const removed = this.answers.remove(slug, most);
@@ -142,12 +137,12 @@ export class MemoryStore implements Store {
   }
 
   deleteKey(contractId: string, key: string): void {
-    this.#checkTaking();
+    this.#checkOpen();
     this.#contracts.get(contractId)?.keys?.delete(key);
   }
 
   append(row: AuditRow): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const shelf = this.#shelf(row.machine);
     const { rows } = shelf;
     const last = rows.at(-1)?.seq ?? 0;
@@ -157,16 +152,14 @@ export class MemoryStore implements Store {
   }
 
   putCheckpoint(checkpoint: Checkpoint): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const shelf = this.#shelf(checkpoint.machine);
     if (shelf.checkpoint === undefined || shelf.checkpoint.seq <= checkpoint.seq) shelf.checkpoint = checkpoint;
   }
 
   commit(settled: (failure?: Failure) => void): void {
     this.#checkOpen();
-    if (this.#failure === undefined && this.#failCommits()) this.#failure = commitFailure();
-    if (this.#failure === undefined) settled();
-    else settled(this.#failure);
+    settled();
   }
 
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
@@ -209,7 +202,7 @@ export class MemoryStore implements Store {
   }
 
   putCut(cut: Cut): void {
-    this.#checkTaking();
+    this.#checkOpen();
     const shelf = this.#shelf(cut.machine);
     const { removed_to_seq: seq } = cut;
     const removed = shelf.cut?.removed_to_seq ?? 0;
@@ -239,11 +232,6 @@ export class MemoryStore implements Store {
     return shelf;
   }
 
-  #checkTaking(): void {
-    this.#checkOpen();
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
   #checkOpen(): void {
     assert(!this.#closed, 'the store is closed');
   }
@@ -259,12 +247,4 @@ function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns
   const state = decodeState(owner, columns);
   assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
   return state;
-}
-
-function commitFailure(): Failure {
-  return new Failure('store_failed', {
-    what: 'The last writes could not be made durable.',
-    why: 'The store in memory is set to fail.',
-    fix: 'Open a new store.',
-  });
 }

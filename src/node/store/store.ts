@@ -8,7 +8,7 @@
 //   3. Rows of one machine have no gaps: `append` refuses any seq but the next one.
 //   4. Rows before a cut, and removed objects, disappear for every reader at once; their space may be freed later, and their numbers
 //      and names reused.
-//   5. After a failed commit every later write fails likewise, with `store_failed` or `disk_full`.
+//   5. After a failed commit, which a durable store may have, every later write fails likewise, with `store_failed` or `disk_full`.
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { AuditRow, Checkpoint, Cut, RowKind } from '../../core/record/row.js';

@@ -5,10 +5,10 @@ import { standardOperators } from '../../../src/core/operator/registry.js';
 import { Rank } from '../../../src/core/time/rank.js';
 import { whyNotAt } from '../../../src/node/counting/listeners.js';
 import type { HostEvent } from '../../../src/node/host/ledger.js';
-import { MemoryStore } from '../../../src/node/store/memory.js';
 import { defined, move } from '../../core/limiter/defined.js';
 import { verifyRows } from '../../core/record/verifying.js';
 import { codeOf, failureOf } from '../../failures.js';
+import { SlowStore } from '../slow-store.js';
 import { decideAt } from './decide-at.js';
 import { CYCLE_MS, virtualHost } from './virtual-host.js';
 
@@ -238,12 +238,11 @@ describe('when something breaks', () => {
   });
 
   it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
-    let isFull = false;
-    const store = new MemoryStore({ failCommits: () => isFull });
+    const store = new SlowStore();
     const { host, seen } = virtualHost(0, store);
     const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
     const published = seen.length;
-    isFull = true;
+    store.isFull = true;
     contract.decide(5, 0);
     expect(seen).toHaveLength(published);
     expect(codeOf(() => host.createMachine({ slug: 'n' }))).toBe('store_failed');

@@ -1,17 +1,4 @@
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { describeStore } from '../../suite/store.js';
 
-describeStore(
-  'memory',
-  async () => {
-    let failing = false;
-    return {
-      store: new MemoryStore({ failCommits: () => failing }),
-      failCommits: () => {
-        failing = true;
-      },
-      cleanup: async () => {},
-    };
-  },
-  { durable: false },
-);
+describeStore('memory', async () => ({ store: new MemoryStore(), cleanup: async () => {} }), { durable: false });

@@ -22,10 +22,10 @@ for (const [when, defer] of [
       let failing = false;
       return {
         store: openStore({ dir, defer, failCommits: () => failing }),
-        failCommits: () => {
-          failing = true;
-        },
         durable: {
+          failCommits: () => {
+            failing = true;
+          },
           reopen: async () => openStore({ dir }),
           crash: async () => {
             const found = temporaryFolder();
