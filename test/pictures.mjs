@@ -2,7 +2,9 @@
 //
 //   machine.png      a node under waves of requests: counts, states, record
 //   playground.png   a scenario under sliders
-import { spawn } from 'node:child_process';
+//   storm.svg        two runs of the same overload, moving: drawn without a browser
+import { execFileSync, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -98,6 +100,7 @@ async function playground() {
 try {
   await machine();
   await playground();
+  writeFileSync(join(folder, 'storm.svg'), execFileSync(process.execPath, ['test/moving-picture.mjs']));
 } finally {
   await browser.close();
 }

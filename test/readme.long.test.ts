@@ -1,6 +1,6 @@
 // The README and the topics are executed: the blocks of a page run in their order in one folder, as a reader would, and print what stands
 // below them. `…` stands for what differs from run to run. Leaves `npm ci && npm start` and `npm test` to .ci/run, which walks as a newcomer does.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -51,6 +51,8 @@ function blocksOf(page: string): Block[] {
   });
 }
 const walked = blocksOf(readme).filter(({ text }) => text.includes('npm ci'));
+/** What the table of questions answers with. */
+const typed = [...readme.matchAll(/^\| .*\? +\| `(weir [^`]+)`/gm)].map(([, command = '']) => command);
 const titleOf = ({ text }: Block) => text.split('\n').find((line) => line !== '') ?? '';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir readme '));
@@ -109,15 +111,29 @@ describe('the README', () => {
     ]);
   });
 
+  it('links every topic, and is a screen and a half of short lines', () => {
+    expect(topics.filter(({ name, path }) => path !== undefined && !readme.includes(`[${name}](${path})`))).toEqual([]);
+    expect(readme.split('\n').length).toBeLessThan(100);
+    const prose = readme.replace(/^```[\s\S]*?^```$/gm, '').replace(/^\|.*$|^!.*$/gm, '');
+    expect(prose.split('\n').filter((line) => line.replace(/\]\([^)]*\)/g, ']').length > 100)).toEqual([]);
+  });
+
+  it('begins with the pull request, and answers each question with a command', () => {
+    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 6]);
+  });
+
+  it.each(typed)('runs: %s', async (text) => {
+    printed.push(await runBlock({ language: 'sh', text, shown: undefined }));
+  });
+
   it('shows what the first line ends with: it is what the same scenario prints at faster cycles', () => {
     expect(walked[0]?.shown).toBeDefined();
     expect(printed.join('\n')).toMatch(patternOf(walked[0]?.shown ?? ''));
   });
 
-  it('links every topic, and is a screen and a half', () => {
-    expect(topics.filter(({ name, path }) => path !== undefined && !readme.includes(`[${name}](${path})`))).toEqual([]);
-    expect(readme.split('\n').length).toBeLessThan(100);
-    expect(readme.match(/^!\[|^## .*\?$/gm)).toHaveLength(6);
+  it('has a picture that is drawn from the runs', () => {
+    const drawn = execFileSync(process.execPath, ['test/moving-picture.mjs'], { cwd: root, encoding: 'utf8' });
+    expect(drawn).toBe(textOf('reports/example/storm.svg'));
   });
 });
 
@@ -180,6 +196,8 @@ it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [comman
 /** What a reader has at hand in the place of these names. */
 const minute = (n: number) => `2026-03-01T10:${String(n).padStart(2, '0')}:00Z`;
 const logs: Record<string, string> = {
+  'old.conf': textOf('scenarios/gateway/before.conf'),
+  'new.conf': textOf('scenarios/gateway/after.conf'),
   'access.log': Array.from(
     { length: 150 },
     (_, n) =>

@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_662,
-  test: 61_349,
+  test: 61_367,
   longLines: 108,
   commands: 15,
   options: 91,
