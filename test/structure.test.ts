@@ -61,14 +61,14 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_662,
-  test: 61_367,
+  test: 61_366,
   longLines: 108,
   commands: 15,
   options: 91,
   routes: 42,
   longFunctions: 0,
   manyParameters: 5,
-  deciding: 34,
+  deciding: 14,
 };
 
 describe('lines', () => {

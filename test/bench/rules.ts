@@ -51,7 +51,7 @@ export async function benchRules(rounds = 3, n = 200_000): Promise<BenchRow[]> {
           state = rule.fresh(ms);
           states.set(id, state);
         }
-        rule.decide(state, ms + Math.floor(i / PER_MS), 1, 50);
+        rule.admit(state, ms + Math.floor(i / PER_MS), 1, 50);
       }
       ms += Math.ceil(count / PER_MS);
     };

@@ -29,8 +29,7 @@ export const bucketBound: PublishedCheck = {
       seed,
       purpose: `published/bucket-bound/${replication}`,
       decide(_, nowMs) {
-        if (!without && rule.decide(state, nowMs, 1, 0) === LIMITED)
-          return { type: 'limited', retryAfterMs: undefined };
+        if (!without && rule.admit(state, nowMs, 1, 0) === LIMITED) return { type: 'limited', retryAfterMs: undefined };
         admitted += 1;
         return undefined;
       },

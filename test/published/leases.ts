@@ -22,7 +22,7 @@ function leasing(ends: boolean): (node: number, window: number) => boolean {
   return (node, window) => {
     const batch = held[node]!;
     if (ends && batch.window < window) batch.n = 0;
-    if (batch.n === 0 && rule.decide(state, window * UNIT_MS, BATCH, 0) !== LIMITED) {
+    if (batch.n === 0 && rule.admit(state, window * UNIT_MS, BATCH, 0) !== LIMITED) {
       batch.n = BATCH;
       batch.window = window;
     }

@@ -46,7 +46,7 @@ function returns(
     decide(_, nowMs) {
       const second = Math.floor(nowMs / 1000);
       perSecond[second] = (perSecond[second] ?? 0) + 1;
-      if (rule.decide(state, nowMs, 1, 0) === LIMITED) return { type: 'limited', retryAfterMs: undefined };
+      if (rule.admit(state, nowMs, 1, 0) === LIMITED) return { type: 'limited', retryAfterMs: undefined };
       lastMs = nowMs;
       return undefined;
     },

@@ -151,10 +151,10 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
             for (const [place, id] of ids.entries()) {
               const state = states[place]!;
               const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
-              const delay = planned.rule.decide(copyOf(state), NOW_MS, n, planned.holdMs);
+              const delay = planned.rule.admit(copyOf(state), NOW_MS, n, planned.holdMs);
               const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
               const { decision } = (await decide(node.counting, one)) as TimedDecision;
-              planned.rule.decide(state, NOW_MS, n, planned.holdMs);
+              planned.rule.admit(state, NOW_MS, n, planned.holdMs);
               const admitted = delay === LIMITED ? 0 : n;
               const found = [k, n, looked.admitted, decision.admitted, decision.limited];
               expect(found).toEqual([k, n, admitted, admitted, n - admitted]);

@@ -63,7 +63,7 @@ export function ruleImageOf({ refused, cost, atMs, state }: RuleCells): RuleImag
 
 /** @returns the delay in ms, or LIMITED */
 export function charge({ rule }: PlannedRule, cells: RuleCells, cost: number, holdMs: number): number {
-  const delayMs = rule.decide(cells.state, cells.atMs, cost, holdMs);
+  const delayMs = rule.admit(cells.state, cells.atMs, cost, holdMs);
   const refused = delayMs === LIMITED ? 1 : 0;
   if (refused !== cells.refused || cost !== cells.cost || rule.hastens) cells.opensMs = undefined;
   cells.cost = refused === 1 ? cost : 1;

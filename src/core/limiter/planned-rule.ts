@@ -33,7 +33,7 @@ export function planRule(definition: RuleDefinition): PlannedRule {
 function spanOf(rule: Rule, holdMs: number): number {
   const state = rule.fresh(0);
   for (let tried = 0; tried < MOST_TRIED; tried += 1) {
-    if (rule.decide(state, LATER_MS, 1, holdMs) === LIMITED) break;
+    if (rule.admit(state, LATER_MS, 1, holdMs) === LIMITED) break;
   }
   const isDone = (afterMs: number) => rule.nextChange(state, LATER_MS + afterMs) === NEVER;
   if (isDone(0)) return 0;

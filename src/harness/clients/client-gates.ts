@@ -42,7 +42,7 @@ export function limiterGate(rule: Rule, full: 'wait' | 'fail', startMs: number):
   const inFlightMs = rule.release === undefined ? 0 : Number.POSITIVE_INFINITY;
   return {
     enter(nowMs) {
-      const delayMs = rule.decide(state, nowMs, 1, inFlightMs);
+      const delayMs = rule.admit(state, nowMs, 1, inFlightMs);
       if (delayMs !== LIMITED) return delayMs === 0 ? open : { type: 'wait', ms: delayMs };
       if (full === 'fail') return refused;
       const nextMs = rule.nextAdmission(state, nowMs, 1);

@@ -39,21 +39,21 @@ export function exactCounting(definition: RuleDefinition, clock: RuleClock): Rul
 
   const admitAt = (state: unknown, tMs: number, n: number): Admitted | undefined => {
     const next = copyOf(state);
-    const delayMs = rule.decide(next, tMs, n, 0);
+    const delayMs = rule.admit(next, tMs, n, 0);
     if (delayMs !== LIMITED) return { state: next, delayMs };
     if (earlyMs === 0) return undefined;
     const atMs = rule.nextAdmission(state, tMs, n);
     if (atMs > tMs + earlyMs) return undefined;
     const later = copyOf(state);
-    const delay = rule.decide(later, atMs, n, 0);
+    const delay = rule.admit(later, atMs, n, 0);
     return delay === LIMITED ? undefined : { state: later, delayMs: delay };
   };
   const refuseAt = (state: unknown, tMs: number, n: number): Admitted | undefined => {
     const next = copyOf(state);
-    if (rule.decide(next, tMs, n, 0) === LIMITED) return { state: next, delayMs: 0 };
+    if (rule.admit(next, tMs, n, 0) === LIMITED) return { state: next, delayMs: 0 };
     if (earlyMs === 0) return undefined;
     const earlier = copyOf(state);
-    return rule.decide(earlier, tMs - earlyMs, n, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
+    return rule.admit(earlier, tMs - earlyMs, n, 0) === LIMITED ? { state: earlier, delayMs: 0 } : undefined;
   };
   const each = (span: Span, ask: (tMs: number) => Admitted | undefined): Counted<State>[] => {
     const found = new Map<string, Counted<State>>();

@@ -46,7 +46,7 @@ export function guavaCounting(definition: RuleDefinition, clock: RuleClock): Rul
       for (const nextMs of times) {
         for (const one of [stored.least, stored.most]) {
           const state: Kept = { atMs: 0, inner: { stored: one, nextMs } };
-          rule.decide(state, tMs, 1, 0);
+          rule.admit(state, tMs, 1, 0);
           const corner = exactly(state);
           after = after === undefined ? corner : (join(after, corner) ?? after);
         }

@@ -248,7 +248,7 @@ export function observedLevels(
     for (; place < inOrder.length && cycleOf(inOrder[place]!.sentMs, cycleMs) <= cycle; place += 1) {
       const { sentMs, decision, cost = 1 } = inOrder[place]!;
       const next = copyOf(state);
-      const isLimited = rule.decide(next, sentMs, cost, holdMs) === LIMITED;
+      const isLimited = rule.admit(next, sentMs, cost, holdMs) === LIMITED;
       if (decision === 'admitted' && isLimited) above += cost;
       else if ((decision === 'limited') === isLimited) state = next;
       level = Math.max(level, most - rule.remaining(state, sentMs));

@@ -79,7 +79,7 @@ class Subject extends KeyEffects {
   decide(ms: number, n: number): number {
     let admitted = 0;
     for (let k = 0; k < n; k += 1) {
-      const delay = this.#rule.decide(this.#state, ms, 1, 0);
+      const delay = this.#rule.admit(this.#state, ms, 1, 0);
       if (delay === LIMITED) continue;
       admitted += 1;
       this.started(ms + delay);

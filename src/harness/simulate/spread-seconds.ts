@@ -39,7 +39,7 @@ export class BunchedCount {
     const { rule, holdMs } = this.#planned;
     const key = rule.shared === true ? 0 : contract;
     this.#states[key] ??= rule.fresh(ms);
-    for (let k = 0; k < n; k += 1) if (rule.decide(this.#states[key], ms, cost, holdMs) === LIMITED) this.limited += 1;
+    for (let k = 0; k < n; k += 1) if (rule.admit(this.#states[key], ms, cost, holdMs) === LIMITED) this.limited += 1;
   }
 }
 

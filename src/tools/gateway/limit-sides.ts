@@ -196,11 +196,11 @@ const AT_ONCE: Decided = { by: undefined, delayMs: 0 };
 
 /** Decides and charges a request. */
 export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number): Decided {
-  for (const one of counted) one.rule.decide(stateOf(one, who, ms), ms, 1, 0);
+  for (const one of counted) one.rule.admit(stateOf(one, who, ms), ms, 1, 0);
   const [first] = limits;
   if (first === undefined) return AT_ONCE;
   if (all === undefined) {
-    const delayMs = first.rule.decide(stateOf(first, who, ms), ms, 1, 0);
+    const delayMs = first.rule.admit(stateOf(first, who, ms), ms, 1, 0);
     return delayMs === 0
       ? AT_ONCE
       : delayMs === LIMITED
@@ -208,7 +208,7 @@ export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms
         : { by: undefined, delayMs };
   }
   const members = limits.map((one) => stateOf(one, who, ms));
-  const delayMs = all.decide({ members, refusedMs: 0 }, ms, 1, 0);
+  const delayMs = all.admit({ members, refusedMs: 0 }, ms, 1, 0);
   if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
   const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
   return { by: (refusing ?? first).limiter, delayMs: 0 };

@@ -99,12 +99,12 @@ function sendTo({ rule, hypothesis, state }: Sample, sentMs: number, n: number, 
   const t = instantOf(sentMs, hypothesis, evidence);
   if (structure.holds === undefined && structure.isInFlight === undefined) {
     const admitted = Math.min(n, rule.remaining(state, t));
-    for (const cost of [admitted, n - admitted]) if (cost > 0) rule.decide(state, t, cost, 0);
+    for (const cost of [admitted, n - admitted]) if (cost > 0) rule.admit(state, t, cost, 0);
     return { admitted, held: 0 };
   }
   let [admitted, held] = [0, 0];
   for (let k = 0; k < n; k += 1) {
-    const delay = rule.decide(state, t, 1, structure.isInFlight ? admittedMs : 0);
+    const delay = rule.admit(state, t, 1, structure.isInFlight ? admittedMs : 0);
     if (delay === LIMITED) continue;
     admitted += 1;
     if (delay > longestMs + 20) held += 1;

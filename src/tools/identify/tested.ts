@@ -133,7 +133,7 @@ function* countsOf({ structure, parameters }: Hypothesis, own: readonly Seen[], 
     const middleMs = (fromMs + toMs) / 2;
     const room = roomAt(middleMs);
     nowMs = room < admitted.length ? toMs : isRefused && room > admitted.length ? fromMs : middleMs;
-    for (const one of admitted) rule.decide(state, nowMs, 1, structure.isInFlight ? returnedMs(one) - nowMs : 0);
-    for (let k = admitted.length; k < n && rule.remaining(state, nowMs) < 1; k += 1) rule.decide(state, nowMs, 1, 0);
+    for (const one of admitted) rule.admit(state, nowMs, 1, structure.isInFlight ? returnedMs(one) - nowMs : 0);
+    for (let k = admitted.length; k < n && rule.remaining(state, nowMs) < 1; k += 1) rule.admit(state, nowMs, 1, 0);
   }
 }

@@ -208,7 +208,7 @@ class Replay {
     const { sent, answered } = this.#one.admitted;
     const { shortestMs, longestMs, isHeld } = this.#evidence;
     const heldMs = this.#isInFlight ? Math.max(0, answered[k]! - shortestMs / 2 - t) : 0;
-    const delay = this.#rule.decide(this.#state, t + this.#shiftMs, 1, heldMs);
+    const delay = this.#rule.admit(this.#state, t + this.#shiftMs, 1, heldMs);
     this.#nowMs = t;
     this.#room -= 1;
     this.#options.onCounted?.(t, true, this.#state);
@@ -220,7 +220,7 @@ class Replay {
 
   #limit(t: number): void {
     // If the rule would admit it, that is the violation, and the state stays.
-    if (this.#rule.decide(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
+    if (this.#rule.admit(this.#state, t + this.#shiftMs, 1, 0) !== LIMITED) this.#room -= 1;
     else this.#room = 0;
     this.#nowMs = t;
     this.#options.onCounted?.(t, false, this.#state);

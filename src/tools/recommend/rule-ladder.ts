@@ -103,7 +103,7 @@ export class RuleLadder {
         spell.states.push(this.#stateAfter(rules[spell.states.length]!, spell.times, ms));
       const { states } = spell;
       for (let rung = 0; rung < states.length; rung += 1)
-        if (rules[rung]!.decide(states[rung], ms, cost, 0) === LIMITED) limited[rung] = (limited[rung] ?? 0) + 1;
+        if (rules[rung]!.admit(states[rung], ms, cost, 0) === LIMITED) limited[rung] = (limited[rung] ?? 0) + 1;
       if (states.length < rungs.length) spell.times.push(ms);
       else if (spell.times.length > 0) spell.times = [];
     }
@@ -145,7 +145,7 @@ export class RuleLadder {
 
   #stateAfter(rule: Rule, times: readonly number[], ms: number): unknown {
     const state = rule.fresh(times[0] ?? ms);
-    for (const at of times) rule.decide(state, at, 1, 0);
+    for (const at of times) rule.admit(state, at, 1, 0);
     return state;
   }
 }

@@ -98,7 +98,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
         const [cached, heard] = [begin(plan), begin(plan, { hearsAll: true })];
         for (const step of asked) {
           const admitted = cached.ask(step);
-          const delays = Array.from({ length: step.n }, () => rule.decide(state, cached.ms, 1, step.hold));
+          const delays = Array.from({ length: step.n }, () => rule.admit(state, cached.ms, 1, step.hold));
           expect(admitted).toBe(delays.filter((delay) => delay !== LIMITED).length);
           expect(cached.gate.delayMs).toBe(Math.max(0, ...delays));
           expect(heard.ask(step)).toBe(admitted);

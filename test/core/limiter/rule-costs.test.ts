@@ -33,12 +33,12 @@ describe('every rule', () => {
       for (let k = 0; k < ASKED; k += 1) {
         nowMs += draw.uniform() < 0.4 ? 0 : Math.floor(draw.uniform() * 60);
         const n = 1 + Math.floor(draw.uniform() ** 2 * 7);
-        const isAdmitted = rule.decide(copyOf(state), nowMs, n, holdMs) !== LIMITED;
+        const isAdmitted = rule.admit(copyOf(state), nowMs, n, holdMs) !== LIMITED;
         const at = `seed ${seed}, request ${k}, cost ${n}`;
         expect(gate.decideOne(n, cycle(), 0, nowMs), at).toBe(isAdmitted ? n : 0);
         charged += n;
         admittedOf += isAdmitted ? n : 0;
-        rule.decide(state, nowMs, n, holdMs);
+        rule.admit(state, nowMs, n, holdMs);
         const againMs = rule.nextAdmission(state, nowMs, n);
         expect(admissionMs(gate, 0, n), at).toBe(againMs === NEVER ? undefined : againMs);
         // The gate of a key is made for its record, which goes through a store now and then.

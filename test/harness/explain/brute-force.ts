@@ -32,7 +32,7 @@ export function isPossible(requests: readonly SeenRequest[], asked: Asked): bool
       const lastMs = Math.min(dueMs, one.sentMs + (one.decision === 'unknown' ? 1e9 : transportMs));
       for (let tMs = Math.max(nowMs, one.sentMs); tMs <= lastMs; tMs += 1) {
         const after = copyOf(state);
-        const heldMs = rule.decide(after, tMs + phaseMs, one.cost ?? 1, 0);
+        const heldMs = rule.admit(after, tMs + phaseMs, one.cost ?? 1, 0);
         if (isAnsweredSo(one, heldMs === LIMITED, tMs + Math.max(0, heldMs), transportMs) && next(after, tMs)) {
           return true;
         }

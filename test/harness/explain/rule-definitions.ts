@@ -94,7 +94,7 @@ export type Decide = (atMs: number) => number;
 export function limiterOf(definition: RuleDefinition, madeMs: number, n = 1): Decide {
   const rule = ruleOf(definition);
   const state = rule.fresh(madeMs);
-  return (atMs) => rule.decide(state, atMs, n, 0);
+  return (atMs) => rule.admit(state, atMs, n, 0);
 }
 
 const held = new Set(['fixed_window_delay', 'uber_slack']);

@@ -97,7 +97,7 @@ function drawn(definition: RuleDefinition, seed: number, mostCost: number): Case
   const requests = [...sent]
     .sort((a, b) => a.countedMs - b.countedMs)
     .map((one): SeenRequest => {
-      const heldMs = rule.decide(state, 2 * LONG_AGO_MS + PHASE_MS + one.countedMs - firstMs, one.cost ?? 1, 0);
+      const heldMs = rule.admit(state, 2 * LONG_AGO_MS + PHASE_MS + one.countedMs - firstMs, one.cost ?? 1, 0);
       const answeredMs = Math.ceil(one.countedMs + Math.max(0, heldMs)) + one.downMs;
       return { sentMs: one.sentMs, answeredMs, cost: one.cost, decision: heldMs === LIMITED ? 'limited' : 'admitted' };
     });

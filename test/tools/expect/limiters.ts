@@ -31,7 +31,7 @@ export type Kind = keyof typeof kinds;
 export function limiterOf(definition: RuleDefinition, phaseMs = 0): Decide {
   const rule = uncheckedRule(definition);
   const state = rule.fresh(0);
-  return (nowMs) => rule.decide(state, nowMs + phaseMs, 1, 0) !== LIMITED;
+  return (nowMs) => rule.admit(state, nowMs + phaseMs, 1, 0) !== LIMITED;
 }
 
 export interface Sent {

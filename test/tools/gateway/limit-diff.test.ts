@@ -254,7 +254,7 @@ describe('over a log', () => {
           for (const [ms, who, path] of rows) {
             if (path !== '/api') continue;
             if (!states.has(who)) states.set(who, rule.fresh(START + ms));
-            if (rule.decide(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
+            if (rule.admit(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
           }
           const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
           expect(found.newly_refused).toBe(refused);

@@ -243,7 +243,7 @@ describe('what gets no name', () => {
     const states = limits.map((rule) => rule.fresh(0));
     const decide: Decide = (tMs) => {
       if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
-      return Math.max(...limits.map((rule, k) => rule.decide(states[k], tMs, 1, 0)));
+      return Math.max(...limits.map((rule, k) => rule.admit(states[k], tMs, 1, 0)));
     };
     expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, 5).rules).toEqual([]);
   });

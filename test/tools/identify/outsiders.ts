@@ -34,7 +34,7 @@ function allOf(definitions: readonly RuleDefinition[]): Decide {
   const states = rules.map((rule) => rule.fresh(0));
   return (tMs) => {
     if (rules.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
-    return Math.max(...rules.map((rule, k) => rule.decide(states[k], tMs, 1, 0)));
+    return Math.max(...rules.map((rule, k) => rule.admit(states[k], tMs, 1, 0)));
   };
 }
 
@@ -83,14 +83,14 @@ const kinds: Readonly<Record<string, Make>> = {
       params: { limit, window_ms },
     });
     const states = Array.from({ length: keys }, () => rule.fresh(0));
-    return { decide: (tMs) => rule.decide(states[Math.floor(random.uniform() * keys)], tMs, 1, 0) };
+    return { decide: (tMs) => rule.admit(states[Math.floor(random.uniform() * keys)], tMs, 1, 0) };
   },
   adaptive: (random, within) => {
     if (random.uniform() < 0.5) {
       const serviceMs = within(50, 400);
       const rule = ruleOf({ primitive: 'adaptive', params: { algorithm: 'aimd', initial: 5, min: 2, max: 40 } });
       const state = rule.fresh(0);
-      return { decide: (tMs) => rule.decide(state, tMs, 1, serviceMs), serviceMs };
+      return { decide: (tMs) => rule.admit(state, tMs, 1, serviceMs), serviceMs };
     }
     // Halves its limit after a window with refusals, and adds one after a window without.
     const window_ms = Math.round(within(500, 5_000));

@@ -30,7 +30,7 @@ function wrongOf(definition: RuleDefinition, seen: readonly Seen[]): number {
   const rule = ruleOf(definition);
   const state = rule.fresh(0);
   return seen.filter(({ sentMs, decision }) => {
-    const isLimited = rule.decide(state, sentMs + WAY_MS, 1, 0) === LIMITED;
+    const isLimited = rule.admit(state, sentMs + WAY_MS, 1, 0) === LIMITED;
     return isLimited !== (decision === 'limited');
   }).length;
 }

@@ -34,7 +34,7 @@ export function limiterOf(definition: RuleDefinition, madeMs: number, serviceMs 
   return (tMs, key) => {
     const state = states.get(key) ?? rule.fresh(madeMs);
     states.set(key, state);
-    return rule.decide(state, tMs, 1, serviceMs);
+    return rule.admit(state, tMs, 1, serviceMs);
   };
 }
 

@@ -82,7 +82,7 @@ it('a rule is charged the whole cost, at the ms of each request', async () => {
     .slice(1)
     .map((row) => row.split(','))
     .map(([time, key, a, b]) => ({ at: time!, key: key!, cost: Math.max(1, Number(a) + (b === '-' ? 0 : Number(b))) }));
-  const refused = asked.filter((one) => rule.decide(state, Date.parse(one.at), one.cost, 0) === LIMITED);
+  const refused = asked.filter((one) => rule.admit(state, Date.parse(one.at), one.cost, 0) === LIMITED);
   expect(refused.length).toBeGreaterThan(100);
   expect(outcome).toMatchObject({ requests: 1500, limited: refused.length });
   const admitted = asked.filter((one) => !refused.includes(one)).reduce((sum, one) => sum + one.cost, 0);

@@ -29,7 +29,7 @@ function refusedAlone({ rungs }: LadderPlan, requests: readonly Played[]): numbe
     const refused = [0, 0, 0];
     for (const { key, n, ms } of requests) {
       if (!states.has(key)) states.set(key, rule.fresh(ms));
-      for (let k = 0; k < n; k += 1) if (rule.decide(states.get(key), ms, 1, 0) === LIMITED) refused[key]! += 1;
+      for (let k = 0; k < n; k += 1) if (rule.admit(states.get(key), ms, 1, 0) === LIMITED) refused[key]! += 1;
     }
     return refused;
   });

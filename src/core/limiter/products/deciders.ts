@@ -74,7 +74,7 @@ export class Deciders {
   #decide(tMs: number, n: number, key: string, holdMs: number): Decided {
     const rule = this.#rule;
     const state = this.#stateOf(rule.shared ? '' : key, tMs);
-    const delay = rule.decide(state, tMs, n, holdMs);
+    const delay = rule.admit(state, tMs, n, holdMs);
     const remaining = rule.remaining(state, tMs);
     const shown = { remaining: Number.isFinite(remaining) ? remaining : null };
     if (delay !== LIMITED) {

@@ -67,12 +67,12 @@ function refusedDelays(rule: Rule): boolean | undefined {
   const burst = burstOf(rule);
   for (let sent = 0; sent < 2 * burst; sent += 1) {
     const overMs = rule.nextAdmission(state, START_MS, 1) - START_MS;
-    if (rule.decide(state, START_MS, 1, HOLD_MS) !== LIMITED) continue;
+    if (rule.admit(state, START_MS, 1, HOLD_MS) !== LIMITED) continue;
     if (!Number.isFinite(overMs)) return false;
     // Several bursts, so that what counts them is full when the wait is over, wherever its window begins.
     const attempts = 4 * burst + 5;
-    for (let i = 1; i <= attempts; i += 1) rule.decide(state, START_MS + (i * overMs) / (attempts + 1), 1, HOLD_MS);
-    return rule.decide(state, START_MS + overMs + ROUNDING_MS, 1, HOLD_MS) === LIMITED;
+    for (let i = 1; i <= attempts; i += 1) rule.admit(state, START_MS + (i * overMs) / (attempts + 1), 1, HOLD_MS);
+    return rule.admit(state, START_MS + overMs + ROUNDING_MS, 1, HOLD_MS) === LIMITED;
   }
   return undefined;
 }
@@ -108,7 +108,7 @@ function waits(rule: Rule, definition: RuleDefinition, perMs: number): Pick<Prof
   ];
   for (const at of times) {
     const t = START_MS + at;
-    if (rule.decide(state, t, 1, HOLD_MS) !== LIMITED) continue;
+    if (rule.admit(state, t, 1, HOLD_MS) !== LIMITED) continue;
     const wait = rule.nextAdmission(state, t, 1) - t;
     trueWaits.push(wait);
     const announced = announcedWait(rule, definition.announces, state, t, 1);

@@ -141,7 +141,7 @@ export function adaptive(params: Params): Rule<State> {
       probes: 0,
       untilProbe: PROBE * initial,
     }),
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       advance(state, t);
       if (roomOf(state) < n) return LIMITED;
       const at = endsAfter(state.ends, t + holdMs);

@@ -13,9 +13,9 @@ export function or(a: Rule, b: Rule): Rule<[unknown, unknown]> {
   return {
     ...((a.hastens || b.hastens) && { hastens: true }),
     fresh: (madeMs) => [a.fresh(madeMs), b.fresh(madeMs)],
-    decide(state, t, n, holdMs) {
-      const delay = a.decide(state[0], t, n, holdMs);
-      return delay === LIMITED ? b.decide(state[1], t, n, holdMs) : delay;
+    admit(state, t, n, holdMs) {
+      const delay = a.admit(state[0], t, n, holdMs);
+      return delay === LIMITED ? b.admit(state[1], t, n, holdMs) : delay;
     },
     nextAdmission: (state, t, n) => Math.min(a.nextAdmission(state[0], t, n), b.nextAdmission(state[1], t, n)),
     nextChange: (state, t) => Math.min(a.nextChange(state[0], t), b.nextChange(state[1], t)),
@@ -41,13 +41,13 @@ export function and(rules: readonly Rule[], allCharged: boolean): Rule<All> {
     // A refusal charges the other rules only if all are charged.
     ...(allCharged && rules.some(({ hastens }) => hastens) && { hastens: true }),
     fresh: (madeMs) => ({ members: rules.map((rule) => rule.fresh(madeMs)), refusedMs: 0 }),
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       if (!allCharged && latest(state, t, n) > t) return LIMITED;
       let longest = 0;
       let refusedMs = -1;
       for (let i = 0; i < rules.length; i += 1) {
         const rule = rules[i]!;
-        const delay = rule.decide(state.members[i], t, n, holdMs);
+        const delay = rule.admit(state.members[i], t, n, holdMs);
         if (delay === LIMITED) refusedMs = Math.max(refusedMs, t + windowEndOf(rule, state.members[i], t, n));
         else if (delay > longest) longest = delay;
       }

@@ -52,7 +52,7 @@ export function concurrency({ limit }: Static<typeof ConcurrencyParams>): Rule<I
   const inFlight = ({ ends }: InFlight, t: number) => ends.length - endsAfter(ends, t);
   return {
     fresh: () => ({ ends: [] }),
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       if (state.ends.length > 0 && state.ends[0]! <= t) state.ends.splice(0, endsAfter(state.ends, t));
       if (state.ends.length + n > limit) return LIMITED;
       hold(state.ends, t + holdMs, n);
@@ -88,7 +88,7 @@ export function concurrencyQueue({
   return {
     shared: true,
     fresh: () => ({ ends: [] }),
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       if (n > limit) return LIMITED;
       const start = startOf(state, t, n);
       if (start - t > max_wait_ms) return LIMITED;

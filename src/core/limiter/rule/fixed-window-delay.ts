@@ -36,8 +36,8 @@ export function fixedWindowDelay(
   const { additive: _, ...counted } = fixedWindow({ ...window, limit: most }, grainMs);
   return {
     ...counted,
-    decide(state, t, n, holdMs) {
-      counted.decide(state, t, n, holdMs);
+    admit(state, t, n, holdMs) {
+      counted.admit(state, t, n, holdMs);
       return Math.max(0, most - counted.remaining(state, t) - free) * step_ms;
     },
     nextAdmission: (_, t) => t,
@@ -52,8 +52,8 @@ export function execEvenly(
   const { additive: _, ...window } = fixedWindow({ limit: most, window_ms, count_refused: true }, grainMs);
   return {
     ...window,
-    decide(state, t, n, holdMs) {
-      if (window.decide(state, t, n, holdMs) === LIMITED) return LIMITED;
+    admit(state, t, n, holdMs) {
+      if (window.admit(state, t, n, holdMs) === LIMITED) return LIMITED;
       const left = window.remaining(state, t);
       const taken = most - left;
       if (taken <= n) return 0;

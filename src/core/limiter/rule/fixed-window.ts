@@ -111,7 +111,7 @@ export function fixedWindow(
       const fromMs = align === 'construction' ? madeMs + phase : phase;
       return { fromMs, endMs: align === 'construction' ? fromMs : -1, count: 0, admittedMs: 0 };
     },
-    decide(state, t, n) {
+    admit(state, t, n) {
       const over = isOver(state, t);
       const before = over ? 0 : state.count;
       const after = before + n;

@@ -40,7 +40,7 @@ export function gcra({ T_ms: T, tau_ms: tau }: Static<typeof GcraParams>): Rule<
   };
   return {
     fresh: () => ({ fromMs: 0, turns: 0 }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       if (excess(state, t, n) > GRAIN_MS) return LIMITED;
       charge(state, t, n);
       return 0;

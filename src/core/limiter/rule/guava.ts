@@ -113,7 +113,7 @@ function guava({ T, maxStored, initial, coolMs, longestMs, cost }: Kind): Rule<S
   };
   return {
     fresh: (madeMs) => ({ stored: initial, nextMs: madeMs }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const waits = waitOf(state, t);
       if (waits > longestMs) return LIMITED;
       if (t > state.nextMs) {

@@ -43,7 +43,7 @@ export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns>
   };
   return {
     fresh: () => ({ fromMs: 0, turns: 0 }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const delay = delayOf(state, t, n);
       if (delay > longest + GRAIN_MS) return LIMITED;
       if (ahead(state, t) === 0) {
@@ -70,7 +70,7 @@ export function uberSlack({ spacing_ms: T, slack = 10 }: Static<typeof UberSlack
   const ahead = ({ fromMs, turns }: Turns, t: number) => fromMs - t + turns * T;
   return {
     fresh: () => ({ fromMs: -1, turns: 0 }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const isFirst = state.fromMs < 0;
       if (isFirst || -ahead(state, t) > slack * T + T) {
         state.fromMs = t;

@@ -184,7 +184,7 @@ export function manyNodes(params: Params): Rule<State> {
       const windows = all.map(() => ringOf(within, cycleAt(madeMs)));
       return { turn: 0, madeMs, windows, sent: [], lost: [] };
     },
-    decide(state, t, n) {
+    admit(state, t, n) {
       const node = next(state);
       state.turn = (node + 1) % nodes;
       const counts = advanced(state.windows, t);

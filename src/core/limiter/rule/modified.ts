@@ -17,12 +17,12 @@ export function blocking<State>(rule: Rule<State>, blockMs: number, rearm: boole
   return {
     ...(rule.hastens && { hastens: true }),
     fresh: (madeMs) => ({ untilMs: -1, inner: rule.fresh(madeMs) }),
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       if (t < state.untilMs) {
         if (rearm) state.untilMs = t + blockMs;
         return LIMITED;
       }
-      const delay = rule.decide(state.inner, t, n, holdMs);
+      const delay = rule.admit(state.inner, t, n, holdMs);
       if (delay === LIMITED) state.untilMs = t + blockMs;
       return delay;
     },
@@ -38,7 +38,7 @@ export function perRequest<State>(rule: Rule<State>): Rule<State> {
   const { waits, additive: _, ...others } = rule;
   return {
     ...others,
-    decide: (state, t, _n, holdMs) => rule.decide(state, t, 1, holdMs),
+    admit: (state, t, _n, holdMs) => rule.admit(state, t, 1, holdMs),
     charge: () => {},
     nextAdmission: (state, t) => rule.nextAdmission(state, t, 1),
     ...(waits && { waits: (state, t) => waits(state, t, 1) }),
@@ -71,9 +71,9 @@ export function withClockStep<State>(rule: Rule<State>, stepMs: number | undefin
       const atMs = read(madeMs);
       return { atMs, inner: rule.fresh(atMs) };
     },
-    decide(state, t, n, holdMs) {
+    admit(state, t, n, holdMs) {
       state.atMs = seen(state, t);
-      return rule.decide(state.inner, state.atMs, n, holdMs);
+      return rule.admit(state.inner, state.atMs, n, holdMs);
     },
     ...(rule.release && {
       release(state: Clocked<State>, t: number, heldMs: number) {

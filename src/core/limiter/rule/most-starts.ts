@@ -143,7 +143,7 @@ class Search {
       // Many at one instant as one request: a limit of a million takes as long as one of ten.
       const room = rule.additive === true ? rule.remaining(state, at) : 1;
       const n = room === Number.POSITIVE_INFINITY ? 1 : Math.min(most - taken, Math.max(1, room));
-      const delay = rule.decide(state, at, n, this.#holdMs);
+      const delay = rule.admit(state, at, n, this.#holdMs);
       this.#left -= Math.min(2 * n, MOST_OF_ONE);
       if (delay === LIMITED || delay > this.#latestMs) break;
       const newest = starts.at(-1);
@@ -154,7 +154,7 @@ class Search {
       if (this.isOpen) return taken;
     }
     for (let k = 0; k < refused && rule.nextAdmission(state, at, 1) > at; k += 1) {
-      rule.decide(state, at, 1, this.#holdMs);
+      rule.admit(state, at, 1, this.#holdMs);
       this.#left -= 2;
     }
     return taken;

@@ -51,7 +51,7 @@ export function nginxLimitReq(params: Static<typeof NginxLimitReqParams>): Rule<
   return {
     ownClock: true,
     fresh: () => ({ excess: 0, atMs: -1 }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const excess = excessAt(state, t, n);
       if (excess > most) return LIMITED;
       if (state.atMs < 0 || elapsed(state, t) > 0) state.atMs = Math.floor(t);

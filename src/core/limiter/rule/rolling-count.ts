@@ -71,7 +71,7 @@ function cycleWindow({ limit, within, cycleMs, countsRefused, fromMade }: Option
       const originMs = fromMade ? madeMs : 0;
       return { originMs, window: ringOf(within, cycleAt({ originMs }, madeMs)) };
     },
-    decide(state, t, n) {
+    admit(state, t, n) {
       const before = advance(state.window, cycleAt(state, t));
       const ok = before + n <= limit;
       if (ok || countsRefused)

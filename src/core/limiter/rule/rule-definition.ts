@@ -227,7 +227,7 @@ export const primitives = {
 
 const unlimited: Rule = {
   fresh: () => ({}),
-  decide: () => 0,
+  admit: () => 0,
   nextAdmission: (_state, t) => t,
   nextChange: () => NEVER,
   remaining: () => Number.POSITIVE_INFINITY,

@@ -2,11 +2,11 @@
 //
 //   (state, request) -> [state, decision]        request = time in ms, cost n, time in flight
 //
-//   decide         0 admitted at once | d > 0 admitted, held d ms | LIMITED
+//   admit          0 admitted at once | d > 0 admitted, held d ms | LIMITED
 //   nextAdmission  the earliest time at which a request of cost n would be admitted, if nothing else arrives
 //   nextChange     the earliest time after now at which `remaining` may change, if nothing arrives
 //
-// A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `decide` changes it in place, because a new
+// A state is plain data (numbers, arrays, typed arrays): it can be copied, stored and sent. `admit` changes it in place, because a new
 // object for every request costs half of the speed.
 //
 // Every rule guarantees:
@@ -36,7 +36,7 @@ export interface Rule<State = unknown> {
   readonly additive?: true;
   fresh(madeMs: number): State;
   /** @param holdMs time in flight after the start; Infinity: until `release` @returns the delay in ms, or LIMITED */
-  decide(state: State, tMs: number, n: number, holdMs: number): number;
+  admit(state: State, tMs: number, n: number, holdMs: number): number;
   /** Ends a request admitted with an infinite `holdMs`. For limits on concurrency without a queue. */
   release?(state: State, tMs: number, heldMs: number): void;
   /** Corrects a charge, regardless of the limit. @param n integer; negative: a refund @param sinceMs of the charge */
@@ -69,7 +69,7 @@ export interface Waits {
 /** Of requests at these instants, from a fresh state on: delays, or LIMITED. */
 export function delaysOf(rule: Rule, madeMs: number, atMs: readonly number[], holdMs = 0): number[] {
   const state = rule.fresh(madeMs);
-  return atMs.map((ms) => rule.decide(state, ms, 1, holdMs));
+  return atMs.map((ms) => rule.admit(state, ms, 1, holdMs));
 }
 
 /** A deep copy. For plain data this is several times faster than `structuredClone`. */

@@ -158,7 +158,7 @@ export function slidingCounter(params: Params, grainMs: number): Rule<State> {
     // Whole seconds from a later time may end earlier.
     ...(counter === 'symfony' && all && { hastens: true }),
     fresh: () => ({ fromMs: -1, turns: 0, cur: 0, prev: 0, untilMs: -1, goneMs: LAST_MS }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       if (blocked(state, t)) return LIMITED;
       const window = look(state, t);
       const used = estimateOf(window, span, t);

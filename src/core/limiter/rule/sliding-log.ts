@@ -116,7 +116,7 @@ export function slidingLog(params: Static<typeof SlidingLogParams>, grainMs: num
   const firstIsOld = ({ firstMs }: Log, t: number) => firstMs < 0 || (atEnd ? firstMs + span <= t : firstMs + span < t);
   return {
     fresh: emptyLog,
-    decide(log, t, n) {
+    admit(log, t, n) {
       drop(log, t, span, atEnd);
       const ok = wraps && n > limit ? firstIsOld(log, t) : log.sum + n <= limit;
       const again = dedup && log.sum > 0 && log.times[log.times.length - 1] === t;
@@ -160,7 +160,7 @@ export function slidingLogBlock(params: Static<typeof SlidingLogBlockParams>): R
     // The block clears the log, and may end before its entries would leave.
     ...(block_ms < span && { hastens: true }),
     fresh: () => ({ untilMs: -1, log: emptyLog() }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const { log } = state;
       if (state.untilMs >= 0) {
         if (t < state.untilMs) return LIMITED;

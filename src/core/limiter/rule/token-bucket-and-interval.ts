@@ -34,13 +34,13 @@ export function bucketAndInterval(params: Static<typeof TokenBucketAndIntervalPa
   return {
     ...(bucket.hastens && { hastens: true }),
     fresh: (madeMs) => ({ startMs: madeMs, taken: 0, bucket: bucket.fresh(madeMs) }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       if (n > capacity) return LIMITED;
       if (isOver(state, t)) {
         state.startMs = t;
         state.taken = 0;
       }
-      if (n > rate - state.taken || bucket.decide(state.bucket, t, n, 0) === LIMITED) return LIMITED;
+      if (n > rate - state.taken || bucket.admit(state.bucket, t, n, 0) === LIMITED) return LIMITED;
       state.taken += n;
       return 0;
     },

@@ -90,7 +90,7 @@ export function intervalBucket(params: TokenBucketParams, grainMs: number): Rule
       const { fromMs, tick } = begin(madeMs);
       return { fromMs, tick, base: initial, baseTick: tick, goneMs: LAST_MS };
     },
-    decide(state, t, n) {
+    admit(state, t, n) {
       const at = timeOf(state, t, n);
       if (tooMany(n) || at - t > maxWait) {
         if (stale && !isFullAtLast(state) && !isNew(state, t) && !isGone(state, t)) bringUpToDate(state, t);

@@ -30,7 +30,7 @@ export function truncatingBucket(params: TokenBucketParams, grainMs: number): Ru
   };
   return {
     fresh: (madeMs) => ({ tokens: initial, atMs: madeMs, untilMs: -1 }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const tokens = level(state, t);
       if (t < state.untilMs) {
         state.tokens = Math.max(0, tokens - 1);

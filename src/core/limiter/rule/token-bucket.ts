@@ -82,7 +82,7 @@ export function continuousBucket(params: TokenBucketParams): Rule<BucketState> {
     // Each refusal stores the tokens rounded, and so moves the next admission by a grain.
     ...(exact && { hastens: true }),
     fresh: (madeMs) => ({ tokens: initial * parts, atMs: madeMs, goneMs: LAST_MS }),
-    decide(state, t, n) {
+    admit(state, t, n) {
       const tokens = level(state, t);
       const waits = waitFor(tokens, n);
       if (tooMany(n) || waits > maxWait + grain) {

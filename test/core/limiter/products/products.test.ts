@@ -132,8 +132,8 @@ describe('announces what the product announces, and not the true wait', () => {
     const rule = ruleOf(definition);
     const secondMs = 1_700_000_000_000;
     const state = rule.fresh(secondMs);
-    for (let i = 0; i < 10; i += 1) expect(rule.decide(state, secondMs + 300 + 50 * i, 1, 0)).toBe(0);
-    expect(rule.decide(state, secondMs + at, 1, 0)).toBe(LIMITED);
+    for (let i = 0; i < 10; i += 1) expect(rule.admit(state, secondMs + 300 + 50 * i, 1, 0)).toBe(0);
+    expect(rule.admit(state, secondMs + at, 1, 0)).toBe(LIMITED);
     expect(announcedWait(rule, definition.announces, state, secondMs + at, 1)).toBe(wait);
   });
 });
@@ -148,7 +148,7 @@ it.each<[costs: [ms: number, n: number][], admitted: number[]]>([
 ])('a request that costs more than the capacity brings a bucket of juju up to date: %j', (costs, admitted) => {
   const rule = ruleOf(definitionOf({ like: 'juju', fillInterval: '100ms', capacity: 2 }, 777));
   const state = rule.fresh(0);
-  expect(costs.map(([ms, n]) => (rule.decide(state, ms, n, 0) === LIMITED ? 0 : 1))).toEqual(admitted);
+  expect(costs.map(([ms, n]) => (rule.admit(state, ms, n, 0) === LIMITED ? 0 : 1))).toEqual(admitted);
 });
 
 it.each([

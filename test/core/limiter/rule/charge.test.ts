@@ -28,7 +28,7 @@ function run<State>(rule: Rule<State>, requests: { gapMs: number; n: number; by:
   let tMs = START_MS;
   for (const { gapMs, n, by } of requests) {
     tMs += gapMs;
-    if (rule.decide(state, tMs, n, 0) !== LIMITED) rule.charge!(state, tMs, Math.max(-n, by), tMs);
+    if (rule.admit(state, tMs, n, 0) !== LIMITED) rule.charge!(state, tMs, Math.max(-n, by), tMs);
   }
   return { state, tMs };
 }
@@ -42,7 +42,7 @@ describe.each(correctable)('%s', (_, definition) => {
       fc.property(steps, fc.nat({ max: 4 }), fc.nat({ max: 4 }), (before, first, cost) => {
         const { state, tMs } = run(rule, before);
         const other = structuredClone(state);
-        if (rule.decide(state, tMs, cost, 0) === LIMITED || rule.decide(other, tMs, first, 0) === LIMITED) return;
+        if (rule.admit(state, tMs, cost, 0) === LIMITED || rule.admit(other, tMs, first, 0) === LIMITED) return;
         rule.charge!(other, tMs, cost - first, tMs);
         expect(rule.remaining(other, tMs)).toBe(rule.remaining(state, tMs));
       }),
@@ -55,7 +55,7 @@ describe.each(correctable)('%s', (_, definition) => {
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (before, n) => {
         const { state, tMs } = run(rule, before);
         const at = rule.nextAdmission(state, tMs, n);
-        const admitsAt = (ms: number) => rule.decide(structuredClone(state), ms, n, 0) !== LIMITED;
+        const admitsAt = (ms: number) => rule.admit(structuredClone(state), ms, n, 0) !== LIMITED;
         if (at === NEVER) expect(admitsAt(tMs + 31_557_600_000)).toBe(false);
         else expect(admitsAt(at)).toBe(true);
         if (at !== NEVER && at - 2 * grainMs > tMs) expect(admitsAt(at - 2 * grainMs)).toBe(false);
@@ -72,8 +72,8 @@ it.each([
 ] as const)('a %s gives nothing back of what it no longer counts', (_, definition) => {
   const rule = ruleOf(definition);
   const state = rule.fresh(START_MS);
-  expect(rule.decide(state, START_MS + 10, 8, 0)).toBe(0);
-  expect(rule.decide(state, START_MS + 130, 6, 0)).toBe(0);
+  expect(rule.admit(state, START_MS + 10, 8, 0)).toBe(0);
+  expect(rule.admit(state, START_MS + 130, 6, 0)).toBe(0);
   rule.charge!(state, START_MS + 130, -8, START_MS + 10);
   expect(rule.remaining(state, START_MS + 130)).toBe(4);
   rule.charge!(state, START_MS + 130, -6, START_MS + 130);
@@ -86,7 +86,7 @@ it('counts requests beside what they cost', () => {
   const both: RuleDefinition = { primitive: 'and', params: { of: [member(3, 'requests'), member(100)] } };
   const rule = ruleOf(both);
   const state = rule.fresh(START_MS);
-  const decisions = [40, 70, 40, 20, 1].map((cost) => rule.decide(state, START_MS, cost, 0));
+  const decisions = [40, 70, 40, 20, 1].map((cost) => rule.admit(state, START_MS, cost, 0));
   // 70 does not fit into what 40 left; then the third request that was admitted was the last.
   expect(decisions).toEqual([0, LIMITED, 0, 0, LIMITED]);
   expect(rule.nextAdmission(state, START_MS, 2) - START_MS).toBeCloseTo(2000, 2);

@@ -97,7 +97,7 @@ function compareShifted(limiter: Limiter, run: Run, shiftMs: number): Compared {
     if (!states.has(owner)) states.set(owner, rule.fresh(madeMs));
     const state = states.get(owner);
     const at = madeMs + tMs;
-    const delay = rule.decide(state, at, n, holdMs);
+    const delay = rule.admit(state, at, n, holdMs);
     const [wanted, wait] = [run.delays[i] ?? undefined, run.waits[i] ?? undefined];
     if ((delay === LIMITED ? '0' : '1') !== run.decisions[i]) wrong += 1;
     else if (delay !== LIMITED && wanted !== undefined) {

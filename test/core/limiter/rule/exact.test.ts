@@ -71,7 +71,7 @@ describe('decides 2,000 requests as exact fractions do', () => {
         const times = timesOf(one);
         const rule = ruleOf(definitionFor(one));
         const state = rule.fresh(START_MS);
-        const admitted = times.map((at) => rule.decide(state, at, 1, 0) !== LIMITED);
+        const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
         expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
       }),
       { numRuns: 60 },
@@ -85,14 +85,14 @@ it.each(cases)('%s admits every request that comes exactly when a token does', (
   const each = Array.from({ length: 100_000 }, (_, i) => START_MS + Math.ceil(((i + 1) * one.windowMs) / one.limit));
   const rule = ruleOf(definitionFor(one));
   const state = rule.fresh(START_MS);
-  const refused = [...burst, ...each].filter((at) => rule.decide(state, at, 1, 0) === LIMITED);
+  const refused = [...burst, ...each].filter((at) => rule.admit(state, at, 1, 0) === LIMITED);
   expect(refused).toEqual([]);
 });
 
 it('a start of a queue is a whole number of spacings after the first, however long it goes on', () => {
   const rule = ruleOf({ primitive: 'uber_slack', params: { spacing_ms: 1000 / 3, slack: 10 } });
   const state = rule.fresh(START_MS);
-  const delays = Array.from({ length: 30_001 }, () => rule.decide(state, START_MS, 1, 0));
+  const delays = Array.from({ length: 30_001 }, () => rule.admit(state, START_MS, 1, 0));
   expect(delays.at(-1)).toBeCloseTo(10_000_000, 6);
 });
 
@@ -193,7 +193,7 @@ function firstDifference(definition: RuleDefinition, exact: Exact, limit: number
   for (const [index, t] of times.entries()) {
     const wanted = exact(BigInt(t - START_MS) * BigInt(limit), BigInt(t) * BigInt(limit));
     const next = rule.nextAdmission(state, t, 1);
-    const admitted = rule.decide(state, t, 1, 0) !== LIMITED;
+    const admitted = rule.admit(state, t, 1, 0) !== LIMITED;
     if (wanted === undefined) {
       // The model has admitted it; from a refusal on, the two would count differently.
       if (!admitted) return undefined;

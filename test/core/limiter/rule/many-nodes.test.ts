@@ -11,7 +11,7 @@ const ONE_WINDOW = { within: 10_000, cycle_ms: 100_000 };
 function play(params: object, times: readonly number[]): boolean[] {
   const rule = ruleOf({ primitive: 'many_nodes', params: { ...ONE_WINDOW, ...params } });
   const state = rule.fresh(START_MS);
-  return times.map((at) => rule.decide(state, START_MS + at, 1, 0) !== LIMITED);
+  return times.map((at) => rule.admit(state, START_MS + at, 1, 0) !== LIMITED);
 }
 
 const admitted = (decisions: readonly boolean[]) => decisions.filter(Boolean).length;
@@ -124,7 +124,7 @@ it('counts that are known at once are decided as by one limiter', () => {
       fc.integer({ min: 1, max: 5 }),
       (times, design, nodes) => {
         const state = one.fresh(START_MS);
-        const expected = times.map((at) => one.decide(state, START_MS + at, 1, 0) !== LIMITED);
+        const expected = times.map((at) => one.admit(state, START_MS + at, 1, 0) !== LIMITED);
         expect(play({ ...window, design, nodes }, times)).toEqual(expected);
       },
     ),

@@ -21,7 +21,7 @@ function mostOf(rule: Rule, sent: readonly Sent[], intervalMs: number): number {
   for (const { gapMs, n } of sent) {
     at += gapMs;
     for (let k = 0; k < n; k += 1) {
-      const delay = rule.decide(state, at, 1, HOLD_MS);
+      const delay = rule.admit(state, at, 1, HOLD_MS);
       if (delay !== LIMITED) starts.push(at + delay);
     }
   }

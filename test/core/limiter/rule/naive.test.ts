@@ -195,7 +195,7 @@ describe('a rule decides as its model', () => {
         for (const { gap, n, hold } of asked) {
           t += gap;
           const expected = model(before, t, n);
-          const delay = rule.decide(state, t, n, hold);
+          const delay = rule.admit(state, t, n, hold);
           expect(delay).toBeCloseTo(expected, 6);
           before.push({ t, n, hold, delay: expected });
         }

@@ -28,7 +28,7 @@ function stateAfter<State>(rule: Rule<State>, requests: readonly Asked[]): { sta
   let tMs = START_MS;
   for (const { gapMs, n, holdMs } of requests) {
     tMs += gapMs;
-    rule.decide(state, tMs, n, holdMs);
+    rule.admit(state, tMs, n, holdMs);
   }
   return { state, tMs };
 }
@@ -52,7 +52,7 @@ it('windows that are given as limits take the room of fixed windows', () => {
 
 /** Whether a request would be admitted, without charging it. */
 function admits<State>(rule: Rule<State>, state: State, tMs: number, n: number): boolean {
-  return rule.decide(copyOf(state), tMs, n, 1) !== LIMITED;
+  return rule.admit(copyOf(state), tMs, n, 1) !== LIMITED;
 }
 
 it.each(Object.entries(rules).filter(([, definition]) => ruleOf(definition).additive))(
@@ -62,9 +62,9 @@ it.each(Object.entries(rules).filter(([, definition]) => ruleOf(definition).addi
     const holds = (requests: readonly Asked[]) => {
       const { state, tMs } = stateAfter(rule, requests);
       const [room, copy] = [rule.remaining(state, tMs), copyOf(state)];
-      const ones = Array.from({ length: room }, () => rule.decide(copy, tMs, 1, 50));
+      const ones = Array.from({ length: room }, () => rule.admit(copy, tMs, 1, 50));
       expect(ones).toEqual(ones.map(() => 0));
-      if (room > 0) expect(rule.decide(state, tMs, room, 50)).toBe(0);
+      if (room > 0) expect(rule.admit(state, tMs, room, 50)).toBe(0);
       expect(state).toEqual(copy);
     };
     fc.assert(fc.property(asked, holds), { numRuns: 60 });
@@ -81,9 +81,9 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       const [before, copy] = [structuredClone(state), copyOf(state)];
-      const delay = rule.decide(copy, tMs, 1, 50);
+      const delay = rule.admit(copy, tMs, 1, 50);
       expect(state).toEqual(before);
-      expect(rule.decide(state, tMs, 1, 50)).toBe(delay);
+      expect(rule.admit(state, tMs, 1, 50)).toBe(delay);
       expect(state).toEqual(copy);
     });
   });
@@ -111,7 +111,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
       for (const { gapMs, holdMs } of requests) {
         // Dense, so that many are refused in a row.
         tMs += gapMs % 10;
-        const refused = rule.decide(state, tMs, 1, holdMs) === LIMITED;
+        const refused = rule.admit(state, tMs, 1, holdMs) === LIMITED;
         const againMs = rule.nextAdmission(state, tMs, 1);
         if (refused) expect(againMs).toBeGreaterThanOrEqual(dueMs);
         dueMs = refused ? againMs : 0;
@@ -125,7 +125,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
       const remaining = rule.remaining(state, tMs);
       const copy = structuredClone(state);
       let admitted = 0;
-      while (admitted < 30 && rule.decide(copy, tMs, 1, 100) !== LIMITED) admitted += 1;
+      while (admitted < 30 && rule.admit(copy, tMs, 1, 100) !== LIMITED) admitted += 1;
       expect(Math.min(remaining, 30)).toBe(admitted);
     });
   });
@@ -152,7 +152,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
         let at = tMs + idleMs;
         for (const { gapMs, n, holdMs } of later) {
           at += gapMs;
-          expect(rule.decide(fresh, at, n, holdMs)).toBeCloseTo(rule.decide(state, at, n, holdMs), 3);
+          expect(rule.admit(fresh, at, n, holdMs)).toBeCloseTo(rule.admit(state, at, n, holdMs), 3);
         }
       }),
       { numRuns: 60 },
@@ -167,7 +167,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
         const { state, tMs } = stateAfter(rule, requests);
         expect(rule.remaining(state, tMs - backMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
         const copy = structuredClone(state);
-        rule.decide(copy, tMs - backMs, 1, 10);
+        rule.admit(copy, tMs - backMs, 1, 10);
         expect(rule.remaining(copy, tMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
       }),
       { numRuns: 60 },
@@ -187,7 +187,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
   it('stays finite and never negative with a cost of 2^53 - 1', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
-      for (let i = 0; i < 3; i += 1) rule.decide(state, tMs + i, Number.MAX_SAFE_INTEGER, 10);
+      for (let i = 0; i < 3; i += 1) rule.admit(state, tMs + i, Number.MAX_SAFE_INTEGER, 10);
       expect(rule.remaining(state, tMs + 3)).toBeGreaterThanOrEqual(0);
       expect(JSON.stringify(state)).not.toMatch(/null/);
       expect(rule.nextAdmission(state, tMs + 3, 1)).toBeGreaterThanOrEqual(tMs + 3);
@@ -200,6 +200,6 @@ it('a bucket that keeps a stale tick while it is full admits one request more af
   const state = rule.fresh(START_MS);
   const tMs = START_MS + 150;
   expect([rule.remaining(state, START_MS), rule.remaining(state, tMs)]).toEqual([5, 6]);
-  const decided = Array.from({ length: 7 }, () => rule.decide(state, tMs, 1, 0));
+  const decided = Array.from({ length: 7 }, () => rule.admit(state, tMs, 1, 0));
   expect(decided).toEqual([0, 0, 0, 0, 0, 0, LIMITED]);
 });

@@ -64,7 +64,7 @@ function decisions(primitive: string, params: object, asked: readonly { gapMs: n
   const state = rule.fresh(tMs);
   return asked.map(({ gapMs, n, holdMs }) => {
     tMs += gapMs;
-    return [rule.decide(state, tMs, n, holdMs), rule.nextAdmission(state, tMs, 1) - tMs, rule.remaining(state, tMs)];
+    return [rule.admit(state, tMs, n, holdMs), rule.nextAdmission(state, tMs, 1) - tMs, rule.remaining(state, tMs)];
   });
 }
 
