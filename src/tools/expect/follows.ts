@@ -74,12 +74,21 @@ function unknownWords(why: 'too many' | 'not seen' | 'paused', limit: string): s
 }
 
 function differs(seen: readonly SeenRequest[], { last, set = seen }: Settled, limit: string): Judgement {
-  const n = (of: SeenRequest['decision']) => set.filter(({ decision }) => decision === of).length;
   const startMs = seen[0]!.sentMs;
-  const why =
-    `No counting order of ${limit} can explain ${n('admitted')} admitted and ${n('limited')} limited requests, wherever its window ` +
-    `begins: they were sent within ${seconds(set.at(-1)!.sentMs - set[0]!.sentMs)}. ` +
-    `The answer to the one sent at ${seconds(last.sentMs - startMs)} settled it.`;
+  const at = seconds(last.sentMs - startMs);
+  const n = (of: SeenRequest['decision']) => set.filter(({ decision }) => decision === of).length;
+  const [admitted, limited] = [n('admitted'), n('limited')];
+  let why: string;
+  if (admitted === 0) {
+    const others = seen.filter(({ sentMs }) => sentMs <= last.answeredMs).length - limited;
+    const [were, them] = limited === 1 ? ['A request was', 'it'] : [`${limited} requests were`, 'at least one of them'];
+    why = `${were} limited, with ${others} others sent by ${at}. ${limit} admits ${them}, wherever its window begins.`;
+  } else {
+    const all = `${admitted} admitted ${limited === 0 ? '' : `and ${limited} limited `}requests`;
+    why =
+      `No counting order of ${limit} can explain ${all}, wherever its window begins: they were sent within ` +
+      `${seconds(set.at(-1)!.sentMs - set[0]!.sentMs)}. The answer to the one sent at ${at} settled it.`;
+  }
   return { verdict: 'differs', why, drawing: drawn(set, startMs), fits: [] };
 }
 
