@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 101_671,
-  test: 61_373,
+  test: 61_605,
   longLines: 108,
   commands: 15,
   options: 91,

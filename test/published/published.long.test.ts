@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { tries } from '../draws.js';
+import { adaptiveClient } from './adaptive-client.js';
 import { bucketBound } from './bucket-bound.js';
 import { clientThrottle } from './client-throttle.js';
 import { closedLoop } from './closed-loop.js';
@@ -12,6 +13,7 @@ import { erlangLoss } from './erlang-loss.js';
 import { fixedWindow, worstCase } from './gate-checks.js';
 import { leases } from './leases.js';
 import { metastableChain } from './metastable-chain.js';
+import { oneAnnotation } from './one-annotation.js';
 import { outage } from './outage.js';
 import { missedRows, type PublishedCheck } from './published-check.js';
 import { quotaDrain } from './quota-drain.js';
@@ -20,6 +22,8 @@ import { retriesUnderFailures } from './retries-under-failures.js';
 import { retryStorm } from './retry-storm.js';
 import { singleServer } from './single-server.js';
 import { slowDatabase } from './slow-database.js';
+import { syncedCounters } from './synced-counters.js';
+import { windowEdge } from './window-edge.js';
 import { windowedReturns } from './windowed-returns.js';
 
 const checks: readonly PublishedCheck[] = [
@@ -41,6 +45,10 @@ const checks: readonly PublishedCheck[] = [
   collapse,
   slowDatabase,
   leases,
+  windowEdge,
+  syncedCounters,
+  oneAnnotation,
+  adaptiveClient,
 ];
 
 /** Chosen before the first measurement. */
