@@ -11,7 +11,7 @@ export interface Topic {
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
-  readonly topic: Topic | undefined;
+  readonly topics: readonly Topic[];
   readonly group: Group | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: each command has options of its own
   readonly load: () => Promise<Command<any>>;
@@ -29,11 +29,11 @@ type Group = (typeof groups)[number]['title'];
 function of<Exports extends object>(
   load: () => Promise<Exports>,
   listed: { readonly [Export in keyof Exports]?: readonly [name: string, about: string, group?: Group] },
-  topic?: Topic,
+  ...topics: readonly Topic[]
 ): ListedCommand[] {
   return (Object.keys(listed) as (keyof Exports)[]).map((own) => {
     const [name, about, group] = listed[own]!;
-    return { name, about, group, topic, load: async () => (await load())[own] as Command };
+    return { name, about, group, topics, load: async () => (await load())[own] as Command };
   });
 }
 
@@ -69,6 +69,11 @@ export const commands: readonly ListedCommand[] = [
       name: 'ci',
       about: 'the limit in the pull request: files of gateways, what a change refuses, a comment',
       path: 'src/tools/gateway/ci.md',
+    },
+    {
+      name: 'move',
+      about: 'moving from ingress-nginx, limit-rps: what Traefik, Envoy, kgateway, nginx and HAProxy make of it',
+      path: 'src/tools/gateway/move.md',
     },
   ),
   ...of(

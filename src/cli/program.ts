@@ -60,7 +60,8 @@ async function help(words: readonly string[]): Promise<void> {
   const terminal = terminalAtHand();
   const first = words.every((word) => word === '--help' || word === '-h') ? undefined : words[0];
   // In the words that people type: `weir help N replicas`.
-  const asked = topics.find(({ about }) => about.toLowerCase().startsWith(`${words.join(' ').toLowerCase()}:`));
+  const typed = words.join(' ').toLowerCase();
+  const asked = topics.find(({ about }) => about.toLowerCase().split(':')[0]!.split(', ').includes(typed));
   const topic = asked ?? topics.find(({ name }) => name === first?.trim().toLowerCase());
   const listed = namedBy(words, commands);
   const group = groupIn(words);

@@ -23,7 +23,7 @@ const simulate = {
   name: 'simulate',
   about: '',
   group: undefined,
-  topic: undefined,
+  topics: [],
   load: async () => ({ options, examples: [], run() {} }),
 };
 

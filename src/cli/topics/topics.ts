@@ -9,7 +9,7 @@ export const topics: readonly Topic[] = [
   page('try-first', 'try before it bites: on a log, in the pull request, live without refusing'),
   page('assertion', 'does my limiter work: a URL, and a test that does not flake'),
   page('replicas', 'N replicas: what one limit on several nodes lets through'),
-  ...commands.flatMap(({ topic }) => topic ?? []),
+  ...new Set(commands.flatMap((command) => command.topics)),
   page('logs', 'what is read, a format of your own, rules side by side over one log'),
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
   { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },

@@ -11,8 +11,9 @@ import {
   several,
   text,
   value,
+  whole,
 } from '../../report/command/command.js';
-import { exitCodes } from '../../report/command/exit-codes.js';
+import { exitCodes, usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
 import {
   logName,
@@ -25,6 +26,7 @@ import {
 import { json, NONE, readShare, top } from '../../report/command/options.js';
 import { say } from '../../report/command/say.js';
 import type { LimitsDiff } from './diff-document.js';
+import type { GatewayLimits } from './found.js';
 
 function ofLog<Known extends Options>(options: Known): Known {
   const entries = Object.entries(options).map(([name, option]) => [name, { ...option, needs: 'log' }]);
@@ -38,7 +40,14 @@ const options = {
     place: true,
     required: true,
   }),
-  new: text('the limits as they would be', { place: true, required: true }),
+  new: text('the limits as they would be', { place: true }),
+  as: choice(
+    ['traefik', 'envoy-gateway', 'kgateway', 'nginx', 'haproxy'],
+    'the old limits in the words of a product, as near as its rule can, and what stays different',
+  ),
+  replicas: whole(1, 1000, 'instances of the gateway: multiplies what each counts by itself, in old and new limits', {
+    default: 1,
+  }),
   log: several(text('access log that is put through both, also .gz; repeat for several')),
   ...ofLog({
     ...fields,
@@ -66,6 +75,8 @@ type Given = GivenTo<typeof options>;
 export const diff = command({
   options,
   examples: [
+    ['diff ingress.yaml gateway/ --log access.log', 'what a move changes: 26 → 5 at once; each client → all together'],
+    ['diff ingress.yaml --as traefik --log access.log', 'the lines that keep the behaviour, and what stays different'],
     ['diff git:main nginx.conf', 'which limits change, and what a burst lets through'],
     ['diff git:main deploy/ --log access.log --newly-refused-below 0.1%', "which of last week's requests it refuses"],
     [
@@ -78,26 +89,51 @@ export const diff = command({
     ],
   ],
   run: async (given, line) => {
-    const [{ limitFilesOf }, { limitersInFiles }, { fittingLimits, limitChanges }, report, folders, { runTableCsv }] =
-      await Promise.all([
-        import('./limit-files.js'),
-        import('./limits-in.js'),
-        import('./limit-changes.js'),
-        import('./diff-document.js'),
-        import('../../report/answer-folder.js'),
-        import('../../report/run-table.js'),
-      ]);
-    const [old, fresh] = await limitFilesOf([given.old, given.new]);
-    const sides = { old: fittingLimits(limitersInFiles(old)), new: fittingLimits(limitersInFiles(fresh)) };
-    const changes = limitChanges(sides.old, sides.new);
+    if (given.new === undefined && given.as === undefined)
+      throw usageFailure(
+        'diff has no new limits',
+        'Name their file or folder, or the product to write them for: --as.',
+      );
+    const [
+      { limitFilesOf },
+      { limitersInFiles },
+      { fittingLimits },
+      { limitChanges },
+      report,
+      folders,
+      { runTableCsv },
+    ] = await Promise.all([
+      import('./limit-files.js'),
+      import('./limits-in.js'),
+      import('./limit-rule.js'),
+      import('./limit-changes.js'),
+      import('./diff-document.js'),
+      import('../../report/answer-folder.js'),
+      import('../../report/run-table.js'),
+    ]);
+    const files = await limitFilesOf([given.old, given.new ?? given.old]);
+    const [old, named] = files.map((some) => fittingLimits(limitersInFiles(some, given.replicas))) as [
+      GatewayLimits,
+      GatewayLimits,
+    ];
+    const judge = async (fresh: GatewayLimits) => given.log && trafficOf(given, given.log, { old, new: fresh });
+    const { moveTo } = await import('./limit-move.js');
+    const move = given.as === undefined ? undefined : await moveTo(given.as, old, given.replicas, judge);
+    const compared =
+      move !== undefined && given.new === undefined
+        ? { ...move, new: move.limits }
+        : { new: named, changes: limitChanges(old, named), traffic: await judge(named) };
+    const { changes, traffic } = compared;
+    const sides = { old, new: compared.new };
     const isWritten = given.out !== undefined && given.out !== NONE;
-    const folder = !isWritten ? undefined : await folders.openAnswerFolder('diff', given.new, given.out);
-    const traffic = given.log === undefined ? undefined : await trafficOf(given, given.log, sides);
+    const folder = !isWritten ? undefined : await folders.openAnswerFolder('diff', given.new ?? given.old, given.out);
     const found = {
-      names: { old: given.old, new: given.new },
+      names: { old: given.old, new: given.new ?? `${given.old} as ${given.as}` },
       ...sides,
       changes,
       traffic,
+      move,
+      replicas: given.replicas,
       log: given.log && logName(given.log),
       below: given.newlyRefusedBelow,
       top: given.top,

@@ -3,9 +3,11 @@ import { VERSION } from '../../core/version.js';
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
 import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { capital, counted, duration, number, percent } from '../../report/words.js';
+import { changeBlocks, changeWords, moveBlocks, replicaSentence } from './change-blocks.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitChange } from './limit-changes.js';
 import type { LimitDiff, NamedCounts } from './limit-diff.js';
+import type { LimitMove } from './limit-move.js';
 import type { LeftOut } from './limit-sides.js';
 import type { RetryCost } from './log-retries.js';
 import { conditionWords } from './request-condition.js';
@@ -16,6 +18,9 @@ export interface LimitsDiff {
   readonly new: GatewayLimits;
   readonly changes: readonly LimitChange[];
   readonly traffic: LimitDiff | undefined;
+  /** The old limits written for another product. */
+  readonly move: LimitMove | undefined;
+  readonly replicas: number;
   readonly log: string | undefined;
   /** Budget: less than this share of the requests may be newly refused. */
   readonly below: number | undefined;
@@ -33,11 +38,13 @@ export function diffDocument(diff: LimitsDiff): ReportDocument {
     sentence: [
       ...(traffic === undefined ? [] : unjudgedSentences(traffic)),
       changesSentence(diff),
+      ...replicaSentence(diff),
       ...(traffic === undefined ? [] : [trafficSentence(traffic)]),
     ].join(' '),
     blocks: [
       ...(below === undefined ? [] : [budgetBlock(diff)]),
       ...changeBlocks(changes),
+      ...moveBlocks(diff.move, names.new, diff.move?.traffic && trafficSentence(diff.move.traffic)),
       ...(traffic === undefined ? [] : trafficBlocks(traffic, diff)),
       ...unreadBlocks(diff),
     ],
@@ -133,27 +140,6 @@ function budgetBlock(diff: LimitsDiff): Block {
       },
     ],
   };
-}
-
-function changeBlocks(changes: readonly LimitChange[]): Block[] {
-  if (changes.length === 0) return [];
-  return [runTable(changeColumns, changes, { title: 'Limits' })];
-}
-
-const changeColumns: readonly RunColumn<LimitChange>[] = [
-  column('limit', ({ name }) => name),
-  column('where', ({ where }) => where),
-  column('change', changeWords),
-  { ...column('at once', burstWords), side: 'left' },
-  column('line', ({ file, line }) => `${file}:${line}`),
-];
-
-function burstWords({ burst }: LimitChange): string {
-  return burst === undefined ? '–' : `of ${number(burst.sent)}: ${number(burst.old)} → ${number(burst.new)}`;
-}
-
-function changeWords({ kind, old, new: fresh, differs }: LimitChange): string {
-  return kind === 'added' ? `added: ${fresh}` : kind === 'removed' ? `removed: ${old}` : differs.join('; ');
 }
 
 function trafficBlocks(traffic: LimitDiff, { top, changes, new: fresh }: LimitsDiff): Block[] {
@@ -280,7 +266,7 @@ function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
 }
 
 export function diffAnswer(diff: LimitsDiff): object {
-  const { names, changes, traffic, below, log, top, ...sides } = diff;
+  const { names, changes, traffic, below, log, top, move, replicas, ...sides } = diff;
   const shown = (side: GatewayLimits) => ({
     limiters: side.limiters.map(({ when, refuses, key: { text, parts }, ...one }) => ({
       ...one,
@@ -298,7 +284,9 @@ export function diffAnswer(diff: LimitsDiff): object {
     weir: VERSION,
     kind: 'diff',
     names,
+    replicas,
     changes,
+    ...(move && { written: { as: move.as, text: move.text, left: move.left, changes: move.changes } }),
     old: shown(sides.old),
     new: shown(sides.new),
     ...(traffic && {

@@ -64,3 +64,9 @@ export function directivesOf({ name: file, text }: Source): readonly Directive[]
 export function flattened(directives: readonly Directive[]): Directive[] {
   return directives.flatMap((one) => [one, ...flattened(one.block ?? [])]);
 }
+
+/** `10m`, `64k` */
+export function zoneBytes(size: string): number {
+  const [, figure, unit = ''] = /^(\d+)([km]?)$/i.exec(size) ?? ['', '0'];
+  return Number(figure) * { '': 1, k: 1024, m: 1_048_576 }[unit.toLowerCase()]!;
+}

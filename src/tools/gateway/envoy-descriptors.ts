@@ -5,7 +5,8 @@
 //     - key: remote_address            each address counts separately, as does each value that matches a pattern: files/*
 //
 // Source: the README of envoyproxy/ratelimit.
-import { at, isGiven, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { durationOf } from './duration.js';
 import { literal } from './expression.js';
 import { type FoundLimiter, type FoundLimits, keyOfAll, type Like, type LimitKey, type Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
@@ -234,4 +235,22 @@ export function pathsOf(match: TreeEntry): ValueTest[] {
     return prefix === '/' ? [] : [{ is: 'prefix', value: prefix, ...(ignoresCase && { ignoresCase }) }];
   if (exact !== undefined) return [equalTo(exact, ignoresCase)];
   return regex === undefined ? [] : [{ is: 'matching', value: `^(?:${regex})$` }];
+}
+
+/** A bucket in each process: `token_bucket`, `tokenBucket`. */
+export function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
+  const wrapped = ['max_tokens', 'tokens_per_fill'].map(
+    (name) => [name, at(bucket, name, 'value') ?? at(bucket, name)] as const,
+  );
+  const fields = new Map(wrapped.flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const])));
+  const given = numbersAt({ ...bucket, fields }, found, 'max_tokens', 'tokens_per_fill');
+  const [seconds, nanos] = [numberAt(bucket, 'fill_interval', 'seconds'), numberAt(bucket, 'fill_interval', 'nanos')];
+  const written =
+    seconds === undefined && nanos === undefined
+      ? textAt(bucket, 'fill_interval')
+      : `${(seconds ?? 0) + (nanos ?? 0) / 1e9}s`;
+  const interval = written === undefined ? undefined : durationOf(written);
+  if (given?.max_tokens === undefined || interval === undefined)
+    return found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
+  return { like: 'envoy-local', ...given, fill_interval: interval };
 }

@@ -4,9 +4,10 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit.
-import { at, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
 import {
   actionsOf,
+  bucketOf,
   Domains,
   entriesSent,
   isDomain,
@@ -15,17 +16,9 @@ import {
   reachSent,
   sentIn,
 } from './envoy-descriptors.js';
-import {
-  durationOf,
-  everyone,
-  type FoundLimiter,
-  type FoundLimits,
-  type Like,
-  type LimitKey,
-  type Reach,
-  unknownKey,
-} from './found.js';
+import { everyone, type FoundLimiter, type FoundLimits, type LimitKey, type Reach, unknownKey } from './found.js';
 import { envoyCondition } from './header-match.js';
+import { readTrafficPolicies } from './kgateway.js';
 import { allHold, isAlways } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {
@@ -43,7 +36,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
       found.refuse(root, `${kind} belongs to Mixer, which Istio no longer has: it limits nothing`);
     if (isDomain(root)) continue;
     sayOthers(root, domains, found);
-    if (kind !== 'BackendTrafficPolicy')
+    if (!/^(?:Backend)?TrafficPolicy$/.test(kind))
       visit(
         root,
         {
@@ -60,6 +53,7 @@ export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void
         found,
       );
   }
+  readTrafficPolicies(roots, domains, found);
   domains.finish();
 }
 
@@ -360,21 +354,4 @@ function shareOf(filter: TreeEntry, name: string): number {
   const value = at(filter, name, 'default_value');
   const of = { HUNDRED: 1, TEN_THOUSAND: 100, MILLION: 10_000 }[textAt(value, 'denominator') ?? 'HUNDRED'] ?? 1;
   return (numberAt(value, 'numerator') ?? 0) / of;
-}
-
-function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefined {
-  const wrapped = ['max_tokens', 'tokens_per_fill'].map(
-    (name) => [name, at(bucket, name, 'value') ?? at(bucket, name)] as const,
-  );
-  const fields = new Map(wrapped.flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const])));
-  const given = numbersAt({ ...bucket, fields }, found, 'max_tokens', 'tokens_per_fill');
-  const [seconds, nanos] = [numberAt(bucket, 'fill_interval', 'seconds'), numberAt(bucket, 'fill_interval', 'nanos')];
-  const written =
-    seconds === undefined && nanos === undefined
-      ? textAt(bucket, 'fill_interval')
-      : `${(seconds ?? 0) + (nanos ?? 0) / 1e9}s`;
-  const interval = written === undefined ? undefined : durationOf(written);
-  if (given?.max_tokens === undefined || interval === undefined)
-    return found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
-  return { like: 'envoy-local', ...given, fill_interval: interval };
 }

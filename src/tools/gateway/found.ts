@@ -70,6 +70,8 @@ export interface FoundLimiter {
   readonly status: number | undefined;
   readonly isDryRun: boolean;
   readonly counter: string;
+  /** Of the gateway, each with a count of its own; 1 if they share one. */
+  readonly instances: number;
 }
 
 interface NotApplied extends Noted {
@@ -87,7 +89,7 @@ interface Unread extends Written {
 /** Which requests. */
 export type Reach = Pick<FoundLimiter, 'hosts' | 'paths' | 'when'>;
 
-interface LimitedRoute extends Reach {
+export interface LimitedRoute extends Reach {
   readonly limiters: readonly FoundLimiter[];
 }
 
@@ -99,6 +101,8 @@ interface LimitedPlace {
 export interface GatewayLimits {
   readonly limiters: readonly FoundLimiter[];
   readonly places: readonly LimitedPlace[];
+  /** In order of precedence, also those without a limit; limits of formats that know no routes are in none. */
+  readonly rows: readonly LimitedRoute[];
   readonly notUnderstood: readonly Noted[];
   readonly notApplied: readonly NotApplied[];
   readonly unread: readonly Unread[];
@@ -147,6 +151,9 @@ export class SyntaxFault extends Error {
 
 type Described = Pick<FoundLimiter, 'name' | 'limit'> & Partial<FoundLimiter>;
 
+/** Products whose instances share the counts: services beside the gateway, and clouds. */
+const SHARED = /^(?:envoy-ratelimit|kong-advanced|aws|google|azure|cloudflare)/;
+
 export class FoundLimits {
   readonly limiters: FoundLimiter[] = [];
   readonly notUnderstood: Noted[] = [];
@@ -155,12 +162,17 @@ export class FoundLimits {
   /** For formats in which a request meets the limits of exactly one place. */
   readonly places: LimitedPlace[] = [];
   readonly routes: LimitRoute[] = [];
+  readonly rows: LimitedRoute[] = [];
   /** Of routes; those of limiters are their own. */
   readonly conditions: RequestCondition[] = [];
   readonly read = new Set<string>();
   readonly routed = new Set<FoundLimiter>();
 
-  constructor(readonly files: readonly Source[]) {}
+  /** @param replicas instances of the gateway */
+  constructor(
+    readonly files: readonly Source[],
+    readonly replicas = 1,
+  ) {}
 
   /** Defaults: per client address, everywhere, counts requests, responds 429. */
   limiter({ file, line }: Written, found: Described): FoundLimiter {
@@ -175,6 +187,7 @@ export class FoundLimits {
       counts: 'requests',
       status: 429,
       isDryRun: false,
+      instances: SHARED.test(found.limit?.like ?? '') ? 1 : this.replicas,
       counter: `${file} ${where} ${name} ${this.limiters.length}`,
       ...found,
       paths: orAll(found.paths ?? []),
@@ -195,6 +208,7 @@ export class FoundLimits {
       if (limiters.length > 0) this.places.push({ where, limiters });
     }
     this.conditions.push(...routes.flatMap(({ when }) => when ?? []));
+    this.rows.push(...routes);
     this.routes.push((request, unsure) => routed(routes, request, unsure));
   }
 
@@ -288,6 +302,7 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
     notUnderstood: found.notUnderstood.sort(byLine),
     notApplied: found.notApplied.sort(byLine),
     unread: found.unread,
+    rows: found.rows,
     conditions: [
       ...found.conditions,
       ...found.limiters.flatMap(({ when, refuses }) => [when ?? [], refuses ?? []].flat()),
@@ -371,23 +386,4 @@ export function bySpecificity<Route extends Pick<LimitedRoute, 'hosts' | 'paths'
     .map((route) => ({ route, ranks: rank(route) }))
     .sort((a, b) => b.ranks[0]! - a.ranks[0]! || b.ranks[1]! - a.ranks[1]! || b.ranks[2]! - a.ranks[2]!)
     .map(({ route }) => route);
-}
-
-export const UNITS_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  ms: 1,
-  s: 1e3,
-  m: 6e4,
-  h: 3.6e6,
-  d: 8.64e7,
-};
-
-/** A Go duration: `1s`, `1h30m`, `0.5s`; else undefined. @param unit default for a plain number */
-export function durationOf(text: string, unit?: string): string | undefined {
-  const one = unit !== undefined && /^\d+(?:\.\d+)?$/.test(text) ? `${text}${unit}` : text;
-  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(one)) return undefined;
-  const parts = [...one.replaceAll('µ', 'u').matchAll(/([\d.]+)(ns|us|ms|s|m|h|d)/g)];
-  if (parts.length === 1) return parts[0]![0];
-  return `${parts.reduce((ms, [, n, given]) => ms + Number(n) * UNITS_MS[given!]!, 0)}ms`;
 }

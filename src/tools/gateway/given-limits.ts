@@ -3,9 +3,9 @@ import type { GatewayFiles, GatewayReplay } from '../../harness/simulate/replay.
 import { warn } from '../../report/command/say.js';
 import type { GatewayLimits } from './found.js';
 import { noSuchPlace } from './limit-at.js';
-import { fittingLimits } from './limit-changes.js';
 import { filesIn } from './limit-files.js';
 import { LimitReplay } from './limit-replay.js';
+import { fittingLimits } from './limit-rule.js';
 import { limitersInFiles } from './limits-in.js';
 import { notRead } from './unread-formats.js';
 

@@ -2,7 +2,8 @@
 //
 //   sc_http_req_rate(0) gt 20, of http_req_rate(10s)        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //   http-request tarpit                                     status 500
-import { type FoundLimiter, type Like, UNITS_MS } from './found.js';
+import { UNITS_MS } from './duration.js';
+import type { FoundLimiter, Like } from './found.js';
 
 export interface CountComparison {
   readonly counter: string;

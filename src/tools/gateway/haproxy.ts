@@ -251,15 +251,16 @@ class SectionReader {
   /** Whether a general counter is raised before or after the rule, by each request of it; else why it is not read. */
   #raisedBy(line: ConfigLine, counter: string, slot: number | undefined, limited: RequestCondition): string {
     const kind = counter.replace(/_rate$/, '');
-    const raises = this.sections.flatMap(({ lines }) =>
-      lines.filter(({ text }) => new RegExp(`\\bsc-(?:inc|add)-${kind}\\b|_inc_${kind}\\b`).test(text)),
-    );
+    const raising = ({ lines }: ConfigSection) =>
+      lines.filter(({ text }) => new RegExp(`\\bsc-(?:inc|add)-${kind}\\b|_inc_${kind}\\b`).test(text));
+    const own = raising(this.section).filter(({ text }) => text.includes(`-${kind}(${slot ?? 0})`));
+    const raises = own.length > 0 ? own : this.sections.flatMap(raising);
     const [one] = raises;
     if (one === undefined) return this.section.kind === '' ? 'after' : `${counter} is raised by nothing in the file`;
     const { word, terms } = conditionOf(one);
     const isEach = word === undefined || conditionWords(this.#conditions.of(terms)) === conditionWords(limited);
-    const [, own] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
-    const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(own) && this.section.lines.includes(one);
+    const [, raised] = new RegExp(`^http-request\\s+sc-inc-${kind}\\((\\d)\\)`).exec(one.text) ?? [];
+    const isRead = raises.length === 1 && isEach && (slot ?? 0) === Number(raised) && this.section.lines.includes(one);
     if (isRead) return one.line > line.line ? 'after' : 'before';
     return `${counter} counts what line ${one.line} says, and no requests: ${one.text}`;
   }

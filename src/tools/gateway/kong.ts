@@ -239,11 +239,13 @@ export function readPlugin(
       'limits of consumer groups replace this one; here they do not',
     );
   const status = numberAt(config, 'error_code') ?? 429;
+  const policy = textAt(config, 'policy') ?? textAt(config, 'strategy');
+  const counted = policy && { instances: policy === 'local' ? found.replicas : 1 };
   const limits = kind.endsWith('advanced') ? advanced(config, found) : windows(config, found);
   if (limits.length === 0) found.refuse(plugin, `${name} has no limit that is understood`);
   return limits.flatMap(([window, limit, at]) => {
     const title = limits.length === 1 ? name : `${name} ${window}`;
-    return found.unless(off, at, { name: title, ...bound, key, limit, status });
+    return found.unless(off, at, { name: title, ...bound, key, limit, status, ...counted });
   });
 }
 

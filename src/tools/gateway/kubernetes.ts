@@ -22,8 +22,7 @@ import {
 
 const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
-const THEIRS =
-  /^nginx\.(?:org|com)\/limit-req-(?:rate|zone)|\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
+const THEIRS = /\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
 function pathOfRule(path: TreeEntry): ValueTest[] {
   const text = textAt(path, 'path') ?? '/';
@@ -88,6 +87,18 @@ export function sharesNamespace(one: TreeEntry, other: TreeEntry): boolean {
 /** A namespace that is not written may be any. */
 export function isOneNamespace(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
+}
+
+/** Of a namespace that is named, or else of that of the object that names it. */
+export function objectNamed(
+  roots: readonly TreeEntry[],
+  kind: string,
+  name: string,
+  by: TreeEntry,
+  namespace = namespaceOf(by),
+): TreeEntry | undefined {
+  const isOne = (one: TreeEntry) => textAt(one, 'kind') === kind && textAt(one, 'metadata', 'name') === name;
+  return roots.find((one) => isOne(one) && isOneNamespace(namespaceOf(one), namespace));
 }
 
 /** Of whole segments: `/api` and `/api/…`, not `/apis`. */

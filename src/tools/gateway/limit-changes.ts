@@ -3,14 +3,12 @@
 //   old   location /api: api 10r/s burst=20        changed: burst 20 → 5; of 100 at once 21 → 6
 //   new   location /api: api 10r/s burst=5
 import { namedText } from '../../core/limiter/products/limit-words.js';
-import { definitionOf } from '../../core/limiter/products/products.js';
-import { play } from '../../core/limiter/products/profile.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
-import { limitsFlight, type RuleDefinition, ruleOf } from '../../core/limiter/rule/rule-definition.js';
-import { Failure } from '../../core/schema/failure.js';
-import { CYCLE_MS } from '../../core/time/cycle.js';
+import { limitsFlight } from '../../core/limiter/rule/rule-definition.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
-import { conditionWords, testWords, textWords, type ValueTest } from './request-condition.js';
+import { type LimitPair, moveWords, pairsOf } from './limit-pairs.js';
+import { admittedAtOnce, burstDelays, ruleIn } from './limit-rule.js';
+import { conditionWords, testWords, textWords } from './request-condition.js';
 
 export interface LimitChange {
   readonly kind: 'added' | 'removed' | 'changed';
@@ -22,6 +20,8 @@ export interface LimitChange {
   readonly old: string | undefined;
   readonly new: string | undefined;
   readonly differs: readonly string[];
+  /** The old limit that another one replaces, whose `differs` is in words of no product. */
+  readonly from?: string;
   /** Requests admitted of a simultaneous burst, delayed ones included; undefined for limits on requests in flight. */
   readonly burst: { readonly sent: number; readonly old: number; readonly new: number } | undefined;
 }
@@ -34,16 +34,31 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
     return same === undefined || !left.delete(same);
   });
   const named = new Map([...left.keys()].map((one, index, all) => [nameOf(all, one, index), one]));
-  const changes = others.map((one, index): LimitChange => {
-    const byName = named.get(nameOf(others, one, index));
-    const before =
-      byName !== undefined && left.has(byName) ? byName : (moved(left, one) ?? rewritten(left, one, others));
-    if (before !== undefined) left.delete(before);
-    const differs = before === undefined ? [] : differences(before, one);
-    return changeOf(before === undefined ? 'added' : 'changed', before, one, differs);
+  const known = new Map(
+    others.flatMap((one, index) => {
+      const byName = named.get(nameOf(others, one, index));
+      const before = byName !== undefined && left.has(byName) ? byName : moved(left, one);
+      return before !== undefined && left.delete(before) ? [[one, before] as const] : [];
+    }),
+  );
+  const pairs = pairsOf([old, [...left.keys()]], [fresh, others.filter((one) => !known.has(one))]);
+  for (const pair of pairs) left.delete(pair.old);
+  const changes = others.flatMap((one): LimitChange[] => {
+    const before = known.get(one);
+    if (before !== undefined) return [changeOf('changed', before, one, differences(before, one))];
+    const moves = pairs.filter((pair) => pair.new === one);
+    if (moves.length === 0) return [changeOf('added', undefined, one, [])];
+    // Several places of one count are one move.
+    const isFirst = (pair: LimitPair) =>
+      pairs.find(({ old: from, new: to }) => from === pair.old && to.counter === one.counter) === pair;
+    return moves
+      .filter(isFirst)
+      .map((pair) => ({ ...changeOf('changed', pair.old, one, moveWords(pair)), from: titleOf(pair.old) }));
   });
   return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
 }
+
+const titleOf = ({ name, where }: FoundLimiter) => [name, where].filter((one) => one !== '').join(', ');
 
 function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number): string {
   const same = (other: FoundLimiter) => other.name === one.name && other.where === one.where;
@@ -53,29 +68,12 @@ function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number):
 /** The same limit under another name or place; undefined if there is none, or several. */
 function moved(left: ReadonlyMap<FoundLimiter, unknown>, one: FoundLimiter): FoundLimiter | undefined {
   const alike = [...left.keys()].filter(
-    (other) => (other.where === one.where || other.name === one.name) && limitWords(other) === limitWords(one),
+    (other) =>
+      (other.where === one.where || other.name === one.name) &&
+      other.key.text === one.key.text &&
+      limitWords(other) === limitWords(one),
   );
   return alike.length === 1 ? alike[0] : undefined;
-}
-
-/** The same requests limited in another format; undefined if there is none, or several. */
-function rewritten(
-  left: ReadonlyMap<FoundLimiter, unknown>,
-  one: FoundLimiter,
-  others: readonly FoundLimiter[],
-): FoundLimiter | undefined {
-  const isAlike = (other: FoundLimiter) => placeWords(other) === placeWords(one);
-  const alike = [...left.keys()].filter((other) => isAlike(other) && other.limit?.like !== one.limit?.like);
-  return alike.length === 1 && others.filter(isAlike).length === 1 ? alike[0] : undefined;
-}
-
-/** Its requests, by hosts, path and condition; nginx has the path in the name of its place. */
-function placeWords({ hosts, paths, when, where, counts }: FoundLimiter): string {
-  const [, sign = '', text = '/'] = /(?:^|, )location (=|\^~|~\*?)? ?(.*)$/.exec(where) ?? [];
-  const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
-  const own: ValueTest[] = is === 'prefix' && text === '/' ? [] : [{ is, value: text, ignoresCase: sign === '~*' }];
-  const all = (paths.length > 0 ? paths : own).map((one) => testWords(one));
-  return JSON.stringify([[...hosts].sort(), all, when && conditionWords(when), counts]);
 }
 
 function changeOf(
@@ -143,48 +141,14 @@ function differences(old: FoundLimiter, fresh: FoundLimiter): string[] {
 const MOST_TEXT = 300;
 const cut = (text: string) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text);
 
-const SMALLEST_BURST = 100;
-const LARGEST_BURST = 1_000_000;
-
 /** The smallest burst, in powers of ten, that one side does not admit whole. */
 function burstOf(old: FoundLimiter | undefined, fresh: FoundLimiter | undefined): LimitChange['burst'] {
-  const sides = [old, fresh].map((one) => (one?.limit === undefined || one.isDryRun ? undefined : ruleIn(one)));
-  if (sides.some((one) => one !== undefined && limitsFlight(one))) return undefined;
-  for (let sent = SMALLEST_BURST; ; sent *= 10) {
-    const [before, after] = sides.map((one) => (one === undefined ? sent : passed(one, sent)));
-    if (Math.min(before!, after!) < sent || sent >= LARGEST_BURST) return { sent, old: before!, new: after! };
-  }
-}
-
-function passed(rule: RuleDefinition, sent: number): number {
-  return play(
-    ruleOf(rule),
-    Array.from({ length: sent }, () => 0),
-  ).filter((delay) => delay !== LIMITED).length;
-}
-
-export function fittingLimits(gateway: GatewayLimits): GatewayLimits {
-  const faults = gateway.limiters.flatMap((limiter) => {
-    try {
-      if (limiter.limit !== undefined) ruleIn(limiter);
-      return [];
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return [{ limiter, what: `${limiter.name}: ${error.why ?? error.what}`.replace(/\.$/, '') }];
-    }
-  });
-  const bad = new Set(faults.map(({ limiter }) => limiter));
-  return {
-    ...gateway,
-    limiters: gateway.limiters.filter((one) => !bad.has(one)),
-    notUnderstood: [
-      ...gateway.notUnderstood,
-      ...faults.map(({ limiter: { file, line }, what }) => ({ file, line, what })),
-    ],
-  };
-}
-
-/** @throws Failure `invalid_definition` if a parameter is out of bounds */
-export function ruleIn({ limit }: FoundLimiter): RuleDefinition {
-  return definitionOf(limit, CYCLE_MS);
+  const sides = [old, fresh].map((one) => (one?.limit === undefined || one.isDryRun ? undefined : one));
+  if (sides.some((one) => one !== undefined && limitsFlight(ruleIn(one)))) return undefined;
+  const sent = Math.min(...sides.map((one) => (one === undefined ? Infinity : admittedAtOnce(one).sent)));
+  if (sent === Infinity) return undefined;
+  const [before, after] = sides.map((one) =>
+    one === undefined ? sent : burstDelays(one, sent).filter((delay) => delay !== LIMITED).length,
+  );
+  return { sent, old: before!, new: after! };
 }

@@ -109,15 +109,17 @@ class Differences {
   #refusedWithRetries(row: number, ms: number) {
     const [who, { places }] = this.#traffic.requestAt(row);
     const [, , retried] = places;
-    const { by } = decided(retried!, who, ms);
-    return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms) };
+    const turn = this.#all.requests;
+    const { by } = decided(retried!, who, ms, turn);
+    return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms, turn) };
   }
 
   take(row: number, ms: number): void {
     const [who, { id, path, places }] = this.#traffic.requestAt(row);
     const [old, fresh] = places;
-    const isRefusedOld = decided(old!, who, ms).by !== undefined;
-    const { by } = decided(fresh!, who, ms);
+    const turn = this.#all.requests;
+    const isRefusedOld = decided(old!, who, ms, turn).by !== undefined;
+    const { by } = decided(fresh!, who, ms, turn);
     const isRefused = by !== undefined;
     if (this.#retries !== undefined) {
       this.#retries.passTo(ms);

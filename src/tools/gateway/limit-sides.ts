@@ -4,7 +4,7 @@ import { and } from '../../core/limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../../core/limiter/rule/rule-definition.js';
 import type { FoundLimiter, GatewayLimits, LimitKey } from './found.js';
-import { ruleIn } from './limit-changes.js';
+import { ruleIn } from './limit-rule.js';
 import {
   ALWAYS,
   holds,
@@ -194,20 +194,23 @@ export interface Decided {
 
 const AT_ONCE: Decided = { by: undefined, delayMs: 0 };
 
-/** Decides and charges a request. */
-export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number): Decided {
-  for (const one of counted) one.rule.admit(stateOf(one, who, ms), ms, 1, 0);
+/**
+ * Decides and charges a request.
+ * @param turn of the request: instances of a gateway take one after the other
+ */
+export function decided({ limits, counted, all }: LimitPlace, who: Requester, ms: number, turn = 0): Decided {
+  for (const one of counted) one.rule.admit(stateOf(one, who, ms, turn), ms, 1, 0);
   const [first] = limits;
   if (first === undefined) return AT_ONCE;
   if (all === undefined) {
-    const delayMs = first.rule.admit(stateOf(first, who, ms), ms, 1, 0);
+    const delayMs = first.rule.admit(stateOf(first, who, ms, turn), ms, 1, 0);
     return delayMs === 0
       ? AT_ONCE
       : delayMs === LIMITED
         ? { by: first.limiter, delayMs: 0 }
         : { by: undefined, delayMs };
   }
-  const members = limits.map((one) => stateOf(one, who, ms));
+  const members = limits.map((one) => stateOf(one, who, ms, turn));
   const delayMs = all.admit({ members, refusedMs: 0 }, ms, 1, 0);
   if (delayMs !== LIMITED) return delayMs === 0 ? AT_ONCE : { by: undefined, delayMs };
   const refusing = limits.find((one, i) => one.rule.nextAdmission(members[i], ms, 1) > ms);
@@ -220,16 +223,25 @@ export function nextAdmissionAt({ limits }: LimitPlace, who: Requester, ms: numb
 }
 
 /** The wait that the refusing limit announces, in ms from `ms`; undefined if it announces none. */
-export function announcedBy({ limits }: LimitPlace, by: FoundLimiter, who: Requester, ms: number): number | undefined {
+export function announcedBy(
+  { limits }: LimitPlace,
+  by: FoundLimiter,
+  who: Requester,
+  ms: number,
+  turn: number,
+): number | undefined {
   const limit = limits.find(({ limiter }) => limiter === by)!;
-  const wait = announcedWait(limit.rule, ruleIn(by).announces, stateOf(limit, who, ms), ms, 1);
+  const wait = announcedWait(limit.rule, ruleIn(by).announces, stateOf(limit, who, ms, turn), ms, 1);
   return wait === Infinity ? undefined : wait;
 }
 
-function stateOf({ limiter: { key }, rule, hasOwnKey, states }: Limit, who: Requester, ms: number): unknown {
+function stateOf({ limiter, rule, hasOwnKey, states }: Limit, who: Requester, ms: number, turn = 0): unknown {
+  const { key, instances } = limiter;
+  const instance = turn % instances;
   if (states.isByClient) {
-    states.byClient[who.client] ??= rule.fresh(ms);
-    return states.byClient[who.client];
+    const index = who.client * instances + instance;
+    states.byClient[index] ??= rule.fresh(ms);
+    return states.byClient[index];
   }
   let text = hasOwnKey ? who.keys.get(key) : who.key;
   if (text === undefined) {
@@ -238,10 +250,11 @@ function stateOf({ limiter: { key }, rule, hasOwnKey, states }: Limit, who: Requ
   }
   // An empty key is not counted.
   if (text === '' && !isEveryone(key)) return rule.fresh(ms);
-  let state = states.byText.get(text);
+  const name = instance === 0 ? text : `${text}\r${instance}`;
+  let state = states.byText.get(name);
   if (state === undefined) {
     state = rule.fresh(ms);
-    states.byText.set(text, state);
+    states.byText.set(name, state);
   }
   return state;
 }

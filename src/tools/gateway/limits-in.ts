@@ -10,6 +10,7 @@ import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.
 import { hclOf } from './hcl.js';
 import { readKong } from './kong.js';
 import { readIngress } from './kubernetes.js';
+import { readNginxIngress } from './nginx-ingress.js';
 import { isTemplate, looksLikeDocument, looksLikeLimits, readStanzas, refuseWords } from './stanzas.js';
 import { readTerraform } from './terraform.js';
 import { readTraefik } from './traefik.js';
@@ -19,10 +20,11 @@ export function limitersIn(text: string, name: string): GatewayLimits {
   return limitersInFiles([{ name, text }]);
 }
 
-const trees = [readEnvoy, readPolicies, readIngress, readKong, readTraefik];
+const trees = [readEnvoy, readPolicies, readIngress, readNginxIngress, readKong, readTraefik];
 
-export function limitersInFiles(files: readonly Source[]): GatewayLimits {
-  const found = new FoundLimits(files);
+/** @param replicas instances of the gateway */
+export function limitersInFiles(files: readonly Source[], replicas?: number): GatewayLimits {
+  const found = new FoundLimits(files, replicas);
   const sources = files.flatMap(pieces);
   const whole = sources.filter((source) => /\.(?:md|tf|ya?ml|json)$/.test(source.name) || !isTemplate(source, found));
   const documents = whole.filter(isDocument).flatMap((source) => documentsIn(source, found).flatMap(objectsOf));
@@ -59,7 +61,8 @@ function objectsOf(root: TreeEntry): readonly TreeEntry[] {
 
 /** Notes what is named like a limit if nothing is said of it or of what it belongs to. */
 function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
-  const noted = [...found.limiters, ...found.notApplied, ...found.notUnderstood];
+  const defined = found.limiters.flatMap((one) => one.defined ?? []);
+  const noted = [...found.limiters, ...defined, ...found.notApplied, ...found.notUnderstood];
   const lines = new Set(noted.map(({ file, line }) => `${line} ${file}`));
   const said = new Set<TreeEntry>();
   const mark = (entry: TreeEntry): boolean => {
@@ -69,7 +72,7 @@ function refuseUnread(roots: readonly TreeEntry[], found: FoundLimits): void {
     return isSaid;
   };
   for (const root of roots) {
-    if (found.read.has(root.file)) continue;
+    if (found.read.has(root.file) || textAt(root, 'kind') === 'GatewayExtension') continue;
     mark(root);
     const isApi = (textAt(root, 'openapi') ?? textAt(root, 'swagger')) !== undefined;
     const visit = (entry: TreeEntry, names: readonly string[], above: readonly TreeEntry[]): void => {

@@ -6,7 +6,7 @@
 //
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
 import { expressionOf } from './expression.js';
-import { type FoundLimiter, isHost, type LimitRoute } from './found.js';
+import { type FoundLimiter, isHost, type LimitedRoute, type LimitRoute } from './found.js';
 import {
   ALWAYS,
   holds,
@@ -133,16 +133,26 @@ const placesOf = (place: NginxLocation): readonly NginxLocation[] => [place, ...
 function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
   return locations
     .filter(({ words }) => !words.startsWith('@'))
-    .map((location) => {
-      const [, sign = '', text = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/.exec(location.words)!;
-      const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
-      return {
-        pattern: { is, value: text, ignoresCase: sign === '~*' },
-        isFinal: sign === '^~',
-        location,
-        inner: compiled(location.locations),
-      };
-    });
+    .map((location) => ({
+      pattern: patternOf(location.words),
+      isFinal: location.words.startsWith('^~'),
+      location,
+      inner: compiled(location.locations),
+    }));
+}
+
+function patternOf(words: string): ValueTest {
+  const [, sign = '', text = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/.exec(words)!;
+  const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
+  return { is, value: text, ignoresCase: sign === '~*' };
+}
+
+/** The limits of each location. */
+export function nginxRows({ names, place }: NginxServer): LimitedRoute[] {
+  const hosts = names.filter((name) => name !== '_' && name !== '');
+  return placesOf(place)
+    .filter(({ words, isInternal }) => !words.startsWith('@') && isInternal !== true)
+    .map(({ words, limiters }) => ({ hosts, paths: words === '' ? [] : [patternOf(words)], limiters }));
 }
 
 function find(locations: readonly Compiled[], path: string): NginxLocation | undefined {

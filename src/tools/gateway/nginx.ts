@@ -6,18 +6,14 @@
 //       location /login limit_req c c, and not b
 //
 // Sources: ngx_http_limit_req_module and ngx_http_limit_conn_module of nginx.org; Debian's nginx 1.22.1, run.
-import { type Directive, directivesOf, flattened } from './directives.js';
+import { type Directive, directivesOf, flattened, zoneBytes } from './directives.js';
 import { expressionOf } from './expression.js';
-import type { FoundLimiter, FoundLimits, Like, Source } from './found.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Source } from './found.js';
 import { isMainFile, withIncludes } from './nginx-includes.js';
 import { type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-rewrite.js';
-import { type NginxLocation, type NginxServer, nginxRoute } from './nginx-route.js';
+import { type NginxLocation, type NginxServer, nginxRoute, nginxRows } from './nginx-route.js';
 import { NginxVariables } from './nginx-variables.js';
 import { conditionWords, equalTo, isAlways, literalText, tested, textWords } from './request-condition.js';
-
-export function looksLikeNginx(text: string): boolean {
-  return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
-}
 
 interface Zone {
   readonly name: string;
@@ -40,6 +36,11 @@ const SETTINGS = ['limit_req_status', 'limit_conn_status', 'limit_req_dry_run', 
 
 export function readNginx(sources: readonly Source[], found: FoundLimits): void {
   new Configuration(sources, found).read();
+}
+
+/** Of what `http` has, however it was written. */
+export function readDirectives(http: readonly Directive[], found: FoundLimits): void {
+  new Configuration([], found).readHttp(http);
 }
 
 class Configuration {
@@ -76,6 +77,10 @@ class Configuration {
     const http = root
       .filter((one) => !other.includes(one))
       .flatMap((one) => (one.words[0] === 'http' ? (one.block ?? []) : [one]));
+    this.readHttp(http);
+  }
+
+  readHttp(http: readonly Directive[]): void {
     const all = flattened(http);
     const named = (name: string) => all.filter(({ words }) => words[0] === name);
     this.#variables = new NginxVariables(
@@ -108,7 +113,9 @@ class Configuration {
     const trees = servers.map((server) => this.#server(server, level));
     for (const one of none ? [] : http.filter(({ words }) => words[0] === 'location'))
       this.#refuse(one, 'a location outside of a server is not read');
-    this.#found.routes.push(nginxRoute([...trees, ...places.map((place) => ({ names: [], ports: [], place }))]));
+    const served = [...trees, ...places.map((place) => ({ names: [], ports: [], place }))];
+    this.#found.routes.push(nginxRoute(served));
+    this.#found.rows.push(...bySpecificity(served.flatMap(nginxRows)));
     const statuses = this.#found.limiters.map(({ status }) => String(status));
     for (const one of named('error_page'))
       if (one.words.some((word) => word.startsWith('=')) && one.words.some((word) => statuses.includes(word)))
@@ -128,7 +135,7 @@ class Configuration {
     if (name === '') return this.#refuse(at, `${directive} names no zone`);
     const unknown = others.find((word) => !/^(?:zone|rate)=/.test(word) && word !== 'sync');
     if (unknown !== undefined) return this.#refuse(at, `nginx refuses ${unknown} in ${directive}`);
-    if (bytesOf(size) < 32_768)
+    if (zoneBytes(size) < 32_768)
       return this.#refuse(at, `nginx refuses the size ${size || '(none)'} of the zone ${name}`);
     const rate = given.get('rate');
     const [, pace, unit = 'r/s'] = /^0*([1-9]\d*)(r\/[sm])?$/.exec(rate ?? '') ?? [];
@@ -389,9 +396,4 @@ class Configuration {
       limit: rate === undefined ? undefined : { like: 'nginx', rate },
     });
   }
-}
-
-function bytesOf(size: string): number {
-  const [, figure, unit = ''] = /^(\d+)([km]?)$/i.exec(size) ?? ['', '0'];
-  return Number(figure) * { '': 1, k: 1024, m: 1_048_576 }[unit.toLowerCase()]!;
 }

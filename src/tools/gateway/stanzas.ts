@@ -1,7 +1,7 @@
 // Formats of text: nginx, HAProxy. Read without a library, for a fast start of the command line.
 import { FoundLimits, type GatewayLimits, limitsOf, type Source } from './found.js';
 import { looksLikeHaproxy, readHaproxy } from './haproxy.js';
-import { looksLikeNginx, readNginx } from './nginx.js';
+import { readNginx } from './nginx.js';
 import { includedBy, includesIn, isMainFile } from './nginx-includes.js';
 import { unreadIn } from './unread-formats.js';
 
@@ -27,6 +27,10 @@ export function readStanzas(sources: readonly Source[], found: FoundLimits): voi
   for (const source of sources)
     if (!haproxy.includes(source) && !nginx.includes(source))
       refuseWords(source, 'it is in no format that is read', found);
+}
+
+function looksLikeNginx(text: string): boolean {
+  return /^[^#\n]*\blimit_(?:(?:req|conn)(?:_zone)?|zone)\s+[^\s=:]/m.test(text) || /^[^#\n]*\bserver\s*\{/m.test(text);
 }
 
 /** What a file of nginx includes is a part of it, whatever it looks like. */

@@ -5,8 +5,8 @@
 //
 // Source: doc.traefik.io, RateLimit and InFlightReq of Traefik 3.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
+import { durationOf } from './duration.js';
 import {
-  durationOf,
   everyone,
   type FoundLimiter,
   type FoundLimits,
@@ -251,6 +251,7 @@ function readMiddleware(
         counts: kind === 'inFlightReq' ? 'concurrency' : 'requests',
         limit,
         counter: `traefik ${name}${isShared ? '' : ` ${routers.indexOf(router)}`}`,
+        ...(isShared && { instances: 1 }),
       }),
     ]),
   );

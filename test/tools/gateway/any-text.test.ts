@@ -1,7 +1,8 @@
 // Whatever a file holds, it is read without a failure, and what is said has a line of it.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fittingLimits, limitChanges } from '../../../src/tools/gateway/limit-changes.js';
+import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
+import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 
 const names = [

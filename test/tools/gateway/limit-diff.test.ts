@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../../../src/core/limiter/products/products.js';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
 import { ruleOf } from '../../../src/core/limiter/rule/rule-definition.js';
-import { fittingLimits, limitChanges } from '../../../src/tools/gateway/limit-changes.js';
+import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { diffLimits } from '../../../src/tools/gateway/limit-diff.js';
+import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { temporaryFiles } from '../../left-behind.js';
 

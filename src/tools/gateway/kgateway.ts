@@ -1,0 +1,104 @@
+// Limits of kgateway: TrafficPolicy, a bucket in each Envoy or descriptors for envoyproxy/ratelimit, and the routes that it targets.
+//
+//   kind: TrafficPolicy
+//   spec: { targetRefs: [{ kind: HTTPRoute, name: api }], rateLimit: { local: { tokenBucket: { maxTokens: 5, tokensPerFill: 5, fillInterval: 1s } } } }
+//
+// Source: TrafficPolicy and GatewayExtension of gateway.kgateway.dev/v1alpha1, and how kgateway 2 translates them.
+import { at, entryOf, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { bucketOf, type Domains } from './envoy-descriptors.js';
+import { everyone, type FoundLimits, keyOfAll, type LimitKey, perClient, unknownKey } from './found.js';
+import { objectNamed } from './kubernetes.js';
+import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
+
+/** A policy replaces that of its gateway where it has the same kind of limit. */
+export function readTrafficPolicies(roots: readonly TreeEntry[], domains: Domains, found: FoundLimits): void {
+  const policies = roots.filter((root) => textAt(root, 'kind') === 'TrafficPolicy');
+  const having = (kind: string) => policies.filter((one) => at(one, 'spec', 'rateLimit', kind) !== undefined);
+  readTargeted(having('local'), roots, found, (policy, targets, off) => readLocal(policy, targets, off, found));
+  readTargeted(having('global'), roots, found, (policy, targets, off) => {
+    const rule = at(policy, 'spec', 'rateLimit', 'global')!;
+    const [name = '', namespace] = ['name', 'namespace'].map((field) => textAt(rule, 'extensionRef', field));
+    const extension = objectNamed(roots, 'GatewayExtension', name, policy, namespace);
+    const domain = textAt(extension, 'spec', 'rateLimit', 'domain');
+    if (domain === undefined) return found.refuse(rule, `no GatewayExtension ${name} is among the files`) ?? [];
+    if (!domains.has(domain))
+      return found.refuse(rule, `the limits of the domain ${domain} are in no file that was read`) ?? [];
+    const limiters = off === undefined ? domains.reached(domain, listAt(rule, 'descriptors').map(actionsOf)) : [];
+    return limiters.map((limiter) => ({ targets, limiter }));
+  });
+  for (const policy of having('quota'))
+    found.refuse(at(policy, 'spec', 'rateLimit', 'quota')!, 'limits of a quota service are not read');
+}
+
+/** The entries of a descriptor as actions of Envoy. */
+function actionsOf(descriptor: TreeEntry): TreeEntry {
+  const { file, line } = descriptor;
+  const object = (given: Readonly<Record<string, TreeEntry | string | undefined>>) =>
+    entryOf(file, line, {
+      fields: new Map(
+        Object.entries(given).map(([name, one]) => [
+          name,
+          typeof one === 'object' ? one : entryOf(file, line, { value: one }),
+        ]),
+      ),
+    });
+  const items = listAt(descriptor, 'entries').map((entry) => {
+    const [type, header] = [textAt(entry, 'type'), textAt(entry, 'header')];
+    if (type === 'RemoteAddress') return object({ remote_address: object({}) });
+    const [descriptor_key, descriptor_value] = ['key', 'value'].map((name) => textAt(entry, 'generic', name));
+    if (type === 'Generic') return object({ generic_key: object({ descriptor_key, descriptor_value }) });
+    const named = type === 'Path' ? [':path', 'path'] : [header, header];
+    return object({ request_headers: object({ header_name: named[0], descriptor_key: named[1] }) });
+  });
+  return object({ actions: entryOf(file, line, { items }) });
+}
+
+function readLocal(policy: TreeEntry, targets: readonly PolicyTarget[], off: string | undefined, found: FoundLimits) {
+  const local = at(policy, 'spec', 'rateLimit', 'local')!;
+  const [enabled = 100, enforced = 100] = ['percentEnabled', 'percentEnforced'].map((name) => numberAt(local, name));
+  const descriptors = listAt(local, 'descriptors');
+  const buckets = [
+    [at(local, 'tokenBucket'), everyone],
+    ...descriptors.map((one) => [at(one, 'tokenBucket'), keyOf(listAt(one, 'entries'))]),
+  ] as [TreeEntry | undefined, LimitKey][];
+  const name = textAt(policy, 'metadata', 'name') ?? 'policy';
+  if (!buckets.some(([bucket]) => isGiven(bucket)))
+    found.unused(local, { name, what: `${name} has no bucket: what it targets has no limit of its gateway` });
+  // All routes of a gateway share its bucket; a route has its own.
+  const [gateway] = targets.flatMap((one) => one.gateway ?? []);
+  const places = gateway === undefined ? targets.map((one) => [one]) : [targets];
+  return buckets.flatMap(([bucket, key]) => {
+    const limit = isGiven(bucket) ? bucketOf(bucket, found) : undefined;
+    if (!isGiven(bucket) || limit === undefined) return [];
+    for (const [what, share] of [
+      ['requests meet the limit', enabled],
+      ['the refusals are enforced', enforced],
+    ] as const)
+      if (share > 0 && share < 100) found.refuse(bucket, `only ${share} % of ${what}; here all`);
+    const own = { name, key, limit, isDryRun: enforced === 0 };
+    return (off === undefined ? places : [[]]).flatMap((some) => {
+      const place = {
+        ...own,
+        ...targetPlace(some, bucket, found, gateway === undefined),
+        ...(gateway && { where: gateway }),
+      };
+      const limiters = found.unless(off ?? (enabled === 0 ? 'percentEnabled is 0' : undefined), bucket, place);
+      return limiters.map((limiter) => ({ targets: some, limiter }));
+    });
+  });
+}
+
+function keyOf(entries: readonly TreeEntry[]): LimitKey {
+  const keys = entries.flatMap((entry) => {
+    const type = textAt(entry, 'type');
+    if (type === 'RemoteAddress') return [perClient];
+    if (type === 'Path') return [{ text: 'path', parts: ['url' as const] }];
+    return type === 'Header' ? [unknownKey(`each ${textAt(entry, 'header')}`)] : [];
+  });
+  if (keys.length === 0) return everyone;
+  const text = keys.map((key) => key.text).join(', ');
+  return keyOfAll(
+    text,
+    keys.map(({ parts }) => parts),
+  );
+}

@@ -1,0 +1,135 @@
+// Which routes of the Gateway API a policy limits: a policy of a rule replaces that of its route, which replaces that of its gateway.
+import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits } from './found.js';
+import { isOneNamespace, namespaceOf, reachOfRules, sharesNamespace } from './kubernetes.js';
+
+const targetsOf = (policy: TreeEntry) => [
+  ...listAt(policy, 'spec', 'targetRefs'),
+  ...listAt(policy, 'spec', 'targetRef'),
+];
+
+/** A route, or what is not among the files. */
+export interface PolicyTarget {
+  readonly title: string;
+  readonly route?: TreeEntry;
+  /** Whose policy it meets as one of its routes. */
+  readonly gateway?: string;
+  /** The rule of the route that alone is meant. */
+  readonly rule?: TreeEntry | undefined;
+}
+
+/** A route without rules is one for every path. */
+const rulesOf = (route: TreeEntry) => {
+  const rules = listAt(route, 'spec', 'rules');
+  return rules.length > 0 ? rules : [route];
+};
+
+const sectionOf = (route: TreeEntry, target: TreeEntry) =>
+  rulesOf(route).find(
+    (rule) => at(rule, 'name') !== undefined && textAt(rule, 'name') === textAt(target, 'sectionName'),
+  );
+
+const nameOf = (one: TreeEntry) => textAt(one, 'metadata', 'name');
+
+interface LimitedTargets {
+  readonly targets: readonly PolicyTarget[];
+  readonly limiter: FoundLimiter;
+}
+
+/** @param read the limits of a policy for its targets; `off`: why they are not in force */
+export function readTargeted(
+  policies: readonly TreeEntry[],
+  roots: readonly TreeEntry[],
+  found: FoundLimits,
+  read: (policy: TreeEntry, targets: readonly PolicyTarget[], off: string | undefined) => readonly LimitedTargets[],
+): void {
+  const routes = roots.filter((one) => /^(?:HTTP|GRPC)Route$/.test(textAt(one, 'kind') ?? ''));
+  const namedBy = (policy: TreeEntry, target: TreeEntry) =>
+    routes.filter(
+      (one) =>
+        textAt(one, 'kind') === textAt(target, 'kind') &&
+        nameOf(one) === textAt(target, 'name') &&
+        sharesNamespace(one, policy),
+    );
+  const own = new Set(
+    policies.flatMap((policy) =>
+      targetsOf(policy).flatMap((one) => namedBy(policy, one).filter((route) => sectionOf(route, one) === undefined)),
+    ),
+  );
+  const titleOf = (route: TreeEntry) => `${textAt(route, 'kind')} ${nameOf(route)}`;
+  const titled = (route: TreeEntry): PolicyTarget => {
+    const [title, namespace] = [titleOf(route), namespaceOf(route)];
+    const isOne = routes.filter((one) => titleOf(one) === title).length === 1;
+    return { route, title: isOne || namespace === undefined ? title : `${title} of namespace ${namespace}` };
+  };
+  const limited = policies.flatMap((policy) => {
+    const targets = targetsOf(policy).flatMap((target): PolicyTarget[] => {
+      if (textAt(target, 'kind') === 'Gateway' && routes.length > 0)
+        return routes
+          .filter((route) => !own.has(route) && isUnder(route, target, policy))
+          .map((route) => ({ ...titled(route), gateway: `Gateway ${textAt(target, 'name')}` }));
+      const named = namedBy(policy, target);
+      if (named.length > 0)
+        return named.map((route) => {
+          const rule = sectionOf(route, target);
+          const { title } = titled(route);
+          return { route, rule, title: rule === undefined ? title : `${title}, ${textAt(rule, 'name')}` };
+        });
+      return [{ title: `${textAt(target, 'kind')} ${textAt(target, 'name')}` }];
+    });
+    if (at(policy, 'spec', 'rateLimit') === undefined) return [];
+    const selectors = at(policy, 'spec', 'targetSelectors');
+    if (isGiven(selectors)) found.refuse(selectors, 'targets are selected by labels, which are not read');
+    else if (targetsOf(policy).length === 0) found.refuse(policy, 'the policy names no target');
+    for (const one of targetsOf(policy))
+      if (
+        isGiven(at(one, 'sectionName')) &&
+        !targets.some(({ rule }) => textAt(rule, 'name') === textAt(one, 'sectionName'))
+      )
+        found.refuse(at(one, 'sectionName')!, 'only a section of the target is limited; here all of it is');
+    const places = [...targets, ...(isGiven(selectors) ? [{ title: 'targets with labels' }] : [])];
+    const overridden = 'no route of these files is under its gateway without a policy of its own';
+    return read(policy, places, places.length > 0 ? undefined : overridden);
+  });
+  const limitersOf = (route: TreeEntry, rule: TreeEntry | undefined) =>
+    limited.flatMap(({ targets, limiter }) =>
+      targets.some((one) => one.route === route && one.rule === rule) ? [limiter] : [],
+    );
+  const replaced = new Set(
+    policies.flatMap((policy) =>
+      targetsOf(policy).flatMap((one) => namedBy(policy, one).flatMap((route) => sectionOf(route, one) ?? [])),
+    ),
+  );
+  const table = routes.flatMap((route) =>
+    rulesOf(route).map((rule) => {
+      const limiters = limitersOf(route, replaced.has(rule) ? rule : undefined);
+      return { ...reachOfRules(route, [rule]), limiters };
+    }),
+  );
+  if (limited.length > 0 && table.length > 0) found.table(bySpecificity(table));
+}
+
+/** Whether the gateway of a policy serves a route. A route without parents may be a part of a file: any gateway serves it. */
+function isUnder(route: TreeEntry, gateway: TreeEntry, policy: TreeEntry): boolean {
+  const parents = listAt(route, 'spec', 'parentRefs');
+  const isNamed = (one: TreeEntry) =>
+    textAt(one, 'name') === textAt(gateway, 'name') &&
+    isOneNamespace(textAt(one, 'namespace') ?? namespaceOf(route), namespaceOf(policy));
+  return parents.length === 0 || parents.some(isNamed);
+}
+
+/** @param isCountedApart each match of a route is a route of Envoy with a count of its own */
+export function targetPlace(
+  targets: readonly PolicyTarget[],
+  rule: TreeEntry,
+  found: FoundLimits,
+  isCountedApart: boolean,
+): Pick<FoundLimiter, 'where' | 'reach'> {
+  const rules = targets.flatMap((one) => one.rule ?? (one.route === undefined ? [] : rulesOf(one.route)));
+  const isGateway = targets.some(({ title }) => title.startsWith('Gateway '));
+  const matches = rules.flatMap((one) => listAt(one, 'matches'));
+  if (isCountedApart && (matches.length > 1 || isGateway))
+    found.refuse(rule, 'each match of a route has a count of its own; here they share one');
+  const reach = isGateway || rules.length > 0 ? 'known' : 'unknown';
+  return { where: targets.map(({ title }) => title).join(', '), reach };
+}

@@ -1,0 +1,134 @@
+// The limits of a gateway as what every product is given of them: routes in order of precedence, each with its limits.
+//
+//   nginx 5r/s burst=25 nodelay, each client      26 at once, 0.005 per ms, key client
+//   Prefix /api of a.example                      a.example, /api and what is below it
+import { bySpecificity, type FoundLimiter, type GatewayLimits, type LimitedRoute } from './found.js';
+import { covers, hostPaths, likeness } from './limit-pairs.js';
+import { admittedAtOnce, paceOf } from './limit-rule.js';
+import { conditionWords, type ValueTest } from './request-condition.js';
+
+export interface WrittenLimit {
+  readonly name: string;
+  readonly atOnce: number;
+  /** Admitted after a wait. */
+  readonly held: number;
+  /** In the long run; 0: `atOnce` are in flight. */
+  readonly perMs: number;
+  /** `header x` or: */
+  readonly key: 'client' | 'all' | string;
+  readonly status: number;
+  /** Networks whose requests are not counted. */
+  readonly exempt: readonly string[];
+}
+
+export interface WrittenRoute {
+  readonly name: string;
+  /** Empty: all. */
+  readonly hosts: readonly string[];
+  readonly paths: readonly (Omit<ValueTest, 'is'> & { readonly is: 'equal' | 'below' | 'prefix' | 'matching' })[];
+  readonly limits: readonly WrittenLimit[];
+}
+
+export interface Dialect {
+  /** Its name also says the format. */
+  readonly file: string;
+  readonly write: (routes: readonly WrittenRoute[], limits: readonly WrittenLimit[]) => string;
+  /** Why it has no words for a limit. */
+  readonly lacks: (limit: WrittenLimit) => string | undefined;
+  /** Whether instances share the count of such a key; by default each has its own. */
+  readonly isShared?: (key: string) => boolean;
+}
+
+export interface WrittenLimits {
+  readonly text: string;
+  /** What is not in it, and why. */
+  readonly left: readonly string[];
+}
+
+export function writtenIn(dialect: Dialect, gateway: GatewayLimits, replicas: number): WrittenLimits {
+  const left: string[] = [];
+  const limits = new Map<FoundLimiter, WrittenLimit>();
+  for (const limiter of gateway.limiters) {
+    const limit = limitOf(limiter, uniqueName(limiter.name, [...limits.values()]), dialect, replicas);
+    const why = typeof limit === 'string' ? limit : dialect.lacks(limit);
+    if (typeof limit === 'string' || why !== undefined) left.push(`${limiter.name}, ${limiter.where}: ${why}`);
+    else limits.set(limiter, limit);
+  }
+  const routes: WrittenRoute[] = [];
+  for (const { hosts, paths, limiters } of rowsOf(gateway)) {
+    const own = [...new Set(limiters)].flatMap((one) => limits.get(one) ?? []);
+    const name = uniqueName([hosts[0], paths[0]?.value].join(' '), routes);
+    routes.push({ name, hosts, paths: pathsOf(paths), limits: own });
+  }
+  return { text: dialect.write(routes, [...limits.values()]), left };
+}
+
+function limitOf(limiter: FoundLimiter, name: string, { isShared }: Dialect, replicas: number): WrittenLimit | string {
+  const { limit, isDryRun, reach, counts, when, refuses, status = 444 } = limiter;
+  const key = keyOf(limiter);
+  const networks = when?.kind === 'not' && when.of.kind === 'test' && when.of.test.is === 'within' && when.of.test;
+  const asked = [networks ? undefined : when, refuses].flatMap((one) => one ?? []);
+  if (limit === undefined || isDryRun) return 'it refuses nothing';
+  if (reach === 'unknown') return 'the files do not say which requests meet it';
+  if (counts !== 'requests' && counts !== 'concurrency') return `it counts ${counts}`;
+  if (key === undefined) return `its key is ${limiter.key.lacks ?? limiter.key.text}`;
+  if (asked.length > 0) return `it depends on a condition: ${asked.map(conditionWords).join(' and ')}`;
+  const instances = isShared?.(key) === true ? 1 : replicas;
+  const share = (n: number) => n && Math.max(1, Math.round(n / instances));
+  const perMs = (paceOf(limiter) ?? 0) / instances;
+  const inFlight = { atOnce: Number(Object.values(limit)[1]) * limiter.instances, held: 0 };
+  const { atOnce, held } = perMs === 0 ? inFlight : admittedAtOnce(limiter);
+  const exempt = networks ? networks.ranges : [];
+  return { name, atOnce: share(atOnce), held: share(held), perMs, key, status, exempt };
+}
+
+function keyOf({ key: { parts, value, text, lacks } }: FoundLimiter): string | undefined {
+  const [, header] = /^(?:header |each |the header )(\S+)$/.exec(lacks ?? text) ?? [];
+  if (parts === undefined || value !== undefined) return header && `header ${header}`;
+  return parts.length === 0 ? 'all' : parts.join() === 'client' ? 'client' : undefined;
+}
+
+/** The limits of each host and path, with those of formats that know no routes; of others only what a limit would else cover. */
+function rowsOf(gateway: GatewayLimits): LimitedRoute[] {
+  const routed = new Set(gateway.rows.flatMap(({ limiters }) => limiters));
+  const others = gateway.limiters.filter((one) => !routed.has(one));
+  const within = (row: LimitedRoute) =>
+    others.filter((one) => hostPaths([row]).every((some) => hostPaths([one]).some((all) => covers(all, some))));
+  const rows = [...gateway.rows, ...others.map((one) => ({ hosts: one.hosts, paths: one.paths, limiters: [] }))];
+  const all = bySpecificity(rows).map((row) => ({ ...row, limiters: [...row.limiters, ...within(row)] }));
+  const limited = all.filter(({ limiters }) => limiters.length > 0).map((row) => hostPaths([row]));
+  const merged = new Map<string, LimitedRoute>();
+  for (const row of all.filter((one) => limited.some((some) => likeness(some, hostPaths([one])) > 0))) {
+    const name = [row.hosts.join(' '), ...row.limiters.map((one) => gateway.limiters.indexOf(one))].join('\n');
+    const before = merged.get(name)?.paths ?? [];
+    const isWhole = row.paths.length === 0 || (merged.has(name) && before.length === 0);
+    merged.set(name, { ...row, paths: isWhole ? [] : [...before, ...row.paths] });
+  }
+  return [...merged.values()];
+}
+
+/** `/api` and `/api/…` are one path, and what is below it. */
+function pathsOf(tests: readonly ValueTest[]): WrittenRoute['paths'] {
+  const has = (is: string, value: string) => tests.some((one) => one.is === is && one.value === value);
+  return tests.flatMap(({ is, ...test }): WrittenRoute['paths'] => {
+    if (is === 'prefix' && has('equal', test.value.slice(0, -1)) && test.value.endsWith('/')) return [];
+    if (is === 'equal' && has('prefix', `${test.value}/`)) return [{ is: 'below', ...test }];
+    return is === 'suffix' || is === 'containing' ? [] : [{ is, ...test }];
+  });
+}
+
+function uniqueName(text: string, taken: readonly { readonly name: string }[]): string {
+  const plain = text.toLowerCase().replace(/[^a-z\d]+/g, '-');
+  const base = plain.replace(/^-+|-+$/g, '') || 'all';
+  return taken.some(({ name }) => name === base) ? `${base}-${taken.length + 1}` : base;
+}
+
+const UNITS_MS = [1000, 60_000, 3_600_000, 86_400_000];
+
+/** Whole requests of a time. */
+export function wholePace(perMs: number): readonly [n: number, ms: number] {
+  const isWhole = (n: number) => n > 0.5 && Math.abs(n - Math.round(n)) < 1e-6 * n;
+  const unit = UNITS_MS.find((ms) => isWhole(perMs * ms));
+  if (unit !== undefined) return [Math.round(perMs * unit), unit];
+  return perMs < 0.001 ? [1, Math.round(1 / perMs)] : [Math.round(60_000 * perMs), 60_000];
+}
