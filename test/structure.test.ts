@@ -46,7 +46,7 @@ const most = {
     cli: 4467,
     core: 16_096,
     harness: 23_905,
-    node: 19_355,
+    node: 19_250,
     report: 5588,
     'tools.ts': 10,
     'tools/expect': 272,
@@ -60,15 +60,15 @@ const most = {
     web: 2564,
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
-  src: 102_807,
-  test: 61_818,
+  src: 102_702,
+  test: 61_822,
   longLines: 108,
   commands: 15,
   options: 92,
   routes: 42,
   longFunctions: 0,
   manyParameters: 5,
-  deciding: 14,
+  deciding: 15,
 };
 
 describe('lines', () => {

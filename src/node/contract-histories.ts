@@ -76,7 +76,6 @@ export class ContractHistories {
       if (this.#byContract.size + missing <= most) break;
       if (watchers.size === 0 && !contracts.some((contract) => contract.id === id)) this.#drop(id);
     }
-    if (this.#byContract.size + missing > most) throw tooManyHistories();
     const watched = { ids: contracts.map(({ id }) => id), cycle: afterCycle ?? 0, addressNetwork };
     for (const contract of contracts) {
       const history = this.#byContract.get(contract.id) ?? this.#begin(contract);
@@ -228,13 +227,5 @@ function tooManyContracts(most: number): Failure {
     why: `One stream gives the counts of up to ${most} contracts.`,
     fix: 'Open another stream for the others.',
     faults: [{ path: '/counts', message: `must name at most ${most} contracts` }],
-  });
-}
-
-function tooManyHistories(): Failure {
-  return new Failure('node_overloaded', {
-    what: 'The stream was not opened.',
-    why: 'The counts of as many contracts as this node takes, or takes for one network of addresses, are watched already.',
-    fix: 'Open it without counts, or try again later.',
   });
 }

@@ -16,6 +16,7 @@ import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
 import type { Samples } from './samples.js';
 
+/** Of what every request asks: an answer that waits for nothing is given in the turn in which its request was read. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface Counting {
@@ -29,9 +30,6 @@ export interface Counting {
    */
   decide(asked: DecisionRequest, nowMs: number): MaybePromise<DecisionResult>;
 
-  /** As `decide`, for many on one machine, in order. */
-  decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults>;
-
   /**
    * Counts an event in one contract or in all that listen. With `once`, a repetition only gets the same answer.
    * @throws Failure `unknown_event_type`, `contract_not_found`, `contract_failed`, `key_missing`, `invalid_input`, `event_too_old`,
@@ -43,30 +41,30 @@ export interface Counting {
    * As `event`, for many in order. Those that cannot be counted have an outcome, too: they fail no other.
    * @param values what was sent, event or not @throws Failure `idempotency_key_reused`, `too_many_requests`, `store_failed`, `store_away`
    */
-  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): MaybePromise<EventsAnswer | Replayed>;
+  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): Promise<EventsAnswer | Replayed>;
 
   /**
    * A contract or one of its keys in the running cycle; an unknown key is as new. @param name by `Contract.nameOf`
    * @throws Failure `contract_not_found`, `too_many_keys`, `store_away`
    */
-  state(contract: Contract, name?: string): MaybePromise<Gate>;
+  state(contract: Contract, name?: string): Promise<Gate>;
 
   /** Without those that are gone. @throws Failure `store_away` */
-  states(contracts: readonly Contract[]): MaybePromise<readonly Contract[]>;
+  states(contracts: readonly Contract[]): Promise<readonly Contract[]>;
 
   /** @throws Failure `store_away` */
-  keys(contract: Contract, page: KeyPage): MaybePromise<KeysShown>;
+  keys(contract: Contract, page: KeyPage): Promise<KeysShown>;
 
   readonly samples: Samples;
 
   /** A cycle begins. Resolves once the last one's figures are taken. @throws Failure `store_failed`, `store_away` */
-  tick(cycle: number): MaybePromise<void>;
+  tick(cycle: number): Promise<void>;
 
   /** Resolves once all rows of a machine are durable: its states may be shown. @throws Failure `store_failed` */
-  durable(machine: Machine): void | Promise<void>;
+  durable(machine: Machine): Promise<void>;
 
   /** The durable end: later rows stay hidden. @throws Failure `rows_missing`, `store_failed`, `store_away` */
-  head(machine: Machine): MaybePromise<Chain['head']>;
+  head(machine: Machine): Promise<Chain['head']>;
 
   /**
    * Moves a contract or a key, whatever its counts. The row of the move, or of a refusal, is durable when this settles.
@@ -98,11 +96,6 @@ export interface TimedDecision {
 }
 
 export type DecisionResult = TimedDecision | Failure;
-
-export interface DecisionResults {
-  readonly nowMs: number;
-  readonly each: readonly (Decision | Uncounted | Failure)[];
-}
 
 export interface EventAnswer {
   readonly ok: true;

@@ -69,14 +69,10 @@ export class Domain {
     return found.map((hit) => (hit?.limit.name !== undefined && replaced.has(hit.limit.name) ? undefined : hit));
   }
 
-  /** A promise if its contract is made first; undefined for a hit that counts nothing. */
-  askedOf({ limit, key, hits: n }: Hit): DecisionRequest | undefined | Promise<DecisionRequest> {
-    const id = this.#contractOf(limit);
-    if (id instanceof Promise) return id.then((made) => this.#asked(made, key, n));
-    return id === undefined ? undefined : this.#asked(id, key, n);
-  }
-
-  #asked(id: string, key: string, n: number): DecisionRequest {
+  /** Undefined for a hit that counts nothing. */
+  async askedOf({ limit, key, hits: n }: Hit): Promise<DecisionRequest | undefined> {
+    const id = await this.#contractOf(limit);
+    if (id === undefined) return undefined;
     const contract = this.#context.host.contract(id);
     const name = contract.nameOf(key);
     assert(name !== undefined, 'the contract of a limit has keys');

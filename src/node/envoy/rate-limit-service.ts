@@ -18,9 +18,7 @@ import {
 import type { Logger } from 'pino';
 import { isLoopback } from '../../api/loopback.js';
 import { assert, Failure } from '../../core/schema/failure.js';
-import type { DecisionResults } from '../counting/counting.js';
 import type { Decision, DecisionRequest, Uncounted } from '../counting/decision.js';
-import type { Machine } from '../host/machine.js';
 import type { Door } from '../node.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
@@ -29,7 +27,6 @@ import type { DomainLimits } from './limits-file.js';
 import { OpenCalls } from './open-calls.js';
 import {
   ADMITTED,
-  type Hit,
   type RateLimitRequest,
   type RateLimitResponse,
   refuseFaults,
@@ -134,17 +131,13 @@ class Service {
   };
 
   readonly shouldRateLimit: handleUnaryCall<RateLimitRequest, RateLimitResponse> = (call, answer) => {
-    const refuse = (error: unknown) => answer(this.#refusalOf(error));
-    try {
-      const answered = this.#answerTo(call.request, call.metadata);
-      if (answered instanceof Promise) answered.then((response) => answer(null, response), refuse);
-      else answer(null, answered);
-    } catch (error) {
-      refuse(error);
-    }
+    this.#answerTo(call.request, call.metadata).then(
+      (response) => answer(null, response),
+      (error) => answer(this.#refusalOf(error)),
+    );
   };
 
-  #answerTo(request: RateLimitRequest, metadata: Metadata): RateLimitResponse | Promise<RateLimitResponse> {
+  async #answerTo(request: RateLimitRequest, metadata: Metadata): Promise<RateLimitResponse> {
     const { counting, ownership } = this.#context;
     refuseFaults(request);
     if (counting.failure !== undefined) throw counting.failure;
@@ -156,32 +149,17 @@ class Service {
       return { overall_code: 'OK', statuses: request.descriptors.map(() => ADMITTED), response_headers_to_add: [] };
     }
     const hits = domain.hitsOf(request);
-    const asked = hits.map((hit) => hit && domain.askedOf(hit));
-    if (asked.some((one) => one instanceof Promise))
-      return Promise.all(asked).then((made) => this.#count(domain.machine, hits, made));
-    return this.#count(domain.machine, hits, asked as (DecisionRequest | undefined)[]);
+    const asked = await Promise.all(hits.map((hit) => hit && domain.askedOf(hit)));
+    const nowMs = this.#context.clock.now();
+    const decisions = await Promise.all(asked.map((one) => one && this.#decide(one, nowMs)));
+    return responseOf(hits, decisions, nowMs);
   }
 
-  #count(
-    machine: Machine,
-    hits: readonly (Hit | undefined)[],
-    asked: readonly (DecisionRequest | undefined)[],
-  ): RateLimitResponse | Promise<RateLimitResponse> {
-    const counted = asked.filter((one) => one !== undefined);
-    const outcomes = this.#context.counting.decideAll(machine, counted);
-    const answered = ({ each, nowMs }: DecisionResults) => {
-      const decisions = each.map((decision, index) => this.#take(counted[index]!, decision));
-      let next = 0;
-      const inOrder = asked.map((one) => (one === undefined ? undefined : decisions[next++]));
-      return responseOf(hits, inOrder, nowMs);
-    };
-    return outcomes instanceof Promise ? outcomes.then(answered) : answered(outcomes);
-  }
-
-  #take({ peek }: DecisionRequest, decision: DecisionResults['each'][number]): Decision | Uncounted {
-    if (decision instanceof Failure) throw decision;
-    if (!peek) this.#context.counts.took(decision);
-    return decision;
+  async #decide(asked: DecisionRequest, nowMs: number): Promise<Decision | Uncounted> {
+    const outcome = await this.#context.counting.decide(asked, nowMs);
+    if (outcome instanceof Failure) throw outcome;
+    if (!asked.peek) this.#context.counts.took(outcome.decision);
+    return outcome.decision;
   }
 
   /** Undefined if none is needed, and none named. @throws Failure `credential_missing`, `credential_invalid`, `scope_missing` */

@@ -7,18 +7,10 @@ import type { Gate } from '../../core/limiter/gate.js';
 import type { AuditRow } from '../../core/record/row.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CallerQueue } from '../caller-queue.js';
-import type {
-  Counting,
-  DecisionResult,
-  DecisionResults,
-  EventAnswer,
-  EventsAnswer,
-  KeyPage,
-  KeysShown,
-} from '../counting/counting.js';
+import type { Counting, DecisionResult, EventAnswer, EventsAnswer, KeyPage, KeysShown } from '../counting/counting.js';
 import { type DecisionRequest, decisionOf, foreseen, keyShown } from '../counting/decision.js';
 import { eventsAnswer, eventsIn, failureOfEvent } from '../counting/events.js';
-import { askedBy, type Event, inFuture, isOfOne, listenersOf } from '../counting/listeners.js';
+import { askedBy, type Event, inFuture, listenersOf } from '../counting/listeners.js';
 import type { OnceOnly, Replayed } from '../counting/once-only.js';
 import { figuresOf, type Sampled, type Samples } from '../counting/samples.js';
 import type { Contract } from '../host/contract.js';
@@ -88,14 +80,6 @@ export class NetworkCounting implements Counting {
     return this.#count(asked, { isOne: true });
   }
 
-  async decideAll(_machine: Machine, asked: readonly DecisionRequest[]): Promise<DecisionResults> {
-    const outcomes = await Promise.all(asked.map((one) => this.decide(one)));
-    const failure = outcomes.find((outcome) => outcome instanceof Failure && !isOfOne(outcome));
-    if (failure instanceof Failure) throw failure;
-    const each = outcomes.map((outcome) => (outcome instanceof Failure ? outcome : outcome.decision));
-    return { nowMs: this.#network.connection.nowMs(), each };
-  }
-
   event(machine: Machine, event: Event, once?: OnceOnly): Promise<EventAnswer | Replayed> {
     return doOnce(this.#network.connection, machine, once, () => this.#countEvent(machine, event));
   }
@@ -152,7 +136,7 @@ export class NetworkCounting implements Counting {
   }
 
   /** The rows known here are in Redis already. */
-  durable(): void {}
+  async durable(): Promise<void> {}
 
   async head(machine: Machine): Promise<Machine['head']> {
     await this.#network.head(machine);

@@ -4,15 +4,14 @@
 //   text      ["limiting",2306790013,0,"…"], the bytes in base64
 //
 //   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
-//   window    cycle (8 bytes)  | number of runs    | run …
-//   run       gap | length | events × length
+//   window    cycle (8 bytes)  | number of counts  | (gap, events) …
 //   rule      refused (1 byte; 2: a cost above 1, which follows) | time in ms (8 bytes) | state, serialized by V8: behind the windows
 //
-//   age       0 1 2 3 4 5 6 7          A run is a sequence of cycles that all have events; its gap is the number of empty cycles
-//   events    3 1 . . . 7 2 .          between it and the run before. Here: gap 0, length 2: 3 1; gap 3, length 2: 7 2.
+//   age       0 1 2 3 4 5 6 7          Only cycles with events are kept; the gap of one is the number of empty cycles
+//   events    3 1 . . . 7 2 .          before it. Here: 0 3, 0 1, 3 7, 0 2.
 //
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
-// window of 60 cycles takes some 80 bytes, an empty one 14. Numbers with a width are little-endian.
+// window of 60 cycles takes some 140 bytes, an empty one 14. Numbers with a width are little-endian.
 //
 // The checksum covers id, state, hold and key, then all bytes before it.
 import { deserialize, serialize } from 'node:v8';
@@ -41,7 +40,7 @@ export function encodeState(image: ContractState): StateColumns {
   putVarint(bytes, windows.length);
   for (const { cycle, counts } of windows) {
     putDouble(bytes, cycle);
-    putRuns(bytes, counts);
+    putCounts(bytes, counts);
   }
   if (rule !== undefined) {
     const { refused, cost } = rule;
@@ -65,7 +64,7 @@ export function decodeState(owner: Owner, columns: StateColumns): ContractState 
   const beside = crc32(besideOf(owner, state, heldUntilCycle));
   if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, beside)) return undefined;
   const reader = new ByteReader(content.subarray(1));
-  const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: runsIn(reader) }));
+  const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: countsIn(reader) }));
   return {
     id: owner.id,
     ...(owner.key === undefined ? {} : { key: owner.key }),
@@ -89,39 +88,26 @@ function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): st
   return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
 }
 
-function putRuns(bytes: number[], counts: WindowImage['counts']): void {
-  const starts: number[] = [];
-  let end = -1;
+function putCounts(bytes: number[], counts: WindowImage['counts']): void {
+  putVarint(bytes, counts.length / 2);
+  let next = 0;
   for (let at = 0; at < counts.length; at += 2) {
-    const age = counts[at]!;
-    if (!Number.isSafeInteger(age) || age < Math.max(0, end)) throw new Bug(`age ${age} in a window does not rise`);
-    if (age !== end) starts.push(at);
-    end = age + 1;
-  }
-  putVarint(bytes, starts.length);
-  end = 0;
-  for (const [run, start] of starts.entries()) {
-    const stop = starts[run + 1] ?? counts.length;
-    putVarint(bytes, counts[start]! - end);
-    putVarint(bytes, (stop - start) / 2);
-    for (let at = start; at < stop; at += 2) {
-      const events = counts[at + 1]!;
-      if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
-      putVarint(bytes, events);
-    }
-    end = counts[stop - 2]! + 1;
+    const [age, events] = [counts[at]!, counts[at + 1]!];
+    if (!Number.isSafeInteger(age) || age < next) throw new Bug(`age ${age} in a window does not rise`);
+    if (!Number.isInteger(events) || events <= 0) throw new Bug(`${events} events in a window are no count`);
+    putVarint(bytes, age - next);
+    putVarint(bytes, events);
+    next = age + 1;
   }
 }
 
-function runsIn(reader: ByteReader): WindowImage['counts'] {
+function countsIn(reader: ByteReader): WindowImage['counts'] {
   const counts: number[] = [];
-  let age = 0;
-  for (let runs = reader.varint(); runs > 0; runs -= 1) {
-    age += reader.varint();
-    for (let length = reader.varint(); length > 0; length -= 1) {
-      counts.push(age, reader.varint());
-      age += 1;
-    }
+  let next = 0;
+  for (let left = reader.varint(); left > 0; left -= 1) {
+    const age = next + reader.varint();
+    counts.push(age, reader.varint());
+    next = age + 1;
   }
   return counts;
 }

@@ -63,13 +63,13 @@ describe('windows as bytes', () => {
   it.each<[string, readonly WindowImage[], number]>([
     ['no window', [], 6],
     ['an empty window', [{ cycle: CYCLE, counts: [] }], 15],
-    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 18],
-    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 77],
-    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 105],
-    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 200_019],
-    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 20],
-    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 39],
-    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 164],
+    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 17],
+    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 135],
+    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 75],
+    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 300_017],
+    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 19],
+    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 40],
+    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 163],
     ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 24],
   ])('%s comes back from its bytes', (_, windows, bytes) => {
     const encoded = encodeWindows(windows);

@@ -15,7 +15,6 @@ import type { MachineWork } from '../../machine-work.js';
 import type {
   Counting,
   DecisionResult,
-  DecisionResults,
   EventAnswer,
   EventsAnswer,
   KeyPage,
@@ -26,15 +25,7 @@ import { type DecisionRequest, keyShown } from '../decision.js';
 import type { Event } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
 import type { Samples } from '../samples.js';
-import {
-  countEvent,
-  countEvents,
-  decideEach,
-  decideInSteps,
-  decideNow,
-  isOneStep,
-  needsLongForecast,
-} from './deciding.js';
+import { countEvent, countEvents, decideInSteps, decideNow, isOneStep, needsLongForecast } from './deciding.js';
 import type { Idempotency } from './idempotency.js';
 import { LocalSamples } from './samples.js';
 
@@ -78,45 +69,40 @@ export class LocalCounting implements Counting {
     return this.#onceDurable(machine, decideNow(asked, cycle, nowMs), cycle);
   }
 
-  decideAll(machine: Machine, asked: readonly DecisionRequest[]): MaybePromise<DecisionResults> {
-    const nowMs = this.#context.clock.now();
-    return this.#counted(machine, (cycle) => decideEach(asked, cycle, nowMs));
-  }
-
   event(machine: Machine, event: Event, once?: OnceOnly): MaybePromise<EventAnswer | Replayed> {
     const { host } = this.#context;
     return this.#countedOnce(machine, once, (cycle) => countEvent(host, machine, event, cycle), idsIn);
   }
 
-  events(machine: Machine, values: readonly unknown[], once?: OnceOnly): MaybePromise<EventsAnswer | Replayed> {
+  async events(machine: Machine, values: readonly unknown[], once?: OnceOnly): Promise<EventsAnswer | Replayed> {
     const { host } = this.#context;
     const ids = ({ outcomes }: EventsAnswer) => outcomes.flatMap((one) => (one.ok ? idsIn(one) : []));
     return this.#countedOnce(machine, once, (cycle) => countEvents(host, machine, values, cycle), ids);
   }
 
-  state(contract: Contract, name?: string): MaybePromise<Gate> {
+  async state(contract: Contract, name?: string): Promise<Gate> {
     return this.#context.work.once(this.#machineOf(contract), (cycle) => {
       if (contract.failure === undefined) contract.advance(cycle);
       return contract.gateOf(name, contract.cycle);
     });
   }
 
-  states(contracts: readonly Contract[]): readonly Contract[] {
+  async states(contracts: readonly Contract[]): Promise<readonly Contract[]> {
     return contracts;
   }
 
-  keys(contract: Contract, page: KeyPage): MaybePromise<KeysShown> {
+  async keys(contract: Contract, page: KeyPage): Promise<KeysShown> {
     return this.#context.work.of(this.#machineOf(contract), (cycle) => keyPage(contract, page, cycle));
   }
 
-  durable(machine: Machine): void | Promise<void> {
-    return this.#context.durability.ofRows(machine);
+  async durable(machine: Machine): Promise<void> {
+    await this.#context.durability.ofRows(machine);
   }
 
-  head(machine: Machine): MaybePromise<Machine['head']> {
+  async head(machine: Machine): Promise<Machine['head']> {
     const { head } = machine;
-    const durable = this.#context.durability.ofRows(machine);
-    return durable === undefined ? head : durable.then(() => head);
+    await this.durable(machine);
+    return head;
   }
 
   async move(contract: Contract, move: Move, name?: string): Promise<AuditRow> {
@@ -129,7 +115,7 @@ export class LocalCounting implements Counting {
     }
   }
 
-  tick(cycle: number): void {
+  async tick(cycle: number): Promise<void> {
     if (this.failure !== undefined) return;
     this.#evictKeys(cycle);
     this.#context.idempotency.purge(cycle);

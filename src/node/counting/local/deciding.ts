@@ -6,7 +6,7 @@ import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../host/steps.js';
 import { claimPlaces } from '../../keyed.js';
-import type { DecisionResult, DecisionResults, EventAnswer, EventsAnswer } from '../counting.js';
+import type { DecisionResult, EventAnswer, EventsAnswer } from '../counting.js';
 import { type Decision, type DecisionRequest, decisionOf, foreseen, gateDecisionOf } from '../decision.js';
 import { eventsAnswer, eventsIn, failureOfEvent } from '../events.js';
 import { askedBy, type Event, isOfOne, listenersOf, whyNotAt } from '../listeners.js';
@@ -45,19 +45,6 @@ function* decidedInSteps(asked: DecisionRequest, cycle: number): Steps<Decision 
 /** A rule, also that of a candidate, charges the whole cost at once; a window counts as many events. */
 export function isOneStep({ n, contract, peek }: DecisionRequest): boolean {
   return n === 1 || peek === true || (n > 1 && contract.plans.some(({ rule }) => rule !== undefined));
-}
-
-const AT_ONCE = 16;
-
-export function* decideEach(asked: readonly DecisionRequest[], cycle: number, nowMs: number): Steps<DecisionResults> {
-  const each: DecisionResults['each'][number][] = [];
-  for (const one of asked) {
-    const { machine } = one;
-    const { seq } = machine.head;
-    each.push(isOneStep(one) ? decided(one, cycle) : yield* decidedInSteps(one, cycle));
-    if (each.length % AT_ONCE === 0 || machine.head.seq !== seq) yield;
-  }
-  return { nowMs, each };
 }
 
 /** @throws Failure as `Counting.event` */
