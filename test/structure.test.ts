@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 102_702,
-  test: 61_822,
+  test: 61_852,
   longLines: 108,
   commands: 15,
   options: 92,
@@ -102,6 +102,20 @@ describe('lines', () => {
         .flatMap((line, index) => (line.length > 160 ? [`${path}:${index + 1}`] : [])),
     );
     expectBound(long.length, most.longLines, 0, 'Lines over 160 characters', `Break them: ${long.join(', ')}`);
+  });
+});
+
+describe('tests', () => {
+  it('a short one needs Node alone: programs and servers of others are for *.long.test.ts', () => {
+    expectNone(
+      tests.filter(
+        (path) =>
+          /(?<!long)\.test\.ts$/.test(path) &&
+          /\b(?:isInstalled|hasRedis)\(?/.test(textOf(path)) &&
+          !path.endsWith('structure.test.ts'),
+      ),
+      'Move what needs another program to a *.long.test.ts.',
+    );
   });
 });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { ask } from '../node/asking.js';
-import { hasRedis, RedisServer } from '../node/network/redis/server.js';
 import { serve, weir } from './command-line.js';
 
 it('ends an owner by the slug of a machine, and says so; a stopped node cannot be asked', async () => {
@@ -23,20 +22,6 @@ it('ends an owner by the slug of a machine, and says so; a stopped node cannot b
     expect.stringContaining('owner_not_found'),
     expect.stringContaining('node_unreachable'),
   ]);
-});
-
-it.skipIf(!hasRedis)('asks a node of a network that has a data folder (needs redis-server)', async () => {
-  const redis = await RedisServer.start();
-  const data = join(temporaryFolder(), 'data');
-  const node = await serve(['--store', `${redis.url}?deadline_ms=10000`, '--data', data]);
-  try {
-    const { owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
-    const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
-    expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
-  } finally {
-    await node.stop();
-    await redis.stop();
-  }
 });
 
 it.each(['0', 'x', '-1', '1.5'])('--bound mint=%s is refused', async (text) => {

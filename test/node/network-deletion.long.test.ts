@@ -1,9 +1,12 @@
 // What is deleted on a network of nodes, in time: records are removed after their retention and are not taken for lost ones, what owners leave
 // whose keys have ended is deleted by one of the nodes, and the operator ends an owner at any of them.
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Limits } from '../../src/node/limits.js';
 import { DIRECTORY, prefixOf } from '../../src/node/network/redis/buckets.js';
+import { serve, weir } from '../cli/command-line.js';
 import { temporaryFolder } from '../left-behind.js';
+import { ask } from './asking.js';
 import { Caller, gateOf, Holder, inTurn, statusAndCode } from './caller.js';
 import { hasRedis, RedisServer, until } from './network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
@@ -175,4 +178,17 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     }
     await expect(nodes[0]!.evict('nobody')).rejects.toMatchObject({ code: 'owner_not_found' });
   });
+});
+
+it.skipIf(!hasRedis)('`weir node evict` asks a node of a network by its data folder (needs redis-server)', async () => {
+  server = await RedisServer.start();
+  const data = join(temporaryFolder(), 'data');
+  const node = await serve(['--store', `${server.url}?deadline_ms=10000`, '--data', data]);
+  try {
+    const { owner } = await ask(node.url, 'POST', '/api/demo-key/mint');
+    const evicted = JSON.parse((await weir(['node', 'evict', owner, '--data', data, '--json'])).out);
+    expect(evicted).toEqual({ ok: true, owner, keys: 1, machines: 0, contracts: 0 });
+  } finally {
+    await node.stop();
+  }
 });
