@@ -119,7 +119,7 @@ describe('the README', () => {
   });
 
   it('begins with the pull request, and answers each question with a command', () => {
-    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 6]);
+    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 7]);
   });
 
   it.each(typed)('runs: %s', async (text) => {

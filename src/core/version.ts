@@ -1,2 +1,2 @@
 // A test compares it with package.json.
-export const VERSION = '0.3.0';
+export const VERSION = '1.0.0';
