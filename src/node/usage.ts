@@ -134,9 +134,11 @@ export class Usage {
 
   refuse(wanted: QuotaRequest): void {
     const { owner } = wanted;
-    const most = amountsBy((name) => this.#room(name).most.perOwner);
-    const free = amountsBy((name) => this.freeIn(owner, name));
-    const refusal = refusalBeyond('node', wanted, most, this.of(owner), free);
+    const refusal = refusalBeyond('node', wanted, (name) => ({
+      most: this.#room(name).most.perOwner,
+      used: this.amountOf(owner, name),
+      free: this.freeIn(owner, name),
+    }));
     if (refusal !== undefined) {
       this.#bounds.countRefused(refusal.name);
       throw refusal.failure;
@@ -262,32 +264,27 @@ export function ofMachine(owner: string): QuotaRequest {
   return { owner, asked: [['machines', 1]] };
 }
 
-/** @param most of an owner @param free what others leave for the owner @returns undefined if there is room */
+/** @param roomOf the most of an owner, what it uses, and what others leave for it @returns undefined if there is room */
 export function refusalBeyond(
   place: 'node' | 'network',
   { what, asked }: QuotaRequest,
-  most: QuotaAmounts,
-  used: QuotaAmounts,
-  free: QuotaAmounts,
+  roomOf: (name: keyof QuotaAmounts) => Readonly<Record<'most' | 'used' | 'free', number>>,
 ): { readonly name: RoomName; readonly failure: Failure } | undefined {
   for (const [name, more] of asked) {
     const row = ROOMS[name];
-    const all = used[name] + more;
-    const left = Math.max(0, Math.floor(free[name]));
-    if (all <= Math.min(most[name], left)) continue;
-    const isOwn = all > most[name];
+    const { most, used, free } = roomOf(name);
+    const all = used + more;
+    const left = Math.max(0, Math.floor(free));
+    if (all <= Math.min(most, left)) continue;
+    const isOwn = all > most;
     const so = more === 1 ? '' : `, and with this one it would be ${all}`;
     const why = isOwn
-      ? `An owner has up to ${most[name]} ${row.of} on this ${place}${so}.`
+      ? `An owner has up to ${most} ${row.of} on this ${place}${so}.`
       : `An owner has no more ${row.of} than are still free on the ${place}, or for their network of addresses: ${left}.`;
     const fix = isOwn ? row.fix : `Delete what you do not need, or ask another ${place}.`;
     return { name, failure: new Failure('limit_reached', { what: what ?? row.what, why, fix }) };
   }
   return undefined;
-}
-
-export function amountsBy(of: (name: keyof QuotaAmounts) => number): QuotaAmounts {
-  return Object.fromEntries(QUOTAS.map((name) => [name, of(name)])) as unknown as QuotaAmounts;
 }
 
 export function usedBy(of: (name: keyof Used) => number): Used {

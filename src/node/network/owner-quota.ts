@@ -2,7 +2,7 @@
 import { digestOf } from '../../core/schema/canonical.js';
 import type { Failure } from '../../core/schema/failure.js';
 import type { Limits } from '../limits.js';
-import { amountsBy, QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
+import { QUOTAS, type QuotaAmounts, type QuotaRequest, refusalBeyond } from '../usage.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -133,9 +133,10 @@ export class OwnerQuota {
 
   /** Nodes that share a Redis keep no share for a network of addresses. */
   #refusal(wanted: QuotaRequest, used: QuotaAmounts, all: QuotaAmounts): Failure | undefined {
-    const most = amountsBy((name) => this.#limits[name].perOwner);
-    const free = amountsBy((name) => this.#limits[name].onNode - all[name]);
-    return refusalBeyond('network', wanted, most, used, free)?.failure;
+    return refusalBeyond('network', wanted, (name) => {
+      const { perOwner: most, onNode } = this.#limits[name];
+      return { most, used: used[name], free: onNode - all[name] };
+    })?.failure;
   }
 
   #claimOf({ owner, asked, plan }: QuotaRequest, item: string, until: string): string[] {
@@ -153,5 +154,5 @@ export class OwnerQuota {
 }
 
 function usedIn(numbers: Numbers): QuotaAmounts {
-  return amountsBy((name) => numbers[QUOTAS.indexOf(name)] ?? 0);
+  return Object.fromEntries(QUOTAS.map((name, index) => [name, numbers[index] ?? 0])) as unknown as QuotaAmounts;
 }

@@ -2,22 +2,19 @@
 import type { Static } from 'typebox';
 import * as api from '../../api/changes.js';
 import type { ContractDefinition } from '../../core/limiter/definition.js';
-import type { Plan } from '../../core/limiter/plan.js';
 import { checkLimiter, followsRule, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { limiterParameters, rateLimiter } from '../../core/limiter/rate-limiter.js';
-import { planContract } from '../../core/limiter/validate.js';
 import { Failure, type FailureCode } from '../../core/schema/failure.js';
 import type { Compared } from '../host/candidate-comparison.js';
 import type { Contract } from '../host/contract.js';
 import { type ContractChange, noCandidate } from '../host/contract-change.js';
 import { candidateOf } from '../host/contract-values.js';
-import { refuseContradiction } from '../keyed.js';
 import type { NodeContext } from '../node-context.js';
 import { contractOf } from '../ownership.js';
 import type { Caller } from '../permission.js';
 import { forAdmins, forOwners, route } from '../route.js';
 import { comparedView, contractView } from '../views.js';
-import { notBoth, refusals, refuseWithoutHold } from './contracts.js';
+import { notBoth, planOf, refusals } from './contracts.js';
 
 const errors = [
   ...refusals,
@@ -40,10 +37,11 @@ const changeContract = route(api.changeContract, forAdmins, {
     context.bounds.take('definitionKib', request, Math.max(1, Math.ceil(request.bodyLength / 1024)));
     const { cycleMs } = context.clock;
     const definition = definitionIn(contract, body, cycleMs);
-    const plan = definition && planOf(contract, definition);
+    const planned = (asked: object) => planOf(asked, contract.image.keyed, 'The contract was not changed.');
+    const plan = definition && planned(definition);
     const { candidate: asked } = body;
     const limiter = asked == null ? undefined : candidateIn(contract.plan.definition, asked, cycleMs);
-    const candidate = limiter && planOf(contract, limiter);
+    const candidate = limiter && planned(limiter);
     return change(context, caller, contract, { name: body.name, plan, candidate: asked === null ? null : candidate });
   },
 });
@@ -91,13 +89,6 @@ async function change(
   memory.refuse('The contract was not changed.');
   const { changes, forgotten } = await registry.changeContract(contract, { ...asked, by: caller.key.id });
   return { ok: true, contract: contractView(contract), changes, forgotten };
-}
-
-function planOf(contract: Contract, definition: unknown): Plan {
-  const plan = planContract(definition);
-  refuseWithoutHold(plan);
-  refuseContradiction(plan, contract.image.keyed, 'The contract was not changed.');
-  return plan;
 }
 
 type Body = Static<typeof api.changeContract.shapes.body>;

@@ -177,9 +177,7 @@ export async function create(
 ) {
   const machine = ownership.owned(slug, caller);
   memory.refuse('No contract was created.');
-  const plan = planContract(definition);
-  refuseWithoutHold(plan);
-  refuseContradiction(plan, keyed);
+  const plan = planOf(definition, keyed);
   const options = { templateId, name, by: caller.key.id, keyed: keyed && keyedImage(keyed, machine.image.isPublic) };
   const contract = await registry.createContract(machine, plan, options);
   reply.code(201);
@@ -195,8 +193,16 @@ export function notBoth(what: string, one: string, other: string): Failure {
   });
 }
 
+/** @throws Failure as `planContract`, and for what a node cannot decide */
+export function planOf(definition: unknown, keyed: Parameters<typeof refuseContradiction>[1], what?: string): Plan {
+  const plan = planContract(definition);
+  refuseWithoutHold(plan);
+  refuseContradiction(plan, keyed, what);
+  return plan;
+}
+
 /** The node does not hear when a request ends. */
-export function refuseWithoutHold({ rule }: Plan): void {
+function refuseWithoutHold({ rule }: Plan): void {
   if (rule?.definition.primitive === 'none')
     throw new Failure('invalid_definition', {
       what: 'The limiter was refused.',
