@@ -10,8 +10,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Outcome } from '../src/harness/outcome/outcome-schema.js';
 import { Scenario } from '../src/harness/scenario/scenario-schema.js';
+import { ReportedOutcome } from '../src/report/read-report.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = mkdtempSync(join(tmpdir(), 'weir package '));
@@ -53,6 +53,8 @@ describe('the package', () => {
       /^dist\/topics\/[\w-]+\.md$/,
       /^dist\/LICENSES\.txt$/,
       /^scenarios\/[\w-]+\.(yaml|log|md)$/,
+      /^scenarios\/gateway\/[\w-]+\.(conf|yaml)$/,
+      /^scenarios\/programs\/[\w.-]+\.mjs$/,
       /^scenarios\/recipes\/(Caddyfile|[\w-]+\.(conf|cfg|json|lua|yaml|md))$/,
     ];
     const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
@@ -263,7 +265,7 @@ describe('the published schemas', () => {
 
   it.each([
     ['scenario', Scenario],
-    ['outcome', Outcome],
+    ['outcome', ReportedOutcome],
   ])('%s is that of the code', (name, schema) => expect(published(name)).toEqual(JSON.parse(JSON.stringify(schema))));
 
   it('take every shipped scenario, and refuse a misspelt field', () => {

@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 102_697,
-  test: 61_852,
+  test: 61_854,
   longLines: 108,
   commands: 15,
   options: 92,
