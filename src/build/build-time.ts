@@ -2,6 +2,7 @@
 import { Series } from '../harness/outcome/series.js';
 import { Scenario } from '../harness/scenario/scenario-schema.js';
 import { ReportedOutcome } from '../report/read-report.js';
+import { LimitExplanation } from '../tools/gateway/explain-document.js';
 import { Identification } from '../tools/identify/identification.js';
 
 export * as endpoints from '../api/client/endpoints.js';
@@ -14,4 +15,12 @@ export { themeStyle } from '../report/chart-specs/palette.js';
 export { escaped, hashed, htmlDocument, scriptJson } from '../report/page/html.js';
 
 /** Published as `@weir/cli/schema/*.schema.json`. */
-export const schemas = { scenario: Scenario, outcome: ReportedOutcome, series: Series, identification: Identification };
+export const schemas = {
+  ...{
+    scenario: Scenario,
+    outcome: ReportedOutcome,
+    series: Series,
+    identification: Identification,
+    explanation: LimitExplanation,
+  },
+};

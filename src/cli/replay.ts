@@ -12,17 +12,25 @@ import { wallNowMs } from '../core/time/wall.js';
 import type { LiveReplay } from '../harness/live/live-replay.js';
 import type { CycleRow } from '../harness/outcome/cycle-row.js';
 import type { Refusals } from '../harness/simulate/refusals.js';
-import type { GatewayFiles, GatewayReplay, ReplayOptions, ReplaySource } from '../harness/simulate/replay.js';
+import type {
+  GatewayReplay,
+  GatewayTool,
+  ReplayOptions,
+  ReplaySource,
+  UnexplainedAbove,
+} from '../harness/simulate/replay.js';
 import type { LogOptions, Warning } from '../harness/traffic/log/log-options.js';
 import type { LogReading } from '../harness/traffic/log/read-bytes.js';
 import {
   type CommandLine,
   command,
   decimal,
+  flag,
   type GivenTo,
   perhaps,
   several,
   text,
+  value,
   whole,
 } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
@@ -44,7 +52,7 @@ import {
   readingText,
   refuseCosts,
 } from '../report/command/log-reading.js';
-import { cycleMsOf, json, out, top, windowsIn } from '../report/command/options.js';
+import { cycleMsOf, json, out, readShare, top, windowsIn } from '../report/command/options.js';
 import { CycleLines, Progress } from '../report/command/progress.js';
 import { say } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
@@ -70,6 +78,20 @@ const options = {
     text(`rules side by side, fitted to --threshold in --within: ${Object.keys(families).join(',')}`, {
       without: ['limit', 'live', 'refused'],
     }),
+  ),
+  explain: flag('was it us: which refusals in the log are those of --limit, and which are not (weir help on-call)', {
+    needs: 'limit',
+    without: ['live', 'refused'],
+  }),
+  unexplainedAbove: value(
+    'a number, or a share as 0.1%',
+    (text): UnexplainedAbove | undefined => {
+      if (/^\d+$/.test(text)) return { text, n: Number(text) };
+      const share = text.endsWith('%') ? readShare(text) : undefined;
+      return share === undefined ? undefined : { text, share };
+    },
+    'with --explain: exit with 1 if more refusals than this, or this share of them, are not of the limit; with 4 if that is open',
+    { needs: 'explain' },
   ),
   live: perhaps(
     { value: '', fits: /^https?:\/\// },
@@ -109,6 +131,7 @@ export const replay = command({
     ],
     ["replay access.log --key client --limit 'nginx 10r/s burst=5'", 'what nginx would have refused'],
     ['replay access.log --limit nginx.conf', 'each request through the limits of the file that it would meet'],
+    ['replay access.log --limit nginx.conf --explain', 'was it us: which answers of 429 are those of this limit'],
     ['replay access.log --key client --threshold 20 --compare weir,gcra,fixed', 'rules side by side'],
     ["replay access.log --key client --limit old.yaml --limit '100 in 60s'", 'which clients would newly be refused'],
     ['replay access.log --live --speed 60', 'send it to a live node, sixty times as fast, and compare'],
@@ -118,6 +141,7 @@ export const replay = command({
   run: async (given, line) => {
     const { followsRule, windowsOf } = await import('../core/limiter/products/limiter-spec.js');
     const { threshold, within: written, limit: texts = [] } = given;
+    if (given.explain) return explain(given, line);
     const isCompared = given.compare !== undefined || texts.length > 1;
     const gateways = await Promise.all(texts.map(gatewayIn));
     const [gateway] = gateways;
@@ -167,7 +191,17 @@ async function ofLimiter(asked: Asked, limiter: GivenLimiter): Promise<Replayer>
 
 async function gatewayIn(limit: string): Promise<GatewayReplay | undefined> {
   const files = await gatewayFilesGiven(limit);
-  return files && (await toolNamed<(files: GatewayFiles) => Promise<GatewayReplay>>('gateway'))(files);
+  return files && (await toolNamed<GatewayTool>('gateway')).replay(files);
+}
+
+async function explain(given: Given, line: CommandLine): Promise<void> {
+  const { log: paths, limit: [limit = '', ...others] = [], unexplainedAbove, top, out, json } = given;
+  if (others.length > 0) throw usageFailure('--explain takes one --limit.', 'Give a file with all limits in force.');
+  const log = { ...logOptions(given, cycleMsOf(given.cycleMs, [])), nowMs: wallNowMs() };
+  refuseCosts(log, '--explain');
+  const tool = await toolNamed<GatewayTool>('gateway');
+  const asked = { limit, files: await gatewayFilesGiven(limit), paths, log, unexplainedAbove, top, out, json };
+  return tool.explain({ ...asked, command: line.repeat() });
 }
 
 function ofGateway(gateway: GatewayReplay): Replayer {

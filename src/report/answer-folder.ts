@@ -8,7 +8,7 @@ import { documentPage } from './page/page.js';
 
 interface AnswerFolder {
   readonly path: string;
-  readonly kind: 'recommend' | 'compare' | 'diff';
+  readonly kind: 'recommend' | 'compare' | 'diff' | 'explain';
 }
 
 interface AnswerFiles {

@@ -14,6 +14,7 @@ export const topics: readonly Topic[] = [
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
   { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },
   page('rules', 'the rule of our limiter, those of sixty products, exit codes'),
+  page('on-call', 'was it us: which answers of 429 in a log are those of our limit, and which are not'),
   page('live', 'runs against a live node or product, the three verdicts'),
   page('operations', 'the node: routes, durability, backup, upgrades'),
   {

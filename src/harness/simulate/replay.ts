@@ -8,7 +8,7 @@ import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
-import type { Warning } from '../traffic/log/log-options.js';
+import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogRequests, type LogRequestsOptions } from './log-requests.js';
 import type { Run } from './simulate.js';
@@ -37,7 +37,30 @@ export interface GatewayFiles {
   readonly location: string | undefined;
 }
 
-/** The port for files of a gateway, through whose limits logs are replayed. */
+/** The port for limits of gateways: of their files, or one in words. */
+export interface GatewayTool {
+  replay(files: GatewayFiles): Promise<GatewayReplay>;
+  explain(asked: ExplainAsked): Promise<void>;
+}
+
+export interface ExplainAsked {
+  readonly limit: string;
+  /** Undefined for a limit in words. */
+  readonly files: GatewayFiles | undefined;
+  readonly paths: readonly string[];
+  readonly log: LogOptions;
+  /** How many refusals, or which share of them, may not be those of the limit. */
+  readonly unexplainedAbove: UnexplainedAbove | undefined;
+  readonly top: number;
+  readonly out: string | undefined;
+  readonly json: boolean;
+  /** What repeats it. */
+  readonly command: string;
+}
+
+export type UnexplainedAbove = { readonly text: string } & ({ readonly n: number } | { readonly share: number });
+
+/** Files of a gateway, through whose limits logs are replayed. */
 export interface GatewayReplay {
   /** What was not understood, or is not applied. */
   readonly notes: readonly string[];

@@ -25,14 +25,14 @@ export interface Requester {
   readonly keys: Map<LimitKey, string>;
 }
 
-interface States {
+export interface States {
   readonly byClient: unknown[];
   readonly byText: Map<string, unknown>;
   /** Whether all limits that share these states count by client. */
   isByClient: boolean;
 }
 
-interface Limit {
+export interface SideLimit {
   readonly index: number;
   readonly limiter: FoundLimiter;
   readonly rule: Rule;
@@ -40,19 +40,21 @@ interface Limit {
   readonly states: States;
 }
 
-interface MetLimit extends Limit {
+interface MetLimit extends SideLimit {
   /** It counts the request, and does not refuse it. */
   readonly isOnlyCounted: boolean;
 }
 
 export interface LimitPlace {
   readonly id: number;
-  readonly limits: readonly Limit[];
-  readonly counted: readonly Limit[];
+  readonly limits: readonly SideLimit[];
+  readonly counted: readonly SideLimit[];
+  /** Limits that may refuse a request here, and that the log does not have what judges them. */
+  readonly unjudged: readonly FoundLimiter[];
   readonly all: Rule<{ members: unknown[]; refusedMs: number }> | undefined;
 }
 
-const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], all: undefined };
+export const NOWHERE: LimitPlace = { id: 0, limits: [], counted: [], unjudged: [], all: undefined };
 
 /** Products that charge only if all limits of a place admit; others charge each limit in turn. */
 const CHARGES_TOGETHER = new Set(['nginx', 'kong']);
@@ -70,14 +72,14 @@ export class LimitSide {
   /** What decides which limits a request meets. */
   readonly placeFields: ReadonlySet<RequestField>;
   readonly hasHosts: boolean;
-  readonly #limits: ReadonlyMap<FoundLimiter, Limit>;
+  readonly #limits: ReadonlyMap<FoundLimiter, SideLimit>;
   readonly #leftOut = new Map<FoundLimiter, LeftOut>();
   readonly #places = new Map<string, LimitPlace>();
   readonly #route: GatewayLimits['appliesTo'];
 
   /** @param hasKey whether the user named a column for keys that the log does not contain */
   constructor(gateway: GatewayLimits, hasKey: boolean) {
-    const limits = new Map<FoundLimiter, Limit>();
+    const limits = new Map<FoundLimiter, SideLimit>();
     const counters = new Map<string, States>();
     for (const limiter of gateway.limiters) {
       const { limit, isDryRun, key } = limiter;
@@ -120,13 +122,16 @@ export class LimitSide {
   }
 
   placeOf(request: LoggedRequest): LimitPlace {
+    const unjudged = new Set<FoundLimiter>();
     const unsure = (limiter: FoundLimiter, lacks: string) => {
+      unjudged.add(limiter);
       const why = `it depends on ${lacks}, which this log has not`;
       if (this.#limits.has(limiter) && !this.#leftOut.has(limiter))
         this.#leftOut.set(limiter, { limiter, why, isJudged: false });
     };
     const all = this.#route(request, unsure).flatMap((limiter): MetLimit[] => {
       const limit = this.#limits.get(limiter);
+      if (this.#leftOut.get(limiter)?.isJudged === false && limit === undefined) unjudged.add(limiter);
       const { key, refuses = ALWAYS } = limiter;
       const text = limit === undefined || !limit.hasOwnKey ? undefined : keyText(key, request);
       if (limit === undefined || (text === '' && !isEveryone(key))) return [];
@@ -139,8 +144,9 @@ export class LimitSide {
       return [{ ...limit, isOnlyCounted: isRefused !== true }];
     });
     const met = countedOnce(all);
-    if (met.length === 0) return NOWHERE;
-    const name = met.map(({ index, isOnlyCounted }) => `${index} ${isOnlyCounted}`).join();
+    if (met.length + unjudged.size === 0) return NOWHERE;
+    const names = met.map(({ index, isOnlyCounted }) => `${index} ${isOnlyCounted}`);
+    const name = [...names, ...[...unjudged].map(({ counter, where }) => `${where} ${counter}`)].join();
     const known = this.#places.get(name);
     if (known !== undefined) return known;
     const limits = met.filter(({ isOnlyCounted }) => !isOnlyCounted);
@@ -148,7 +154,7 @@ export class LimitSide {
     const rules = limits.map(({ rule }) => rule);
     const counted = met.filter(({ isOnlyCounted }) => isOnlyCounted);
     const combined = limits.length < 2 ? undefined : and(rules, !isTogether);
-    const place = { id: this.#places.size + 1, limits, counted, all: combined };
+    const place = { id: this.#places.size + 1, limits, counted, unjudged: [...unjudged], all: combined };
     this.#places.set(name, place);
     return place;
   }
@@ -167,10 +173,10 @@ function countedOnce(all: readonly MetLimit[]): readonly MetLimit[] {
 
 const nounOf = ({ text, lacks }: LimitKey) => lacks ?? text;
 
-const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
+export const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
 
 /** Undefined if the log lacks a part. */
-function keyText({ parts = [], value }: LimitKey, request: LoggedRequest): string | undefined {
+export function keyText({ parts = [], value }: LimitKey, request: LoggedRequest): string | undefined {
   if (value !== undefined) return requestText(value, request);
   const texts = parts.map((part) => request[part]);
   if (texts.includes(undefined)) return undefined;
@@ -235,7 +241,7 @@ export function announcedBy(
   return wait === Infinity ? undefined : wait;
 }
 
-function stateOf({ limiter, rule, hasOwnKey, states }: Limit, who: Requester, ms: number, turn = 0): unknown {
+function stateOf({ limiter, rule, hasOwnKey, states }: SideLimit, who: Requester, ms: number, turn = 0): unknown {
   const { key, instances } = limiter;
   const instance = turn % instances;
   if (states.isByClient) {

@@ -44,6 +44,26 @@ function loggedText(field: RequestField, text: string | undefined): string | und
   return field === 'host' ? written?.toLowerCase().replace(/:\d+$/, '') : written;
 }
 
+/** @param texts of the fields, as logged */
+export function loggedRequest(fields: readonly RequestField[], texts: readonly (string | undefined)[]): LoggedRequest {
+  const request: { -readonly [field in RequestField]?: string | undefined } = {};
+  fields.forEach((field, i) => {
+    request[field] = loggedText(field, texts[i]);
+  });
+  if (request.path !== undefined) request.path = pathOfUrl(request.path);
+  if (request.path !== undefined && request.query !== undefined)
+    request.url = request.query === '' ? request.path : `${request.path}?${request.query}`;
+  return request;
+}
+
+/** The fields of a log that places and keys of limits need. */
+export function fieldsNeeded(sides: readonly LimitSide[]): RequestField[] {
+  const used = sides.flatMap(({ placeFields, keyFields }) => [...placeFields, ...keyFields]);
+  return [
+    ...new Set(['client', 'host', 'path', ...used].map((one) => (one === 'url' ? 'query' : one))),
+  ] as RequestField[];
+}
+
 export class LimitTraffic {
   /** Names of clients, by `Requester.client`. */
   readonly clients: string[] = [];
@@ -74,10 +94,7 @@ export class LimitTraffic {
     this.#placeFields = [
       ...new Set<RequestField>(['host', 'path', ...sides.flatMap(({ placeFields }) => [...placeFields])]),
     ];
-    const used = [...this.#placeFields, ...this.#keyFields].flatMap((one): RequestField[] =>
-      one === 'url' ? ['query'] : [one],
-    );
-    this.#columns = [...new Set<RequestField>(['client', 'host', 'path', ...used])];
+    this.#columns = fieldsNeeded(sides);
   }
 
   /**
@@ -126,13 +143,7 @@ export class LimitTraffic {
   }
 
   #meet(texts: readonly (string | undefined)[]): void {
-    const request: { -readonly [field in RequestField]?: string | undefined } = {};
-    this.#columns.forEach((field, i) => {
-      request[field] = loggedText(field, texts[i]);
-    });
-    if (request.path !== undefined) request.path = pathOfUrl(request.path);
-    if (request.path !== undefined && request.query !== undefined)
-      request.url = request.query === '' ? request.path : `${request.path}?${request.query}`;
+    const request = loggedRequest(this.#columns, texts);
     this.#request = request;
     const name = this.#placeFields.map((field) => request[field] ?? '\r').join('\n');
     const known = this.#recent.get(name);

@@ -6,6 +6,7 @@
 //
 // Lines are written when requests end. So times that go back in the file are start times; if computed ends go back, times are end times.
 import { Failure } from '../../core/schema/failure.js';
+import { grainMsOf, type Order, orderOf, roughMsOf, unitMsOf } from '../../harness/traffic/log/decision-time.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import { readLog } from '../../harness/traffic/log/read.js';
 import { counted } from '../../report/words.js';
@@ -54,7 +55,7 @@ export async function readAccessLog(path: string, options: AccessLogOptions): Pr
   const own = times.flatMap((_, k) => (keys === undefined || keys[k] === client ? [k] : []));
   const isKnown = (k: number) => /^[1-5]\d\d$/.test(statuses[k]!);
   const isLimited = (k: number) => limitedStatus.includes(Number(statuses[k]));
-  const roughMs = [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
+  const roughMs = grainMsOf(times);
   const order = durations.ms === undefined ? 'end' : orderOf(times, durations.ms, roughMs);
   const chosen = stretchOf(
     own.filter(isKnown).sort((a, b) => times[a]! - times[b]!),
@@ -180,19 +181,14 @@ interface Durations {
   readonly field: string | undefined;
 }
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
-/** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
-const knownUnits: Readonly<Record<string, string>> = { request_time: 's', responseTime: 'ms' };
-
 async function durationsOf(path: string, log: LogReading): Promise<Durations> {
   const found = await maybeField(path, 'duration', log);
   if (found === undefined) return { ms: undefined, roughMs: 0, field: undefined };
   const { field, values } = found;
-  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
-  const ms = values.map((value) => Number(value) * (unitsMs[unit ?? ''] ?? Number.NaN));
+  const unitMs = unitMsOf(field);
+  const ms = values.map((value) => Number(value) * (unitMs ?? Number.NaN));
   if (ms.some((one) => !(one >= 0))) return { ms: undefined, roughMs: 0, field };
-  const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
-  return { ms, roughMs: Math.max(1e-3, unitsMs[unit!]! / 10 ** decimals), field };
+  return { ms, roughMs: roughMsOf(values, unitMs!), field };
 }
 
 function durationsInWords({ ms, field }: Durations, order: Order): string {
@@ -204,17 +200,6 @@ function durationsInWords({ ms, field }: Durations, order: Order): string {
   return field === undefined
     ? `The log has no durations: ${none}.`
     : `What ${field} counts is not known, and it is not used: ${none}.`;
-}
-
-type Order = 'end' | 'start' | 'unknown';
-
-/** Whether times are those of ends or of starts: lines are in order of ends. */
-function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
-  const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
-  const isNoEnd = goesBack((k) => times[k]!, 0);
-  const isNoStart = goesBack((k) => times[k]! + tookMs[k]!, 2 * roughMs);
-  if (isNoEnd === isNoStart) return 'unknown';
-  return isNoEnd ? 'start' : 'end';
 }
 
 /** The most informative stretch: where decisions change most often, from the beginning or from a long silence on. */

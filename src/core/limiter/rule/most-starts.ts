@@ -38,7 +38,7 @@ const KEPT = 12;
 const MOST_STEPS = 8;
 
 export function mostStarts(definition: RuleDefinition, intervalMs: number): MostStarts {
-  const bound = upperBound(definition, intervalMs);
+  const bound = startsBound(definition, intervalMs);
   if (bound === Number.POSITIVE_INFINITY) return { starts: bound, exact: true };
   const spans = spansOf(definition.params);
   const longest = Math.max(1, ...spans);
@@ -271,7 +271,8 @@ function spansOf(params: unknown): number[] {
 
 const LONGEST_MS = 31_536_000_000;
 
-function upperBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: number): number | undefined {
+/** No more than these start in an interval; undefined if no bound is known. */
+export function startsBound({ primitive, params, hold_ms }: RuleDefinition, intervalMs: number): number | undefined {
   const given = params as Readonly<Record<string, number>>;
   const has = (...names: readonly string[]) => Object.keys(given).every((name) => names.includes(name));
   const { limit = 0, window_ms: span = 1 } = given;

@@ -66,9 +66,12 @@ function bare(text: string): string {
 }
 
 function fromNginx(format: string): string {
+  // Of several times, the one with milliseconds.
+  const isExact = /\$\{?msec\b/.test(format);
   return format.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, plain?: string) => {
     const name = braced ?? plain!;
-    return named(nginxNames.get(name) ?? name);
+    const isCoarse = isExact && name !== 'msec' && nginxNames.get(name) === 'time';
+    return named((isCoarse ? undefined : nginxNames.get(name)) ?? name);
   });
 }
 

@@ -49,6 +49,8 @@ export interface Origin {
   readonly costFrom?: string;
   readonly keyFrom?: string;
   readonly columns: Readonly<Record<string, string>>;
+  /** The fields of `alsoColumns`; undefined where the log lacks one. */
+  readonly also?: readonly (string | undefined)[];
   /** `date`, or the unit of the numbers; absent if nothing was read. */
   readonly timeUnit?: string;
   readonly warnings: readonly Warning[];
@@ -82,7 +84,8 @@ export function openLog(head: Buffer, path: string, options: LogOptions, intake:
 
 const noOrigin = { timeFrom: 'nothing', columns: {}, warnings: [] };
 
-function originOf(layout: Layout, { time, count, cost, key, where, warnings }: Columns, reader: RequestReader): Origin {
+function originOf(layout: Layout, columns: Columns, reader: RequestReader): Origin {
+  const { time, count, cost, key, also, where, warnings } = columns;
   const { otherUnits, withoutYear } = reader.time;
   const mixed = `${otherUnits} times are in another unit than ${time.unit}, by their number of digits.`;
   const noYear = 'The dates have no year: the latest that does not lie in the future is taken.';
@@ -100,6 +103,7 @@ function originOf(layout: Layout, { time, count, cost, key, where, warnings }: C
       ...(key !== undefined && { key: key.name }),
       ...(where.length > 0 && { where: where.map(({ name }) => name).join(', ') }),
     },
+    ...(also.length > 0 && { also: also.map((one) => one?.name) }),
     timeUnit: time.unit,
     warnings: [
       ...warnings,

@@ -1,0 +1,37 @@
+// What a log says of when a request was decided: whether its times are those of ends or of starts, how exact they are, and durations.
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, ms: 1, us: 1e-3, ns: 1e-6 };
+/** Units of fields whose names do not state them: nginx, and loggers for Node.js. */
+const knownUnits: Readonly<Record<string, string>> = {
+  request_time: 's',
+  upstream_response_time: 's',
+  responseTime: 'ms',
+};
+
+/** Ms of one of what a field counts; undefined if its name does not say it. */
+export function unitMsOf(field: string): number | undefined {
+  const unit = /[_.\s(-](s|ms|us|ns)\)?$/.exec(field)?.[1] ?? knownUnits[field];
+  return unit === undefined ? undefined : unitsMs[unit];
+}
+
+/** How exact the values of a field are, in ms. */
+export function roughMsOf(values: readonly string[], unitMs: number): number {
+  const decimals = values.reduce((most, value) => Math.max(most, value.split('.')[1]?.length ?? 0), 0);
+  return Math.max(1e-3, unitMs / 10 ** decimals);
+}
+
+/** The longest of these times that divides all. */
+export function grainMsOf(times: readonly number[]): number {
+  return [60_000, 1_000, 100, 10].find((ms) => times.every((one) => one % ms === 0)) ?? 1;
+}
+
+export type Order = 'end' | 'start' | 'unknown';
+
+/** Whether times are those of ends or of starts: lines are in order of ends. */
+export function orderOf(times: readonly number[], tookMs: readonly number[], roughMs: number): Order {
+  const goesBack = (of: (k: number) => number, byMs: number) => times.some((_, k) => k > 0 && of(k) < of(k - 1) - byMs);
+  const isNoEnd = goesBack((k) => times[k]!, 0);
+  const isNoStart = goesBack((k) => times[k]! + tookMs[k]!, 2 * roughMs);
+  if (isNoEnd === isNoStart) return 'unknown';
+  return isNoEnd ? 'start' : 'end';
+}

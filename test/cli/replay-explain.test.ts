@@ -1,0 +1,170 @@
+// `weir replay --explain`: which refusals of a log are those of a limit.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { valueFaults } from '../../src/core/schema/value-faults.js';
+import { LimitExplanation } from '../../src/tools/gateway/explain-document.js';
+import { temporaryFolder, weirHere } from './command-line.js';
+
+const EXACT = '$remote_addr $msec $request_time "$request" $status $limit_req_status $upstream_status';
+const START_S = 1_772_389_870;
+
+const folder = temporaryFolder();
+const at = (name: string) => join(folder, name);
+
+interface Sent {
+  readonly s: number;
+  readonly status: number;
+  readonly client?: string;
+  readonly request?: string;
+  readonly said?: string;
+  readonly upstream?: string;
+}
+
+const exact = ({ s, status, client = '203.0.113.9', request = 'GET /api/items', said = '-', upstream = '-' }: Sent) =>
+  `${client} ${(START_S + s).toFixed(3)} 0.001 "${request} HTTP/1.1" ${status} ${said} ${upstream}\n`;
+const stamp = (s: number) => new Date((START_S + s) * 1_000).toISOString();
+const combined = ({ s, status, client = '203.0.113.9', request = 'GET /api/items' }: Sent) => {
+  const [, y, , d, clock] = /^(\d+)-(\d+)-(\d+)T([\d:]+)/.exec(stamp(s))!;
+  return `${client} - - [${d}/Mar/${y}:${clock} +0000] "${request} HTTP/1.1" ${status} 12 "-" "-"\n`;
+};
+const error = (s: number, client: string, request: string) =>
+  `${stamp(s + 3600)
+    .slice(0, 19)
+    .replaceAll('-', '/')
+    .replace(
+      'T',
+      ' ',
+    )} [error] 7#7: *1 limiting requests, excess: 10.780 by zone "api", client: ${client}, server: , request: "${request} HTTP/1.1", host: "a"\n`;
+
+const burst = Array.from({ length: 40 }, (_, n): Sent => ({ s: 130 + n * 0.02, status: n < 11 ? 200 : 429 }));
+const orders = Array.from({ length: 30 }, (_, n): Sent => {
+  return { s: 200 + n * 10, status: n % 3 === 2 ? 429 : 200, client: '198.51.100.7', request: 'POST /api/orders' };
+});
+const first: Sent = { s: 0, status: 200 };
+const all = [first, ...burst, ...orders];
+
+const conf = (status: number) =>
+  `limit_req_zone $binary_remote_addr zone=api:10m rate=1r/s;\nlimit_req_status ${status};\nserver { location /api/ { limit_req zone=api burst=10 nodelay; } }\n`;
+
+beforeAll(() => {
+  const plain = EXACT.replace(' $limit_req_status $upstream_status', '');
+  const files = {
+    'api.conf': conf(429),
+    'busy.conf': conf(503),
+    'api.log': all.map((one) => exact(one).replace(/ - -\n$/, '\n')).join(''),
+    'said.log': all
+      .map((one) => exact({ ...one, said: burst.includes(one) && one.status === 429 ? 'REJECTED' : 'PASSED' }))
+      .join(''),
+    'combined.log': all.map(combined).join(''),
+    'error.log': burst
+      .filter(({ status }) => status === 429)
+      .map(({ s }) => error(s, '203.0.113.9', 'GET /api/items'))
+      .join(''),
+    'through.log': [first, ...burst.map(({ s }) => ({ s, status: 200 })), ...orders]
+      .map((one) => exact(one).replace(/ - -\n$/, '\n'))
+      .join(''),
+    plain,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+});
+
+const plain = () => readFileSync(at('plain'), 'utf8');
+
+async function explained(log: string, limit: string, ...more: string[]) {
+  const format = /combined/.test(log) ? [] : ['--log-format', log === 'said.log' ? EXACT : plain()];
+  const words = ['replay', at(log), '--limit', limit, '--explain', '--json', ...format, ...more];
+  const { code, out, err } = await weirHere(words);
+  expect(err.replaceAll(/^(?:weir: .*)?\n?/gm, '')).toBe('');
+  const answer = JSON.parse(out);
+  expect(valueFaults(LimitExplanation, answer, '')).toEqual([]);
+  const { refused, ours, not_ours, not_judged, let_through } = answer;
+  return { code, answer, figures: [refused, ours, not_ours, not_judged, let_through] };
+}
+
+describe('weir replay --explain', () => {
+  it('holds statuses against the limit of a file, by path, client and minute', async () => {
+    const { answer, figures, code } = await explained('api.log', at('api.conf'));
+    expect([figures, code]).toEqual([[39, 29, 10, 0, 0], 0]);
+    const counts = { refused: 10, ours: 0, not_ours: 10, not_judged: 0, let_through: 0 };
+    expect(answer.by_path[1]).toEqual({ name: 'POST /api/orders', ...counts });
+    expect(answer.by_client[1]).toEqual({ name: '198.51.100.7', ...counts });
+    expect(answer.by_minute[0]).toMatchObject({ name: '2026-03-01T18:33Z', ours: 29 });
+    expect(answer.without_limit).toEqual({ not_ours: 39 });
+  });
+
+  it.each([
+    ['a limit in words', ['nginx 1r/s burst=10 nodelay', '--key', 'client'], [39, 29, 10, 0, 0]],
+    ['a window of a product', ['express-rate-limit 11 in 60s', '--key', 'client'], [39, 29, 10, 0, 0]],
+    ['another limit', ['nginx 10r/s burst=50 nodelay', '--key', 'client'], [39, 0, 39, 0, 0]],
+  ] as const)('takes %s', async (_, [limit, ...more], figures) => {
+    expect((await explained('api.log', limit, ...more)).figures).toEqual(figures);
+  });
+
+  it('says only what all windows agree on that the words may mean', async () => {
+    const { answer, figures } = await explained('api.log', '11 in 60s', '--key', 'client');
+    // A fixed window may end anywhere within the burst.
+    expect(figures).toEqual([39, 0, 10, 29, 0]);
+    expect(answer.phases[0]).toMatchObject({ most: 29 });
+    expect(Math.min(...answer.phases.map(({ least }: { least: number }) => least))).toBeLessThan(29);
+  });
+
+  it('takes the word of limit_req_status', async () => {
+    const { answer, figures } = await explained('said.log', at('api.conf'));
+    expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 39]);
+  });
+
+  it('takes the status of the configuration', async () => {
+    const { answer, figures } = await explained('api.log', at('busy.conf'));
+    expect([answer.statuses, figures]).toEqual([
+      [503, 429],
+      [39, 0, 39, 0, 29],
+    ]);
+  });
+
+  it('does not judge what whole seconds leave open, and says how many are of the limit', async () => {
+    const { answer, figures } = await explained('combined.log', at('api.conf'));
+    expect(figures).toEqual([39, 0, 10, 29, 0]);
+    expect(answer.not_judged_of_which_ours.least).toBeGreaterThan(20);
+  });
+
+  it('reads an error log beside it, in another time zone', async () => {
+    const { answer, figures } = await explained('combined.log', at('api.conf'), at('error.log'));
+    expect([figures, answer.by_log]).toEqual([[39, 29, 10, 0, 0], 29]);
+  });
+
+  it('names what the limit would refuse and was let through', async () => {
+    const { figures } = await explained('through.log', at('api.conf'));
+    expect(figures).toEqual([10, 0, 10, 0, 29]);
+  });
+
+  it.each([
+    ['10', 0],
+    ['9', 1],
+    ['30%', 0],
+    ['25%', 1],
+  ])('ends with --unexplained-above %s with %i', async (above, code) => {
+    expect((await explained('api.log', at('api.conf'), '--unexplained-above', above)).code).toBe(code);
+  });
+
+  it('ends with 4 where what could not be judged decides', async () => {
+    expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '10')).code).toBe(4);
+    expect((await explained('combined.log', at('api.conf'), '--unexplained-above', '20')).code).toBe(0);
+  });
+
+  it('says first what could not be judged', async () => {
+    const { out } = await weirHere(['replay', at('combined.log'), '--limit', at('api.conf'), '--explain']);
+    expect(out).toMatch(/Could not be judged: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39/);
+  });
+
+  it.each([
+    [['--explain'], /--explain/],
+    [['--explain', '--limit', '5 in 1s', '--limit', '6 in 1s'], /takes one --limit/],
+    [['--explain', '--limit', '5 in 1s', '--unexplained-above', 'few'], /a number, or a share/],
+    [['--limit', '5 in 1s', '--unexplained-above', '3'], /--unexplained-above/],
+  ])('refuses %j', async (words, why) => {
+    const { code, err } = await weirHere(['replay', at('combined.log'), ...words]);
+    expect(code).toBe(2);
+    expect(err).toMatch(why);
+  });
+});
