@@ -119,7 +119,7 @@ describe('the README', () => {
   });
 
   it('begins with the pull request, and answers each question with a command', () => {
-    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 7]);
+    expect([readme.match(/^## .*/gm)?.[0], typed.length]).toEqual(['## In the pull request', 8]);
   });
 
   it.each(typed)('runs: %s', async (text) => {
@@ -197,6 +197,7 @@ it.each(recordedLogs.filter(({ name }) => name in commands).map((log) => [comman
 const minute = (n: number) => `2026-03-01T10:${String(n).padStart(2, '0')}:00Z`;
 const logs: Record<string, string> = {
   'old.conf': textOf('scenarios/gateway/before.conf'),
+  'nginx.conf': textOf('scenarios/gateway/before.conf'),
   'new.conf': textOf('scenarios/gateway/after.conf'),
   'access.log': Array.from(
     { length: 150 },
