@@ -62,7 +62,7 @@ const most = {
   } as Readonly<Record<string, number>>,
   src: 104_033,
   test: 62_313,
-  longLines: 108,
+  longLines: 109,
   commands: 15,
   options: 94,
   routes: 42,

@@ -30,7 +30,7 @@ interface BatchTarget {
 }
 
 export interface BatchOptions {
-  /** Maximum events per request, 1 to 1,000; their JSON has up to 128 KiB. Default: 500. */
+  /** Maximum events per request, 1 to 1,000; contracts may take up to 2,500 decisions of them. Default: 200. */
   readonly size?: number | undefined;
   /** How long an event waits for others, in ms, from 0. Default: 100. */
   readonly lingerMs?: number | undefined;
@@ -77,7 +77,7 @@ export class EventBatch {
   #cycleMs: number | undefined;
 
   constructor(target: BatchTarget, options: BatchOptions) {
-    const { size = 500, lingerMs = 100, capacity = 10_000, whenFull = 'reject', follow = false } = options;
+    const { size = 200, lingerMs = 100, capacity = 10_000, whenFull = 'reject', follow = false } = options;
     const { onError = () => {} } = options;
     this.#target = target;
     this.#options = { size, lingerMs, capacity, whenFull, follow, onError };

@@ -58,7 +58,7 @@ const compiled = compileSchema(Values);
 
 const countMany = route(api.countMany, forEvents, {
   summary:
-    'Counts up to 1,000 events at once, in order. Each has an outcome, as POST …/event would answer; one that is refused fails no other.',
+    'Counts up to 1,000 events at once, in order, by up to 2,500 decisions of contracts. Each has an outcome, as POST …/event would answer; one that is refused fails no other.',
   errors: ['invalid_input', 'idempotency_key_reused', 'too_many_requests'],
   example: { body: [{ type: 'request' }, { type: 'request', count: 3 }] },
   checksBody: true,
