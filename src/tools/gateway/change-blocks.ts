@@ -40,12 +40,12 @@ export function replicaSentence(diff: {
 export function moveBlocks(move: LimitMove | undefined, name: string, traffic: string | undefined): Block[] {
   if (move === undefined) return [];
   const { as, text, left, changes, limits } = move;
-  const code: Block = { kind: 'code', title: `As ${as}`, text: text.trimEnd() };
-  const others = left.map((what) => sentence(`Not written: ${what}.`));
+  const code: Block[] = limits.limiters.length === 0 ? [] : [{ kind: 'code', title: `As ${as}`, text: text.trimEnd() }];
+  const others = [...code, ...left.map((what) => sentence(`Not written: ${what}.`))];
   // Compared with nothing else, they are the new limits.
-  if (name.endsWith(` as ${as}`)) return [code, ...others];
+  if (name.endsWith(` as ${as}`)) return others;
   const notes = limits.notUnderstood.map(({ what }) => sentence(`As ${as}, ${what}.`));
-  return [code, ...others, ...changeBlocks(changes), ...notes, ...(traffic ? [sentence(`As ${as}: ${traffic}`)] : [])];
+  return [...others, ...changeBlocks(changes), ...notes, ...(traffic ? [sentence(`As ${as}: ${traffic}`)] : [])];
 }
 
 const changeColumns: readonly RunColumn<LimitChange>[] = [

@@ -286,7 +286,7 @@ export function diffAnswer(diff: LimitsDiff): object {
     names,
     replicas,
     changes,
-    ...(move && { written: { as: move.as, text: move.text, left: move.left, changes: move.changes } }),
+    ...(move && { written: writtenAnswer(move) }),
     old: shown(sides.old),
     new: shown(sides.new),
     ...(traffic && {
@@ -311,6 +311,12 @@ export function diffAnswer(diff: LimitsDiff): object {
         },
       }),
   };
+}
+
+function writtenAnswer({ as, text, left, changes, traffic }: LimitMove): object {
+  if (traffic === undefined) return { as, text, left, changes };
+  const { requests, refused_old, refused_new, newly_refused, newly_admitted } = traffic;
+  return { as, text, left, changes, traffic: { requests, refused_old, refused_new, newly_refused, newly_admitted } };
 }
 
 /** GitHub workflow commands: an error for a limit over the budget, else notices. */

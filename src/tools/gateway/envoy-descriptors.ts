@@ -254,3 +254,10 @@ export function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefine
     return found.refuse(bucket, 'the token_bucket has no number of tokens or no fill_interval');
   return { like: 'envoy-local', ...given, fill_interval: interval };
 }
+
+/** In percent. */
+export function sayShares(at: TreeEntry, enabled: number, enforced: number, found: FoundLimits): void {
+  const shares = { 'requests meet the limit': enabled, 'the refusals are enforced': enforced };
+  for (const [what, share] of Object.entries(shares))
+    if (share > 0 && share < 100) found.refuse(at, `only ${share} % of ${what}; here all`);
+}

@@ -14,6 +14,7 @@ import {
   keyOfEntries,
   pathsOf,
   reachSent,
+  sayShares,
   sentIn,
 } from './envoy-descriptors.js';
 import { everyone, type FoundLimiter, type FoundLimits, type LimitKey, type Reach, unknownKey } from './found.js';
@@ -285,11 +286,7 @@ function readLocal(
         : isSent || sends === undefined
           ? undefined
           : 'no route of the listener sends this descriptor';
-    for (const [what, share] of [
-      ['requests meet the limit', enabled],
-      ['the refusals are enforced', enforced],
-    ] as const)
-      if (off === undefined && share > 0 && share < 100) found.refuse(given, `only ${share} % of ${what}; here all`);
+    if (off === undefined) sayShares(given, enabled, enforced, found);
     const own = by === undefined || off !== undefined ? { paths: [] } : reachSent(by);
     const asked = allHold(...[when, own.when].flatMap((one) => one ?? []));
     const limiters = found.unless(off, given, {

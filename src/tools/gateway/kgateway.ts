@@ -4,9 +4,9 @@
 //   spec: { targetRefs: [{ kind: HTTPRoute, name: api }], rateLimit: { local: { tokenBucket: { maxTokens: 5, tokensPerFill: 5, fillInterval: 1s } } } }
 //
 // Source: TrafficPolicy and GatewayExtension of gateway.kgateway.dev/v1alpha1, and how kgateway 2 translates them.
-import { at, entryOf, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
-import { bucketOf, type Domains } from './envoy-descriptors.js';
-import { everyone, type FoundLimits, keyOfAll, type LimitKey, perClient, unknownKey } from './found.js';
+import { at, documentsOf, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
+import { bucketOf, type Domains, keyOfEntries, sayShares } from './envoy-descriptors.js';
+import { everyone, type FoundLimits, type LimitKey } from './found.js';
 import { objectNamed } from './kubernetes.js';
 import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
 
@@ -32,25 +32,20 @@ export function readTrafficPolicies(roots: readonly TreeEntry[], domains: Domain
 
 /** The entries of a descriptor as actions of Envoy. */
 function actionsOf(descriptor: TreeEntry): TreeEntry {
-  const { file, line } = descriptor;
-  const object = (given: Readonly<Record<string, TreeEntry | string | undefined>>) =>
-    entryOf(file, line, {
-      fields: new Map(
-        Object.entries(given).map(([name, one]) => [
-          name,
-          typeof one === 'object' ? one : entryOf(file, line, { value: one }),
-        ]),
-      ),
-    });
-  const items = listAt(descriptor, 'entries').map((entry) => {
+  const actions = listAt(descriptor, 'entries').map((entry) => {
     const [type, header] = [textAt(entry, 'type'), textAt(entry, 'header')];
-    if (type === 'RemoteAddress') return object({ remote_address: object({}) });
+    if (type === 'RemoteAddress') return { remote_address: {} };
     const [descriptor_key, descriptor_value] = ['key', 'value'].map((name) => textAt(entry, 'generic', name));
-    if (type === 'Generic') return object({ generic_key: object({ descriptor_key, descriptor_value }) });
-    const named = type === 'Path' ? [':path', 'path'] : [header, header];
-    return object({ request_headers: object({ header_name: named[0], descriptor_key: named[1] }) });
+    if (type === 'Generic') return { generic_key: { descriptor_key, descriptor_value } };
+    const named =
+      type === 'Path'
+        ? { header_name: ':path', descriptor_key: 'path' }
+        : { header_name: header, descriptor_key: header };
+    return { request_headers: named };
   });
-  return object({ actions: entryOf(file, line, { items }) });
+  const { file, line } = descriptor;
+  const [read] = documentsOf({ name: file, text: JSON.stringify({ actions }) }, () => {});
+  return { ...read!, line };
 }
 
 function readLocal(policy: TreeEntry, targets: readonly PolicyTarget[], off: string | undefined, found: FoundLimits) {
@@ -70,11 +65,7 @@ function readLocal(policy: TreeEntry, targets: readonly PolicyTarget[], off: str
   return buckets.flatMap(([bucket, key]) => {
     const limit = isGiven(bucket) ? bucketOf(bucket, found) : undefined;
     if (!isGiven(bucket) || limit === undefined) return [];
-    for (const [what, share] of [
-      ['requests meet the limit', enabled],
-      ['the refusals are enforced', enforced],
-    ] as const)
-      if (share > 0 && share < 100) found.refuse(bucket, `only ${share} % of ${what}; here all`);
+    sayShares(bucket, enabled, enforced, found);
     const own = { name, key, limit, isDryRun: enforced === 0 };
     return (off === undefined ? places : [[]]).flatMap((some) => {
       const place = {
@@ -89,16 +80,8 @@ function readLocal(policy: TreeEntry, targets: readonly PolicyTarget[], off: str
 }
 
 function keyOf(entries: readonly TreeEntry[]): LimitKey {
-  const keys = entries.flatMap((entry) => {
-    const type = textAt(entry, 'type');
-    if (type === 'RemoteAddress') return [perClient];
-    if (type === 'Path') return [{ text: 'path', parts: ['url' as const] }];
-    return type === 'Header' ? [unknownKey(`each ${textAt(entry, 'header')}`)] : [];
-  });
-  if (keys.length === 0) return everyone;
-  const text = keys.map((key) => key.text).join(', ');
-  return keyOfAll(
-    text,
-    keys.map(({ parts }) => parts),
-  );
+  const names = { RemoteAddress: 'remote_address', Path: 'path' } as Readonly<Record<string, string>>;
+  const open = entries.filter((entry) => textAt(entry, 'type') !== 'Generic');
+  const named = open.map((entry) => names[textAt(entry, 'type') ?? ''] ?? textAt(entry, 'header') ?? 'a descriptor');
+  return named.length === 0 ? everyone : keyOfEntries(named.map((name) => ({ name, value: undefined })));
 }

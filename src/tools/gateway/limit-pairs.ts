@@ -4,7 +4,14 @@
 import { number } from '../../report/words.js';
 import { type FoundLimiter, type GatewayLimits, isHost, type LimitKey, type Reach } from './found.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
-import { ALWAYS, conditionWords, needsOf, textWords, type ValueTest } from './request-condition.js';
+import {
+  ALWAYS,
+  conditionWords,
+  needsOf,
+  type RequestCondition,
+  textWords,
+  type ValueTest,
+} from './request-condition.js';
 
 export interface LimitPair {
   readonly old: FoundLimiter;
@@ -47,11 +54,14 @@ export function pairsOf(
   return pairs;
 }
 
-/** What else than host and path decides. */
-function conditionOf({ when = ALWAYS }: FoundLimiter): string {
-  const { fields, missing } = needsOf([when]);
-  const isOfRoute = missing.size === 0 && [...fields].every((field) => field === 'host' || field === 'path');
-  return isOfRoute ? '' : conditionWords(when);
+/** What else than host and path decides; it may be in the key. */
+function conditionOf({ when = ALWAYS, key }: FoundLimiter): string {
+  const isOfRoute = (one: RequestCondition) => {
+    const { fields, missing } = needsOf([one]);
+    return missing.size === 0 && [...fields].every((field) => field === 'host' || field === 'path');
+  };
+  const asked = (when.kind === 'and' ? when.of : [when]).filter((one) => !isOfRoute(one)).map(conditionWords);
+  return [...asked, ...(key.value?.kind === 'choice' ? ['in its key'] : [])].join(' and ');
 }
 
 /** Of the routes that it limits, else its own. */
@@ -100,7 +110,7 @@ export function covers(one: string, other: string): boolean {
 }
 
 export function keyWords({ text, parts, value }: LimitKey): string {
-  if (value !== undefined) return textWords(value);
+  if (value !== undefined && value.kind !== 'choice') return textWords(value);
   if (parts === undefined) return text.startsWith('each ') ? text : `each ${text}`;
   if (parts.length === 0) return '*all clients together*';
   return `each ${parts.map((part) => (part === 'client' ? 'client address' : part)).join(' and ')}`;

@@ -97,15 +97,24 @@ function rowsOf(gateway: GatewayLimits): LimitedRoute[] {
   const rows = [...gateway.rows, ...others.map((one) => ({ hosts: one.hosts, paths: one.paths, limiters: [] }))];
   const all = bySpecificity(rows).map((row) => ({ ...row, limiters: [...row.limiters, ...within(row)] }));
   const limited = all.filter(({ limiters }) => limiters.length > 0).map((row) => hostPaths([row]));
-  const merged = new Map<string, LimitedRoute>();
+  const merged: LimitedRoute[] = [];
   for (const row of all.filter((one) => limited.some((some) => likeness(some, hostPaths([one])) > 0))) {
-    const name = [row.hosts.join(' '), ...row.limiters.map((one) => gateway.limiters.indexOf(one))].join('\n');
-    const before = merged.get(name)?.paths ?? [];
-    const isWhole = row.paths.length === 0 || (merged.has(name) && before.length === 0);
-    merged.set(name, { ...row, paths: isWhole ? [] : [...before, ...row.paths] });
+    const meets = (one: LimitedRoute) => likeness(hostPaths([one]), hostPaths([row])) > 0;
+    const index = merged.findLastIndex(
+      (one) => isOneList(one.hosts, row.hosts) && isOneList(one.limiters, row.limiters),
+    );
+    // A route between the two goes before this row.
+    if (index < 0 || merged.slice(index + 1).some(meets)) merged.push(row);
+    else {
+      const { paths } = merged[index]!;
+      merged[index] = { ...row, paths: paths.length === 0 || row.paths.length === 0 ? [] : [...paths, ...row.paths] };
+    }
   }
-  return [...merged.values()];
+  return merged;
 }
+
+const isOneList = (some: readonly unknown[], others: readonly unknown[]) =>
+  some.length === others.length && some.every((one, i) => one === others[i]);
 
 /** `/api` and `/api/…` are one path, and what is below it. */
 function pathsOf(tests: readonly ValueTest[]): WrittenRoute['paths'] {

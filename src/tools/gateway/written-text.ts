@@ -62,6 +62,7 @@ export const nginx: Dialect = {
       return [...own, ...others.filter(({ paths }) => !isWhole || paths.length > 0)];
     };
     const lines = [
+      'upstream YOUR_SERVICE { server 127.0.0.1:8080; }',
       ...limits.flatMap(zone),
       ...[...new Set(routes.flatMap((route) => route.hosts))].flatMap((host) =>
         server(['listen 80', `server_name ${host}`], ofHost(host)),
@@ -124,6 +125,7 @@ export const haproxy: Dialect = {
     });
     const lines = [
       ...(slots > 3 ? ['global', `  tune.stick-counters ${slots}`] : []),
+      ...['defaults', '  mode http', '  timeout connect 5s', '  timeout client 1m', '  timeout server 1m'],
       ...['frontend web', '  bind :80', ...front, '  default_backend others'],
       ...routes.flatMap((route) => backend(`route-${route.name}`, route.limits)),
       ...backend('others', []),

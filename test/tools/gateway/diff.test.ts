@@ -53,11 +53,42 @@ describe('without a log', () => {
     [['office.conf', 'moved.conf'], 'No limit differs'],
     [['office.conf', 'offices.conf'], '1 limit changed', 'client is in 10.0.0.0/8', 'client is in 10.0.0.0/7'],
     [['office.cfg', 'offices.cfg'], '1 limit changed', 'client is not in 10.0.0.0/8 → client is not in 10.0.0.0/7'],
+    [['one.conf', '--as', 'traefik'], '1 limit changed', '10 → 10 at once', 'average: 1', 'burst: 10'],
+    [
+      ['one.conf', 'two.conf', '--as', 'kgateway'],
+      'burst 9 → 4',
+      'As kgateway',
+      'requests_per_unit: 60',
+      '10 → 60 at once',
+    ],
+    [['one.conf', 'two.conf', '--replicas', '3'], 'limits are counted in each, 3 times as much in all', '30 → 15'],
     [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
   ])('%j says what changes: %s', async (args, ...words) => {
     const { code, out } = await weir(args);
     expect(code).toBe(0);
     for (const one of words) expect(out.replace(/\s+/g, ' ')).toContain(one);
+  });
+
+  it('has new limits, or a product to write them for', async () => {
+    const { code, err } = await weir(['one.conf']);
+    expect(code).toBe(2);
+    expect(err).toContain('diff has no new limits');
+  });
+
+  it('puts what is written through the log as well', async () => {
+    const { out } = await weir([
+      'one.conf',
+      'two.conf',
+      '--as',
+      'traefik',
+      '--log',
+      'log.csv',
+      '--time',
+      'ms',
+      '--json',
+    ]);
+    const { traffic, written } = JSON.parse(out);
+    expect([traffic.newly_refused, written.traffic]).toMatchObject([5, { requests: 15, newly_refused: 0 }]);
   });
 
   it('is JSON, too', async () => {

@@ -1,7 +1,9 @@
 // Files of nginx and HAProxy, as they are run and as they are read: each place of a file lets through what the reader says of it.
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { moveTo } from '../../../src/tools/gateway/limit-move.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
 import { run, scenario, told } from '../../harness/live/asking.js';
 import {
@@ -13,6 +15,7 @@ import {
   type Running,
   started,
 } from '../../harness/live/real-servers.js';
+import { temporaryFolder } from '../../left-behind.js';
 
 interface Case {
   readonly program: 'nginx' | 'haproxy';
@@ -135,4 +138,22 @@ describe.concurrent.each(Object.entries(cases))('%s', (_, { program, preset, fil
         }
     },
   );
+});
+
+describe.each([
+  ['nginx', ['-t', '-c'], (text: string) => `events {}\nhttp {\n${text}}\n`],
+  ['haproxy', ['-c', '-f'], (text: string) => text],
+] as const)('%s', (as, words, whole) => {
+  it.runIf(isInstalled(as))('takes what `weir diff --as` writes for it, without a warning', async () => {
+    const limit = 'nginx.ingress.kubernetes.io/limit';
+    const annotations = `{ ${limit}-rps: "5", ${limit}-rpm: "600", ${limit}-whitelist: 10.0.0.0/8 }`;
+    const paths = '{ paths: [{ path: /a }, { path: /b, pathType: Exact }] }';
+    const ingress = `kind: Ingress\nmetadata: { name: a, annotations: ${annotations} }\nspec: { rules: [{ host: a.example, http: ${paths} }] }\n`;
+    const { text } = await moveTo(as, limitersIn(ingress, 'a.yaml'), 1, async () => undefined);
+    const file = join(temporaryFolder(), 'written.conf');
+    writeFileSync(file, whole(text));
+    const { stderr } = spawnSync(as, [...words, file], { encoding: 'utf8' });
+    const faults = stderr.split('\n').filter((line) => /\[(?:emerg|warn|ALERT|WARNING)\]/.test(line));
+    expect(faults.filter((line) => !/bind\(\)|open\(\)|"user"/.test(line))).toEqual([]);
+  });
 });
