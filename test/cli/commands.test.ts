@@ -195,7 +195,7 @@ describe('help', () => {
       ['help scenaros', '`weir help scenarios`'],
       ['help rule', '`weir help rules`'],
       ['help clients', '`weir help client`'],
-      ['help topics', 'The topics are everybody-limited, which-number,'],
+      ['help topics', 'The topics are on-call, everybody-limited,'],
       ['help gateways kong', 'The topic gateways takes no further word.'],
       ['help commands simulate', 'The topic commands takes no further word.'],
       ['help ', 'There is no topic and no command "".'],

@@ -4,6 +4,7 @@ import { commands, type Topic } from '../commands.js';
 const page = (name: string, about: string): Topic => ({ name, path: `src/cli/topics/${name}.md`, about });
 
 export const topics: readonly Topic[] = [
+  page('on-call', 'was it us: which answers of 429 in a log are those of our limit, and which are not'),
   page('everybody-limited', 'everybody is limited at once: the key is the proxy'),
   page('which-number', 'which number: from a log, and what to ask before you take it'),
   page('try-first', 'try before it bites: on a log, in the pull request, live without refusing'),
@@ -14,7 +15,6 @@ export const topics: readonly Topic[] = [
   { name: 'scenarios', path: 'scenarios/README.md', about: 'those that come with Weir, and every field' },
   { name: 'fields', about: 'every field of a scenario, with an example: weir help fields arrivals.burst' },
   page('rules', 'the rule of our limiter, those of sixty products, exit codes'),
-  page('on-call', 'was it us: which answers of 429 in a log are those of our limit, and which are not'),
   page('live', 'runs against a live node or product, the three verdicts'),
   page('operations', 'the node: routes, durability, backup, upgrades'),
   {
