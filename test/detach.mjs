@@ -31,6 +31,7 @@ const asks = {
   'src/tools/gateway': [
     ['limiter', 'nginx.conf'],
     ['replay', 'scenarios/shop.log', '--limit', 'nginx.conf'],
+    ['replay', 'scenarios/shop.log', '--limit', '5 in 1s', '--explain'],
   ],
   'src/tools/workers': [
     ['simulate', 'scenarios/burst.yaml', '--replications', '2', '--workers', 'redis://127.0.0.1:1'],

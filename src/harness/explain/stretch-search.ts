@@ -47,7 +47,7 @@ export interface JudgingOptions {
 
 const MOST_USED_BEFORE = 1_000;
 /** Limits of the search of a stretch. */
-const NODES_OF_ANSWER = 60;
+const NODES_OF_ANSWER = 150;
 const [LEAST_NODES, MOST_NODES] = [30_000, 1_000_000];
 /** Nodes of one place that stay apart, where there are few places. */
 const APART = 6;

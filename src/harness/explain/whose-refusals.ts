@@ -61,6 +61,7 @@ export function judgeKey(
     const least = Math.max(found?.least ?? 0, isExplained ? refused - roomIn(own, rules) : 0);
     bounds = { least: bounds.least + least, most: bounds.most + (found?.most ?? refused) };
     for (const place of found?.letThrough ?? []) letThrough.add(from + place);
+    if (found === undefined && rules.every(isOfRecent)) judgeByRecent(own, most, options, possible, from);
     found?.possible.forEach((one, k) => {
       possible[from + k] = one;
     });
@@ -101,6 +102,25 @@ const both = (one: JudgedKey, other: JudgedKey): JudgedKey => ({
   least: Math.max(one.least, other.least),
   most: Math.min(one.most, other.most),
 });
+
+/** Whether it decides by what was counted within its memory, however long it has been in use. */
+const isOfRecent = ({ primitive, params }: RuleDefinition) =>
+  primitive === 'sliding_counter' && !('block_until_window_end' in (params as object));
+
+/** Where the search gives up: no refusal is the limit's before which it cannot have counted more than it admits. */
+function judgeByRecent(
+  answers: readonly LoggedAnswer[],
+  most: number,
+  { startMs, memoryMs }: JudgingOptions,
+  possible: Possible[],
+  from: number,
+): void {
+  answers.forEach(({ fromMs, toMs }, k) => {
+    if (fromMs < startMs + memoryMs || !isRefused(answers[k]!)) return;
+    const recent = answers.filter((one) => one.toMs >= fromMs - memoryMs && one.fromMs <= toMs);
+    if (recent.length <= most) possible[from + k] = { admitted: true, refused: false };
+  });
+}
 
 /** How many of the refused the limit may have admitted: what it admits in that time at most, without those that passed. */
 function roomIn(answers: readonly LoggedAnswer[], rules: readonly RuleDefinition[]): number {

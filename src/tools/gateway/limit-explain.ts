@@ -59,7 +59,7 @@ const MOST_NODES = 8_000_000;
 /** Without durations: how long before the end of a request it may have been decided. */
 export const LONGEST_MS = 5_000;
 /** Between the start of a request and its decision. */
-const HEADER_MS = 100;
+const HEADER_MS = 20;
 const SLACK_MS = 1;
 /** How far the clock of another process of the server may be ahead: what it counted last is then when a request is counted. */
 const AHEAD_MS = 20;
@@ -121,7 +121,8 @@ export async function explainLog(
       meant !== undefined,
     );
     const own = found.map(() => ({ least: 0, most: 0 }));
-    for (const { logged, of } of counter.keys.values()) {
+    // What takes most comes last: it may be too much.
+    for (const { logged, of } of [...counter.keys.values()].sort((a, b) => a.of.length - b.of.length)) {
       const each = found.map((phase) => judgeKey(logged, phase, judging));
       each.forEach(({ least, most }, k) => {
         own[k]!.least += least;
@@ -267,7 +268,7 @@ async function readAnswers(paths: readonly string[], side: LimitSide, options: L
     const behindMs = upstream[k]!.split(/[\s,:]+/).reduce((sum, text) => sum + 1_000 * (Number(text) || 0), 0);
     const [fromMs, endMs] = [order === 'start' ? ms : ms - ownMs, ms + grainMs + (order === 'end' ? 0 : ownMs)];
     const toMs = order === 'end' ? Math.max(fromMs, endMs - behindMs + 1) : endMs;
-    return { ...row, fromMs: fromMs - SLACK_MS, toMs: toMs + AHEAD_MS };
+    return { ...row, fromMs: fromMs - SLACK_MS, toMs: toMs + (order === 'start' ? SLACK_MS : AHEAD_MS) };
   });
   return { answers, readings, times: { grainMs, hasDurations } };
 }

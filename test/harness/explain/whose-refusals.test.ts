@@ -137,3 +137,16 @@ it('names what was let through, and judges nothing near it', () => {
     { admitted: true, refused: false },
   ]);
 });
+
+it('knows what a counter that was in use when the log begins cannot have refused', () => {
+  const rule = rules['sliding counter']!;
+  const log = Array.from({ length: 30 }, (_, n): LoggedAnswer => {
+    return { fromMs: 400 * n, toMs: 400 * n + 5, kind: n === 2 || n === 20 ? 'refused' : 'passed', rule: 0 };
+  });
+  const phase = { rules: [rule], phaseMs: 0, widthMs: 0, periods: [] };
+  const { possible } = judgeKey(log, phase, { startMs: 0, memoryMs: memoryMs(rule), nodes: { left: 10_000 } });
+  expect([possible[2], possible[20]]).toEqual([
+    { admitted: true, refused: true },
+    { admitted: true, refused: false },
+  ]);
+});
