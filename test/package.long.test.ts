@@ -10,8 +10,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { Scenario } from '../src/harness/scenario/scenario-schema.js';
-import { ReportedOutcome } from '../src/report/read-report.js';
+import { schemas } from '../src/build/build-time.js';
 
 const root = resolve(import.meta.dirname, '..');
 const home = mkdtempSync(join(tmpdir(), 'weir package '));
@@ -263,10 +262,9 @@ async function pictureOf(png: Buffer): Promise<{ width: number; height: number; 
 describe('the published schemas', () => {
   const published = (name: string) => JSON.parse(readFileSync(join(root, `dist/schema/${name}.schema.json`), 'utf8'));
 
-  it.each([
-    ['scenario', Scenario],
-    ['outcome', ReportedOutcome],
-  ])('%s is that of the code', (name, schema) => expect(published(name)).toEqual(JSON.parse(JSON.stringify(schema))));
+  it.each(Object.entries(schemas))('%s is that of the code', (name, schema) =>
+    expect(published(name)).toEqual(JSON.parse(JSON.stringify(schema))),
+  );
 
   it('take every shipped scenario, and refuse a misspelt field', () => {
     const validate = new Ajv2020({ strict: false }).compile(published('scenario'));

@@ -2,7 +2,7 @@
 import { type ClientLibrary, clientLibraries } from '../harness/clients/libraries.js';
 import type { RetrySpec } from '../harness/clients/retry-schema.js';
 import { choice, command } from '../report/command/command.js';
-import { json } from '../report/command/options.js';
+import { jsonOf } from '../report/command/options.js';
 import { type Printed, print } from '../report/command/print.js';
 import { facts, terminalAtHand } from '../report/command/terminal.js';
 import { column, type RunColumn, rowName, runTable } from '../report/run-table.js';
@@ -18,7 +18,7 @@ const options = {
     takes: 'a library that is known',
     otherwise: '`weir client` lists them.',
   }),
-  json,
+  json: jsonOf('client'),
 };
 
 export const client = command({

@@ -9,7 +9,7 @@ import { usageFailure } from '../report/command/exit-codes.js';
 import { stopSignal } from '../report/command/interrupt.js';
 import { type GivenLimiter, LIMIT_WORDS, limiterGiven, limiterNotesOf } from '../report/command/limit.js';
 import { header, liveOptions, liveOptionsOf, requestHeaders } from '../report/command/live-options.js';
-import { json, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
+import { jsonOf, limitedStatus, out, scenarios, seed, top } from '../report/command/options.js';
 import { CycleLines } from '../report/command/progress.js';
 import { say, warn } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
@@ -42,7 +42,7 @@ const options = {
   workers: text('send from remote workers, a share from each, through this Redis: redis://host:6379', { local: true }),
   out,
   top,
-  json,
+  json: jsonOf('outcome'),
 };
 
 type Given = GivenTo<typeof options>;
@@ -108,7 +108,7 @@ export const check = command({
     limitedStatus,
     ...sending,
     out,
-    json,
+    json: jsonOf('outcome'),
   },
   examples: [
     ["check http://127.0.0.1:8080/ '60 in 60s'", 'any window of 60 s, wherever it begins'],

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { answerText } from '../report/command/answer.js';
 import { command, flag, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
-import { json } from '../report/command/options.js';
+import { jsonOf } from '../report/command/options.js';
 import { print } from '../report/command/print.js';
 import { Progress } from '../report/command/progress.js';
 
@@ -29,7 +29,7 @@ export const backup = command({
     file: text('the backup: a new file', { place: true, required: true }),
     data,
     withKey: flag('put a copy of node.json, the secret key of the node, beside it'),
-    json,
+    json: jsonOf('backup'),
   },
   examples: [
     ['node backup weir.backup', 'of the node that runs on ./weir-data'],
@@ -59,7 +59,7 @@ export const restore = command({
     file: text('what `weir node backup` wrote', { place: true, required: true }),
     data: { ...data, description: 'a new or empty folder' },
     heads: text('the weir.heads of the lost folder, if it is left: the rows that are lost are then known'),
-    json,
+    json: jsonOf('restore'),
   },
   examples: [
     ['node restore weir.backup --data ./restored', 'with the key from weir.backup.node.json'],
@@ -85,7 +85,7 @@ export const evict = command({
       required: true,
     }),
     data,
-    json,
+    json: jsonOf('evict'),
   },
   examples: [
     ['node evict owner_q-Mlr-949UqR0FI9', 'as the log of the node names owners'],

@@ -6,8 +6,9 @@ import { getContract } from '../api/contracts.js';
 import { getMachine } from '../api/machines.js';
 import { readRecord } from '../api/record.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
-import { flag, text, whole } from '../report/command/command.js';
+import { text, whole } from '../report/command/command.js';
 import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
+import { jsonOf } from '../report/command/options.js';
 import { say, warn } from '../report/command/say.js';
 import { nodeCommand } from './node-route.js';
 
@@ -17,7 +18,7 @@ export const record = nodeCommand({
   options: {
     slug,
     out: text('file for it (default: standard output)'),
-    json: flag('print the answer of the node as it is, for programs', { local: true, needs: 'out' }),
+    json: { ...jsonOf('record'), needs: 'out' },
   },
   examples: [
     ['node record edge-gateway --out edge.ndjson', 'keep it; `weir verify edge.ndjson` says whether it holds'],

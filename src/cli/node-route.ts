@@ -76,7 +76,7 @@ interface Besides {
 
 const common = {
   url: line.text(`address of the node (default: WEIR_URL, or ${DEFAULT_URL})`),
-  json: line.flag('print the answer of the node as it is, for programs'),
+  json: line.flag('print the answer of the node as it is, for programs: openapi.json'),
 };
 const insecure = { allow: allow({ 'plain-http': 'the key sent to another machine in the clear' }) };
 

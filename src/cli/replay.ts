@@ -52,7 +52,7 @@ import {
   readingText,
   refuseCosts,
 } from '../report/command/log-reading.js';
-import { cycleMsOf, json, out, readShare, top, windowsIn } from '../report/command/options.js';
+import { cycleMsOf, jsonOf, out, readShare, top, windowsIn } from '../report/command/options.js';
 import { CycleLines, Progress } from '../report/command/progress.js';
 import { say } from '../report/command/say.js';
 import type { Reported } from '../report/reported.js';
@@ -106,7 +106,7 @@ const options = {
   }),
   out,
   top: { ...top, without: ['compare'] },
-  json,
+  json: jsonOf('replay'),
 };
 
 type Given = GivenTo<typeof options>;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { writing } from '../core/schema/unwritable.js';
 import { command, type GivenTo, several, text, value } from '../report/command/command.js';
 import { exitCodes, usageFailure } from '../report/command/exit-codes.js';
-import { json } from '../report/command/options.js';
+import { jsonOf } from '../report/command/options.js';
 import { say } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
 import type { NamedRun, Rendered, ReportFormat } from './report-formats.js';
@@ -25,7 +25,7 @@ const options = {
     'by how much a figure may be worse: a share, or a share and an amount in the unit of the figure (default: 5%)',
     { needs: 'baseline' },
   ),
-  json: { ...json, without: ['out'] },
+  json: { ...jsonOf('report'), without: ['out'] },
 };
 
 type Given = GivenTo<typeof options>;

@@ -9,7 +9,7 @@ import type { NodeStorage } from '../node/node-storage.js';
 import { choice, command, flag, type GivenTo, several, text, value, whole } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 import { stopSignal, untilStopped } from '../report/command/interrupt.js';
-import { allow, json, readMs } from '../report/command/options.js';
+import { allow, jsonOf, readMs } from '../report/command/options.js';
 import { say, warn } from '../report/command/say.js';
 import { facts } from '../report/command/terminal.js';
 
@@ -87,7 +87,7 @@ const options = {
   ),
   rotateKey: flag('start with a new key, signed by the current one', { without: ['store'] }),
   allow: allow({ 'lost-rows': 'a start although acknowledged rows are missing from the data; it says which' }),
-  json,
+  json: jsonOf('serve'),
 };
 
 type Given = GivenTo<typeof options>;

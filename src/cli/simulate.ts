@@ -7,7 +7,7 @@ import type { Run, SimulatedRun } from '../harness/simulate/simulate.js';
 import type { Table } from '../report/block.js';
 import { command, type GivenTo, perhaps, text, whole } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
-import { durationIn, json, NONE, out, runPlace, scenarios, seed, top, workers } from '../report/command/options.js';
+import { durationIn, jsonOf, NONE, out, runPlace, scenarios, seed, top, workers } from '../report/command/options.js';
 import { Progress } from '../report/command/progress.js';
 import { say } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
@@ -35,7 +35,7 @@ const options = {
   }),
   out,
   top,
-  json,
+  json: jsonOf('outcome'),
 };
 
 type Given = GivenTo<typeof options>;

@@ -6,7 +6,7 @@ import { type Block, right, sentence } from '../report/block.js';
 import { command, value, whole } from '../report/command/command.js';
 import { exitOfStop, stopSignal } from '../report/command/interrupt.js';
 import { liveOptions, liveOptionsOf } from '../report/command/live-options.js';
-import { json, readMs } from '../report/command/options.js';
+import { jsonOf, readMs } from '../report/command/options.js';
 import { Progress } from '../report/command/progress.js';
 import { say } from '../report/command/say.js';
 import { terminalAtHand } from '../report/command/terminal.js';
@@ -26,7 +26,7 @@ const options = {
     readMs,
     'also search for the highest rate whose 99th percentile stays below this, for example 20ms',
   ),
-  json,
+  json: jsonOf('stress'),
 };
 
 export const stress = command({

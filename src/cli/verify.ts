@@ -10,7 +10,7 @@ import type { Failure } from '../core/schema/failure.js';
 import { readText, refuseNamedPipe, unreadableFailure } from '../core/schema/text-file.js';
 import { command, several, text } from '../report/command/command.js';
 import { usageFailure } from '../report/command/exit-codes.js';
-import { json } from '../report/command/options.js';
+import { jsonOf } from '../report/command/options.js';
 import { print } from '../report/command/print.js';
 import { facts } from '../report/command/terminal.js';
 import { counted } from '../report/words.js';
@@ -28,7 +28,7 @@ const options = {
     without: ['checkpoint'],
   }),
   out: text('file for the signed head of a record that holds', { writes: true }),
-  json,
+  json: jsonOf('verify'),
 };
 
 export const verify = command({

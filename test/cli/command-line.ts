@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.js';
 import { afterFile, temporaryFolder } from '../left-behind.js';
+import { expectAnswer } from './json-answer.js';
 
 export { temporaryFolder };
 
@@ -46,7 +47,13 @@ const wordsOf = (words: Words) => (typeof words === 'string' ? words.split(' ') 
 
 /** Runs a command to its end, in the folder `cwd`. */
 export async function weir(words: Words, env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
-  return ran(start(process.execPath, [built(), ...wordsOf(words)], env, cwd), input);
+  return answered(words, await ran(start(process.execPath, [built(), ...wordsOf(words)], env, cwd), input));
+}
+
+/** What is printed with --json has its schema, in each test. */
+async function answered(words: Words, found: Ran): Promise<Ran> {
+  if (wordsOf(words).includes('--json') && found.code !== 2) await expectAnswer(wordsOf(words), found.out);
+  return found;
 }
 
 let before: Promise<unknown> = Promise.resolve();
@@ -60,7 +67,7 @@ const STOPS = ['SIGINT', 'SIGTERM'] as const;
 export function weirHere(words: Words, env: NodeJS.ProcessEnv = {}, input = '', cwd?: string): Promise<Ran> {
   const ran = before.then(() => ranHere(wordsOf(words), env, input, cwd));
   before = ran.catch(() => {});
-  return ran;
+  return ran.then((found) => answered(words, found));
 }
 
 async function ranHere(args: readonly string[], env: NodeJS.ProcessEnv, input: string, cwd?: string): Promise<Ran> {
@@ -134,6 +141,7 @@ export async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv
   // A node that refuses to start says why in JSON, too.
   const isReady = typeof first === 'string' && first.startsWith('{"ok":true');
   if (!isReady) throw new Error(`the node did not start: ${first} ${running.errors()}`);
+  await expectAnswer(['serve'], first);
   const { url, data, fingerprint, pid } = JSON.parse(first);
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     running.child.kill(signal);

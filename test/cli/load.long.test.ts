@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compileSchema } from '../../src/core/schema/compile-schema.js';
-import { Outcome } from '../../src/harness/outcome/outcome-schema.js';
+import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
+import { ReportedOutcome } from '../../src/report/read-report.js';
 import { temporaryFiles } from '../left-behind.js';
 import { serve, weirHere } from './command-line.js';
 
 const { folder, file } = temporaryFiles();
-const schema = compileSchema(Outcome);
+const schema = compileSchema(ReportedOutcome);
 
 function scenario(name: string, cycles: number): string {
   const traffic = 'limiter: { threshold: 9, within: 2 }\narrivals: [{ model: constant, rate: 1 }]\n';

@@ -4,12 +4,13 @@ import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { families } from '../../src/core/limiter/products/families.js';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
-import { Outcome } from '../../src/harness/outcome/outcome-schema.js';
+import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import type { Series } from '../../src/harness/outcome/series.js';
+import { ReportedOutcome } from '../../src/report/read-report.js';
 import { temporaryFiles } from '../left-behind.js';
 import { begin, refuses, weir, weirHere } from './command-line.js';
 
-const schema = Compile(Outcome);
+const schema = Compile(ReportedOutcome);
 const { folder, file } = temporaryFiles();
 const body =
   'question: Q?\nduration: 20\nlimiter: { threshold: 2, within: 10 }\narrivals: [{ model: constant, rate: 1 }]\n';

@@ -71,4 +71,11 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
+/** As Frozen; a field that is optional may be undefined, which JSON leaves out. */
+export type Answer<T> = T extends readonly unknown[]
+  ? { readonly [Field in keyof T]: Answer<T[Field]> }
+  : T extends object
+    ? { readonly [Field in keyof T]: object extends Pick<T, Field> ? Answer<T[Field]> | undefined : Answer<T[Field]> }
+    : T;
+
 export type Frozen<T> = T extends object ? { readonly [Field in keyof T]: Frozen<T[Field]> } : T;

@@ -285,7 +285,7 @@ const LIBRARY = 'that of the library';
 
 export const libraryFields = fieldsOf({ attempts: LIBRARY, setbacks: LIBRARY, retryAfter: LIBRARY });
 
-const RetrySpec = Type.Object(retryFields, strict);
+export const RetrySpec = Type.Object(retryFields, strict);
 
 export type RetrySpec = Static<typeof RetrySpec>;
 export type BackoffSpec = Static<typeof BackoffSpec>;

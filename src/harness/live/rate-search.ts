@@ -1,23 +1,35 @@
 // Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
 // first that did not.
+import type { Static } from 'typebox';
 import type { Plan } from '../../core/limiter/plan.js';
+import { strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { Measure } from '../outcome/read-schema.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
 import { evenly, PacedSender, type Schedule } from './paced-sender.js';
 
-interface Trial {
-  readonly ratePerSecond: number;
-  readonly latencyMsP99: number;
-  readonly sendLagMsP99: number;
-  readonly outcome: 'held' | 'too slow' | 'generator saturated';
-}
+const Trial = Type.Object(
+  {
+    ratePerSecond: Measure('The rate that was tried.'),
+    latencyMsP99: Measure('Latency of its answers, in ms.'),
+    sendLagMsP99: Measure('How late its requests were sent, in ms.'),
+    outcome: Type.Enum(['held', 'too slow', 'generator saturated'], { description: 'How it went.' }),
+  },
+  strict,
+);
 
-export interface RateSearch {
-  readonly p99Ms: number;
-  readonly ratePerSecond: number;
-  readonly boundBy: 'node' | 'generator' | 'nothing';
-  readonly trials: readonly Trial[];
-}
+export const RateSearch = Type.Object(
+  {
+    p99Ms: Measure('The bound on the latency, in ms.'),
+    ratePerSecond: Measure('The highest rate that kept it.'),
+    boundBy: Type.Enum(['node', 'generator', 'nothing'], { description: 'What kept it from being higher.' }),
+    trials: Type.Array(Trial, { description: 'In the order made.' }),
+  },
+  strict,
+);
+type Trial = Answer<Static<typeof Trial>>;
+export type RateSearch = Answer<Static<typeof RateSearch>>;
 
 interface RateSearchOptions {
   readonly plan: Plan;

@@ -7,15 +7,19 @@
 // A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import type autocannon from 'autocannon';
+import type { Static } from 'typebox';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
+import { flag, strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
 import { saturate } from './closed-loop.js';
 import type { Connection } from './connection.js';
 import type { EmbeddedNode } from './embedded-node.js';
 import type { PoolRequest } from './http-pool.js';
 import { connected, type LiveOptions } from './load.js';
-import { type RateSearch, searchRate } from './rate-search.js';
+import { RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
 interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
@@ -36,33 +40,41 @@ const stressedRoutes = ['gate', 'event', 'events'] as const;
 
 type StressedRoute = (typeof stressedRoutes)[number];
 
-export interface RouteFigures {
-  readonly route: StressedRoute;
-  readonly requestsPerSecond: number;
-  /** More than requests if a request carries many. */
-  readonly eventsPerSecond: number;
-  readonly latencyMsP50: number;
-  readonly latencyMsP99: number;
-  /** Over all rounds: requests without an answer, and answers that are neither admitted nor limited. */
-  readonly errors: number;
-  readonly unexpected: number;
-  /** Utilization of the event loops, 0 .. 1; null if unknown. */
-  readonly generatorBusy: number | null;
-  readonly nodeBusy: number | null;
-  readonly boundBy: 'node' | 'generator' | 'not known';
-}
+const Busy = Nullable(Measure('Utilization of the event loop, 0 .. 1; null if unknown.'));
 
-export interface StressResult {
-  readonly target: string;
-  readonly connections: number;
-  readonly workers: number;
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly routes: readonly RouteFigures[];
-  readonly search: RateSearch | undefined;
-  readonly notes: readonly string[];
-  readonly partial: boolean;
-}
+const RouteFigures = Type.Object(
+  {
+    route: Type.Enum([...stressedRoutes], { description: 'The route.' }),
+    requestsPerSecond: Measure('Requests answered per second.'),
+    eventsPerSecond: Measure('More than requests if a request carries many.'),
+    latencyMsP50: Measure('Latency in ms.'),
+    latencyMsP99: Measure('Latency in ms.'),
+    errors: Count('Requests without an answer, over all rounds.'),
+    unexpected: Count('Answers that are neither admitted nor limited, over all rounds.'),
+    generatorBusy: Busy,
+    nodeBusy: Busy,
+    boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
+  },
+  strict,
+);
+
+export const StressResult = Type.Object(
+  {
+    target: Text('The node.'),
+    connections: Count('Connections at once.'),
+    workers: Count('Threads that send.'),
+    seconds: Measure('Length of a round.'),
+    rounds: Count('Of each route.'),
+    routes: Type.Array(RouteFigures),
+    search: Type.Optional(RateSearch),
+    notes: Type.Array(Text('What a reader should know.')),
+    partial: flag('True when it was stopped.'),
+  },
+  { ...strict, title: 'weir stress --json' },
+);
+
+export type RouteFigures = Answer<Static<typeof RouteFigures>>;
+export type StressResult = Answer<Static<typeof StressResult>>;
 
 const SATURATED = 0.95;
 const CYCLE_MS = 777;

@@ -1,9 +1,9 @@
 // The schema of several rules compared on the same requests.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
-import { real, strict } from '../../core/schema/fields.js';
-import { Type } from '../../core/schema/json-schema.js';
-import { Count, Measure, Text } from './read-schema.js';
+import { flag, real, strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { Count, Measure, Read, Text } from './read-schema.js';
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const Parts = (description: string) =>
@@ -33,22 +33,62 @@ const ComparedRule = Type.Object(
   strict,
 );
 
-export const ComparedRules = Type.Object(
+const compared = {
+  keys: Count('Keys with requests; contracts of a scenario.'),
+  rules: Type.Array(ComparedRule, { description: 'In the order asked for.' }),
+  timeline: Type.Object(
+    {
+      startMs: real(-1e15, 1e15, 'Unix ms of the first part.'),
+      partMs: Measure('Length of a part.'),
+      requests: Parts('Requests by rule.'),
+      refused: Parts('Refused requests by rule.'),
+    },
+    { ...strict, description: 'Up to 48 parts of equal length.' },
+  ),
+};
+
+export const ComparedRules = Type.Object(compared, {
+  ...strict,
+  description: 'The same with other rules, fitted to the same rate.',
+});
+
+const ChangedKey = Type.Object(
   {
-    keys: Count('Keys with requests; contracts of a scenario.'),
-    rules: Type.Array(ComparedRule, { description: 'In the order asked for.' }),
-    timeline: Type.Object(
-      {
-        startMs: real(-1e15, 1e15, 'Unix ms of the first part.'),
-        partMs: Measure('Length of a part.'),
-        requests: Parts('Requests by rule.'),
-        refused: Parts('Refused requests by rule.'),
-      },
-      { ...strict, description: 'Up to 48 parts of equal length.' },
-    ),
+    key: Text('The key.'),
+    requests: Count('Its requests.'),
+    newly_refused: Count('Of them, those that only the second limit refuses.'),
+    newly_admitted: Count('Of them, those that only the first limit refuses.'),
   },
-  { ...strict, description: 'The same with other rules, fitted to the same rate.' },
+  strict,
 );
+
+/** What `weir replay` prints of several rules. */
+export const ReplayComparison = Type.Object(
+  {
+    weir: Text('Version of the program.'),
+    kind: Type.Literal('compare'),
+    log: Text('Name of the log.'),
+    cycle_ms: Count('Length of a cycle in ms.'),
+    requests: Count('Requests of the log.'),
+    partial: flag('True when reading was stopped.'),
+    ...compared,
+    changes: Type.Optional(
+      Type.Object(
+        {
+          newly_refused: Count('Requests that only the second limit refuses.'),
+          newly_admitted: Count('Requests that only the first limit refuses.'),
+          keys_newly_refused: Count('Keys with such requests.'),
+          keys_newly_admitted: Count('Keys with such requests.'),
+          by_key: Type.Array(ChangedKey, { description: 'Those with most newly refused requests, first.' }),
+        },
+        { ...strict, description: 'Of two limits.' },
+      ),
+    ),
+    read: Read,
+  },
+  { ...strict, title: 'weir replay --compare --json' },
+);
+export type ChangedKey = Answer<Static<typeof ChangedKey>>;
 
 export type ComparedRule = Static<typeof ComparedRule>;
 export type ComparedRules = Static<typeof ComparedRules>;

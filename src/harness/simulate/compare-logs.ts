@@ -5,7 +5,7 @@
 //   rule b     |||  | ||..   |       newly refused 1, newly admitted 1
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
 import { ruleOf } from '../../core/limiter/rule/rule-definition.js';
-import type { ComparedRules } from '../outcome/compared-rules.js';
+import type { ChangedKey, ComparedRules } from '../outcome/compared-rules.js';
 import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
@@ -57,13 +57,6 @@ export function compareLogs(
     const warnings = order.warnings(`${figures.join('; ')} if all of a second came at its beginning.`);
     return { ...compared, changed: run.changed(order.names), readings, warnings };
   });
-}
-
-export interface ChangedKey {
-  readonly key: string;
-  readonly requests: number;
-  readonly newly_refused: number;
-  readonly newly_admitted: number;
 }
 
 class Subject extends KeyEffects {

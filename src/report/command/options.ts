@@ -7,7 +7,9 @@ import { flag, several, text, value, whole } from './command.js';
 import { usageFailure } from './exit-codes.js';
 import { warn } from './say.js';
 
-export const json = flag('print JSON, for programs', { local: true });
+/** @param schema name of the schema of what is printed, in the folder `schema` of the package */
+export const jsonOf = (schema: string, of = '') =>
+  flag(`print JSON, for programs${of}: schema/${schema}.schema.json`, { local: true });
 
 export const scenarios = several(text('scenario files (YAML or JSON)', { place: true, required: true }));
 

@@ -6,7 +6,7 @@ import { usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
 import { allowed, header, requestHeaders, timeout } from '../../report/command/live-options.js';
 import { readingOptions } from '../../report/command/log-reading.js';
-import { json, limitedStatus, NONE, outFor, port } from '../../report/command/options.js';
+import { jsonOf, limitedStatus, NONE, outFor, port } from '../../report/command/options.js';
 import { Progress } from '../../report/command/progress.js';
 import { say } from '../../report/command/say.js';
 import { terminalAtHand } from '../../report/command/terminal.js';
@@ -55,7 +55,7 @@ const options = {
   out: { ...outFor('reports/identify/<host>'), ...OF_LIMITERS },
   client: flag('identify a program instead, over HTTP/1.1: which retry policy it follows'),
   port: { ...port, ...OF_CLIENTS },
-  json,
+  json: jsonOf('identify'),
   program: several(
     text(
       'with --client: a program and its arguments, started for each call with the URL for {url}, as in {url}/v1/items, and in WEIR_URL (default: wait for any)',

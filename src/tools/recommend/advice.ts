@@ -1,78 +1,125 @@
 // The answer to "which limit?": curves, recommended thresholds with the clients they would limit and when, and suspect keys.
+import type { Static } from 'typebox';
+import { flag, strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
+import { Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
 import { Curve } from './curve.js';
-import { type Fit, type FittedRule, fittedRules, type HeldOutFigures, heldOutFigures } from './fitted-rule.js';
+import { FittedRule, fit, fittedRules, heldOutFields, heldOutFigures } from './fitted-rule.js';
+import { PasteLines } from './lines-to-paste.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
-import { type AlikeNetwork, alikeNetworks, type SuspectNetwork, suspectNetworks } from './suspects.js';
+import { AlikeNetwork, alikeNetworks, SuspectNetwork, suspectNetworks } from './suspects.js';
 import { worstBurst } from './worst-burst.js';
 
-export interface CurvePoint {
-  readonly threshold: number;
-  /** Requests of all keys that are not excluded, suspects included. */
-  readonly limited: number;
-  readonly limited_share: number;
-  readonly keys_limited: number;
-  readonly suspects_limited: number;
-}
+const CurvePoint = Type.Object(
+  {
+    threshold: Count('Requests a window may hold.'),
+    limited: Count('Requests of all keys that are not excluded, suspects included.'),
+    limited_share: Measure('Of all of these requests.'),
+    keys_limited: Count('Keys with a limited request.'),
+    suspects_limited: Count('Limited requests of suspects.'),
+  },
+  strict,
+);
 
-export interface RuleCurve {
-  readonly rule: string;
-  /** cycles */
-  readonly within: number;
-  /** The smallest threshold that limits nothing. */
-  readonly peak: number;
-  readonly points: readonly CurvePoint[];
-}
+const RuleCurve = Type.Object(
+  {
+    rule: Text('Name of the rule.'),
+    within: Count('Cycles.'),
+    peak: Count('The smallest threshold that limits nothing.'),
+    points: Type.Array(CurvePoint, { description: 'By threshold.' }),
+  },
+  strict,
+);
 
-export interface ClientHit {
-  readonly key: string;
-  readonly requests: number;
-  readonly limited: number;
-  readonly limited_share: number;
-  readonly peak: number;
-  readonly suspect: boolean;
-}
+const ClientHit = Type.Object(
+  {
+    key: Text('The client.'),
+    requests: Count('Its requests.'),
+    limited: Count('Of them, those limited.'),
+    limited_share: Measure('limited / requests.'),
+    peak: Count('Its largest window.'),
+    suspect: flag('Whether it is a suspect.'),
+  },
+  strict,
+);
 
-export interface Recommendation extends Fit {
-  readonly within: number;
-  readonly threshold: number;
-  /** The threshold chosen from the first part of the requests, tested on the rest; null with too few requests. */
-  readonly held_out: ({ readonly threshold: number } & HeldOutFigures) | null;
-  /** The clients limited most, in descending order; empty if all requests share one key. */
-  readonly clients: readonly ClientHit[];
-  /** Limited requests by hour of the day, UTC, without suspects; null if the threshold is below the known rows. */
-  readonly by_hour: readonly number[] | null;
-}
+const Recommendation = Type.Object(
+  {
+    ...fit,
+    within: Count('Cycles.'),
+    threshold: Count('The smallest threshold that keeps the share.'),
+    held_out: Nullable(
+      Type.Object(
+        { threshold: Count('Chosen from the first part of the requests.'), ...heldOutFields },
+        { ...strict, description: 'Tested on the rest; null with too few requests.' },
+      ),
+    ),
+    clients: Type.Array(ClientHit, { description: 'Those limited most, first; none if all requests share one key.' }),
+    by_hour: Nullable(
+      Type.Array(Count('In this hour.'), {
+        description: 'Limited requests by hour of the day, UTC, without suspects; null if too few rows are known.',
+      }),
+    ),
+  },
+  strict,
+);
 
-export interface Suspect {
-  readonly key: string;
-  readonly requests: number;
-  readonly share: number;
-  readonly peaks: readonly number[];
-  readonly withins: readonly number[];
-}
+const Suspect = Type.Object(
+  {
+    key: Text('The client.'),
+    requests: Count('Its requests.'),
+    share: Measure('Of all requests.'),
+    peaks: Type.Array(Count('Largest window of each length.')),
+    withins: Type.Array(Count('Cycles of the windows in which it is a suspect.')),
+  },
+  strict,
+);
 
-export interface Advice {
-  readonly weir: string;
-  readonly kind: 'recommend';
-  readonly cycle_ms: number;
-  readonly requests: number;
-  readonly keys: number;
-  readonly first_at: string | null;
-  readonly last_at: string | null;
-  readonly curves: readonly RuleCurve[];
-  readonly recommendations: readonly Recommendation[];
-  readonly fitted: readonly FittedRule[];
-  readonly suspects: readonly Suspect[];
-  /** Networks with far more requests than any other; their addresses need not be suspects, and limits include them. */
-  readonly networks: readonly SuspectNetwork[];
-  /** Networks whose addresses send so equally many requests that one client, or one program, is behind them. */
-  readonly alike_networks: readonly AlikeNetwork[];
-  readonly excluded: readonly string[];
-  /** What thresholds count, for example tokens. Absent: requests. */
-  readonly unit?: string;
-}
+const adviceFields = {
+  weir: Text('Version of the program.'),
+  kind: Type.Literal('recommend'),
+  cycle_ms: Count('Length of a cycle in ms.'),
+  requests: Count('Requests that are not excluded.'),
+  keys: Count('Their keys.'),
+  first_at: Nullable(Text('When the first request came, ISO 8601.')),
+  last_at: Nullable(Text('When the last request came, ISO 8601.')),
+  curves: Type.Array(RuleCurve, { description: 'One for each length of a window.' }),
+  recommendations: Type.Array(Recommendation, { description: 'For each window and share, in the order asked for.' }),
+  fitted: Type.Array(FittedRule, { description: 'Other rules.' }),
+  suspects: Type.Array(Suspect, { description: 'Keys left out of the figures, most requests first.' }),
+  networks: Type.Array(SuspectNetwork, {
+    description:
+      'With far more requests than any other; their addresses need not be suspects, and limits include them.',
+  }),
+  alike_networks: Type.Array(AlikeNetwork, {
+    description: 'Their addresses send so equally many requests that one client, or one program, is behind them.',
+  }),
+  excluded: Type.Array(Text('A key that was left out.')),
+  unit: Type.Optional(Text('What thresholds count, for example tokens. Absent: requests.')),
+};
+const Advice = Type.Object(adviceFields, strict);
+
+/** What `weir recommend` prints. */
+export const RecommendAnswer = Type.Object(
+  {
+    ...adviceFields,
+    log: Text('Name of the log.'),
+    partial: flag('True when reading was stopped.'),
+    paste: Type.Array(PasteLines, { description: 'The first limit in the words of products.' }),
+    read: Read,
+    notes: Type.Optional(Type.Array(Text('What a reader should know.'))),
+  },
+  { ...strict, title: 'weir recommend --json' },
+);
+
+export type CurvePoint = Answer<Static<typeof CurvePoint>>;
+export type RuleCurve = Answer<Static<typeof RuleCurve>>;
+export type ClientHit = Answer<Static<typeof ClientHit>>;
+export type Recommendation = Answer<Static<typeof Recommendation>>;
+export type Suspect = Answer<Static<typeof Suspect>>;
+export type Advice = Answer<Static<typeof Advice>>;
 
 export interface AdviceOptions {
   readonly cycleMs: number;

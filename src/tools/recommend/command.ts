@@ -16,7 +16,7 @@ import {
   readingText,
   refuseCosts,
 } from '../../report/command/log-reading.js';
-import { cycleMsOf, json, NONE, outFor, readShare, windowsIn } from '../../report/command/options.js';
+import { cycleMsOf, jsonOf, NONE, outFor, readShare, windowsIn } from '../../report/command/options.js';
 import { printDocument } from '../../report/command/print.js';
 import { linesAs, otherProducts } from './other-products.js';
 import type { LogAdviceOptions } from './recommend.js';
@@ -53,7 +53,7 @@ const options = {
   ),
   exclude: several(text('leave this key out; repeat for several')),
   out: outFor('reports/<log>/recommend'),
-  json,
+  json: jsonOf('recommend'),
 };
 
 type Given = GivenTo<typeof options>;

@@ -1,24 +1,28 @@
 // Rules other than Weir's window: for each rule, window and target share, the strictest value that keeps the share.
+import type { Static } from 'typebox';
 import { mostStarts } from '../../core/limiter/rule/most-starts.js';
-import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { flag, strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
+import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
 import { rungFor } from './rule-ladder.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
 
-export interface Fit {
-  readonly rule: string;
-  readonly limited_below: number;
-  /** Requests of all keys neither excluded nor suspect, as in the next three fields. */
-  readonly requests: number;
-  readonly limited: number;
-  readonly limited_share: number;
-  readonly keys_limited: number;
-  /** Requests of suspects limited in addition. */
-  readonly suspects_limited: number;
-  /** The largest number one client gets through in any second or minute; null for a rule that only delays. */
-  readonly worst_burst_1s: number | null;
-  readonly worst_burst_1min: number | null;
-}
+export const fit = {
+  rule: Text('Name of the rule.'),
+  limited_below: Measure('The share of requests that may be limited.'),
+  requests: Count('Requests of all keys neither excluded nor suspect, as in the next three fields.'),
+  limited: Count('Of them, those limited.'),
+  limited_share: Measure('limited / requests; 0 of 0.'),
+  keys_limited: Count('Keys with a limited request.'),
+  suspects_limited: Count('Requests of suspects limited in addition.'),
+  worst_burst_1s: Nullable(Count('Most that one client gets through in any second; null for a rule that only delays.')),
+  worst_burst_1min: Nullable(Count('The same in any minute.')),
+};
+
+const Fit = Type.Object(fit, strict);
+export type Fit = Answer<Static<typeof Fit>>;
 
 function bursts(definition: RuleDefinition): Pick<FittedRule, 'worst_burst_1s' | 'worst_burst_1min' | 'bursts_exact'> {
   const [second, minute] = [1000, 60_000].map((ms) => mostStarts(definition, ms));
@@ -33,15 +37,16 @@ function finite(starts: number): number | null {
   return Number.isFinite(starts) ? starts : null;
 }
 
-/** A limit chosen from the first part of the requests, tested on the rest, for the same keys. */
-export interface HeldOutFigures {
-  readonly chosen_from: number;
-  readonly from_at: string;
-  readonly requests: number;
-  readonly limited: number;
-  readonly limited_share: number;
-  readonly held: boolean;
-}
+export const heldOutFields = {
+  chosen_from: Measure('The share of the requests, the first ones, that it was chosen from.'),
+  from_at: Text('When the rest begins, ISO 8601.'),
+  requests: Count('Requests of the rest, of the same keys.'),
+  limited: Count('Of them, those limited.'),
+  limited_share: Measure('limited / requests; 0 of 0.'),
+  held: flag('Whether the share holds for the rest.'),
+};
+const HeldOutFigures = Type.Object(heldOutFields, strict);
+export type HeldOutFigures = Answer<Static<typeof HeldOutFigures>>;
 
 export function heldOutFigures(
   { chosenFrom, fromCycle, requests, limited }: HeldOut,
@@ -54,16 +59,24 @@ export function heldOutFigures(
   return { chosen_from: chosenFrom, from_at, requests, limited, limited_share, held };
 }
 
-export interface FittedRule extends Fit {
-  /** cycles; null for a rule without a window of this length */
-  readonly within: number | null;
-  /** The strictest value that keeps the share; null if none does, and the figures are those of the loosest. */
-  readonly value: number | string | null;
-  /** False: the bursts are lower bounds. */
-  readonly bursts_exact: boolean;
-  readonly definition: RuleDefinition;
-  readonly held_out: ({ readonly value: number | string } & HeldOutFigures) | null;
-}
+const RuleValue = Type.Union([Type.Number(), Type.String()], { description: 'The value that was searched.' });
+
+export const FittedRule = Type.Object(
+  {
+    ...fit,
+    within: Nullable(Count('Cycles; null for a rule without a window of this length.')),
+    value: Nullable(RuleValue),
+    bursts_exact: flag('False: the bursts are lower bounds.'),
+    definition: RuleDefinition,
+    held_out: Nullable(Type.Object({ value: RuleValue, ...heldOutFields }, strict)),
+  },
+  {
+    ...strict,
+    description:
+      'The strictest value that keeps the share; null if none does, and the figures are those of the loosest.',
+  },
+);
+export type FittedRule = Answer<Static<typeof FittedRule>>;
 
 export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly number[], cycleMs: number): FittedRule[] {
   const { ladders, counts } = sizing;

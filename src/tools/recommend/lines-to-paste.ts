@@ -1,8 +1,12 @@
 // A limit as configuration lines of products. None of them counts refused requests over whole cycles, so each says what differs.
 
+import type { Static } from 'typebox';
 import type { Family } from '../../core/limiter/products/families.js';
+import { strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
 import { cycleMsFor } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
+import { Text } from '../../harness/outcome/read-schema.js';
 
 export interface PastedLimit {
   readonly threshold: number;
@@ -13,11 +17,15 @@ export interface PastedLimit {
   readonly key: string | undefined;
 }
 
-export interface PasteLines {
-  readonly product: string;
-  readonly lines: readonly string[];
-  readonly differs: string;
-}
+export const PasteLines = Type.Object(
+  {
+    product: Text('The product.'),
+    lines: Type.Array(Text('A line of its configuration.')),
+    differs: Text('Where it differs from the limit that was found.'),
+  },
+  strict,
+);
+export type PasteLines = Answer<Static<typeof PasteLines>>;
 
 /** The key's expression in each product that has one. */
 interface KeyNames {

@@ -12,13 +12,19 @@
 // a neighbour. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
 import { isIP } from 'node:net';
+import type { Static } from 'typebox';
 import { networkOf } from '../../core/schema/address-network.js';
+import { strict } from '../../core/schema/fields.js';
+import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { Count, Text } from '../../harness/outcome/read-schema.js';
 
-export interface SuspectNetwork {
-  readonly network: string;
-  readonly keys: number;
-  readonly requests: number;
-}
+const network = {
+  network: Text('Its address and length.'),
+  keys: Count('Its addresses.'),
+  requests: Count('Their requests.'),
+};
+export const SuspectNetwork = Type.Object(network, strict);
+export type SuspectNetwork = Answer<Static<typeof SuspectNetwork>>;
 
 /** Networks of keys that are addresses, most requests first; those with a single address are left to the keys. */
 export function suspectNetworks(keys: Iterable<readonly [name: string, requests: number]>): SuspectNetwork[] {
@@ -36,10 +42,11 @@ export function suspectNetworks(keys: Iterable<readonly [name: string, requests:
     .sort((a, b) => b.requests - a.requests);
 }
 
-export interface AlikeNetwork extends SuspectNetwork {
-  readonly least: number;
-  readonly most: number;
-}
+export const AlikeNetwork = Type.Object(
+  { ...network, least: Count('Least requests of an address.'), most: Count('Most requests of an address.') },
+  strict,
+);
+export type AlikeNetwork = Answer<Static<typeof AlikeNetwork>>;
 
 const LEAST_REQUESTS = 4;
 /** Standard deviations below the mean: 1 in 100,000. */

@@ -4,7 +4,7 @@
 import { type CommandLine, command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
 import { usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
-import { json, outFor, runPlace, seed, workers } from '../../report/command/options.js';
+import { jsonOf, outFor, runPlace, seed, workers } from '../../report/command/options.js';
 import { Progress } from '../../report/command/progress.js';
 import { say, warn } from '../../report/command/say.js';
 import { terminalAtHand } from '../../report/command/terminal.js';
@@ -52,7 +52,7 @@ const options = {
     ),
   ),
   out: outFor('reports/<scenario>/sweep-<id>'),
-  json: { ...json, description: 'print a line of JSON for each cell; of a map one line' },
+  json: jsonOf('sweep', ', a line for each cell, of a map one line'),
 };
 
 type Given = GivenTo<typeof options>;

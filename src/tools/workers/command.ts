@@ -5,7 +5,7 @@ import { needing } from '../../core/schema/optional-package.js';
 import { VERSION } from '../../core/version.js';
 import { command, several, text, value } from '../../report/command/command.js';
 import { stopSignal, untilStopped } from '../../report/command/interrupt.js';
-import { json, threads } from '../../report/command/options.js';
+import { jsonOf, threads } from '../../report/command/options.js';
 import { Progress } from '../../report/command/progress.js';
 import { say, warn } from '../../report/command/say.js';
 import { counted } from '../../report/words.js';
@@ -21,7 +21,7 @@ const options = {
       'also send load to this service, for example http://10.0.0.2:7770; repeat for several',
     ),
   ),
-  json,
+  json: jsonOf('worker'),
 };
 
 export const worker = command({

@@ -7,6 +7,7 @@ import { pause } from '../../../src/core/time/wall.js';
 import { VERSION } from '../../../src/core/version.js';
 import { openQueueClient, RUN_QUEUE, type RunAnswer, type RunJob } from '../../../src/tools/workers/run-queue.js';
 import { begin, type Running, refuses, smallScenario, weir } from '../../cli/command-line.js';
+import { expectAnswer } from '../../cli/json-answer.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { hasRedis, RedisServer } from '../../node/network/redis/server.js';
 
@@ -39,7 +40,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
   async function work(...more: string[]): Promise<Running> {
     const worker = begin(['worker', redis.url, '--json', ...more]);
     workers.push(worker);
-    await worker.line((line) => line.includes('"threads"'));
+    await expectAnswer(['worker'], await worker.line((line) => line.includes('"threads"')));
     return worker;
   }
 

@@ -4,30 +4,45 @@
 //   most in a second   ||||:||||      the most starts that a client can get in any second: see rule/most-starts.ts
 //   at its rate      | | | | | |      forty evenly spaced requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, the true one, and whether requests within it make it longer
+import type { Static } from 'typebox';
+import { flag, real, strict, whole } from '../../schema/fields.js';
+import { type Answer, Type } from '../../schema/json-schema.js';
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
 import { delaysOf, LIMITED, type Rule } from '../rule/rule.js';
 import { type RuleDefinition, ratePerMs, ruleOf } from '../rule/rule-definition.js';
 
-export interface Profile {
-  /** In the long run; undefined for limits on concurrency. */
-  readonly perSecond: number | undefined;
-  readonly firstBurst: { readonly sent: number; readonly atOnce: number; readonly delayed: number };
-  readonly mostInASecond: number | null;
-  readonly mostIsExact: boolean;
-  readonly atRate: Share;
-  readonly atTwice: Share;
-  /** Announced minus true wait in ms, over the refused requests of a burst and its tail; undefined without any. */
-  readonly announcedLate: { readonly median: number; readonly least: number; readonly most: number } | undefined;
-  readonly trueWaitMs: number | undefined;
-  /** Whether refused requests keep their client out for longer; undefined if a burst meets no refusal. */
-  readonly refusedDelays: boolean | undefined;
-}
+const many = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, description);
+const ms = (description: string) => real(-1e15, 1e15, description);
 
-interface Share {
-  readonly sent: number;
-  readonly admitted: number;
-}
+const Share = Type.Object({ sent: many('Requests sent.'), admitted: many('Of them, those admitted.') }, strict);
+
+export const Profile = Type.Object(
+  {
+    perSecond: Type.Optional(real(0, 1e15, 'In the long run; absent for limits on concurrency.')),
+    firstBurst: Type.Object(
+      { sent: many('Requests sent at once.'), atOnce: many('Admitted at once.'), delayed: many('Admitted later.') },
+      strict,
+    ),
+    mostInASecond: Type.Union([many('What one client gets through in any second.'), Type.Null()]),
+    mostIsExact: flag('False: it is at least so many.'),
+    atRate: Share,
+    atTwice: Share,
+    announcedLate: Type.Optional(
+      Type.Object(
+        { median: ms('ms'), least: ms('ms'), most: ms('ms') },
+        { ...strict, description: 'Announced minus true wait, over the refused requests of a burst and its tail.' },
+      ),
+    ),
+    trueWaitMs: Type.Optional(ms('The true wait after the burst, in ms.')),
+    refusedDelays: Type.Optional(
+      flag('Whether refused requests keep their client out for longer; absent if a burst meets no refusal.'),
+    ),
+  },
+  strict,
+);
+export type Profile = Answer<Static<typeof Profile>>;
+type Share = Answer<Static<typeof Share>>;
 
 /** Of instants of these days, in ms since 1970. */
 const ROUNDING_MS = 0.01;

@@ -1,55 +1,91 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
-
+import type { Static, TUnsafe } from 'typebox';
 import type { Range } from '../../../core/math/range.js';
+import { flag, strict } from '../../../core/schema/fields.js';
+import { type Answer, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
+import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
 import { counted } from '../../../report/words.js';
 import { clientEntry, ms } from './client-entry.js';
 import { explainsCalls, librariesLike } from './client-replay.js';
 import type { PlayedPolicy } from './play-scripts.js';
-import type { AdviceTaken } from './retry-after.js';
-import { type Backoff, type RetryPolicy, type SetbackGroup, setbacks, unseenOf } from './retry-policy.js';
+import { type AdviceTaken, ways } from './retry-after.js';
+import { type Backoff, type RetryPolicy, setbacks, unseenOf } from './retry-policy.js';
 import type { WaitFit } from './wait-fit.js';
 import { closeMs, isLonger, showsGrowth, type WaitStructure, waitLaw } from './wait-law.js';
 
-type Jitter = 'none' | 'full' | 'equal' | 'subtractive' | 'proportional' | 'additive' | 'decorrelated';
-type Ends = readonly [number, number | null];
+const pair = Type.Array(Nullable(Type.Number()), { minItems: 2, maxItems: 2 });
+const Intervals = Type.Record(Type.String(), pair as unknown as TUnsafe<readonly [number, number | null]>);
+type Ends = Static<typeof Intervals>[string];
+const Groups = Type.Array(Type.Enum([...setbacks]), { description: 'The setbacks it applies to.' });
+const Answers = Type.Array(Type.Union([Type.Number(), Type.String()]), {
+  description: 'Statuses, or what went wrong.',
+});
 
-interface WaitAnswer {
-  readonly after: readonly SetbackGroup[];
-  readonly growth: 'none' | 'fixed' | 'linear' | 'exponential';
-  readonly jitter: Jitter;
-  readonly words: string;
-  /** In ms; `jitter` as a share of the wait. */
-  readonly parameters: Readonly<Record<string, number>>;
-  readonly intervals: Readonly<Record<string, Ends>>;
-}
+const Wait = Type.Object(
+  {
+    after: Groups,
+    growth: Type.Enum(['none', 'fixed', 'linear', 'exponential'], { description: 'From one wait to the next.' }),
+    jitter: Type.Enum(['none', 'full', 'equal', 'subtractive', 'proportional', 'additive', 'decorrelated']),
+    words: Text('The law in words.'),
+    parameters: Type.Record(Type.String(), Type.Number(), { description: 'In ms; `jitter` as a share of the wait.' }),
+    intervals: Intervals,
+  },
+  strict,
+);
+type WaitAnswer = Answer<Static<typeof Wait>>;
+type Jitter = WaitAnswer['jitter'];
 
-export interface ClientAnswer {
-  readonly program: string;
-  readonly verdict: 'identified' | 'ambiguous' | 'none' | 'undecided';
-  readonly calls: number;
-  readonly requests: number;
-  readonly seconds: number;
-  readonly methods: readonly string[];
-  /** An entry of a scenario's `clients`; null if none explains all calls. */
-  readonly client: ClientSpec | null;
-  /** Of `max_attempts`, `timeout_ms`, `deadline_ms`, the shared retry quota, and the parameters of the first law of waits. */
-  readonly intervals: Readonly<Record<string, Ends>>;
-  readonly retries_on: readonly (number | string)[];
-  readonly not_retried: readonly (number | string)[];
-  /** Null if no attempt followed an announcement, or no known way explains what followed. */
-  readonly retry_after: 'obeyed' | 'capped' | 'floor' | 'ignored' | null;
-  readonly max_attempts: number | null;
-  readonly waits: readonly (WaitAnswer & { readonly others: readonly string[] })[];
-  /** All ways that explain the waits after `Retry-After`, the setbacks they apply to, and whether dates are obeyed. */
-  readonly announced: {
-    readonly ways: readonly AdviceTaken[];
-    readonly after: readonly SetbackGroup[];
-    readonly date: boolean | null;
-  };
-  readonly like: readonly string[];
-  readonly remarks: readonly string[];
-}
+const Way = Type.Object(
+  {
+    way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
+    reachMs: Type.Optional(Measure('near: at most beyond its own wait; later: beyond the announced one.')),
+    ignoresZero: Type.Optional(flag('0 counts as no announcement.')),
+    end: Type.Optional(
+      Type.Object(
+        {
+          above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
+          atMs: Measure('The cap, or the longest wait that is still obeyed.'),
+          leastMs: Measure('At least.'),
+          // Infinity is null in JSON.
+          mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+export const ClientAnswer = Type.Object(
+  {
+    program: Text('The command.'),
+    verdict: Type.Enum(['identified', 'ambiguous', 'none', 'undecided'], { description: 'As of a limiter.' }),
+    calls: Count('Calls that the program made.'),
+    requests: Count('Requests that it sent.'),
+    seconds: Measure('How long it took.'),
+    methods: Type.Array(Text('A method.')),
+    client: Type.Unknown({ description: "An entry of a scenario's `clients`; null if none explains all calls." }),
+    intervals: Intervals,
+    retries_on: Answers,
+    not_retried: Answers,
+    retry_after: Nullable(
+      Type.Enum(['obeyed', 'capped', 'floor', 'ignored'], {
+        description: 'Null if no attempt followed an announcement, or no known way explains what followed.',
+      }),
+    ),
+    max_attempts: Nullable(Count('Attempts of a call.')),
+    waits: Type.Array(Type.Object({ ...Wait.properties, others: Type.Array(Text('Another law.')) }, strict)),
+    announced: Type.Object(
+      { ways: Type.Array(Way), after: Groups, date: Nullable(flag('Whether dates are obeyed.')) },
+      { ...strict, description: 'All ways that explain the waits after `Retry-After`.' },
+    ),
+    like: Type.Array(Text('A library that retries so.')),
+    remarks: Type.Array(Text('A sentence.')),
+  },
+  { ...strict, title: 'weir identify --client --json' },
+);
+export type ClientAnswer = Answer<Static<typeof ClientAnswer>> & { readonly client: ClientSpec | null };
 
 /** A limit of Retry-After is often a longer time. */
 const SHORT_S = 60;

@@ -1,0 +1,188 @@
+// The schemas of what commands of this folder print with --json, as far as it is theirs alone.
+import { Profile } from '../core/limiter/products/profile.js';
+import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
+import { VerificationShape } from '../core/record/verification.js';
+import { real, strict } from '../core/schema/fields.js';
+import { Type } from '../core/schema/json-schema.js';
+import { RetrySpec } from '../harness/clients/retry-schema.js';
+import { Verdict } from '../harness/outcome/outcome-schema.js';
+import { Count, Measure, Nullable, Text } from '../harness/outcome/read-schema.js';
+import { ReportedOutcome } from '../report/read-report.js';
+
+const { Optional } = Type;
+const ok = Type.Literal(true);
+const notes = Optional(Type.Array(Text('What a reader should know.')));
+const path = Text('A path of this machine.');
+const fingerprint = Text('Fingerprint of the key of the node.');
+
+const explained = {
+  limiter: Type.Unknown({ description: 'The limiter, as in a scenario.' }),
+  rule: RuleDefinition,
+  profile: Profile,
+};
+
+const ListedLimiter = Type.Object(
+  {
+    name: Text('Its name.'),
+    product: Text('Whose it is.'),
+    example: Text('The limiter in words.'),
+    refused: Text('What a refused request does.'),
+    primitive: Text('The rule that it follows.'),
+    profile: Profile,
+  },
+  strict,
+);
+
+export const LimiterAnswer = Type.Union(
+  [
+    Type.Object({ ...explained, notes }, strict),
+    Type.Object({ limiters: Type.Array(Type.Object(explained, strict)), notes }, strict),
+    Type.Object({ limiters: Type.Array(ListedLimiter) }, { ...strict, description: 'Without a limiter: all of them.' }),
+  ],
+  { title: 'weir limiter --json' },
+);
+
+const library = {
+  name: Text('Its name in a scenario.'),
+  library: Text('The library, with its version.'),
+  held: Text('What it is held to: run is a test against the library itself.'),
+  client: RetrySpec,
+};
+
+const Burst = Type.Object(
+  {
+    attempts: Count('Requests sent.'),
+    succeeded: Count('Jobs served.'),
+    givenUp: Count('Jobs given up.'),
+    amplification: Measure('Attempts per job.'),
+    sentMs: Type.Array(Measure('When a request was sent, in ms.')),
+    lastMs: Measure('When the last one was.'),
+  },
+  { ...strict, description: 'A hundred jobs at once, at a limiter of 10/s with a burst of 10.' },
+);
+
+export const ClientAnswer = Type.Union(
+  [
+    Type.Object({ clients: Type.Array(Type.Object(library, strict)) }, strict),
+    Type.Object(
+      {
+        ...library,
+        at_failures: Type.Array(
+          Type.Object({ share: real(0, 1, 'Of requests that fail.'), attempts: Measure('Per job.') }, strict),
+        ),
+        burst: Burst,
+      },
+      strict,
+    ),
+  ],
+  { title: 'weir client --json' },
+);
+
+const figure = Type.Union([Type.Number(), Type.Null()], { description: 'Null where the run lacks it.' });
+const run = Text('The run, as it was named.');
+
+const Change = Type.Object(
+  {
+    baseline: Type.Number(),
+    delta: Type.Number(),
+    share: Optional(Type.Number({ description: 'Of the baseline; absent for 0.' })),
+    verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'With the tolerance.' }),
+  },
+  strict,
+);
+
+const RunsCompared = Type.Object(
+  {
+    runs: Type.Array(
+      Type.Object(
+        {
+          name: run,
+          scenario: Text('Name of its scenario.'),
+          seed: ReportedOutcome.properties.seed,
+          verdict: Verdict,
+          digest: Text('Of its outcome.'),
+        },
+        strict,
+      ),
+    ),
+    baseline: Nullable(run),
+    tolerance: Type.Object(
+      { share: Measure('Of the baseline.'), floor: Measure('In the unit of a figure.') },
+      { ...strict, description: 'By how much a figure may be worse.' },
+    ),
+    figures: Type.Array(
+      Type.Object(
+        {
+          name: Text('The figure.'),
+          unit: Text('Its unit.'),
+          values: Type.Array(figure, { description: 'By run.' }),
+          changes: Type.Array(Nullable(Change), { description: 'By run; null without a baseline.' }),
+        },
+        strict,
+      ),
+    ),
+    worse: Type.Array(
+      Type.Object({ run, figure: Text('The figure.'), baseline: Type.Number(), value: Type.Number() }, strict),
+    ),
+  },
+  { ...strict, description: 'Of several runs.' },
+);
+
+export const ReportAnswer = Type.Union([ReportedOutcome, RunsCompared], { title: 'weir report --json' });
+
+const lostRows = Type.Array(
+  Type.Object({ machine: Text('Its slug.'), from_seq: Count('First row.'), to_seq: Count('Last row.') }, strict),
+  { description: 'Rows that are lost, by machine.' },
+);
+
+export const ServeAnswer = Type.Object(
+  {
+    ok,
+    url: Text('Of the node.'),
+    metrics_url: Nullable(Text('Of its figures for Prometheus.')),
+    grpc: Nullable(Text("Address of Envoy's service.")),
+    data: Nullable(path),
+    fingerprint,
+    public_key: Text('The public key of the node.'),
+    cycle_ms: Count('Length of a cycle in ms.'),
+    version: Text('Of the program.'),
+    pid: Count('Of the process.'),
+    lost: Optional(lostRows),
+  },
+  { ...strict, title: 'weir serve --json' },
+);
+
+const kept = {
+  machines: Count('Machines in it.'),
+  rows: Count('Rows of their records.'),
+  newest_at: Nullable(Text('When the newest row was written, ISO 8601.')),
+  fingerprint,
+};
+
+export const BackupAnswer = Type.Object(
+  { ok, file: path, manifest: path, bytes: Count('Of the file.'), ...kept, key_file: Nullable(path) },
+  { ...strict, title: 'weir node backup --json' },
+);
+
+export const RestoreAnswer = Type.Object(
+  { ok, data: path, ...kept, lost: Nullable(lostRows) },
+  { ...strict, title: 'weir node restore --json' },
+);
+
+export const EvictAnswer = Type.Object(
+  {
+    ok,
+    owner: Text('Their id.'),
+    keys: Count('Keys revoked.'),
+    machines: Count('Machines deleted.'),
+    contracts: Count('Contracts deleted.'),
+  },
+  { ...strict, title: 'weir node evict --json' },
+);
+
+export const RecordAnswer = Type.Object(
+  { ok, file: path, bytes: Count('Of the file.') },
+  { ...strict, title: 'weir node record --json' },
+);
+
+export const VerifyAnswer = Type.Object({ ok, ...VerificationShape.properties }, { title: 'weir verify --json' });

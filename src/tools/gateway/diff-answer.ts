@@ -1,0 +1,146 @@
+// The schema of `weir diff --json`.
+import { strict } from '../../core/schema/fields.js';
+import { Type } from '../../core/schema/json-schema.js';
+import { Quantiles } from '../../harness/outcome/outcome-schema.js';
+import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
+
+const { Optional } = Type;
+const file = Text('A file of the limits.');
+const line = Count('Its line there.');
+const name = Text('Name of the limit.');
+const where = Text('Its place in the file; empty: everywhere.');
+const any = (description: string) => Type.Unknown({ description });
+
+const Noted = { file, line, what: Text('What stands there.') };
+
+const LimitKey = Type.Object(
+  {
+    text: Text('What it counts by.'),
+    parts: Optional(Type.Array(any('A part of a request.'), { description: 'Absent if no access log has it.' })),
+  },
+  strict,
+);
+
+const Limiter = Type.Object(
+  {
+    name,
+    file,
+    line,
+    defined: Optional(Type.Object({ file, line }, { ...strict, description: 'Where rate and key are.' })),
+    where,
+    hosts: Type.Array(Text('A host; none: all.')),
+    paths: Type.Array(any('What its path fulfils; none: all.')),
+    reach: Type.Enum(['known', 'unknown'], { description: 'Whether the file says which requests it covers.' }),
+    key: LimitKey,
+    counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
+    limit: Optional(any('The limit, as in a scenario.')),
+    status: Optional(Count('Status of a refusal.')),
+    isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
+    counter: Text('Limits with the same counter count together.'),
+    condition: Optional(Text('What a request that is counted fulfils.')),
+    refused_if: Optional(Text('What a request that is refused fulfils.')),
+  },
+  strict,
+);
+
+const Side = Type.Object(
+  {
+    limiters: Type.Array(Limiter),
+    not_understood: Type.Array(Type.Object(Noted, strict)),
+    not_applied: Type.Array(
+      Type.Object(
+        { ...Noted, name, key: Optional(any('What it counts by.')), limit: Optional(any('The limit.')) },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+const Change = Type.Object(
+  {
+    kind: Type.Enum(['added', 'removed', 'changed'], { description: 'What became of it.' }),
+    name,
+    where,
+    file,
+    line,
+    old: Optional(Text('The old limit in words.')),
+    new: Optional(Text('The new limit in words.')),
+    differs: Type.Array(Text('What else differs.')),
+    burst: Optional(
+      Type.Object(
+        { sent: Count('Requests at once.'), old: Count('Admitted before.'), new: Count('Admitted now.') },
+        { ...strict, description: 'Absent for limits on requests in flight.' },
+      ),
+    ),
+  },
+  strict,
+);
+
+const refusals = {
+  requests: Count('Requests.'),
+  refused_old: Count('Of them, those that the old limits refuse.'),
+  refused_new: Count('Of them, those that the new limits refuse.'),
+  newly_refused: Count('Those that only the new limits refuse.'),
+  newly_admitted: Count('Those that only the old limits refuse.'),
+};
+const Counts = Type.Array(Type.Object({ name: Text('Whose they are.'), ...refusals }, strict));
+const LeftOut = Type.Array(Type.Object({ name, where, why: Text('Why it was not put through the log.') }, strict));
+
+const Retries = Type.Object(
+  {
+    like: Text('The client library.'),
+    refused: Count('Newly refused requests, and retries refused because of them.'),
+    not_retried: Count('Requests not sent again.'),
+    retries: Count('Requests sent again.'),
+    extra_load: Measure('Retries as a share of the requests.'),
+    served: Count('Requests served by a retry.'),
+    given_up: Count('Requests given up.'),
+    wait_ms: Nullable(Type.Object({ ...Quantiles.properties, taken: Optional(Text('How.')) })),
+  },
+  strict,
+);
+
+const Traffic = Type.Object(
+  {
+    log: Text('Name of the log.'),
+    ...refusals,
+    clients: Count('Clients of the log.'),
+    clients_newly_refused: Count('Clients with newly refused requests.'),
+    clients_newly_admitted: Count('Clients with newly admitted requests.'),
+    newly_refused_share: Measure('newly_refused / requests.'),
+    by_client: Counts,
+    by_path: Counts,
+    by_minute: Counts,
+    by_limiter: Type.Array(
+      Type.Object({ name, where, file, line, newly_refused: Count('Requests it newly refuses.') }, strict),
+    ),
+    retries: Optional(Retries),
+    left_out: Type.Object({ old: LeftOut, new: LeftOut }, strict),
+    unjudged: LeftOut,
+    warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict)),
+  },
+  { ...strict, description: 'With --log.' },
+);
+
+export const DiffAnswer = Type.Object(
+  {
+    weir: Text('Version of the program.'),
+    kind: Type.Literal('diff'),
+    names: Type.Object({ old: Text('As given.'), new: Text('As given.') }, strict),
+    changes: Type.Array(Change),
+    old: Side,
+    new: Side,
+    traffic: Optional(Traffic),
+    budget: Optional(
+      Type.Object(
+        {
+          newly_refused_below: Measure('The share that may be newly refused.'),
+          held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, title: 'weir diff --json' },
+);
