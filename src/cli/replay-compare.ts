@@ -1,8 +1,7 @@
 // `weir replay` with --compare or several --limit: a log through several rules; of two limits, which keys the second newly refuses.
 
-import type { Static } from 'typebox';
 import { families, familyNamed } from '../core/limiter/products/families.js';
-import type { Answer } from '../core/schema/json-schema.js';
+import type { Shaped } from '../core/schema/json-schema.js';
 import { VERSION } from '../core/version.js';
 import type { ChangedKey, ReplayComparison } from '../harness/outcome/compared-rules.js';
 import type { LogComparison } from '../harness/simulate/compare-logs.js';
@@ -70,7 +69,7 @@ export async function replayCompare({ given, line, cycleMs, within, log, notes }
   const read = summaryOf(readings, log.keyColumn === undefined ? undefined : keys, log.nowMs, warnings);
   const changes = limit?.length === 2 ? changesOf(found, given.top) : undefined;
   process.exitCode = exitOfStop() ?? (changes !== undefined && changes.newly_refused > 0 ? 1 : 0);
-  const answer: Answer<Static<typeof ReplayComparison>> = {
+  const answer: Shaped<typeof ReplayComparison> = {
     ...{ weir: VERSION, kind: 'compare' as const, log: name, cycle_ms: cycleMs, requests, keys },
     ...{ partial: signal.aborted, rules, timeline, ...(changes && { changes }), read },
   };

@@ -1,10 +1,8 @@
 // A chart that moves, drawn by Chart.js at most twice a second. Only charts in sight are drawn, a few per frame, so that no frame is late.
-import { Chart, Filler, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip } from 'chart.js';
 import { paint } from '../report/chart-specs/paint.js';
 import { palettes } from '../report/chart-specs/palette.js';
 import type { ChartSpec } from '../report/chart-specs/spec.js';
-
-Chart.register(Filler, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip);
+import { Chart } from './chart.js';
 
 export interface LiveChart {
   show(spec: ChartSpec): void;

@@ -71,11 +71,13 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-/** As Frozen; a field that is optional may be undefined, which JSON leaves out. */
-export type Answer<T> = T extends readonly unknown[]
-  ? { readonly [Field in keyof T]: Answer<T[Field]> }
+/** What fits a schema, frozen; a field that is optional may be undefined, which JSON leaves out. */
+export type Shaped<Schema extends TypeBox.TSchema> = Loose<TypeBox.Static<Schema>>;
+
+type Loose<T> = T extends readonly unknown[]
+  ? { readonly [Field in keyof T]: Loose<T[Field]> }
   : T extends object
-    ? { readonly [Field in keyof T]: object extends Pick<T, Field> ? Answer<T[Field]> | undefined : Answer<T[Field]> }
+    ? { readonly [Field in keyof T]: object extends Pick<T, Field> ? Loose<T[Field]> | undefined : Loose<T[Field]> }
     : T;
 
 export type Frozen<T> = T extends object ? { readonly [Field in keyof T]: Frozen<T[Field]> } : T;

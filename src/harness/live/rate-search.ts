@@ -1,9 +1,8 @@
 // Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
 // first that did not.
-import type { Static } from 'typebox';
 import type { Plan } from '../../core/limiter/plan.js';
 import { strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Measure } from '../outcome/read-schema.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
@@ -28,8 +27,8 @@ export const RateSearch = Type.Object(
   },
   strict,
 );
-type Trial = Answer<Static<typeof Trial>>;
-export type RateSearch = Answer<Static<typeof RateSearch>>;
+type Trial = Shaped<typeof Trial>;
+export type RateSearch = Shaped<typeof RateSearch>;
 
 interface RateSearchOptions {
   readonly plan: Plan;

@@ -7,12 +7,11 @@
 // A saturated generator measures itself, so every figure includes the utilization of both event loops.
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import type autocannon from 'autocannon';
-import type { Static } from 'typebox';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { flag, strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
 import { saturate } from './closed-loop.js';
 import type { Connection } from './connection.js';
@@ -73,8 +72,8 @@ export const StressResult = Type.Object(
   { ...strict, title: 'weir stress --json' },
 );
 
-export type RouteFigures = Answer<Static<typeof RouteFigures>>;
-export type StressResult = Answer<Static<typeof StressResult>>;
+export type RouteFigures = Shaped<typeof RouteFigures>;
+export type StressResult = Shaped<typeof StressResult>;
 
 const SATURATED = 0.95;
 const CYCLE_MS = 777;

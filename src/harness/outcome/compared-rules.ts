@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { flag, real, strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Read, Text } from './read-schema.js';
 
 const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
@@ -88,7 +88,7 @@ export const ReplayComparison = Type.Object(
   },
   { ...strict, title: 'weir replay --compare --json' },
 );
-export type ChangedKey = Answer<Static<typeof ChangedKey>>;
+export type ChangedKey = Shaped<typeof ChangedKey>;
 
 export type ComparedRule = Static<typeof ComparedRule>;
 export type ComparedRules = Static<typeof ComparedRules>;

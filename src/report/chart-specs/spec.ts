@@ -188,5 +188,11 @@ export type Mark = Frozen<Static<typeof Mark>>;
 export type StateStrip = Frozen<Static<typeof StateStrip>>;
 export type Heat = Frozen<Static<typeof Heat>>;
 
+/** A colour for each column and row: of rules over time, of cells of a sweep. */
+export function heatMap(title: string, columns: readonly string[], heat: Heat) {
+  const x = { kind: 'values' as const, title, from: -0.5, to: columns.length - 0.5, names: columns };
+  return { x, lines: [], ...unmarked, heat };
+}
+
 /** Of a chart without shaded intervals and marks. */
 export const unmarked = { shades: [], marks: [] } as const;

@@ -1,6 +1,6 @@
 // When each rule refuses, as a heat map with a row per rule.
 import type { ComparedRules } from '../../harness/outcome/compared-rules.js';
-import { type ChartSpec, unmarked } from '../chart-specs/spec.js';
+import { type ChartSpec, heatMap } from '../chart-specs/spec.js';
 import type { Reported } from '../reported.js';
 import { duration } from '../words.js';
 
@@ -31,17 +31,13 @@ export function refusalsChart({ rules, timeline }: Pick<ComparedRules, 'rules' |
     id: 'rules',
     title: 'Requests refused, in %',
     about: `Each column is ${duration(partMs)}; empty where nothing came. ${isCalendar ? 'Times in UTC.' : 'Times from the first request.'}`,
-    x: {
-      kind: 'values',
-      title: isCalendar ? 'Time (UTC)' : 'Time from the first request',
-      from: -0.5,
-      to: names.length - 0.5,
-      names,
-    },
     yTitle: 'Rule',
-    lines: [],
-    ...unmarked,
-    heat: { names: rules.map(({ name }) => name), values, low: 0, high },
+    ...heatMap(isCalendar ? 'Time (UTC)' : 'Time from the first request', names, {
+      names: rules.map(({ name }) => name),
+      values,
+      low: 0,
+      high,
+    }),
     height: Math.min(560, 130 + 34 * rules.length),
   };
 }

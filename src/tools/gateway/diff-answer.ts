@@ -11,7 +11,7 @@ const name = Text('Name of the limit.');
 const where = Text('Its place in the file; empty: everywhere.');
 const any = (description: string) => Type.Unknown({ description });
 
-const Noted = { file, line, what: Text('What stands there.') };
+const Noted = { file, line, what: Text('What the file has there.') };
 
 const LimitKey = Type.Object(
   {

@@ -1,21 +1,9 @@
 // Charts of an animated page: the specs of reports, drawn by Chart.js, with a common playhead.
-import {
-  Chart,
-  Filler,
-  Legend,
-  LinearScale,
-  LineController,
-  LineElement,
-  LogarithmicScale,
-  PointElement,
-  Tooltip,
-} from 'chart.js';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { paint } from '../../report/chart-specs/paint.js';
 import { palettes, type Theme } from '../../report/chart-specs/palette.js';
 import type { ChartSpec } from '../../report/chart-specs/spec.js';
-
-Chart.register(Filler, Legend, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, Tooltip);
+import { Chart } from '../../web/chart.js';
 
 interface ChartsProps {
   readonly charts: readonly ChartSpec[];

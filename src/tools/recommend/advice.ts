@@ -1,7 +1,6 @@
 // The answer to "which limit?": curves, recommended thresholds with the clients they would limit and when, and suspect keys.
-import type { Static } from 'typebox';
 import { flag, strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
 import { Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
@@ -114,12 +113,12 @@ export const RecommendAnswer = Type.Object(
   { ...strict, title: 'weir recommend --json' },
 );
 
-export type CurvePoint = Answer<Static<typeof CurvePoint>>;
-export type RuleCurve = Answer<Static<typeof RuleCurve>>;
-export type ClientHit = Answer<Static<typeof ClientHit>>;
-export type Recommendation = Answer<Static<typeof Recommendation>>;
-export type Suspect = Answer<Static<typeof Suspect>>;
-export type Advice = Answer<Static<typeof Advice>>;
+export type CurvePoint = Shaped<typeof CurvePoint>;
+export type RuleCurve = Shaped<typeof RuleCurve>;
+export type ClientHit = Shaped<typeof ClientHit>;
+export type Recommendation = Shaped<typeof Recommendation>;
+export type Suspect = Shaped<typeof Suspect>;
+export type Advice = Shaped<typeof Advice>;
 
 export interface AdviceOptions {
   readonly cycleMs: number;

@@ -1,9 +1,8 @@
 // Rules other than Weir's window: for each rule, window and target share, the strictest value that keeps the share.
-import type { Static } from 'typebox';
 import { mostStarts } from '../../core/limiter/rule/most-starts.js';
 import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { flag, strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
 import { rungFor } from './rule-ladder.js';
@@ -22,7 +21,7 @@ export const fit = {
 };
 
 const Fit = Type.Object(fit, strict);
-export type Fit = Answer<Static<typeof Fit>>;
+export type Fit = Shaped<typeof Fit>;
 
 function bursts(definition: RuleDefinition): Pick<FittedRule, 'worst_burst_1s' | 'worst_burst_1min' | 'bursts_exact'> {
   const [second, minute] = [1000, 60_000].map((ms) => mostStarts(definition, ms));
@@ -46,7 +45,7 @@ export const heldOutFields = {
   held: flag('Whether the share holds for the rest.'),
 };
 const HeldOutFigures = Type.Object(heldOutFields, strict);
-export type HeldOutFigures = Answer<Static<typeof HeldOutFigures>>;
+type HeldOutFigures = Shaped<typeof HeldOutFigures>;
 
 export function heldOutFigures(
   { chosenFrom, fromCycle, requests, limited }: HeldOut,
@@ -76,7 +75,7 @@ export const FittedRule = Type.Object(
       'The strictest value that keeps the share; null if none does, and the figures are those of the loosest.',
   },
 );
-export type FittedRule = Answer<Static<typeof FittedRule>>;
+export type FittedRule = Shaped<typeof FittedRule>;
 
 export function fittedRules(sizing: Sizing, tuning: Tuning, shares: readonly number[], cycleMs: number): FittedRule[] {
   const { ladders, counts } = sizing;

@@ -1,9 +1,8 @@
 // A limit as configuration lines of products. None of them counts refused requests over whole cycles, so each says what differs.
 
-import type { Static } from 'typebox';
 import type { Family } from '../../core/limiter/products/families.js';
 import { strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { cycleMsFor } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import { Text } from '../../harness/outcome/read-schema.js';
@@ -25,7 +24,7 @@ export const PasteLines = Type.Object(
   },
   strict,
 );
-export type PasteLines = Answer<Static<typeof PasteLines>>;
+export type PasteLines = Shaped<typeof PasteLines>;
 
 /** The key's expression in each product that has one. */
 interface KeyNames {

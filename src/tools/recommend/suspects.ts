@@ -12,10 +12,9 @@
 // a neighbour. Source: J. W. Tukey, Exploratory Data Analysis, 1977 (fences: quartile + 3 interquartile ranges).
 
 import { isIP } from 'node:net';
-import type { Static } from 'typebox';
 import { networkOf } from '../../core/schema/address-network.js';
 import { strict } from '../../core/schema/fields.js';
-import { type Answer, Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Text } from '../../harness/outcome/read-schema.js';
 
 const network = {
@@ -24,7 +23,7 @@ const network = {
   requests: Count('Their requests.'),
 };
 export const SuspectNetwork = Type.Object(network, strict);
-export type SuspectNetwork = Answer<Static<typeof SuspectNetwork>>;
+export type SuspectNetwork = Shaped<typeof SuspectNetwork>;
 
 /** Networks of keys that are addresses, most requests first; those with a single address are left to the keys. */
 export function suspectNetworks(keys: Iterable<readonly [name: string, requests: number]>): SuspectNetwork[] {
@@ -46,7 +45,7 @@ export const AlikeNetwork = Type.Object(
   { ...network, least: Count('Least requests of an address.'), most: Count('Most requests of an address.') },
   strict,
 );
-export type AlikeNetwork = Answer<Static<typeof AlikeNetwork>>;
+export type AlikeNetwork = Shaped<typeof AlikeNetwork>;
 
 const LEAST_REQUESTS = 4;
 /** Standard deviations below the mean: 1 in 100,000. */

@@ -16,7 +16,7 @@ const Interval = Type.Object(
   { ...strict, description: 'A mean with its 95 % interval; null for a single run.' },
 );
 
-/** Figures stand beside these fields, each by its name. */
+/** Each figure is a further field, by its name. */
 const Row = Type.Object(
   {
     cell: Count('Number of the cell.'),
@@ -70,7 +70,7 @@ const Cure = Type.Object(
   {
     set,
     stuck: Count('Stuck runs with it.'),
-    n: Count('Of so many.'),
+    n: Count('Of how many runs.'),
     goodput: Measure('Goodput with it over goodput without, under the smallest trigger.'),
   },
   strict,

@@ -6,7 +6,7 @@
 //
 // Each combination of values of further axes has its own chart, side by side, with the same scale.
 import { plainNumber } from '../../report/chart-specs/axis-text.js';
-import { type ChartSpec, type Heat, type Line, type Tone, unmarked } from '../../report/chart-specs/spec.js';
+import { type ChartSpec, type Heat, heatMap, type Line, type Tone, unmarked } from '../../report/chart-specs/spec.js';
 
 export interface SweepAxis {
   readonly name: string;
@@ -187,18 +187,9 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
   const border = figure === 0 && data.border !== undefined ? { border: data.border } : {};
   const map: Heat = { names: rows.map((row) => String(down.values[row])), values, low, high, ...border };
   return {
-    x: {
-      kind: 'values' as const,
-      title: across.name,
-      from: -0.5,
-      to: across.values.length - 0.5,
-      names: across.values.map(String),
-    },
+    ...heatMap(across.name, across.values.map(String), map),
     about: about(data, `${data.titles[figure]} by ${across.name} (across) and ${down.name} (down)`),
     yTitle: down.name,
-    lines: [],
-    ...unmarked,
-    heat: map,
     ...(isSlanted(across) ? { leastWidth: NAMES_WIDTH + COLUMN_WIDTH * across.values.length } : {}),
     height:
       (isSlanted(across) ? NAMES_WIDTH : 110) +

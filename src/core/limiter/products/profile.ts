@@ -4,9 +4,8 @@
 //   most in a second   ||||:||||      the most starts that a client can get in any second: see rule/most-starts.ts
 //   at its rate      | | | | | |      forty evenly spaced requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, the true one, and whether requests within it make it longer
-import type { Static } from 'typebox';
 import { flag, real, strict, whole } from '../../schema/fields.js';
-import { type Answer, Type } from '../../schema/json-schema.js';
+import { type Shaped, Type } from '../../schema/json-schema.js';
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
 import { delaysOf, LIMITED, type Rule } from '../rule/rule.js';
@@ -25,7 +24,7 @@ export const Profile = Type.Object(
       strict,
     ),
     mostInASecond: Type.Union([many('What one client gets through in any second.'), Type.Null()]),
-    mostIsExact: flag('False: it is at least so many.'),
+    mostIsExact: flag('False: it is at least this many.'),
     atRate: Share,
     atTwice: Share,
     announcedLate: Type.Optional(
@@ -41,8 +40,8 @@ export const Profile = Type.Object(
   },
   strict,
 );
-export type Profile = Answer<Static<typeof Profile>>;
-type Share = Answer<Static<typeof Share>>;
+export type Profile = Shaped<typeof Profile>;
+type Share = Shaped<typeof Share>;
 
 /** Of instants of these days, in ms since 1970. */
 const ROUNDING_MS = 0.01;

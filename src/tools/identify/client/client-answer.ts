@@ -2,7 +2,7 @@
 import type { Static, TUnsafe } from 'typebox';
 import type { Range } from '../../../core/math/range.js';
 import { flag, strict } from '../../../core/schema/fields.js';
-import { type Answer, Type } from '../../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
 import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
 import { counted } from '../../../report/words.js';
@@ -33,7 +33,7 @@ const Wait = Type.Object(
   },
   strict,
 );
-type WaitAnswer = Answer<Static<typeof Wait>>;
+type WaitAnswer = Shaped<typeof Wait>;
 type Jitter = WaitAnswer['jitter'];
 
 const Way = Type.Object(
@@ -85,7 +85,7 @@ export const ClientAnswer = Type.Object(
   },
   { ...strict, title: 'weir identify --client --json' },
 );
-export type ClientAnswer = Answer<Static<typeof ClientAnswer>> & { readonly client: ClientSpec | null };
+export type ClientAnswer = Shaped<typeof ClientAnswer> & { readonly client: ClientSpec | null };
 
 /** A limit of Retry-After is often a longer time. */
 const SHORT_S = 60;
