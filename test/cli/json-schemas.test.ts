@@ -49,6 +49,7 @@ it.each([
   'client',
   'client undici',
   'diff old.conf new.conf --log access.log --clients undici --newly-refused-below 1%',
+  'diff old.conf --as traefik --log access.log',
   'simulate small.yaml --replications 2',
   'simulate small.yaml small.yaml',
   'sweep small.yaml --set limiter.threshold=2,4 --workers 1',

@@ -189,9 +189,9 @@ export type StateStrip = Frozen<Static<typeof StateStrip>>;
 export type Heat = Frozen<Static<typeof Heat>>;
 
 /** A colour for each column and row: of rules over time, of cells of a sweep. */
-export function heatMap(title: string, columns: readonly string[], heat: Heat) {
+export function heatMap(title: string, columns: readonly string[], yTitle: string, heat: Heat) {
   const x = { kind: 'values' as const, title, from: -0.5, to: columns.length - 0.5, names: columns };
-  return { x, lines: [], ...unmarked, heat };
+  return { x, yTitle, lines: [], ...unmarked, heat };
 }
 
 /** Of a chart without shaded intervals and marks. */

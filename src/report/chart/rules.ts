@@ -31,8 +31,7 @@ export function refusalsChart({ rules, timeline }: Pick<ComparedRules, 'rules' |
     id: 'rules',
     title: 'Requests refused, in %',
     about: `Each column is ${duration(partMs)}; empty where nothing came. ${isCalendar ? 'Times in UTC.' : 'Times from the first request.'}`,
-    yTitle: 'Rule',
-    ...heatMap(isCalendar ? 'Time (UTC)' : 'Time from the first request', names, {
+    ...heatMap(isCalendar ? 'Time (UTC)' : 'Time from the first request', names, 'Rule', {
       names: rules.map(({ name }) => name),
       values,
       low: 0,

@@ -37,6 +37,7 @@ const Limiter = Type.Object(
     status: Optional(Count('Status of a refusal.')),
     isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
     counter: Text('Limits with the same counter count together.'),
+    instances: Count('Instances that count each by itself.'),
     condition: Optional(Text('What a request that is counted fulfils.')),
     refused_if: Optional(Text('What a request that is refused fulfils.')),
   },
@@ -67,6 +68,7 @@ const Change = Type.Object(
     old: Optional(Text('The old limit in words.')),
     new: Optional(Text('The new limit in words.')),
     differs: Type.Array(Text('What else differs.')),
+    from: Optional(Text('The old limit that this one replaces.')),
     burst: Optional(
       Type.Object(
         { sent: Count('Requests at once.'), old: Count('Admitted before.'), new: Count('Admitted now.') },
@@ -128,7 +130,19 @@ export const DiffAnswer = Type.Object(
     weir: Text('Version of the program.'),
     kind: Type.Literal('diff'),
     names: Type.Object({ old: Text('As given.'), new: Text('As given.') }, strict),
+    replicas: Count('Instances of the gateway.'),
     changes: Type.Array(Change),
+    written: Optional(
+      Type.Object(
+        {
+          as: Text('The product.'),
+          text: Text('Its configuration.'),
+          left: Type.Array(Text('What it cannot say.')),
+          changes: Type.Array(Change),
+        },
+        { ...strict, description: 'With --as: the old limits, written for another product.' },
+      ),
+    ),
     old: Side,
     new: Side,
     traffic: Optional(Traffic),

@@ -187,9 +187,8 @@ function heat(data: SweepData, { figure, x, by }: SweepView, cells: readonly Swe
   const border = figure === 0 && data.border !== undefined ? { border: data.border } : {};
   const map: Heat = { names: rows.map((row) => String(down.values[row])), values, low, high, ...border };
   return {
-    ...heatMap(across.name, across.values.map(String), map),
+    ...heatMap(across.name, across.values.map(String), down.name, map),
     about: about(data, `${data.titles[figure]} by ${across.name} (across) and ${down.name} (down)`),
-    yTitle: down.name,
     ...(isSlanted(across) ? { leastWidth: NAMES_WIDTH + COLUMN_WIDTH * across.values.length } : {}),
     height:
       (isSlanted(across) ? NAMES_WIDTH : 110) +
