@@ -38,7 +38,7 @@ export const schemas = {
   scenario: Scenario,
   outcome: ReportedOutcome,
   series: Series,
-  replay: Type.Union([ReportedOutcome, ReplayComparison], { title: 'weir replay --json' }),
+  replay: Type.Union([ReportedOutcome, ReplayComparison, LimitExplanation], { title: 'weir replay --json' }),
   report: ReportAnswer,
   limiter: LimiterAnswer,
   client: ClientAnswer,

@@ -9,7 +9,7 @@
 //   dist/web/node/verify.js       the verifier of records, for a browser
 //   dist/web/report.*, …          the pages of reports, from src/web
 //   dist/web/play.html            the playground: one file, with the core of the simulation and the shipped scenarios
-//   dist/schema/*.schema.json     the JSON Schemas of scenarios, outcomes, series, identifications and explanations
+//   dist/schema/*.schema.json     the JSON Schemas of scenarios, reports, and what commands print
 //   dist/topics/*.md              the pages of `weir help`
 //   dist/openapi.json             what a node answers with at /api/openapi.json
 //   dist/fonts/*.woff2            Inter, for charts

@@ -44,6 +44,7 @@ it.each([
   'replay access.log --threshold 5',
   'replay access.log --key client --compare weir,gcra',
   'replay access.log --key client --limit old.conf',
+  'replay access.log --limit old.conf --explain',
   'limiter',
   'limiter gcra 10/s burst=5',
   'client',
