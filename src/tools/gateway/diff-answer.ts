@@ -139,6 +139,7 @@ export const DiffAnswer = Type.Object(
           text: Text('Its configuration.'),
           left: Type.Array(Text('What it cannot say.')),
           changes: Type.Array(Change),
+          traffic: Optional(Type.Object(refusals, { ...strict, description: 'With --log: refusals of both.' })),
         },
         { ...strict, description: 'With --as: the old limits, written for another product.' },
       ),
