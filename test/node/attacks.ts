@@ -127,7 +127,7 @@ export async function prepare(owner: Asker): Promise<void> {
   await owner.machine('rules');
   for (let n = 0; n < 60; n += 1) await owner.deploy('rules', {}, 'sliding-log');
   await owner.machine('many', true);
-  let left = 1_250;
+  let left = 1_200;
   const lane = async () => {
     for (; left > 0; left -= 1) await owner.deploy('many');
   };
@@ -173,8 +173,8 @@ const longCredential = (n: number) => ({ authorization: `Bearer ${' '.repeat(1_0
 // biome-ignore format: one attack a line
 const all: readonly (readonly [name: string, answer: number, lanes: number | undefined, once: Attack['once']])[] = [
   ['an event that flips ten contracts 64 times each', 200, 4, post('/api/chain/flips/event', () => ({ ...event, count: 1_000 }))],
-  ['an event of 1,250 contracts', 200, 4, post('/api/chain/many/event', () => event)],
-  ['an array of 2 events of 1,250 contracts', 200, 4, post('/api/chain/many/events', () => arrayOf(2))],
+  ['an event of 1,200 contracts', 200, 4, post('/api/chain/many/event', () => event)],
+  ['an array of 2 events of 1,200 contracts', 200, 4, post('/api/chain/many/events', () => arrayOf(2))],
   ['an array of 41 events of 60 contracts with a rule', 200, 4, post('/api/chain/rules/events', () => arrayOf(41))],
   ['an array of 1,000 events that are refused', 200, 4, post('/api/chain/flips/events', () => arrayOf(1_000).replaceAll('type', 'name'))],
   ['the longest array that is read, and it is not JSON at its end', 400, 4, post('/api/chain/flips/events', () => notJson)],
