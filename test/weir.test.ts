@@ -1,4 +1,5 @@
 // The library: what a program that embeds Weir gets. Each part is specified where it is made; here is what they promise together.
+import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   type ArrivalFunction,
@@ -8,10 +9,13 @@ import {
   Failure,
   type Job,
   type LimiterOptions,
+  type LoadedScenario,
+  load,
   parseScenario,
   type ScenarioObject,
   type Step,
   simulate,
+  simulate$,
   startNode,
   verifyRecord,
 } from '../src/weir.js';
@@ -111,6 +115,17 @@ describe('createLimiter', () => {
 
 describe('parseScenario of an object', () => {
   const question = 'How many?';
+
+  it.each([undefined, {}, { duration: 3 }])('that is not loaded is refused: %j', async (given) => {
+    const scenario = given as unknown as LoadedScenario;
+    const failure = expect.objectContaining({ code: 'invalid_input', fix: expect.stringContaining('loadScenario') });
+    for (const run of [
+      async () => simulate(scenario),
+      async () => lastValueFrom(simulate$(scenario)),
+      () => load(scenario),
+    ])
+      await expect(run()).rejects.toEqual(failure);
+  });
 
   it('is the scenario of the same text', async () => {
     const scenario: ScenarioObject = { question, duration: 20, seed: 3, arrivals: [{ model: 'poisson', rate: 4 }] };

@@ -13,7 +13,7 @@ import { toolNamed } from '../../core/schema/optional-package.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { CostPlan } from '../scenario/cost-plan.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { checkLoaded, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { hasPlaces, trafficOf } from '../simulate/scenario-traffic.js';
 import { controlRun } from '../simulate/simulate.js';
 import type { AnswerTally } from './answer-tally.js';
@@ -115,6 +115,7 @@ async function sent(
   options: LoadOptions,
   onRow: LiveRunOptions['onRow'],
 ): Promise<LoadResult> {
+  checkLoaded(scenario);
   refuseWhatCannotRun(scenario);
   const { workers } = options;
   if (workers !== undefined) refuseWhatCannotBeShared(scenario, options);

@@ -4,6 +4,7 @@ import type { Family } from '../../core/limiter/products/families.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import type { Seed } from '../../core/math/seed.js';
 import type { TimeLaw } from '../../core/math/time-law.js';
+import { Failure } from '../../core/schema/failure.js';
 import type { ClientPlan } from '../clients/client-plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
@@ -87,4 +88,14 @@ export interface LoadedScenario {
   readonly expectations: readonly Expectation[];
   /** Re-plans for cycles of `cycleMs`, as on a live node: times in seconds become another number of cycles. */
   at(cycleMs: number): LoadedScenario;
+}
+
+/** For callers without types. @throws Failure `invalid_input` */
+export function checkLoaded(scenario: LoadedScenario): void {
+  if (typeof (scenario as Partial<LoadedScenario> | undefined)?.at === 'function') return;
+  throw new Failure('invalid_input', {
+    what: 'The scenario was not run.',
+    why: 'It was not loaded.',
+    fix: 'Give what `await loadScenario(path)` or `parseScenario({ … })` returns.',
+  });
 }

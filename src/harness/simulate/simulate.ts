@@ -13,7 +13,7 @@ import type { Outcome } from '../outcome/outcome-schema.js';
 import { folded } from '../outcome/run-fold.js';
 import type { Series } from '../outcome/series.js';
 import { MOST_ROWS, type Timeline } from '../outcome/timeline.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { checkLoaded, type LoadedScenario } from '../scenario/loaded-scenario.js';
 import { type ActorState, actorStates } from './actor-states.js';
 import type { JourneyRecorder } from './journeys.js';
 import { KeyPlaces } from './key-places.js';
@@ -94,8 +94,10 @@ export function toRun(
 
 function toRunAndSource(
   scenario: LoadedScenario,
-  { seed = scenario.seed, top = 100 }: OutcomeOptions = {},
+  options: OutcomeOptions = {},
 ): OperatorFunction<CycleRow<SimulatedRun>, { readonly run: Run; readonly source: FigureSource }> {
+  checkLoaded(scenario);
+  const { seed = scenario.seed, top = 100 } = options;
   return folded(
     (fold, _first, { cycle: reached, run }) => {
       const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
@@ -150,6 +152,7 @@ async function begin(
   needsColumns: boolean,
   onRow: OnRow,
 ): Promise<Drivable> {
+  checkLoaded(scenario);
   const { seed = scenario.seed, untilCycle, signal } = options;
   const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
   const traffic = await trafficOf(scenario, seed);
