@@ -29,7 +29,9 @@ describe('weir simulate', () => {
       'none',
     ]);
     const held = out.split('\n').filter((line) => /^\S* ?held /.test(line));
-    expect([code, err, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
+    // On a busy machine it takes more than ten seconds, and says how far it is.
+    const said = err.replaceAll(/^.* \d+ % .*\n/gm, '');
+    expect([code, said, held.length, escapes.test(out)]).toEqual([0, '', shipped.length, false]);
     expect(out).toContain(`All of ${shipped.length} runs held.`);
   });
 
