@@ -27,8 +27,15 @@ afterAll(() => node.close());
 
 /** A disk on which a commit takes a second. */
 class LateStore extends MemoryStore {
+  #isClosed = false;
+
   override commit(settled: (failure?: Failure) => void): void {
-    void pause(1_000).then(() => super.commit(settled));
+    void pause(1_000).then(() => this.#isClosed || super.commit(settled));
+  }
+
+  override close(): void {
+    this.#isClosed = true;
+    super.close();
   }
 }
 
