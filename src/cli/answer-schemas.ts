@@ -6,7 +6,7 @@ import { real, strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { RetrySpec } from '../harness/clients/retry-schema.js';
 import { Verdict } from '../harness/outcome/outcome-schema.js';
-import { Count, Measure, Nullable, Text } from '../harness/outcome/read-schema.js';
+import { Any, Count, Measure, Nullable, Text } from '../harness/outcome/read-schema.js';
 import { ReportedOutcome } from '../report/read-report.js';
 
 const { Optional } = Type;
@@ -16,7 +16,7 @@ const path = Text('A path of this machine.');
 const fingerprint = Text('Fingerprint of the key of the node.');
 
 const explained = {
-  limiter: Type.Unknown({ description: 'The limiter, as in a scenario.' }),
+  limiter: Any('The limiter, as in a scenario.'),
   rule: RuleDefinition,
   profile: Profile,
 };

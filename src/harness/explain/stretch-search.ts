@@ -6,6 +6,7 @@
 //
 // Requests of one kind are interchangeable: the k-th counted is counted after the k-th sending and before the k-th end. So more may seem
 // possible than is, never less.
+import { firstIndex } from '../../core/math/first-index.js';
 import { ALWAYS, LONG_AGO_MS, type RuleCounting, type Span } from './counting.js';
 
 export interface LoggedAnswer {
@@ -229,8 +230,12 @@ export class StretchSearch {
     )!;
     const own = spanOn(counting!, { fromMs, toMs });
     const meets = ({ from, to }: Span) => from <= own.to && to >= own.from;
-    const last = countBelow(sent, own.to, true);
-    for (let k = countBelow(due, own.from, false); k < last && !(found.admitted && found.refused); k += 1) {
+    const last = firstIndex(sent.length, (k) => sent[k]! > own.to);
+    for (
+      let k = firstIndex(due.length, (k) => due[k]! >= own.from);
+      k < last && !(found.admitted && found.refused);
+      k += 1
+    ) {
       found.admitted ||= meets(admitted[k]!);
       found.refused ||= meets(refused[k]!);
     }
@@ -318,17 +323,6 @@ function spanOn({ stepMs }: RuleCounting, { fromMs, toMs }: Pick<LoggedAnswer, '
 }
 
 const widest = (one: Span, { from, to }: Span): Span => ({ from: Math.min(one.from, from), to: Math.max(one.to, to) });
-
-/** How many of ascending values are below `ms`, or equal to it. */
-function countBelow(values: Float64Array, ms: number, orEqual: boolean): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! < ms || (orEqual && values[middle] === ms)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 /** After up to `most` requests in the span, with either answer. */
 function usedStates(counting: RuleCounting, fresh: readonly unknown[], most: number, span: Span): unknown[] {

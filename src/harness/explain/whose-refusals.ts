@@ -7,6 +7,7 @@
 import { planRule } from '../../core/limiter/planned-rule.js';
 import { startsBound } from '../../core/limiter/rule/most-starts.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
+import { firstIndex } from '../../core/math/first-index.js';
 import type { RuleCounting } from './counting.js';
 import { countingOf } from './counting-of.js';
 import {
@@ -115,10 +116,12 @@ function judgeByRecent(
   possible: Possible[],
   from: number,
 ): void {
+  const ends = Float64Array.from(answers, ({ toMs }) => toMs).sort();
   answers.forEach(({ fromMs, toMs }, k) => {
     if (fromMs < startMs + memoryMs || !isRefused(answers[k]!)) return;
-    const recent = answers.filter((one) => one.toMs >= fromMs - memoryMs && one.fromMs <= toMs);
-    if (recent.length <= most) possible[from + k] = { admitted: true, refused: false };
+    const begun = firstIndex(answers.length, (at) => answers[at]!.fromMs > toMs);
+    const forgotten = firstIndex(ends.length, (at) => ends[at]! >= fromMs - memoryMs);
+    if (begun - forgotten <= most) possible[from + k] = { admitted: true, refused: false };
   });
 }
 

@@ -248,7 +248,8 @@ class LiveSession {
     if (this.#listener !== undefined && this.#gone === undefined) {
       const end = this.#lastCycle + 1;
       await this.#receiveUpTo(end, this.#listener);
-      await this.#receiveUpTo(Math.max(end + this.#diskCycles, (await this.#settledIn()) + 1), this.#listener);
+      const settledIn = await this.#settledIn(isShort ? LAST_WAIT_MS : this.#connection.timeoutMs);
+      await this.#receiveUpTo(Math.max(end + this.#diskCycles, settledIn + 1), this.#listener);
     }
     this.#rowsTo(Math.max(this.#firstCycle, this.#lastCycle) + 1);
   }
@@ -259,14 +260,13 @@ class LiveSession {
   }
 
   /** The cycle after which all that was due is published: a node that shows a contract has fired it, and has it on disk. 0 if it does not answer. */
-  async #settledIn(): Promise<number> {
+  async #settledIn(timeoutMs: number): Promise<number> {
     const weir = this.#target;
     if (this.#api === undefined || !(weir instanceof WeirTarget)) return 0;
     const { slug, places } = weir.made;
-    const waiting = { timeoutMs: this.#connection.timeoutMs };
     try {
-      await this.#api.call(getContract, { params: { slug, contract_id: places[0]!.id } }, waiting);
-      return (await this.#api.call(readClock, undefined, waiting)).cycle;
+      await this.#api.call(getContract, { params: { slug, contract_id: places[0]!.id } }, { timeoutMs });
+      return (await this.#api.call(readClock, undefined, { timeoutMs })).cycle;
     } catch {
       return 0;
     }

@@ -9,6 +9,7 @@ export const Cycle = (description: string) =>
   Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
 export const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
 export const Text = (description: string) => Type.String({ maxLength: 100_000, description });
+export const Any = (description: string) => Type.Unknown({ description });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 export const Read = Type.Object(

@@ -3,7 +3,7 @@ import { type Block, sentence } from '../../report/block.js';
 import { column, type RunColumn, runTable } from '../../report/run-table.js';
 import { number } from '../../report/words.js';
 import type { GatewayLimits } from './found.js';
-import type { LimitChange } from './limit-changes.js';
+import { type LimitChange, titleOf } from './limit-changes.js';
 import type { LimitMove } from './limit-move.js';
 
 export function changeBlocks(changes: readonly LimitChange[]): Block[] {
@@ -15,9 +15,6 @@ export function changeBlocks(changes: readonly LimitChange[]): Block[] {
   );
   return [...moved, ...(others.length === 0 ? [] : [runTable(changeColumns, others, { title: 'Limits' })])];
 }
-
-const titleOf = ({ name, where }: { readonly name: string; readonly where: string }) =>
-  [name, where].filter((one) => one !== '').join(', ');
 
 /** Which side is counted in each instance. */
 export function replicaSentence(diff: {

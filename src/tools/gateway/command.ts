@@ -111,20 +111,16 @@ export const diff = command({
       import('../../report/answer-folder.js'),
       import('../../report/run-table.js'),
     ]);
-    const files = await limitFilesOf([given.old, given.new ?? given.old]);
-    const [old, named] = files.map((some) => fittingLimits(limitersInFiles(some, given.replicas))) as [
-      GatewayLimits,
-      GatewayLimits,
-    ];
+    const [oldFiles, newFiles] = await limitFilesOf([given.old, given.new ?? given.old]);
+    const limitsIn = (files: typeof oldFiles) => fittingLimits(limitersInFiles(files, given.replicas));
+    const old = limitsIn(oldFiles);
     const judge = async (fresh: GatewayLimits) => given.log && trafficOf(given, given.log, { old, new: fresh });
     const { moveTo } = await import('./limit-move.js');
     const move = given.as === undefined ? undefined : await moveTo(given.as, old, given.replicas, judge);
-    const compared =
-      move !== undefined && given.new === undefined
-        ? { ...move, new: move.limits }
-        : { new: named, changes: limitChanges(old, named), traffic: await judge(named) };
-    const { changes, traffic } = compared;
-    const sides = { old, new: compared.new };
+    const isMoveAlone = move !== undefined && given.new === undefined;
+    const sides = { old, new: isMoveAlone ? move.limits : limitsIn(newFiles) };
+    const changes = isMoveAlone ? move.changes : limitChanges(old, sides.new);
+    const traffic = isMoveAlone ? move.traffic : await judge(sides.new);
     const isWritten = given.out !== undefined && given.out !== NONE;
     const folder = !isWritten ? undefined : await folders.openAnswerFolder('diff', given.new ?? given.old, given.out);
     const found = {

@@ -2,21 +2,20 @@
 import { strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
-import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
+import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
 
 const { Optional } = Type;
 const file = Text('A file of the limits.');
 const line = Count('Its line there.');
 const name = Text('Name of the limit.');
 const where = Text('Its place in the file; empty: everywhere.');
-const any = (description: string) => Type.Unknown({ description });
 
 const Noted = { file, line, what: Text('What the file has there.') };
 
 const LimitKey = Type.Object(
   {
     text: Text('What it counts by.'),
-    parts: Optional(Type.Array(any('A part of a request.'), { description: 'Absent if no access log has it.' })),
+    parts: Optional(Type.Array(Any('A part of a request.'), { description: 'Absent if no access log has it.' })),
   },
   strict,
 );
@@ -29,11 +28,11 @@ const Limiter = Type.Object(
     defined: Optional(Type.Object({ file, line }, { ...strict, description: 'Where rate and key are.' })),
     where,
     hosts: Type.Array(Text('A host; none: all.')),
-    paths: Type.Array(any('What its path fulfils; none: all.')),
+    paths: Type.Array(Any('What its path fulfils; none: all.')),
     reach: Type.Enum(['known', 'unknown'], { description: 'Whether the file says which requests it covers.' }),
     key: LimitKey,
     counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
-    limit: Optional(any('The limit, as in a scenario.')),
+    limit: Optional(Any('The limit, as in a scenario.')),
     status: Optional(Count('Status of a refusal.')),
     isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
     counter: Text('Limits with the same counter count together.'),
@@ -50,7 +49,7 @@ const Side = Type.Object(
     not_understood: Type.Array(Type.Object(Noted, strict)),
     not_applied: Type.Array(
       Type.Object(
-        { ...Noted, name, key: Optional(any('What it counts by.')), limit: Optional(any('The limit.')) },
+        { ...Noted, name, key: Optional(Any('What it counts by.')), limit: Optional(Any('The limit.')) },
         strict,
       ),
     ),
@@ -120,7 +119,7 @@ const Traffic = Type.Object(
     retries: Optional(Retries),
     left_out: Type.Object({ old: LeftOut, new: LeftOut }, strict),
     unjudged: LeftOut,
-    warnings: Type.Array(Type.Object({ code: Text('For programs.'), what: Text('For people.') }, strict)),
+    warnings: Read.properties.warnings,
   },
   { ...strict, description: 'With --log.' },
 );

@@ -1,13 +1,12 @@
 // The answer of `weir replay --explain`, as a document and as JSON: which refusals of a log are those of a limit. Pure.
 import type { Static } from 'typebox';
 import { Type } from '../../core/schema/json-schema.js';
+import { Count, Text } from '../../harness/outcome/read-schema.js';
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
 import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
-import { capital, counted, duration, listed, number } from '../../report/words.js';
+import { capital, counted, duration, latency, listed, number } from '../../report/words.js';
+import { titleOf } from './limit-changes.js';
 import { type Explained, type JudgedAnswer, LONGEST_MS } from './limit-explain.js';
-
-const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
-const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 
 const counts = {
   refused: Count('Answers with a status of a refusal.'),
@@ -82,10 +81,7 @@ export function explanationOf(
         return { rule: words, from_ms: phaseMs, to_ms: phaseMs + widthMs, least, most };
       })
       .sort((a, b) => b.most - a.most || b.least - a.least),
-    left_out: leftOut.map(({ limiter: { name, where }, why }) => ({
-      name: where === '' ? name : `${name}, ${where}`,
-      why,
-    })),
+    left_out: leftOut.map(({ limiter, why }) => ({ name: titleOf(limiter), why })),
   };
 }
 
@@ -124,9 +120,8 @@ export interface Threshold {
 
 export const isAbove = (one: Counts, { most }: Threshold) => one.not_ours > most(one.refused);
 /** Whether it is above only if what was not judged is not the limit's. */
-export const isOpen = (one: LimitExplanation, { most }: Threshold) =>
-  !isAbove(one, { text: '', most }) &&
-  one.not_ours + one.not_judged - one.not_judged_of_which_ours.least > most(one.refused);
+export const isOpen = (one: LimitExplanation, above: Threshold) =>
+  !isAbove(one, above) && one.not_ours + one.not_judged - one.not_judged_of_which_ours.least > above.most(one.refused);
 
 export function explainDocument(
   one: LimitExplanation,
@@ -257,7 +252,7 @@ function countsTable(head: string, rows: readonly NamedCounts[]): Block[] {
 }
 
 function timesSentence({ grainMs, hasDurations }: Explained['times']): string {
-  const known = `Times are known to ${duration(grainMs)}.`;
+  const known = `Times are known to ${grainMs < 1_000 ? latency(grainMs) : duration(grainMs)}.`;
   if (hasDurations && grainMs === 1) return known;
   const taken = hasDurations
     ? ''

@@ -58,7 +58,8 @@ export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitCha
   return [...changes, ...[...left.keys()].map((one) => changeOf('removed', one, undefined, []))];
 }
 
-const titleOf = ({ name, where }: FoundLimiter) => [name, where].filter((one) => one !== '').join(', ');
+export const titleOf = ({ name, where }: Pick<FoundLimiter, 'name' | 'where'>) =>
+  [name, where].filter((one) => one !== '').join(', ');
 
 function nameOf(all: readonly FoundLimiter[], one: FoundLimiter, index: number): string {
   const same = (other: FoundLimiter) => other.name === one.name && other.where === one.where;

@@ -1,10 +1,9 @@
 // The schema of `weir sweep --json`: a line for each cell, for each search, or one for a map.
 import { real, strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
-import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
+import { Any, Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
 
-const any = (description: string) => Type.Unknown({ description });
-const set = Type.Record(Type.String(), any('Its value.'), { description: 'The fields that are varied.' });
+const set = Type.Record(Type.String(), Any('Its value.'), { description: 'The fields that are varied.' });
 const share = (description: string) => real(0, 1, description);
 
 const Interval = Type.Object(
@@ -35,13 +34,13 @@ const Found = Type.Object(
     answer: Type.Enum(['smallest', 'largest', 'all', 'none', 'not monotone'], {
       description: 'What value is; all and none: the condition holds, or fails, at both ends.',
     }),
-    value: Type.Optional(any('The value at which the condition just holds.')),
-    next: Type.Optional(any('The nearest value tried at which it fails.')),
-    resolution: Type.Optional(any('The distance between them.')),
+    value: Type.Optional(Any('The value at which the condition just holds.')),
+    next: Type.Optional(Any('The nearest value tried at which it fails.')),
+    resolution: Type.Optional(Any('The distance between them.')),
     tried: Type.Array(
       Type.Object(
         {
-          value: any('A value.'),
+          value: Any('A value.'),
           holds: Type.Boolean({ description: 'Whether the condition holds at it.' }),
           figures: Type.Record(Type.String(), Interval),
         },
@@ -56,11 +55,11 @@ const Column = Type.Object(
   {
     set,
     zone: Type.Enum(['stable', 'vulnerable', 'collapsed'], { description: 'What a trigger leaves behind.' }),
-    stuckFrom: Type.Optional(any('Smallest trigger that leaves half of the runs stuck.')),
-    drainsUpTo: Type.Optional(any('Largest stuck trigger that recovers in a longer run.')),
+    stuckFrom: Type.Optional(Any('Smallest trigger that leaves half of the runs stuck.')),
+    drainsUpTo: Type.Optional(Any('Largest stuck trigger that recovers in a longer run.')),
     prolonged: Measure('How many times longer.'),
     recovers: Type.Optional(
-      Type.Object({ from: any('The largest trigger that it recovers from.'), ms: Interval }, strict),
+      Type.Object({ from: Any('The largest trigger that it recovers from.'), ms: Interval }, strict),
     ),
   },
   strict,
