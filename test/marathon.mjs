@@ -2,10 +2,10 @@
 // reports/marathon.md. Hours at its own numbers; `-- --share 0.01` runs a hundredth of them. `npm run test:long` is its short form: the
 // same files, each a few times, with some of their draws.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { foundBy } from './found-by.mjs';
 
 const { values } = parseArgs({ options: { share: { type: 'string', default: '1' } } });
 const share = Number(values.share);
@@ -57,40 +57,26 @@ const rows = [];
 for (const [what, files, variable, most = 1] of stages) {
   // Fewer than three say nothing: a node that is killed once has hardly begun.
   const times = variable === undefined ? 1 : Math.min(most, Math.max(3, Math.round(most * share)));
-  const out = join(tmpdir(), `weir-marathon-${process.pid}.json`);
   const began = performance.now();
   process.stdout.write(`${what}: ${times.toLocaleString('en')} ...\n`);
-  const tests = files.split(' ').map((file) => `/${file}.`);
-  spawnSync(
-    'npx',
-    [
-      ...['vitest', 'run', '--testTimeout', '36000000'],
-      // Each test is printed as it ends: a stage that is stopped has shown what it found.
-      ...['--reporter', 'verbose', '--reporter', 'json', `--outputFile.json=${out}`],
-      ...tests,
-    ],
-    {
-      env: { ...process.env, WEIR_ALL: '1', ...(variable === undefined ? {} : { [variable]: String(times) }) },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
-  );
+  const found = foundBy(files, { WEIR_ALL: '1', ...(variable === undefined ? {} : { [variable]: String(times) }) });
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-  rows.push({ what, times, minutes, ...foundIn(out) });
+  rows.push({ what, times, minutes, ...wordsOf(found) });
   writeFileSync(report, page());
   process.stdout.write(`  ${rows.at(-1).found}, ${minutes} min\n`);
 }
 if (rows.some(({ failed }) => failed > 0)) process.exitCode = 1;
 
-function foundIn(out) {
-  if (!existsSync(out)) return { failed: 1, found: 'did not end' };
-  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(out, 'utf8'));
-  rmSync(out);
-  const names = testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+function wordsOf(found) {
+  if (found === undefined) return { failed: 1, found: 'did not end' };
+  const tests = found.flatMap(({ assertionResults }) => assertionResults);
+  const [held, failed, pending] = ['passed', 'failed', 'pending'].map((is) =>
+    tests.filter(({ status }) => status === is),
   );
-  const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
-  const found = numFailedTests === 0 ? `${numPassedTests} held${skipped}` : `failed: ${names.join('; ')}${skipped}`;
-  return { failed: numFailedTests + (numPassedTests === 0 && numPendingTests === 0 ? 1 : 0), found };
+  const skipped = pending.length > 0 ? `, ${pending.length} skipped` : '';
+  if (failed.length > 0)
+    return { failed: failed.length, found: `failed: ${failed.map(({ fullName }) => fullName).join('; ')}${skipped}` };
+  return { failed: tests.length === 0 ? 1 : 0, found: `${held.length} held${skipped}` };
 }
 
 function page() {

@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 104_748,
-  test: 62_523,
+  test: 62_517,
   longLines: 109,
   commands: 15,
   options: 94,

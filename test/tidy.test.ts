@@ -178,8 +178,9 @@ it('every package of the lock file is pinned by its integrity', () => {
   expect(loose.map(([name]) => name)).toEqual([]);
 });
 
-it('each stage of the marathon names test files that are there', () => {
-  const stages = [...textOf('test/marathon.mjs').matchAll(/'([a-z-]+\/[a-z-]+(?: [a-z-]+\/[a-z-]+)*)'/g)];
+it('each stage of the marathon, and each table, names test files that are there', () => {
+  const programs = ['test/marathon.mjs', 'test/tables.mjs'].map(textOf).join('');
+  const stages = [...programs.matchAll(/'([a-z-]+\/[a-z-]+(?: [a-z-]+\/[a-z-]+)*)'/g)];
   const ends = stages.flatMap(([, names = '']) => names.split(' ').map((name) => `/${name}.`));
   expect(ends.filter((end) => !tests.some((path) => path.endsWith('.test.ts') && `/${path}`.includes(end)))).toEqual(
     [],

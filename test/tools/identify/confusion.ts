@@ -64,29 +64,29 @@ function isExact({ family, limit, spanMs, network }: RandomLimiter, { rules }: A
   );
 }
 
-/** Rows: what they are. Columns: what they were named. */
-export function confusionTable(cases: readonly Case[]): string {
-  const rights = cases.filter(({ named, truth }) => named === truth.family);
-  const wrong = cases.filter(({ isWrong }) => isWrong);
-  const middle = (of: (one: Case) => number) => [...cases].map(of).sort((a, b) => a - b)[cases.length >> 1]!;
-  const columns = [...new Set(cases.map(({ named }) => named))].sort();
-  const rows = [...new Set(cases.map(({ truth }) => truth.family))].sort().map((family) => {
-    const own = cases.filter(({ truth }) => truth.family === family);
-    const counts = columns.map((name) =>
-      String(own.filter(({ named }) => named === name).length || '.').padStart(name.length),
-    );
-    return `${family.padEnd(18)}${counts.join('  ')}`;
-  });
-  return [
-    `${' '.repeat(18)}${columns.join('  ')}`,
-    ...rows,
-    `right ${rights.length} of ${cases.length}, exact ${rights.filter(({ isExact }) => isExact).length}; wrong name ${wrong.length}: seeds ${wrong.map(({ seed }) => seed).join(' ')}`,
-    `outside their interval: seeds ${
-      cases
-        .filter(({ isOutside }) => isOutside)
+/** A row for each family, and one for all. */
+export function familyRows(cases: readonly Case[]) {
+  const families = [...new Set(cases.map(({ truth }) => truth.family))].sort();
+  return [...families, undefined].map((family) => {
+    const own = family === undefined ? cases : cases.filter(({ truth }) => truth.family === family);
+    const right = own.filter(({ named, truth }) => named === truth.family);
+    const others = own.filter((one) => !right.includes(one)).map(({ named, seed }) => `${named} (${seed})`);
+    const seeds = (is: (one: Case) => boolean) =>
+      own
+        .filter(is)
         .map(({ seed }) => seed)
-        .join(' ') || 'none'
-    }`,
-    `medians: ${middle(({ answer }) => answer.requests)} requests, ${middle(({ answer }) => answer.seconds)} s, ${Math.round(middle(({ cpuMs }) => cpuMs))} ms of processor time`,
-  ].join('\n');
+        .join(' ') || 'none';
+    const middle = (of: (one: Case) => number) => own.map(of).sort((a, b) => a - b)[own.length >> 1]!;
+    return {
+      'what it is': family ?? 'all',
+      asked: own.length,
+      'named right': right.length,
+      'limit and span exact': right.filter(({ isExact }) => isExact).length,
+      'wrong name, by seed': seeds(({ isWrong }) => isWrong),
+      'outside its interval': seeds(({ isOutside }) => isOutside),
+      'requests, median': middle(({ answer }) => answer.requests),
+      'seconds, median': middle(({ answer }) => answer.seconds),
+      else: family === undefined ? others.length : others.join(', ') || 'none',
+    };
+  });
 }

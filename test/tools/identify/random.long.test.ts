@@ -1,7 +1,7 @@
-// Limiters drawn at random, in virtual time, behind latency and jitter. WEIR_CASES=500 looks at as many, and prints the table.
+// Limiters drawn at random, in virtual time, behind latency and jitter. WEIR_CASES=500 looks at as many; `npm run tables -- identify` keeps the table.
 import { expect, it } from 'vitest';
 import { few, isAll } from '../../draws.js';
-import { confusionTable, identified } from './confusion.js';
+import { familyRows, identified } from './confusion.js';
 
 const CASES = Number(process.env['WEIR_CASES'] ?? (isAll ? 60 : 1));
 const FIRST = Number(process.env['WEIR_FIRST'] ?? 720_000);
@@ -13,10 +13,10 @@ const IN_PIECES = [315, 210090, 340, 312, 338, 731];
 /** A queue of 17, where one of 16 whose turns come a little sooner explains what is asked first; a meter named as a bucket. */
 const NEAR_OTHERS = [140138, 4065];
 
-it('gives no limiter the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, () => {
+it('gives no limiter the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, ({ task }) => {
   const seeds = Array.from({ length: CASES }, (_, k) => FIRST + k);
   const cases = [...seeds, ...few(IN_PIECES, 2), ...few(NEAR_OTHERS, 1)].map(identified);
-  if (process.env['WEIR_CASES'] !== undefined) process.stdout.write(`${confusionTable(cases)}\n`);
+  task.meta.rows = familyRows(cases);
   const named = cases.filter(({ named, truth }) => named === truth.family);
   expect(named.length).toBeGreaterThanOrEqual(Math.floor(LEAST_NAMED * cases.length));
   expect(cases.filter(({ isWrong }) => isWrong).map(({ seed }) => seed)).toEqual([]);

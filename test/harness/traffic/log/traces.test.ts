@@ -52,15 +52,18 @@ const { file } = temporaryFiles();
 const pathOf = ({ name, text, path }: RecordedLog): string => path ?? file(name, text!);
 
 describe('request logs give the figures of two independent programs', () => {
-  it.each(recordedLogs.map((log) => [log.name, log] as const))('%s', async (_, log) => {
+  it.for(recordedLogs.map((log) => [log.name, log] as const))('%s', async ([name, log], { task }) => {
     const tally = new CycleTally();
     const reading = await readLog(pathOf(log), log.options, tally);
     const { format, timeFrom, countFrom, requests, skippedLines } = reading;
+    const figures = naiveFigures(tally.inOrder(''));
+    const { entries, limited, peak_count: peak, limiting_cycles: cycles } = figures;
+    task.meta.row = { log: name, format, requests, entries, 'cycles limiting': cycles, limited, peak };
     expect({
       understood: `${format}: ${[timeFrom, countFrom].filter(Boolean).join(', ')}`,
       requests,
       skippedLines,
-      figures: naiveFigures(tally.inOrder('')),
+      figures,
     }).toEqual({
       understood: log.understood,
       requests: log.figures.requests,
