@@ -59,16 +59,17 @@ function groupIn(words: readonly string[]): string | undefined {
 async function help(words: readonly string[]): Promise<void> {
   const terminal = terminalAtHand();
   const first = words.every((word) => word === '--help' || word === '-h') ? undefined : words[0];
-  // In the words that people type: `weir help N replicas`.
+  const named = topics.find(({ name }) => name === first?.trim().toLowerCase());
+  // In the words that people type: `weir help N replicas`. One word may be in the list of another topic, too.
   const typed = words.join(' ').toLowerCase();
   const asked = topics.find(({ about }) => about.toLowerCase().split(':')[0]!.split(', ').includes(typed));
-  const topic = asked ?? topics.find(({ name }) => name === first?.trim().toLowerCase());
+  const topic = words.length === 1 ? (named ?? asked) : (asked ?? named);
   const listed = namedBy(words, commands);
   const group = groupIn(words);
   if (first === undefined) say(`${firstPage(terminal)}\n`);
   else if (listed !== undefined) say(`${commandPage(listed, await listed.load(), terminal)}\n`);
   else if (group === words.join(' ')) say(`${groupPage(group, terminal)}\n`);
-  else if (topic !== undefined) await showTopic(topic.name, asked ? '' : words.slice(1).join('.'));
+  else if (topic !== undefined) await showTopic(topic.name, topic === asked ? '' : words.slice(1).join('.'));
   else throw unknown(words, true);
 }
 

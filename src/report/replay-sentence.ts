@@ -39,8 +39,19 @@ function spellsOf(outcome: Outcome): string {
     limitingIntervals(contract.transitions, limitingStates(outcome), last_cycle + 1),
   );
   if (each.some((intervals, i) => intervals.length !== refused[i]!.entries || intervals.length === 0)) return '';
+  // A window keeps limiting after the last request, until it has drained: that is no refusal.
+  const lastRequests = new Map<string, number>();
+  for (const { contract, entry_cycle, restore_cycle, recovery_cycles } of outcome.reactions ?? [])
+    if (restore_cycle !== null && recovery_cycles !== null)
+      lastRequests.set(`${entry_cycle} ${contract}`, restore_cycle - recovery_cycles);
   const spells: [from: number, to: number][] = [];
-  for (const [from, to] of each.flat().toSorted(([a], [b]) => a - b)) {
+  const refusing = each.flatMap((intervals, i) =>
+    intervals.map(([from, restore]) => {
+      const last = lastRequests.get(`${from} ${refused[i]!.id}`);
+      return [from, last ?? Math.max(from, restore - 1)] as const;
+    }),
+  );
+  for (const [from, to] of refusing.toSorted(([a], [b]) => a - b)) {
     const last = spells.at(-1);
     if (last !== undefined && (from - last[1]) * cycle_ms <= GAP_MS) last[1] = Math.max(last[1], to);
     else spells.push([from, to]);

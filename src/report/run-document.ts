@@ -81,8 +81,8 @@ export function runDocument(reported: Reported, medium: Medium): ReportDocument 
       figureBlock(outcome, titled('Figures')),
       ...limitBlocks(outcome),
       ...equalRuns(outcome),
-      ...entryBlocks(outcome),
       ...contractBlocks(outcome),
+      ...entryBlocks(outcome),
       ...differenceBlocks(outcome),
       ...(compared === undefined ? [] : rulesBlocks(compared.rules, 'Other rules, fitted to the same rate')),
       ...charts

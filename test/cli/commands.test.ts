@@ -1,7 +1,9 @@
 // What every command has, from its data alone: help, completion, the check of its options, the line that repeats it.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.js';
 import { read } from '../../src/cli/parser.js';
+import { topics } from '../../src/cli/topics/topics.js';
 import { VERSION } from '../../src/core/version.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/report/command/command.js';
 import { failureIn } from '../failures.js';
@@ -214,6 +216,13 @@ it('weir help takes the name of a topic in any case, and --help as nothing', asy
   const fields = await Promise.all(['limiter params', 'limiter.params'].map((path) => weirHere(`help fields ${path}`)));
   expect(fields.map(({ out }) => out.split('\n')[0])).toEqual(Array(2).fill('limiter.primitive.params'));
   expect((await weirHere(['help', '--help'])).out).toBe((await weirHere(['--help'])).out);
+});
+
+const pages = topics.filter(({ path }) => path !== undefined);
+it.each(pages.map(({ name, path }) => [name, path!]))('weir help %s prints its own page, %s', async (name, path) => {
+  const [title = ''] = readFileSync(path, 'utf8').match(/(?<=^# ).*/m) ?? [];
+  const { out } = await weirHere(['help', name]);
+  expect(out.startsWith(title)).toBe(true);
 });
 
 it.each([

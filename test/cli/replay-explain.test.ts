@@ -154,7 +154,9 @@ describe('weir replay --explain', () => {
 
   it('says first what could not be judged', async () => {
     const { out } = await weirHere(['replay', at('combined.log'), '--limit', at('api.conf'), '--explain']);
-    expect(out).toMatch(/Could not be judged: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39/);
+    expect(out).toMatch(
+      /Could not be judged one by one: 29 answers of 429, of which \d+ to 29 are those of this limit\.\s+Of 39\s+answers of 429, 0 are certainly those/,
+    );
   });
 
   it.each([

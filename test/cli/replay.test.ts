@@ -32,6 +32,8 @@ describe('weir replay', () => {
     expect(keyed.out).toMatch(/Requests of all clients in each 10 s\n 120┤/);
     expect(keyed.out).toMatch(/▀ refused\n +0 = 2026-01-01T00:00:06Z +24\.2 min\n/);
     expect(keyed.out).not.toMatch(/of client 10\.0\.0\.1|cycles\)/);
+    const draining = await weirHere('replay scenarios/shop.log --threshold 1400 --within 1h --out none');
+    expect(draining.out).toContain('shop.log\n72 of 1,472 (4.9 %) refused, 00:21-00:23.\n');
     const none = await weirHere('replay scenarios/shop.log --threshold 1000 --out none');
     expect(none.out).toContain('shop.log\nNone of 1,472 requests refused.\n');
     expect([keyed, none].filter(({ out }) => /nothing expected|No expectations/.test(out))).toEqual([]);

@@ -1,6 +1,7 @@
 // Reads the file of a scenario, and the files that it names.
-import { statSync } from 'node:fs';
-import { basename, dirname, extname, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { packageFile } from '../../core/files/package-file.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure } from '../../core/schema/failure.js';
 import { readText, refuseKind } from '../../core/schema/text-file.js';
@@ -78,7 +79,10 @@ function notRead(file: string): Failure {
 
 /** @throws Failure `unreadable_file` */
 export async function readSource(path: string): Promise<string> {
-  const fix = 'Give the path of a YAML or JSON file, for example scenarios/burst.yaml.';
+  const name = nameOf(path);
+  const fix = existsSync(join(dirname(packageFile('scenarios/README.md')), `${name}.yaml`))
+    ? `\`weir init ${name}.yaml --from ${name}\` copies the shipped one.`
+    : 'Give the path of a YAML or JSON file. `weir init` writes a first one.';
   return readText(path, { what: `The scenario ${path}`, fix, isGiven: true });
 }
 

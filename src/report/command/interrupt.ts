@@ -27,9 +27,10 @@ export function releaseStop(): void {
 }
 
 function stop(name: NodeJS.Signals): void {
-  if (controller?.signal.aborted) process.exit(exits[name]);
   stoppedBy = name;
   controller?.abort();
+  // Without a listener the next signal ends the process even while it computes.
+  for (const each of ['SIGINT', 'SIGTERM'] as const) process.off(each, stop);
 }
 
 export function untilStopped(): Promise<void> {

@@ -169,7 +169,7 @@ function unjudgedSentences(one: LimitExplanation): string[] {
   const why = listed([...new Set(one.left_out.map((limit) => limit.why))]);
   const said = [
     one.left_out.length > 0 && `${counted(one.left_out.length, 'limit')} could not be judged: ${why}.`,
-    n > 0 && `Could not be judged: ${counted(n, 'answer')} ${answersOf(one)}${known}.`,
+    n > 0 && `Could not be judged one by one: ${counted(n, 'answer')} ${answersOf(one)}${known}.`,
     best && `At the phase that explains most, ${number(best.most)} refusals are those of this limit.`,
   ];
   return said.filter((text) => typeof text === 'string');
@@ -181,8 +181,9 @@ function mainSentence(one: LimitExplanation, answers: readonly JudgedAnswer[]): 
   const through = let_through === 0 ? '' : ` ${counted(let_through, 'request')} that it would refuse ${were}`;
   if (refused === 0) return `The log has no answer ${answersOf(one)}.${through}`;
   const others = answers.filter(({ whose }) => whose === 'not ours');
-  const all = `Of ${counted(refused, 'answer')} ${answersOf(one)}, ${number(ours)} are those that this limit refuses`;
-  return `${all}, ${number(not_ours)} are not${others.length === 0 ? '' : whereWords(one, others)}.${through}`;
+  const certain = one.not_judged > 0 ? 'certainly ' : '';
+  const all = `Of ${counted(refused, 'answer')} ${answersOf(one)}, ${number(ours)} are ${certain}those that this limit refuses`;
+  return `${all}, ${number(not_ours)} ${certain}are not${others.length === 0 ? '' : whereWords(one, others)}.${through}`;
 }
 
 /** ` (mostly POST /api/orders, 18:31 to 18:36 UTC, from the service behind)` */
@@ -256,6 +257,6 @@ function timesSentence({ grainMs, hasDurations }: Explained['times']): string {
   if (hasDurations && grainMs === 1) return known;
   const taken = hasDurations
     ? ''
-    : ` It has no durations: a request is taken to be decided within the ${LONGEST_MS / 1_000} s before its line.`;
+    : ` The log has no durations: a request is taken to be decided within the ${LONGEST_MS / 1_000} s before its line.`;
   return `${known}${taken} With $msec and $request_time of nginx in the log, more is judged.`;
 }

@@ -5,7 +5,7 @@ import { meantRules } from '../../harness/explain/meant-rules.js';
 import type { ExplainAsked, GatewayFiles, GatewayReplay, GatewayTool } from '../../harness/simulate/replay.js';
 import { openAnswerFolder, writeAnswer } from '../../report/answer-folder.js';
 import { exitCodes } from '../../report/command/exit-codes.js';
-import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
+import { exitOfStop, releaseStop, stopSignal } from '../../report/command/interrupt.js';
 import { limiterGiven } from '../../report/command/limit.js';
 import { logName, readingProgress, readingText } from '../../report/command/log-reading.js';
 import { NONE } from '../../report/command/options.js';
@@ -44,7 +44,13 @@ async function explain({ limit, files, paths, log, top, out, json, command, ...a
   for (const note of notesOf(limits.gateway)) warn(`weir: ${note}\n`);
   const name = logName(paths);
   const folder = out === undefined || out === NONE ? undefined : await openAnswerFolder('explain', name, out);
-  const found = await explainLog(paths, limits, log, { signal: stopSignal(), onProgress: readingProgress(name) });
+  const hooks = {
+    signal: stopSignal(),
+    onProgress: readingProgress(name),
+    // Judging computes for long without a pause, in which no listener runs: the signal itself ends it.
+    onJudging: releaseStop,
+  };
+  const found = await explainLog(paths, limits, log, hooks);
   const answer = explanationOf(found, { log: name, weir: VERSION, top });
   const given = asked.unexplainedAbove;
   const above = given && {

@@ -88,7 +88,7 @@ export async function explainLog(
   paths: readonly string[],
   { gateway, meant }: ExplainedLimits,
   options: LogOptions,
-  hooks: SourceHooks,
+  hooks: SourceHooks & { readonly onJudging?: () => void },
 ): Promise<Explained> {
   const side = new LimitSide(gateway, options.keyColumn !== undefined);
   const areErrors = await Promise.all(paths.map((path) => isErrorLog(path)));
@@ -98,6 +98,7 @@ export async function explainLog(
     options,
     hooks,
   );
+  hooks.onJudging?.();
   const limits = new Set(gateway.limiters.filter(({ isDryRun }) => !isDryRun).map(({ status = 0 }) => status));
   const statuses = [...limits, 429].filter((status, k, all) => status >= 400 && all.indexOf(status) === k);
   const refusals = answers.filter(({ status }) => statuses.includes(status));

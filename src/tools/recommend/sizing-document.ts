@@ -24,7 +24,7 @@ export function adviceDocument({ name, advice, isKeyed, key, paste, command }: A
   const one = recommendations[0]!;
   return {
     title: `Which limit fits ${name}?`,
-    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${windowWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests.`,
+    sentence: `${number(one.threshold)}${advice.unit === undefined ? '' : ` ${advice.unit}`} in ${windowWords(one.within, cycle_ms)} limits ${one.limited_below === 0 ? 'none' : `less than ${percent(one.limited_below)}`} of the requests${suspectsLeftOut(advice)}.`,
     facts: `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${first_at ?? ''} to ${last_at ?? ''}; 1 cycle = ${cycle_ms} ms`,
     blocks: [
       ...(excluded.length === 0 ? [] : [sentence(`Excluded: ${excluded.map(plain).join(', ')}.`)]),
@@ -35,7 +35,7 @@ export function adviceDocument({ name, advice, isKeyed, key, paste, command }: A
       runTable(recommendedColumns(cycle_ms), recommendations, { title: 'Recommended' }),
       ...(fitted.length === 0 ? [] : [fittedTable(advice)]),
       sentence(
-        `limited: requests limited in the log. ${columnWords(advice, isKeyed)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
+        `limited: requests limited in the log${suspectsLeftOut(advice)}. ${columnWords(advice, isKeyed)}${fitted.length === 0 ? '' : ' Limits of other rules above 40 are tried in steps of 5 %.'}`,
       ),
       ...clientBlocks(advice, one),
       ...hourBlocks(one),
@@ -44,6 +44,9 @@ export function adviceDocument({ name, advice, isKeyed, key, paste, command }: A
     again: { command },
   };
 }
+
+const suspectsLeftOut = ({ suspects }: Advice) =>
+  suspects.length === 0 ? '' : `, those of ${counted(suspects.length, 'suspect')} left out`;
 
 function columnWords({ recommendations, suspects, fitted, unit = 'requests' }: Advice, isKeyed: boolean): string {
   const found = fitted.every((one) => one.bursts_exact) ? '' : '; 90+ is at least 90, the best attack found';

@@ -50,6 +50,7 @@ it('answers as JSON with the shape that is promised', async () => {
 it('names the suspect, who would be hit, and lines to paste', async () => {
   const { code, out } = await weir(['recommend', log, '--key', 'client', '--out', 'none']);
   expect(code).toBe(0);
+  expect(out).toMatch(/ of the requests, those of 1 suspect left out\./);
   expect(out).toContain('Suspect: 192.0.2.66 (1,500 requests, 65.2 % of all; up to 120 in 60 s)');
   expect(out).toContain('limit_req_zone $binary_remote_addr zone=weir:10m rate=1r/m;');
   expect(out).toContain('For 1 request in 60 s, counted by client.');
@@ -60,7 +61,7 @@ it('names the suspect, who would be hit, and lines to paste', async () => {
 it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
   const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--out', 'none'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
-  expect(out).toMatch(/^5 in 5 min limits none of the requests\.$/m);
+  expect(out).toMatch(/^5 in 5 min limits none of the requests, those of 1 suspect left out\.$/m);
   expect(out).toMatch(/^0 % +gcra +5 in 5 min +0 +0 % +0 +5 +5 /m);
   expect(out).toMatch(/^0 % +fixed +5 in 5 min +0 +0 % +0 +10 +10 /m);
   expect((await weir([...args, '--compare', 'nginx'])).out).toContain(
