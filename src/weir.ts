@@ -58,7 +58,6 @@ export {
 } from './harness/scenario/load-scenario.js';
 export { Scenario } from './harness/scenario/scenario-schema.js';
 export { LogRequests, type LogRequestsOptions } from './harness/simulate/log-requests.js';
-export type { CycleCounts } from './harness/simulate/requests.js';
 export { type Run, type SimulatedRun, type SimulateOptions, simulate, simulate$ } from './harness/simulate/simulate.js';
 export {
   type CountOptions,
@@ -70,6 +69,7 @@ export {
   type WindowCounts,
 } from './harness/simulate/stream.js';
 export type { ArrivalFunction } from './harness/traffic/arrival/custom.js';
+export type { CycleCounts } from './harness/traffic/requests.js';
 export { openReportFolder, type ReportFolder } from './report/folder.js';
 export type { Reported } from './report/reported.js';
 export { reportText } from './report/run-document.js';

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finished } from 'node:stream/promises';
+import { CYCLE_MS } from '../../src/core/time/cycle.js';
 import { readLog } from '../../src/harness/traffic/log/read.js';
-import { CycleTally } from '../../src/harness/traffic/tally.js';
+import { LogOrder } from '../../src/harness/traffic/log-order.js';
 import { synthesiseLog } from '../harness/traffic/log/synthetic-log.js';
 import { type BenchRow, beside, sideBySide } from './measure.js';
 
@@ -43,9 +44,9 @@ async function throughReadline(path: string): Promise<void> {
 }
 
 async function intoCycles(path: string, keyColumn?: string): Promise<void> {
-  const tally = new CycleTally();
-  await readLog(path, { keyColumn }, tally);
-  for (const key of tally.keys()) tally.inOrder(key);
+  const order = new LogOrder({ cycleMs: CYCLE_MS, isOne: keyColumn === undefined });
+  await readLog(path, { keyColumn }, order);
+  for (const _ of order.end());
 }
 
 export async function writeLog(path: string): Promise<void> {

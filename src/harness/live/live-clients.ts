@@ -8,10 +8,10 @@ import { Population } from '../clients/population.js';
 import type { ClientFigures } from '../outcome/outcome-schema.js';
 import type { Series } from '../outcome/series.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { eachOf, requestsOfModels } from '../simulate/requests.js';
 import { arrivalsOf } from '../simulate/run.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
 import { SeriesRecorder } from '../simulate/series-recorder.js';
+import { eachOf, requestsOfModels } from '../traffic/requests.js';
 import type { Sending, Stage } from './sending.js';
 import type { RequestEnd } from './target.js';
 

@@ -9,11 +9,10 @@ import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
-import { recordedRequests } from '../simulate/reorder-buffer.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import { CycleTally } from '../traffic/tally.js';
+import { LogOrder } from '../traffic/log-order.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
 import { connected, type LiveOptions, type LoadRun, rowsOfLive } from './load.js';
 import { PacedSender, recordedSchedule } from './paced-sender.js';
@@ -93,15 +92,12 @@ async function sent(
       notes.push(
         `The log runs ${Number((heldMs / ownMs).toPrecision(4))} times as fast: a cycle of the node, ${ownMs} ms, holds ${heldMs} ms of it.`,
       );
-    const tally = new CycleTally(heldMs);
-    const readings = await readLogs(paths, log, tally, { signal: live.signal, onProgress: onRead });
-    const keys = [...tally.keys()];
-    const recorded = keys.map((key) => tally.inOrder(key));
-    const first = recorded.reduce((least, { cycles }) => Math.min(least, cycles[0]!), Number.POSITIVE_INFINITY);
-    const last = recorded.reduce((most, { cycles }) => Math.max(most, cycles.at(-1)!), Number.NEGATIVE_INFINITY);
-    const names = log.keyColumn === undefined ? ['all'] : keys;
-    const cycles = last - first + 1;
-    const schedule = recordedSchedule(recordedRequests(names, recorded, heldMs), cycles, first);
+    const order = new LogOrder({ cycleMs: heldMs, isOne: log.keyColumn === undefined });
+    const readings = await readLogs(paths, log, order, { signal: live.signal, onProgress: onRead });
+    const requests = order.end();
+    const { names, firstCycle } = order;
+    const cycles = order.lastCycle - firstCycle + 1;
+    const schedule = recordedSchedule(requests, cycles, firstCycle);
     const seen = await runLive(connection, {
       ...options,
       plan,

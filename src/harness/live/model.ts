@@ -7,9 +7,9 @@ import { cycleOf } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { TransitionSeen } from '../outcome/outcome-schema.js';
 import { RunFold } from '../outcome/run-fold.js';
-import { type CycleCounts, eachOf } from '../simulate/requests.js';
 import { runToEnd } from '../simulate/run.js';
 import { World } from '../simulate/world.js';
+import { type CycleCounts, eachOf } from '../traffic/requests.js';
 import type { EndedRequest } from './request-log.js';
 
 /** A request as the target counted it. */

@@ -14,8 +14,8 @@ import { unreachable } from '../../core/schema/failure.js';
 import { startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import { type CycleCounts, type PlannedCycle, RequestsOfModels } from '../simulate/requests.js';
 import type { Traffic } from '../simulate/scenario-traffic.js';
+import { type CycleCounts, type PlannedCycle, RequestsOfModels } from '../traffic/requests.js';
 import type { Sending, Stage } from './sending.js';
 
 /** A part of the requests, each at its instant in the whole schedule. */

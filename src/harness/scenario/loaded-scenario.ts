@@ -8,9 +8,9 @@ import { Failure } from '../../core/schema/failure.js';
 import type { ClientPlan } from '../clients/client-plan.js';
 import type { Expectation } from '../outcome/expectation.js';
 import type { Stretch } from '../outcome/stretch.js';
-import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan, LogSpec } from '../traffic/arrival/make.js';
 import type { PopularityPlan } from '../traffic/popularity.js';
+import type { CycleCounts } from '../traffic/requests.js';
 import type { CostPlan } from './cost-plan.js';
 import type { TargetSpec } from './scenario-schema.js';
 import type { ServicePlan } from './service-plan.js';
@@ -26,8 +26,11 @@ export interface KeyedSpec {
 }
 
 export interface RecordedLog {
-  readonly whole: Recording;
-  readonly byKey: readonly { readonly key: string; readonly recording: Recording }[] | undefined;
+  /** Its keys; `all` without a key column. */
+  readonly names: readonly string[];
+  readonly firstCycle: number;
+  /** In order of cycle; from the start at each call. */
+  readonly requests: () => Iterable<CycleCounts>;
   readonly skippedLines: number;
   /** All times are whole seconds, in a unit without ms. */
   readonly isWholeSeconds: boolean;

@@ -1,11 +1,11 @@
-// The requests of a log for replay: counts by cycle, in total and by client.
+// The requests of a log for replay: counts by cycle, of the log as one or of each client.
 import { parseTimeMs } from '../../core/schema/quantity.js';
 import type { LogSpec } from '../traffic/arrival/make.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { WholeSeconds } from '../traffic/log/whole-seconds.js';
-import { CycleTally } from '../traffic/tally.js';
+import { LogOrder } from '../traffic/log-order.js';
 import type { RecordedLog } from './loaded-scenario.js';
 
 export async function recordingOf(
@@ -13,7 +13,7 @@ export async function recordingOf(
   cycleMs: number,
   read: (options: LogOptions, sink: RequestSink) => Promise<LogReading>,
 ): Promise<RecordedLog> {
-  const tally = new CycleTally(cycleMs);
+  const order = new LogOrder({ cycleMs, isOne: spec.key_column === undefined });
   const seconds = new WholeSeconds();
   const { skippedLines } = await read(
     {
@@ -27,20 +27,11 @@ export async function recordingOf(
       opened: (unit) => seconds.opened(unit),
       request(unixMs, n, key, spreadMs) {
         seconds.see(unixMs, n);
-        tally.request(unixMs, n, key, spreadMs);
+        order.request(unixMs, n, key, spreadMs);
       },
     },
   );
-  const keys = [...tally.keys()];
-  const origin = Math.min(...keys.map((key) => tally.inOrder(key).cycles[0] ?? Number.POSITIVE_INFINITY));
-  const recordings = keys.map((key) => {
-    const { cycles, counts } = tally.inOrder(key);
-    return { key, recording: { cycles: cycles.slice(), counts: counts.slice(), origin } };
-  });
-  return {
-    whole: recordings[0]!.recording,
-    byKey: spec.key_column === undefined ? undefined : recordings,
-    skippedLines,
-    isWholeSeconds: seconds.holds,
-  };
+  const requests = () => order.end();
+  const { names, firstCycle } = order;
+  return { names, firstCycle, requests, skippedLines, isWholeSeconds: seconds.holds };
 }

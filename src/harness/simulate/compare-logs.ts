@@ -8,12 +8,12 @@ import { ruleOf } from '../../core/limiter/rule/rule-definition.js';
 import type { ChangedKey, ComparedRules } from '../outcome/compared-rules.js';
 import type { SourceHooks } from '../traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
-import { readLogs } from '../traffic/log/read.js';
+import { readInOrder, readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
+import { LogOrder } from '../traffic/log-order.js';
+import type { CycleCounts } from '../traffic/requests.js';
+import { BunchedCount, SECOND_MS } from '../traffic/spread-seconds.js';
 import { type Candidate, comparedRule, KeyEffects, RefusalTimeline } from './key-effects.js';
-import { LogOrder, readInOrder } from './log-order.js';
-import type { CycleCounts } from './requests.js';
-import { BunchedCount, SECOND_MS } from './spread-seconds.js';
 
 export interface LogComparison extends ComparedRules {
   readonly changed: readonly ChangedKey[];

@@ -6,7 +6,7 @@ import { isAsNew } from '../../core/limiter/gate-record.js';
 import { spanCycles } from '../../core/limiter/plan.js';
 import { secondsUntil } from '../../core/time/cycle.js';
 import type { KeyedSpec } from '../scenario/loaded-scenario.js';
-import { type CycleCounts, eachOf } from './requests.js';
+import { type CycleCounts, eachOf } from '../traffic/requests.js';
 import type { SimulatedContract } from './simulated-contract.js';
 import type { Asked, World } from './world.js';
 

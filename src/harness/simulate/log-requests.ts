@@ -3,11 +3,11 @@ import { Observable, type Subscriber } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { LogOptions, Warning } from '../traffic/log/log-options.js';
-import { readLogs } from '../traffic/log/read.js';
+import { readInOrder, readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import { LogOrder, readInOrder } from './log-order.js';
-import type { CycleCounts } from './requests.js';
-import { BunchedCount, decidesByMs } from './spread-seconds.js';
+import { LogOrder } from '../traffic/log-order.js';
+import type { CycleCounts } from '../traffic/requests.js';
+import { BunchedCount, decidesByMs } from '../traffic/spread-seconds.js';
 
 export interface LogRequestsOptions {
   readonly log: LogOptions;

@@ -10,7 +10,7 @@ import { type CycleTick, cycles } from '../../core/time/cycles.js';
 import { nextTurn } from '../../core/time/next-turn.js';
 import type { VirtualClock } from '../../core/time/virtual.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
-import type { CycleCounts } from './requests.js';
+import type { CycleCounts } from '../traffic/requests.js';
 import type { World } from './world.js';
 
 /** A signal is heard after this many agenda steps or entries of batches: within some 20 ms. */

@@ -5,11 +5,11 @@ import { startOf } from '../../core/time/cycle.js';
 import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
 import type { ArrivalPlan } from '../traffic/arrival/make.js';
-import { spreadOverSeconds } from '../traffic/arrival/recorded.js';
+import { spreadOverSecond } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
-import { recordedRequests } from './reorder-buffer.js';
-import { type CycleCounts, type ModelTraffic, RequestsOfModels } from './requests.js';
-import { decidesByMs, SECOND_MS } from './spread-seconds.js';
+import { ReorderBuffer } from '../traffic/reorder-buffer.js';
+import { type CycleCounts, type ModelTraffic, RequestsOfModels } from '../traffic/requests.js';
+import { decidesByMs, SECOND_MS } from '../traffic/spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
   /** The random streams of the run. */
@@ -25,8 +25,12 @@ export interface Traffic extends ModelTraffic {
 interface PlayedArrival {
   readonly plan: ArrivalPlan;
   readonly purpose: string;
-  readonly log: RecordedLog | undefined;
-  readonly isSpread: boolean;
+  readonly log: PlacedLog | undefined;
+}
+
+interface PlacedLog extends RecordedLog {
+  /** Of requests that are spread over their seconds; undefined: they are not. */
+  readonly phase: number | undefined;
 }
 
 /** @throws Failure of the log readers, or `invalid_input` for a function that returns no count */
@@ -40,25 +44,26 @@ export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed):
     const log = one.log && (await source.recording(one.log, cycleMs));
     const isPlaced = one.log?.placement !== undefined || one.log?.spread !== undefined;
     const isSpread = spreads && log?.isWholeSeconds === true && !isPlaced;
-    const phase = () => draws(`${purpose}/seconds`).uniform();
-    played.push({ plan: one, purpose, log: isSpread ? spread(log, cycleMs, phase()) : log, isSpread });
+    const phase = isSpread ? draws(`${purpose}/seconds`).uniform() : undefined;
+    played.push({ plan: one, purpose, log: log && { ...log, phase } });
   }
-  const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one)), 1);
+  const cycles = scenario.duration ?? played.reduce((last, one) => Math.max(last, endOf(one, cycleMs)), 1);
   const read = {
     draws,
     cycles,
     drawCost: costs?.make(draws),
     skippedLines: played.reduce((sum, { log }) => sum + (log?.skippedLines ?? 0), 0),
-    notes: played.flatMap(({ plan, isSpread }) => (isSpread ? [spreadNote(plan.log!.file)] : [])),
+    notes: played.flatMap(({ plan, log }) => (log?.phase === undefined ? [] : [spreadNote(plan.log!.file)])),
   };
   if (names === undefined) {
     // `checkParts` makes sure that such a log is the only arrival.
     const keyed = keyedTraffic(played[0]!, startCycle, cycles, cycleMs);
     return { ...read, ...keyed, arrivals: [], popularity: undefined };
   }
+  const recordings = played.map(({ log }) => log && recordingIn(log, cycleMs));
   const made = (prefix: string) =>
-    played.map(({ plan, purpose, log }) =>
-      plan.make({ draws, purpose: `${prefix}${purpose}`, cycles, log: log?.whole }),
+    played.map(({ plan, purpose }, index) =>
+      plan.make({ draws, purpose: `${prefix}${purpose}`, cycles, log: recordings[index] }),
     );
   if (scenario.independent)
     return {
@@ -72,10 +77,33 @@ export async function trafficOf(scenario: LoadedScenario, seed = scenario.seed):
   return { ...read, names, recorded: undefined, popularity, arrivals: made('') };
 }
 
-function spread(log: RecordedLog, cycleMs: number, phase: number): RecordedLog {
-  const spreadOne = (recording: Recording) => spreadOverSeconds(recording, cycleMs, phase);
-  const byKey = log.byKey?.map(({ key, recording }) => ({ key, recording: spreadOne(recording) }));
-  return { ...log, whole: byKey?.[0]?.recording ?? spreadOne(log.whole), byKey };
+type Place = (contract: number, cycle: number, n: number, fraction?: number) => void;
+
+/** Each entry in its cycle; spread, each request at its fraction of one. */
+function eachPlaced({ requests: all, phase }: PlacedLog, cycleMs: number, place: Place): void {
+  for (const { cycle, contracts, requests } of all())
+    for (const [k, contract] of contracts.entries())
+      if (phase === undefined) place(contract, cycle, requests[k]!);
+      else
+        spreadOverSecond(cycle, requests[k]!, { cycleMs, phase }, (own, fraction) => place(contract, own, 1, fraction));
+}
+
+function recordingIn(log: PlacedLog, cycleMs: number): Recording {
+  const [cycles, counts, instants]: [number[], number[], number[]] = [[], [], []];
+  eachPlaced(log, cycleMs, (_, cycle, n, fraction) => {
+    if (cycles.at(-1) === cycle) counts[counts.length - 1]! += n;
+    else {
+      cycles.push(cycle);
+      counts.push(n);
+    }
+    if (fraction !== undefined) instants.push(fraction);
+  });
+  return {
+    cycles: Float64Array.from(cycles),
+    counts: Float64Array.from(counts),
+    origin: log.firstCycle,
+    instants: log.phase === undefined ? undefined : Float64Array.from(instants),
+  };
 }
 
 function spreadNote(file: string): string {
@@ -88,22 +116,24 @@ export function hasPlaces({ keyed }: Pick<LoadedScenario, 'keyed'>, names: reado
 
 /** One contract per key of the log. Requests outside from .. to, or after the end of the run, are left out. */
 function keyedTraffic({ plan: { from, to }, log }: PlayedArrival, startCycle: number, cycles: number, cycleMs: number) {
-  const byKey = log?.byKey ?? [];
+  const { names, firstCycle, phase } = log!;
+  const buffer = new ReorderBuffer({ keys: names, isTimed: phase !== undefined });
   const end = startCycle + Math.min(cycles, to);
-  const shifted = byKey.map(({ recording }) => {
-    const at = recording.cycles.map((cycle) => cycle - recording.origin + startCycle + from);
-    const inside = at.findLastIndex((cycle) => cycle < end) + 1;
-    return { cycles: at.subarray(0, inside), counts: recording.counts, instants: recording.instants };
+  eachPlaced(log!, cycleMs, (contract, at, n, fraction) => {
+    const cycle = at - firstCycle + startCycle + from;
+    if (cycle >= end) return;
+    buffer.add(contract, fraction === undefined ? cycle : Math.floor(startOf(cycle, cycleMs) + fraction * cycleMs), n);
   });
-  const names = byKey.map(({ key }) => key);
-  return { names, recorded: recordedRequests(names, shifted, cycleMs) };
+  return { names, recorded: buffer.release(cycleMs) };
 }
 
-function endOf({ plan: { from, to }, log }: PlayedArrival): number {
+function endOf({ plan: { from, to }, log }: PlayedArrival, cycleMs: number): number {
   if (log === undefined) return to;
-  const recordings = log.byKey?.map(({ recording }) => recording) ?? [log.whole];
-  const lengths = recordings.map(({ cycles, origin }) => (cycles.at(-1) ?? origin) - origin + 1);
-  return Math.min(to, from + lengths.reduce((most, length) => Math.max(most, length), 0));
+  let last = log.firstCycle;
+  eachPlaced(log, cycleMs, (_, cycle) => {
+    last = Math.max(last, cycle);
+  });
+  return Math.min(to, from + last - log.firstCycle + 1);
 }
 
 interface PlannedRequest {

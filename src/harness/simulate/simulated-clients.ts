@@ -12,10 +12,10 @@ import type { ClientFigures, ServiceFigures } from '../outcome/outcome-schema.js
 import type { Series } from '../outcome/series.js';
 import type { Stretch } from '../outcome/stretch.js';
 import type { LoadedScenario } from '../scenario/loaded-scenario.js';
+import { eachOf, requestsOfModels } from '../traffic/requests.js';
 import type { JourneyRecorder } from './journeys.js';
 import type { KeyPlaces } from './key-places.js';
 import { ModelledTransport } from './modelled-transport.js';
-import { eachOf, requestsOfModels } from './requests.js';
 import { arrivalsOf } from './run.js';
 import type { Traffic } from './scenario-traffic.js';
 import { SeriesRecorder } from './series-recorder.js';

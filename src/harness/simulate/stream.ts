@@ -14,9 +14,9 @@ import { planContract } from '../../core/limiter/validate.js';
 import { Failure } from '../../core/schema/failure.js';
 import { CYCLE_MS, cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
+import { ReorderBuffer } from '../traffic/reorder-buffer.js';
+import type { CycleCounts } from '../traffic/requests.js';
 import { LogRequests } from './log-requests.js';
-import { ReorderBuffer } from './reorder-buffer.js';
-import type { CycleCounts } from './requests.js';
 import { runBatches } from './run.js';
 import { World } from './world.js';
 

@@ -16,8 +16,8 @@ import { startOf } from '../../core/time/cycle.js';
 import { VirtualClock } from '../../core/time/virtual.js';
 import { CostTally } from '../outcome/cost-tally.js';
 import { type CycleRow, type RunShape, shapeOf } from '../outcome/cycle-row.js';
+import { type CycleCounts, eachOf } from '../traffic/requests.js';
 import { CycleRows } from './cycle-rows.js';
-import { type CycleCounts, eachOf } from './requests.js';
 import { SimulatedContract, type SimulatedParts } from './simulated-contract.js';
 
 /** Watches every message of the actors of a run; a function also gets the clock of the run. */

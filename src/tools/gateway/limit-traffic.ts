@@ -5,13 +5,13 @@
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
 import { Failure } from '../../core/schema/failure.js';
-import { LogOrder } from '../../harness/simulate/log-order.js';
-import type { CycleCounts } from '../../harness/simulate/requests.js';
-import { SECOND_MS } from '../../harness/simulate/spread-seconds.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
 import { readLogs } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
+import { LogOrder } from '../../harness/traffic/log-order.js';
+import type { CycleCounts } from '../../harness/traffic/requests.js';
+import { SECOND_MS } from '../../harness/traffic/spread-seconds.js';
 import type { LimitPlace, LimitSide, Requester } from './limit-sides.js';
 import type { LoggedRequest, RequestField } from './request-condition.js';
 

@@ -10,8 +10,8 @@ import {
   sendWindow,
 } from '../../../src/harness/live/paced-sender.js';
 import type { Stage } from '../../../src/harness/live/sending.js';
-import { countsOfModels } from '../../../src/harness/simulate/requests.js';
 import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import { countsOfModels } from '../../../src/harness/traffic/requests.js';
 import { scenario } from './asking.js';
 
 describe('where in its cycle a request is sent', () => {

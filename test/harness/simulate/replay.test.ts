@@ -10,10 +10,10 @@ import { LogRequests } from '../../../src/harness/simulate/log-requests.js';
 import { type Replay, type ReplayOptions, replay, toReplay } from '../../../src/harness/simulate/replay.js';
 import { replay$ } from '../../../src/harness/simulate/stream.js';
 import { readLog } from '../../../src/harness/traffic/log/read.js';
-import { CycleTally } from '../../../src/harness/traffic/tally.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
+import { Counted } from '../traffic/log/counted.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
@@ -76,12 +76,9 @@ describe('request logs', () => {
   )('another limiter: %i in %i cycles, by %s: %s', async (threshold, within, keyColumn, _, log) => {
     const path = pathOf(log);
     const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
-    const tally = new CycleTally(CYCLE_MS);
-    await readLog(path, { keyColumn }, tally);
-    const expected = [...tally.keys()].map((key) => [
-      key === '' ? 'all' : key,
-      ...slowly(tally.inOrder(key), threshold, within),
-    ]);
+    const counted = new Counted();
+    await readLog(path, { keyColumn }, counted);
+    const expected = counted.keys.map((key) => [key || 'all', ...slowly(counted.of(key), threshold, within)]);
     const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
       id,
       limited,

@@ -9,7 +9,6 @@ import { planContract } from '../../../src/core/limiter/validate.js';
 import type { CycleRow } from '../../../src/harness/outcome/cycle-row.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
-import type { CycleCounts } from '../../../src/harness/simulate/requests.js';
 import { simulate, simulate$ } from '../../../src/harness/simulate/simulate.js';
 import {
   countsByCycle,
@@ -19,6 +18,7 @@ import {
   type StreamedRequest,
   type WindowCounts,
 } from '../../../src/harness/simulate/stream.js';
+import type { CycleCounts } from '../../../src/harness/traffic/requests.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { read } from '../scenario/reading.js';

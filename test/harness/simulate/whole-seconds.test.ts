@@ -5,9 +5,9 @@ import { limiterDefinition } from '../../../src/core/limiter/products/limiter-sp
 import { planContract } from '../../../src/core/limiter/validate.js';
 import { cycleOf } from '../../../src/core/time/cycle.js';
 import { compareLogs } from '../../../src/harness/simulate/compare-logs.js';
-import { ReorderBuffer } from '../../../src/harness/simulate/reorder-buffer.js';
 import { replay } from '../../../src/harness/simulate/replay.js';
-import { spreadSeconds } from '../../../src/harness/simulate/spread-seconds.js';
+import { ReorderBuffer } from '../../../src/harness/traffic/reorder-buffer.js';
+import { spreadSeconds } from '../../../src/harness/traffic/spread-seconds.js';
 import { adviceOfLogs } from '../../../src/tools/recommend/recommend.js';
 import { familyLadder, fitLadder } from '../../../src/tools/recommend/rule-ladder.js';
 import { temporaryFiles } from '../../left-behind.js';

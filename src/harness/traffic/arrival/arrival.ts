@@ -1,6 +1,5 @@
 // The interface of every arrival model: how many requests arrive in a cycle, and when within it.
 import { Failure } from '../../../core/schema/failure.js';
-import type { KeyCounts } from '../tally.js';
 
 /**
  * When requests arrive. Cycles count from the start of the run (0, 1, 2 ...); each is asked for once, in order.
@@ -13,8 +12,10 @@ export interface Arrival {
   instants(out: Float64Array, n: number): void;
 }
 
-/** The content of a log: counts by the cycles of its own time, and the cycle that is cycle 0 of the model. */
-export interface Recording extends KeyCounts {
+/** The content of a log: ascending, distinct cycles of its own time with their counts, and the cycle that is cycle 0 of the model. */
+export interface Recording {
+  readonly cycles: Float64Array;
+  readonly counts: Float64Array;
   readonly origin: number;
   /** If known: the instants of all requests, in order, as fractions of their cycle. */
   readonly instants?: Float64Array | undefined;

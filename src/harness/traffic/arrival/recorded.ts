@@ -9,7 +9,7 @@
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { logFormats } from '../log/log-options.js';
-import { checkPeak, type Recording, refuse } from './arrival.js';
+import { checkPeak, refuse } from './arrival.js';
 import { kind, Placed, RequestsOf } from './kind.js';
 
 export const counts = kind(
@@ -74,25 +74,17 @@ export const log = kind(
 
 const SECOND_MS = 1000;
 
-/** Request k of n in a second is at (k + phase) / n, 0 <= phase < 1. `cycleMs` <= 1,000: a second per cycle at most. */
-export function spreadOverSeconds({ cycles, counts, origin }: Recording, cycleMs: number, phase: number): Recording {
-  const instants = new Float64Array(counts.reduce((sum, n) => sum + n, 0));
-  const spread = { cycles: [] as number[], counts: [] as number[] };
-  let at = 0;
-  for (const [index, cycleOfSecond] of cycles.entries()) {
-    const second = Math.ceil((cycleOfSecond * cycleMs) / SECOND_MS) * SECOND_MS;
-    const n = counts[index]!;
-    for (let k = 0; k < n; k += 1) {
-      const ms = second + ((k + phase) * SECOND_MS) / n;
-      const cycle = Math.floor(ms / cycleMs);
-      instants[at] = Math.max(0, Math.min((ms - cycle * cycleMs) / cycleMs, 1 - Number.EPSILON));
-      at += 1;
-      if (spread.cycles.at(-1) === cycle) spread.counts[spread.counts.length - 1]! += 1;
-      else {
-        spread.cycles.push(cycle);
-        spread.counts.push(1);
-      }
-    }
+/** Request k of n in a second is at (k + phase) / n, 0 <= phase < 1. `cycleMs` <= 1,000: `cycle` has at most one second's start. */
+export function spreadOverSecond(
+  cycle: number,
+  n: number,
+  { cycleMs, phase }: { readonly cycleMs: number; readonly phase: number },
+  place: (cycle: number, fraction: number) => void,
+): void {
+  const second = Math.ceil((cycle * cycleMs) / SECOND_MS) * SECOND_MS;
+  for (let k = 0; k < n; k += 1) {
+    const ms = second + ((k + phase) * SECOND_MS) / n;
+    const own = Math.floor(ms / cycleMs);
+    place(own, Math.max(0, Math.min((ms - own * cycleMs) / cycleMs, 1 - Number.EPSILON)));
   }
-  return { cycles: Float64Array.from(spread.cycles), counts: Float64Array.from(spread.counts), origin, instants };
 }

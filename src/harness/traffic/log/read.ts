@@ -1,5 +1,7 @@
 // Reads logs into a sink, one after another, and reports how each was read.
+import { stat } from 'node:fs/promises';
 import { Failure } from '../../../core/schema/failure.js';
+import { LATE } from '../log-order.js';
 import { MAX_SPREAD_MS } from '../spread.js';
 import type { RequestSink } from './intake.js';
 import { bytesOf, type SourceHooks } from './log-bytes.js';
@@ -32,6 +34,23 @@ export async function readLogs(
   }
   if (readings.every(({ requests, interrupted }) => requests === 0 && !interrupted)) throw noRequests(readings);
   return readings;
+}
+
+const BUFFER_ROWS = 1 << 18;
+
+/** @param read reads all logs from the start through a new `LogOrder` of `mostRows` */
+export async function readInOrder<T>(paths: readonly string[], read: (mostRows: number) => Promise<T>): Promise<T> {
+  try {
+    return await read((await canReadAgain(paths)) ? BUFFER_ROWS : Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (error !== LATE) throw error;
+    return await read(Number.POSITIVE_INFINITY);
+  }
+}
+
+async function canReadAgain(paths: readonly string[]): Promise<boolean> {
+  const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return files.every((file) => file?.isFile() === true);
 }
 
 function checkSpread(spreadMs: number | undefined): void {

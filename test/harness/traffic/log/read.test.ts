@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../../../../src/core/schema/failure.js';
 import { type LogOptions, logFormats } from '../../../../src/harness/traffic/log/log-options.js';
 import { readLog, readLogs } from '../../../../src/harness/traffic/log/read.js';
-import { CycleTally } from '../../../../src/harness/traffic/tally.js';
 import { temporaryFiles } from '../../../left-behind.js';
+import { Counted } from './counted.js';
 import { readCut, readText, type TextReading } from './reading.js';
 import { type SyntheticRequest, synthesiseLog } from './synthetic-log.js';
 
@@ -139,16 +139,16 @@ describe('files', () => {
   });
 
   it('several, one after another into one sink; an empty one among them is no harm', async () => {
-    const tally = new CycleTally(1000);
+    const counted = new Counted(1000);
     const paths = [file('b.csv', 'time\n7\n'), file('empty.csv', ''), file('a.csv.gz', gzipSync('time\n5\n7\n'))];
-    const readings = await readLogs(paths, {}, tally);
-    expect([readings.map(({ format, requests }) => [format, requests]), tally.inOrder('')]).toEqual([
+    const readings = await readLogs(paths, {}, counted);
+    expect([readings.map(({ format, requests }) => [format, requests]), counted.of('')]).toEqual([
       [
         ['csv', 1],
         ['empty', 0],
         ['csv', 2],
       ],
-      { cycles: Float64Array.of(5, 7), counts: Float64Array.of(1, 2) },
+      { cycles: [5, 7], counts: [1, 2] },
     ]);
   });
 

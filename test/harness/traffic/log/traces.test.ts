@@ -1,15 +1,15 @@
 // The known figures of request logs, by a window so plain that it can be checked by eye: the gate is not used here.
 import { describe, expect, it } from 'vitest';
 import { readLog } from '../../../../src/harness/traffic/log/read.js';
-import { CycleTally, type KeyCounts } from '../../../../src/harness/traffic/tally.js';
 import { temporaryFiles } from '../../../left-behind.js';
+import { Counted, type Counts } from './counted.js';
 import { type RecordedFigures, type RecordedLog, recordedLogs } from './recorded.js';
 
 const THRESHOLD = 100;
 const WITHIN = 60;
 
 /** The rules of the limiter, cycle by cycle and request by request. */
-function naiveFigures({ cycles, counts }: KeyCounts): RecordedFigures & { restores: number } {
+function naiveFigures({ cycles, counts }: Counts): RecordedFigures & { restores: number } {
   const inCycle = new Map(Array.from(cycles, (cycle, i) => [cycle, counts[i]!]));
   const moves: { to: string; cycle: number; count: number }[] = [];
   let [count, limited, peak, requests] = [0, 0, 0, 0];
@@ -53,10 +53,10 @@ const pathOf = ({ name, text, path }: RecordedLog): string => path ?? file(name,
 
 describe('request logs give the figures of two independent programs', () => {
   it.for(recordedLogs.map((log) => [log.name, log] as const))('%s', async ([name, log], { task }) => {
-    const tally = new CycleTally();
-    const reading = await readLog(pathOf(log), log.options, tally);
+    const counted = new Counted();
+    const reading = await readLog(pathOf(log), log.options, counted);
     const { format, timeFrom, countFrom, requests, skippedLines } = reading;
-    const figures = naiveFigures(tally.inOrder(''));
+    const figures = naiveFigures(counted.of(''));
     const { entries, limited, peak_count: peak, limiting_cycles: cycles } = figures;
     task.meta.row = { log: name, format, requests, entries, 'cycles limiting': cycles, limited, peak };
     expect({
@@ -82,8 +82,8 @@ describe('request logs give the figures of two independent programs', () => {
       recordedLogs.flatMap((log) => (log.name === name ? [[name, keyFrom, keys, log] as const] : [])),
     ),
   )('%s by client: %s, of which there are %i', async (_, keyFrom, keys, log) => {
-    const tally = new CycleTally();
-    const reading = await readLog(pathOf(log), { keyColumn: 'client' }, tally);
-    expect([reading.keyFrom, [...tally.keys()].length, tally.requests]).toEqual([keyFrom, keys, log.figures.requests]);
+    const counted = new Counted();
+    const reading = await readLog(pathOf(log), { keyColumn: 'client' }, counted);
+    expect([reading.keyFrom, counted.keys.length, reading.requests]).toEqual([keyFrom, keys, log.figures.requests]);
   });
 });

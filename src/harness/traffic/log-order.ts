@@ -3,39 +3,23 @@
 //   lines ──► counts by key and cycle, a reorder buffer of 262,144 rows ──► run(batches), whenever the older half is in order
 //
 // Memory does not grow with the log. If a request is older than what has run already, the logs are read again with an unbounded buffer.
-import { stat } from 'node:fs/promises';
 import { assert, Failure } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
-import type { RequestSink } from '../traffic/log/intake.js';
-import type { Warning } from '../traffic/log/log-options.js';
-import { WholeSeconds } from '../traffic/log/whole-seconds.js';
-import { spreadOverCycles } from '../traffic/spread.js';
+import type { RequestSink } from './log/intake.js';
+import type { Warning } from './log/log-options.js';
+import { WholeSeconds } from './log/whole-seconds.js';
 import { ReorderBuffer } from './reorder-buffer.js';
 import type { CycleCounts } from './requests.js';
+import { spreadOverCycles } from './spread.js';
 import { SECOND_MS, secondOf, spreadSeconds } from './spread-seconds.js';
 
-const BUFFER_ROWS = 1 << 18;
-
-const LATE = Symbol('late');
-
-/** @param read reads all logs from the start through a new `LogOrder` of `mostRows` */
-export async function readInOrder<T>(paths: readonly string[], read: (mostRows: number) => Promise<T>): Promise<T> {
-  try {
-    return await read((await canReadAgain(paths)) ? BUFFER_ROWS : Number.POSITIVE_INFINITY);
-  } catch (error) {
-    if (error !== LATE) throw error;
-    return await read(Number.POSITIVE_INFINITY);
-  }
-}
-
-async function canReadAgain(paths: readonly string[]): Promise<boolean> {
-  const files = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
-  return files.every((file) => file?.isFile() === true);
-}
+/** Thrown where a request is older than what has run. */
+export const LATE = Symbol('late');
 
 interface LogOrderOptions {
   readonly cycleMs: number;
-  readonly mostRows: number;
+  /** Of the buffer; half of it runs when it is full. Default: unbounded. */
+  readonly mostRows?: number | undefined;
   /** All requests go through one contract, named `all`. */
   readonly isOne: boolean;
   /** Batches have instants. Default: false. */
@@ -51,8 +35,8 @@ interface LogOrderOptions {
   readonly groupOf?: ((row: number) => number) | undefined;
   /** If requests are spread: called with them as read, in order of time. */
   readonly asRead?: ((contract: number, n: number, ms: number, cost: number | undefined) => void) | undefined;
-  /** Takes all of the batches, before it returns. */
-  readonly run: (batches: Iterable<CycleCounts>) => void;
+  /** Takes all of the batches, before it returns; only with `mostRows`. */
+  readonly run?: ((batches: Iterable<CycleCounts>) => void) | undefined;
 }
 
 export class LogOrder implements RequestSink {
@@ -64,6 +48,7 @@ export class LogOrder implements RequestSink {
   readonly #buffer: ReorderBuffer;
   readonly #ids = new Map<string, number>();
   #mostRows: number;
+  #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
   #ranTo = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
@@ -75,7 +60,8 @@ export class LogOrder implements RequestSink {
   #toMs = 0;
 
   constructor(options: LogOrderOptions) {
-    const { cycleMs, mostRows, isTimed = false, hasCosts, keepsOrder, decidesByMs = false } = options;
+    const { cycleMs, mostRows = Number.POSITIVE_INFINITY, isTimed = false, hasCosts, keepsOrder } = options;
+    const { decidesByMs = false } = options;
     assert(!decidesByMs || isTimed, `requests are spread over seconds by the ms, not by cycles of ${cycleMs} ms`);
     this.#options = options;
     this.#buffer = new ReorderBuffer({ keys: this.names, isTimed, hasCosts, keepsOrder });
@@ -91,6 +77,10 @@ export class LogOrder implements RequestSink {
   /** Whether the requests of whole seconds are spread. Final when all is read. */
   get isSpread(): boolean {
     return this.#isSpread === true;
+  }
+
+  get firstCycle(): number {
+    return cycleOf(startOf(this.#first, this.#grainMs), this.#options.cycleMs);
   }
 
   get lastCycle(): number {
@@ -118,6 +108,7 @@ export class LogOrder implements RequestSink {
     if (this.#buffer.size >= this.#mostRows) this.#runHalf();
   }
 
+  /** What has not run yet. @throws Failure `no_requests` */
   end(): Iterable<CycleCounts> {
     if (this.latestMs === Number.NEGATIVE_INFINITY)
       throw new Failure('no_requests', {
@@ -131,6 +122,7 @@ export class LogOrder implements RequestSink {
 
   #add(cycle: number, n: number, cost: number | undefined): void {
     if (cycle < this.#ranTo) throw LATE;
+    if (cycle < this.#first) this.#first = cycle;
     if (cycle > this.#last) this.#last = cycle;
     this.#buffer.add(this.#id, cycle, n, cost);
   }
@@ -138,7 +130,7 @@ export class LogOrder implements RequestSink {
   /** Runs the older half, but nothing after the newest request: a spread count reaches into the future. */
   #runHalf(): void {
     const end = Math.min(this.#buffer.middle(), cycleOf(this.latestMs, this.#grainMs));
-    this.#options.run(this.#released(end));
+    this.#options.run?.(this.#released(end));
     this.#ranTo = Math.max(this.#ranTo, end);
     if (this.#buffer.size > 0.75 * this.#mostRows) this.#mostRows *= 2;
   }

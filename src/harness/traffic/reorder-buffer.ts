@@ -67,7 +67,7 @@ export class ReorderBuffer {
     return this.#times.slice(0, this.#length).sort()[this.#length >> 1]!;
   }
 
-  /** The rows before `end`. @param cycleMs length of a batch of instants */
+  /** The rows before `end`, which are then forgotten. Without an end all rows, which stay. @param cycleMs length of a batch of instants */
   *release(cycleMs: number, end = Number.POSITIVE_INFINITY): Generator<CycleCounts> {
     const times = this.#times;
     const { isTimed = false } = this.#options;
@@ -84,7 +84,7 @@ export class ReorderBuffer {
         ? this.#each(cycle, order.subarray(from, to))
         : this.#summed(cycle, order.subarray(from, to));
     }
-    this.#forget(end);
+    if (end !== Number.POSITIVE_INFINITY) this.#forget(end);
   }
 
   #each(cycle: number, rows: Uint32Array): CycleCounts {
@@ -111,7 +111,8 @@ export class ReorderBuffer {
       if (sums[contract] === 0) contracts[length++] = contract;
       sums[contract]! += this.#counts[row]!;
     }
-    if (length > 1) contracts = contracts.subarray(0, length).sort();
+    if (length < contracts.length) contracts = contracts.subarray(0, length);
+    if (length > 1) contracts.sort();
     const requests = new Float64Array(length);
     for (let k = 0; k < length; k += 1) {
       requests[k] = sums[contracts[k]!]!;
@@ -165,32 +166,4 @@ function orderOfRows(rows: Uint32Array, times: Float64Array): Uint32Array {
   const order = new Uint32Array(rows.length);
   for (const row of rows) order[places[times[row]! - first]!++] = row;
   return order;
-}
-
-interface RecordedCounts {
-  readonly cycles: ArrayLike<number>;
-  readonly counts: ArrayLike<number>;
-  readonly instants?: Float64Array | undefined;
-}
-
-/** Of each key. In order of cycle; with instants, in order of their whole ms. */
-export function recordedRequests(
-  keys: readonly string[],
-  recorded: readonly RecordedCounts[],
-  cycleMs: number,
-): Iterable<CycleCounts> {
-  const isTimed = recorded.some(({ instants }) => instants !== undefined);
-  const buffer = new ReorderBuffer({ keys, isTimed });
-  recorded.forEach(({ cycles, counts, instants }, contract) => {
-    let before = 0;
-    for (let index = 0; index < cycles.length; index += 1) {
-      const [cycle, n] = [cycles[index]!, counts[index]!];
-      if (!isTimed) buffer.add(contract, cycle, n);
-      else
-        for (let k = before; k < before + n; k += 1)
-          buffer.add(contract, Math.floor(startOf(cycle, cycleMs) + (instants?.[k] ?? 0) * cycleMs), 1);
-      before += n;
-    }
-  });
-  return buffer.release(cycleMs);
 }

@@ -10,8 +10,8 @@ import { lengthened } from '../../core/math/lengthened.js';
 import type { Clock } from '../../core/time/clock.js';
 import { lastInstantOf, startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
-import type { Arrival } from '../traffic/arrival/arrival.js';
-import type { Popularity } from '../traffic/popularity.js';
+import type { Arrival } from './arrival/arrival.js';
+import type { Popularity } from './popularity.js';
 
 /** Those of models without instants are valid until the next. */
 export interface CycleCounts {

@@ -1,0 +1,30 @@
+// Counts requests by key and cycle with a map of maps: nothing that is tested counts so.
+import { CYCLE_MS } from '../../../../src/core/time/cycle.js';
+import type { RequestSink } from '../../../../src/harness/traffic/log/intake.js';
+
+/** Ascending cycles and their counts. */
+export interface Counts {
+  readonly cycles: number[];
+  readonly counts: number[];
+}
+
+export class Counted implements RequestSink {
+  readonly #byKey = new Map<string, Map<number, number>>();
+
+  constructor(readonly cycleMs = CYCLE_MS) {}
+
+  request(unixMs: number, n: number, key: string): void {
+    const cycles = this.#byKey.get(key) ?? new Map<number, number>();
+    const cycle = Math.floor(unixMs / this.cycleMs);
+    this.#byKey.set(key, cycles.set(cycle, (cycles.get(cycle) ?? 0) + n));
+  }
+
+  get keys(): string[] {
+    return [...this.#byKey.keys()];
+  }
+
+  of(key: string): Counts {
+    const inOrder = [...this.#byKey.get(key)!].sort(([a], [b]) => a - b);
+    return { cycles: inOrder.map(([cycle]) => cycle), counts: inOrder.map(([, n]) => n) };
+  }
+}
