@@ -59,10 +59,9 @@ export class CallerQueue {
   }
 
   /** Runs work in steps: the first slice now, because the caller has the turn, others when its source's turn comes. */
-  async steps<T>(source: string, steps: Steps<T>): Promise<T> {
-    for (let step = this.slice(steps); ; step = await this.of(source, () => this.slice(steps))) {
-      if (step.done === true) return step.value;
-    }
+  steps<T>(source: string, steps: Steps<T>): T | Promise<T> {
+    const step = this.slice(steps);
+    return step.done === true ? step.value : this.of(source, () => this.steps(source, steps));
   }
 
   /** One task at a time, due when it is made, so that tasks due earlier run first. */

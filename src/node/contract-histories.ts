@@ -9,6 +9,7 @@
 import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js';
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds, SharedRoom } from './bounds.js';
+import { PAUSE } from './caller-queue.js';
 import type { Sampled, Samples } from './counting/samples.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
@@ -111,10 +112,13 @@ export class ContractHistories {
     }
   }
 
-  /** The cycles that a watcher lacks, as JSON; undefined for none. Marks them as sent. A past of many cycles takes a step. */
+  /** The cycles that a watcher lacks, as JSON; undefined for none. Marks them as sent. A past of many cycles waits for its turn. */
   *news(watched: Watched): Steps<string | undefined> {
-    const newest = watched.ids.reduce((most, id) => Math.max(most, this.#byContract.get(id)?.last ?? 0), watched.cycle);
-    const isLong = watched.cycle < newest - 1;
+    const newestNow = () =>
+      watched.ids.reduce((most, id) => Math.max(most, this.#byContract.get(id)?.last ?? 0), watched.cycle);
+    const isLong = watched.cycle < newestNow() - 1;
+    if (isLong) yield PAUSE;
+    const newest = newestNow();
     const texts: string[] = [];
     for (const id of watched.ids) {
       const history = this.#byContract.get(id);
@@ -162,8 +166,8 @@ class ContractHistory implements Sampled {
   /** Figures by cycle, up to `last`. Equal neighbours are one array, since most contracts have few requests. */
   readonly #rows: (readonly number[])[] = [];
   #before: readonly number[] = [];
-  /** The last cycle as text, once it was asked for: most watchers lack only that one. */
-  #text: string | undefined;
+  /** The text that was asked for last: nearly all watchers lack the last cycle, or all. */
+  #text: { readonly from: number; readonly json: string } | undefined;
 
   constructor(contract: Contract, cycle: number) {
     this.contract = contract;
@@ -203,9 +207,8 @@ class ContractHistory implements Sampled {
   textAfter(cycle: number): string | undefined {
     const from = Math.max(this.first, cycle + 1);
     if (from > this.last) return undefined;
-    if (from < this.last) return this.#textFrom(from);
-    this.#text ??= this.#textFrom(from);
-    return this.#text;
+    if (this.#text?.from !== from) this.#text = { from, json: this.#textFrom(from) };
+    return this.#text.json;
   }
 
   #textFrom(from: number): string {

@@ -56,8 +56,6 @@ interface StreamsSources {
 
 const PAGE = 100;
 
-const READERS_AT_ONCE = 64;
-
 const RETRY_MS = 2_000;
 
 export class Streams {
@@ -133,31 +131,35 @@ export class Streams {
   }
 
   sendCounts(): void {
-    this.#forEach((reader) => void this.#sendCounts(reader));
+    this.#forEach((reader) => this.#sendCounts(reader));
   }
 
   /** In turns: thousands of readers would keep others waiting. */
   #forEach(work: (reader: Reader) => void): void {
+    const { queue, onError } = this.#sources;
     const all = this.#all();
-    const some = () => {
-      for (let left = READERS_AT_ONCE; left > 0; left -= 1) {
-        const { value, done } = all.next();
-        if (done) return;
-        work(value);
+    const steps = function* () {
+      for (const reader of all) {
+        // Sent by the end of the step, whose time counts: Node would send in the next tick what was written for all.
+        const { socket } = reader.response;
+        socket?.cork();
+        work(reader);
+        socket?.uncork();
+        yield;
       }
-      this.#sources.queue.take(NODE, some);
     };
-    some();
+    const done = queue.steps(NODE, steps());
+    if (done instanceof Promise) done.catch(onError);
   }
 
   /** Keeps quiet streams alive, and ends those whose credential is no longer valid. */
   beat(): void {
-    for (const reader of this.#all()) {
+    this.#forEach((reader) => {
       const { caller } = reader.asking;
       if (caller !== undefined && !this.#sources.holds(caller)) reader.response.end();
       else if (!reader.isFresh && reader.isLive) this.#write(reader, ':\n\n');
       reader.isFresh = false;
-    }
+    });
   }
 
   endOf(keyId: string): void {
@@ -174,7 +176,7 @@ export class Streams {
     reader.isLive = reader.seq === reader.machine.durableSeq;
     const { queue } = this.#sources;
     if (!reader.isLive) queue.take(sourceOf(reader.asking), () => void this.#sendPage(reader));
-    else if (reader.watched !== undefined) queue.take(sourceOf(reader.asking), () => void this.#sendCounts(reader));
+    else if (reader.watched !== undefined) queue.take(sourceOf(reader.asking), () => this.#sendCounts(reader));
   }
 
   async #sendPage(reader: Reader): Promise<void> {
@@ -198,15 +200,19 @@ export class Streams {
     else this.#goOn(reader);
   }
 
-  async #sendCounts(reader: Reader): Promise<void> {
+  #sendCounts(reader: Reader): void {
     const { isLive, isCounted, machine, watched, asking } = reader;
     if (!isLive || isCounted || watched === undefined) return;
     const { histories, clock, queue, onError } = this.#sources;
+    const write = (contracts: string | undefined) => {
+      reader.isCounted = false;
+      if (contracts !== undefined)
+        this.#write(reader, countsMessage(machine.slug, reader.seq, watched.cycle, contracts, clock.cycleMs));
+    };
     reader.isCounted = true;
-    const contracts = await queue.steps(sourceOf(asking), histories().news(watched)).catch(onError);
-    reader.isCounted = false;
-    if (typeof contracts === 'string')
-      this.#write(reader, countsMessage(machine.slug, reader.seq, watched.cycle, contracts, clock.cycleMs));
+    const contracts = queue.steps(sourceOf(asking), histories().news(watched));
+    if (contracts instanceof Promise) contracts.then(write).catch(onError);
+    else write(contracts);
   }
 
   #send(reader: Reader, seq: number, messages: Buffer | string): void {
