@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../src/core/schema/failure.js';
+import { MemoryStore } from '../../src/node/store/memory.js';
 import { inTurn, statusAndCode, type Told } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { startRunning } from './running.js';
@@ -88,6 +90,26 @@ it('what a request with a key counts is written with the key, however much other
   }
   await slow.close();
   expect(slow.errors).toEqual([]);
+});
+
+it('what a request with a key counts in several turns is written in one transaction, whatever is written meanwhile', async () => {
+  const written = new Set<string>();
+  let id = '';
+  const memory = new (class extends MemoryStore {
+    override commit(settled: (failure?: Failure) => void): void {
+      const counted = [...this.keys(id)].length;
+      if (id !== '') written.add(`${counted} of ${[...this.answers.sizes()].length}`);
+      super.commit(settled);
+    }
+  })();
+  const busy = await startRunning({ cycleMs: 2, memory });
+  const keyed = { max_keys: 2_000, store_keys: 'plain' };
+  id = await busy.owner().contractOn('keyed', { threshold: 100, within: 5_000, keyed });
+  const events = Array.from({ length: 1_000 }, (_, n) => ({ type: 'request', key: `key ${n}` }));
+  await send('keyed', 'a', events, { by: busy.owner(), path: 'events' });
+  await busy.close();
+  written.delete('0 of 0');
+  expect([[...written], busy.errors]).toEqual([['1000 of 1'], []]);
 });
 
 describe('many events with an idempotency key', () => {

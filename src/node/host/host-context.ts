@@ -19,6 +19,8 @@ export interface HostContext {
   readonly changed: FifoQueue<{ readonly plan: Plan; save(): void }>;
   /** Whether counts that were saved already wait for a commit: those of requests with an idempotency key. */
   hasUncommitted?: boolean;
+  /** While a request with an idempotency key is counted: what it changes is saved with its answer, and by nothing else. */
+  isSavedAtOnce?: boolean;
   /** The frozen time of the machine, in unix ms, while it counts one event in several tasks. */
   busyMs?: number | undefined;
 }

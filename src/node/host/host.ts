@@ -240,9 +240,9 @@ export class Host {
     for (const machine of this.machines.values()) while (this.saveOne(machine));
   }
 
-  /** Stores the oldest unsaved counts of a machine. @returns their contract; undefined if all are stored */
-  saveOne({ context: { changed } }: Machine): Pick<Contract, 'plan'> | undefined {
-    const first = changed.shift();
+  /** Stores the oldest unsaved counts of a machine. @returns their contract; undefined if all are stored, or wait for their request */
+  saveOne({ context: { changed, isSavedAtOnce } }: Machine): Pick<Contract, 'plan'> | undefined {
+    const first = isSavedAtOnce === true ? undefined : changed.shift();
     first?.save();
     return first;
   }

@@ -5,9 +5,11 @@
 //   repeated  key known, same request ─► the same answer, with Idempotent-Replayed: true
 //             key known, other request ─► 422 idempotency_key_reused
 //
-// After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability; what others have
-// changed is written before, in pieces. Exception: a request beyond MOST_STEPS, MOST_ROWS or MOST_SAVED is several transactions.
+// After `kill -9`, counts and key are on disk together or not at all, so a repetition counts once, in both modes of durability. It is counted in
+// turns, in which nothing of its machine is saved; what others have changed is written before, in pieces. Exception: a request beyond MOST_ROWS or
+// MOST_SAVED is several transactions.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { PAUSE } from '../../caller-queue.js';
 import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
@@ -16,11 +18,13 @@ import type { KeptAnswers } from '../../store/kept-answers.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 
-/** Steps and rows per turn of the loop, for a request with a key: some ten ms. */
-const MOST_STEPS = 1_024;
+/** Rows per turn of the loop, for a request with a key: some ten ms. */
 const MOST_ROWS = 16;
 
 const MOST_SAVED = 1_024;
+
+/** States that are written in the turn in which the last one was counted; more have a turn of their own. */
+const SAVED_AT_ONCE = 64;
 
 const OVERHEAD = 256;
 
@@ -68,15 +72,24 @@ export class Idempotency {
     this.#usage.refuseFurther(machine.image.owner, 'answersKib', OVERHEAD / 1024);
     // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
-    const answer = yield* inOneTurn(machine, count());
-    const untilCycle = cycle + Math.min(LONGEST_CYCLES, reachOf(windows(answer), machine.context.clock.cycleMs));
-    const text = textOf(answer);
-    if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
-    this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
-    this.#add(machine.slug, text.length + OVERHEAD);
-    for (let left = MOST_SAVED; left > 0 && this.#host.saveOne(machine) !== undefined; left -= 1);
-    machine.context.hasUncommitted = true;
-    return answer;
+    const { context } = machine;
+    context.isSavedAtOnce = true;
+    try {
+      const answer = yield* withRows(machine, count());
+      const untilCycle = cycle + Math.min(LONGEST_CYCLES, reachOf(windows(answer), context.clock.cycleMs));
+      const text = textOf(answer);
+      // Rows that wait for a commit are committed with the counts.
+      if (context.changed.length > SAVED_AT_ONCE && machine.durableSeq === machine.head.seq) yield PAUSE;
+      if (kept !== undefined) this.#add(machine.slug, -kept.answer.length - OVERHEAD);
+      this.#answers.put({ machine: machine.slug, ...once, untilCycle, answer: text });
+      this.#add(machine.slug, text.length + OVERHEAD);
+      context.isSavedAtOnce = false;
+      for (let left = MOST_SAVED; left > 0 && this.#host.saveOne(machine) !== undefined; left -= 1);
+      context.hasUncommitted = true;
+      return answer;
+    } finally {
+      context.isSavedAtOnce = false;
+    }
   }
 
   purge(cycle: number): void {
@@ -92,14 +105,15 @@ export class Idempotency {
   }
 }
 
-function* inOneTurn<T>(machine: Machine, steps: Steps<T>): Steps<T> {
-  for (let [taken, { seq }] = [0, machine.head]; ; taken += 1) {
+/** Without a turn between two rows, up to MOST_ROWS. */
+function* withRows<T>(machine: Machine, steps: Steps<T>): Steps<T> {
+  for (let { seq } = machine.head; ; ) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (taken < MOST_STEPS && machine.head.seq - seq < MOST_ROWS) continue;
-    yield;
-    taken = 0;
+    const rows = machine.head.seq - seq;
+    if (rows > 0 && rows < MOST_ROWS) continue;
     seq = machine.head.seq;
+    yield;
   }
 }
 
