@@ -61,7 +61,12 @@ const walk: Readonly<Record<string, (value: string) => void>> = {
   },
   RUN(command) {
     // The packages of the lock file are here: they are not fetched once more. And there may be no user `node`.
-    if (command.startsWith('npm ci ')) return symlinkSync(join(root, 'node_modules'), at('node_modules'));
+    if (command.startsWith('npm ci ')) {
+      // Nor are sources checked once more that `npm run typecheck` has checked.
+      if (existsSync(join(root, 'build/types')))
+        cpSync(join(root, 'build/types'), at('build/types'), { recursive: true });
+      return symlinkSync(join(root, 'node_modules'), at('node_modules'));
+    }
     const script = command.replace(/chown node:node/g, 'stat').replaceAll(' /data', ` ${at('/data')}`);
     const env = { ...process.env, WITH: '', npm_config_ignore_scripts: command === 'npm pack' ? 'false' : 'true' };
     execFileSync('sh', ['-ec', script], { cwd: at('.'), env, stdio: 'pipe' });

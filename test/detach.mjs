@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -22,6 +23,9 @@ const copy = mkdtempSync(join(tmpdir(), 'weir detach '));
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const part of ['src', 'scenarios', 'package.json', 'tsconfig.json'])
   cpSync(join(root, part), join(copy, part), { recursive: true });
+// What `npm run typecheck` knows of the sources: files that no leaf touches are not checked anew.
+if (existsSync(join(root, 'build/types')))
+  cpSync(join(root, 'build/types'), join(copy, 'build/types'), { recursive: true });
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
 /** What other folders ask of a leaf: without it, the answer names its folder. All other tools are commands, which are then unknown. */

@@ -70,7 +70,7 @@ inChromium('its pages in a browser', (browser) => {
     const { page, complaints } = await openPage(browser, url, { width: 360 });
     const found: (number | readonly string[])[] = [await hiddenPixels(page), complaints];
     // All pages have one style, made from Markdown.
-    if (few(names, 8).includes(name)) found.push(await violations(page));
+    if (few(names, 5).includes(name)) found.push(await violations(page));
     if (name === 'index') {
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 1_440, height: 800 });

@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 104_588,
-  test: 62_577,
+  test: 62_595,
   longLines: 109,
   commands: 15,
   options: 94,

@@ -66,7 +66,7 @@ inChromium('the playground', (browser) => {
 
   it('a shipped scenario opens, and gives the outcome of Node to the last bit; logs are refused in words', async () => {
     const page = await opened();
-    for (const name of ['replay', ...few(shipped, 8)]) {
+    for (const name of ['replay', ...few(shipped, 4)]) {
       await page.selectOption('.tools select', name);
       const { arrivals } = parseScenario(textOf(name));
       const log = arrivals.find((one) => one.log !== undefined)?.log;
