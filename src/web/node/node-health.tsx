@@ -73,7 +73,7 @@ function boundsIn(limits: AnswerOf<Endpoints['listLimits']>) {
     if (typeof bound !== 'object' || !('on_node' in bound)) return [];
     const left = 'free_on_node' in bound ? bound.free_on_node : bound.left_on_node;
     const { on_node, refused } = bound;
-    return [{ name: name.replaceAll('_', ' '), on_node, refused, used: on_node - left }];
+    return [{ name: name.replaceAll('_', ' ').replace(/kib$/, 'KiB'), on_node, refused, used: on_node - left }];
   });
 }
 
