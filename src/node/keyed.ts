@@ -7,6 +7,7 @@ import type { Plan } from '../core/limiter/plan.js';
 import { compileSchema } from '../core/schema/compile-schema.js';
 import { Failure } from '../core/schema/failure.js';
 import { Type } from '../core/schema/json-schema.js';
+import { valueFaults } from '../core/schema/value-faults.js';
 import type { Contract } from './host/contract.js';
 import { refusal } from './problem.js';
 import type { KeyedImage } from './store/store.js';
@@ -14,7 +15,7 @@ import type { KeyedImage } from './store/store.js';
 export type KeyedFields = Static<typeof Keyed>;
 
 const ContractFields = Type.Object(contractFields);
-const compiled = compileSchema(ContractFields);
+const fitsFields = compileSchema(ContractFields);
 
 /** Separates a definition from the fields of its contract. @throws Failure `invalid_input` */
 export function splitBody(body: unknown): {
@@ -31,7 +32,7 @@ export function splitBody(body: unknown): {
     ...(keyed === undefined ? {} : { keyed }),
     ...(contract_name === undefined ? {} : { contract_name }),
   };
-  if (!compiled.fits(fields)) throw refusal('body', ContractFields, compiled.errors(fields));
+  if (!fitsFields(fields)) throw refusal('body', valueFaults(ContractFields, fields));
   return { definition, keyed: fields.keyed, name: fields.contract_name };
 }
 

@@ -2,11 +2,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
-import type { TSchema } from 'typebox';
 import type { Problem } from '../api/views.js';
 import { nearest } from '../core/schema/did-you-mean.js';
-import { Failure, firstOf, MOST_FAULTS } from '../core/schema/failure.js';
-import { faultsOf } from '../core/schema/schema-faults.js';
+import { Failure, type Fault, firstOf, MOST_FAULTS } from '../core/schema/failure.js';
 import { secondsUntil } from '../core/time/cycle.js';
 import type { WallClock } from '../core/time/wall.js';
 
@@ -89,12 +87,7 @@ export function draining(): Failure {
   });
 }
 
-export function refusal(
-  part: 'body' | 'query' | 'event',
-  schema: TSchema,
-  errors: Parameters<typeof faultsOf>[1],
-): Failure {
-  const faults = faultsOf(schema, errors);
+export function refusal(part: 'body' | 'query' | 'event', faults: readonly Fault[]): Failure {
   return new Failure('invalid_input', {
     what: `The ${part} was refused.`,
     ...(faults.length === 0 ? {} : { why: firstOf(faults) }),

@@ -3,6 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { compileSchema } from '../core/schema/compile-schema.js';
 import type { Failure } from '../core/schema/failure.js';
+import { valueFaults } from '../core/schema/value-faults.js';
 import { refusal } from './problem.js';
 
 type Outcome = true | { readonly value: unknown } | { readonly error: Failure };
@@ -12,22 +13,22 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   httpPart === 'body' ? bodyValidator(schema) : queryValidator(schema as TObject);
 
 function bodyValidator(schema: TSchema): (body: unknown) => Outcome {
-  const compiled = compileSchema(schema);
+  const fits = compileSchema(schema);
   return (body) => {
     // Fastify passes null for an absent body; it counts as one without fields.
     const given = body ?? {};
-    if (compiled.fits(given)) return body === null ? { value: given } : true;
-    return { error: refusal('body', schema, compiled.errors(given)) };
+    if (fits(given)) return body === null ? { value: given } : true;
+    return { error: refusal('body', valueFaults(schema, given)) };
   };
 }
 
 function queryValidator(schema: TObject): (query: unknown) => Outcome {
-  const compiled = compileSchema(schema);
+  const fits = compileSchema(schema);
   const readers = Object.entries(schema.properties).flatMap(([name, property]) => {
     const read = readerFor((property as { readonly type?: unknown }).type);
     return read === undefined ? [] : [[name, read] as const];
   });
-  const fitsEmpty = compiled.fits({});
+  const fitsEmpty = fits({});
   return (given) => {
     const query = given as Record<string, unknown>;
     if (fitsEmpty && isEmpty(query)) return true;
@@ -35,7 +36,7 @@ function queryValidator(schema: TObject): (query: unknown) => Outcome {
       const text = query[name];
       if (typeof text === 'string') query[name] = read(text);
     }
-    return compiled.fits(query) ? true : { error: refusal('query', schema, compiled.errors(query)) };
+    return fits(query) ? true : { error: refusal('query', valueFaults(schema, query)) };
   };
 }
 

@@ -5,8 +5,8 @@ import { compileSchema } from '../core/schema/compile-schema.js';
 import { Failure } from '../core/schema/failure.js';
 import { strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
-import { faultsOf } from '../core/schema/schema-faults.js';
 import { readText } from '../core/schema/text-file.js';
+import { valueFaults } from '../core/schema/value-faults.js';
 import { Outcome } from '../harness/outcome/outcome-schema.js';
 import { Timeline } from '../harness/outcome/timeline.js';
 import { ChartSpec } from './chart-specs/spec.js';
@@ -45,10 +45,11 @@ function readJson(path: string): unknown {
   }
 }
 
+const isReported = compileSchema(ReportedOutcome);
+
 function checked(path: string, value: unknown): Static<typeof ReportedOutcome> {
-  const compiled = compileSchema(ReportedOutcome);
-  if (compiled.fits(value)) return value;
-  const faults = faultsOf(ReportedOutcome, compiled.errors(value));
+  if (isReported(value)) return value;
+  const faults = valueFaults(ReportedOutcome, value);
   throw new Failure('invalid_input', {
     what: `${path} was not written by this version of Weir, or was changed.`,
     ...(faults[0] === undefined ? {} : { why: `${faults[0].path} ${faults[0].message}.` }),

@@ -2,14 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from '../../src/core/schema/compile-schema.js';
+import { valueFaults } from '../../src/core/schema/value-faults.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { ReportedOutcome } from '../../src/report/read-report.js';
 import { temporaryFiles } from '../left-behind.js';
 import { serve, weirHere } from './command-line.js';
 
 const { folder, file } = temporaryFiles();
-const schema = compileSchema(ReportedOutcome);
 
 function scenario(name: string, cycles: number): string {
   const traffic = 'limiter: { threshold: 9, within: 2 }\narrivals: [{ model: constant, rate: 1 }]\n';
@@ -24,7 +23,7 @@ describe('weir load', () => {
     const outcome: Outcome = JSON.parse(readFileSync(join(out, 'outcome.json'), 'utf8'));
     // A machine too busy to send in time makes the run invalid; then it says so.
     const agrees = outcome.comparison?.verdict === 'agrees';
-    expect([code, schema.errors(outcome), outcome.live?.sent]).toEqual([agrees ? 0 : 4, [], 20]);
+    expect([code, valueFaults(ReportedOutcome, outcome), outcome.live?.sent]).toEqual([agrees ? 0 : 4, [], 20]);
     expect(told).toContain(`open it here: ${join(out, 'index.html')}`);
     for (const name of ['index.html', 'timeline.csv', 'predicted.ndjson', 'series.json', 'junit.xml', 'summary.md'])
       expect([name, existsSync(join(out, name))]).toEqual([name, true]);

@@ -2,10 +2,10 @@
 import type { TSchema } from 'typebox';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { reader } from '../../core/record/shape.js';
-import { fitsSchema, schemaErrors } from '../../core/schema/compile-schema.js';
+import { fitsSchema } from '../../core/schema/compile-schema.js';
 import { catalogue, Failure, type FailureCode } from '../../core/schema/failure.js';
 import { Type } from '../../core/schema/json-schema.js';
-import { faultsOf } from '../../core/schema/schema-faults.js';
+import { valueFaults } from '../../core/schema/value-faults.js';
 import { VERSION } from '../../core/version.js';
 import type { Endpoint } from '../endpoint.js';
 import { type Answering, ApiClient, type CredentialHeaders } from './api-client.js';
@@ -42,7 +42,7 @@ const checked: Answering = {
     const schema = declared?.schema && openOf(declared.schema);
     if (declared !== undefined && (schema === undefined || fitsSchema(schema, answer.body))) return answer.body;
     if (schema === undefined || answer.status >= 400) throw refusalFrom(url, answer);
-    const [fault] = faultsOf(schema, schemaErrors(schema, answer.body));
+    const [fault] = valueFaults(schema, answer.body);
     throw new Failure('answer_unreadable', {
       what: `The answer of ${url} cannot be read.`,
       why: `It does not match the API: ${fault?.path} ${fault?.message}.`,

@@ -5,19 +5,11 @@
 //   guard: { type: 'countIn', params: { event, within, condition } }        when; or `ranges` instead of `condition`
 //   states.allowing.on.move: { target }                                     by hand; with a guard `asksFor { fires_when }` on a condition
 //   actions: emit { event }, fire { operator, inputs, proof_required }      what follows
-import { compileSchema } from '../schema/compile-schema.js';
 import { meantOr, nearest } from '../schema/did-you-mean.js';
 import { Failure, type Fault, MOST_FAULTS } from '../schema/failure.js';
-import { faultsOf } from '../schema/schema-faults.js';
+import { valueFaults } from '../schema/value-faults.js';
 import { DrawnMachine, Edge, Params, State } from './drawn-machine.js';
 import { unknownState } from './soundness.js';
-
-const paramsSchemas = {
-  countIn: compileSchema(Params.countIn),
-  asksFor: compileSchema(Params.asksFor),
-  emit: compileSchema(Params.emit),
-  fire: compileSchema(Params.fire),
-};
 
 const MOST_STATES = 64;
 const MOST_EDGES = 600;
@@ -187,10 +179,9 @@ function checkCall({ type, params }: Call, known: readonly (keyof typeof Params)
   const name = known.find((one) => one === type);
   if (name === undefined) {
     faults.add(path, () => `names "${type}"; ${meantOr(type, known, `contracts have ${known.join(' and ')} here`)}`);
-  } else if (!paramsSchemas[name].fits(params)) {
-    for (const fault of faultsOf(Params[name], paramsSchemas[name].errors(params)))
-      faults.add(`${path}/params${fault.path === '/' ? '' : fault.path}`, () => fault.message);
-  }
+  } else
+    for (const { path: at, message } of valueFaults(Params[name], params, `${path}/params`))
+      faults.add(at, () => message);
 }
 
 function conditionOf(ranges: unknown, name: string, path: string, faults: Faults): string {

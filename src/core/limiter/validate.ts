@@ -2,7 +2,7 @@
 // (soundness.ts, settling.ts).
 import { compileSchema } from '../schema/compile-schema.js';
 import { Failure, type FailureCode, type Fault, firstOf, placed } from '../schema/failure.js';
-import { faultsOf } from '../schema/schema-faults.js';
+import { valueFaults } from '../schema/value-faults.js';
 import { compile } from './compile.js';
 import { ContractDefinition, isOnAggregate, OnCount, OnRefused } from './definition.js';
 import { isDrawn, readDrawn } from './drawn-definition.js';
@@ -14,11 +14,7 @@ import { faultsWithoutEffect } from './rule/without-effect.js';
 import { settlingFaults } from './settling.js';
 import { operatorFaults, structureFaults, triggerFaults, triggerKindFaults } from './soundness.js';
 
-const definitionSchema = compileSchema(ContractDefinition);
-const triggers = {
-  count: { shape: OnCount, compiled: compileSchema(OnCount) },
-  refused: { shape: OnRefused, compiled: compileSchema(OnRefused) },
-} as const;
+const isDefinition = compileSchema(ContractDefinition);
 
 /**
  * @param input a definition, or the JSON of an XState machine
@@ -57,18 +53,14 @@ function planDefinition(input: unknown): Plan {
 }
 
 function parseDefinition(input: unknown): ContractDefinition {
-  if (!definitionSchema.fits(input)) {
-    refuse('invalid_definition', faultsOf(ContractDefinition, definitionSchema.errors(input)));
-  }
+  if (!isDefinition(input)) refuse('invalid_definition', valueFaults(ContractDefinition, input));
   const definition = input as ContractDefinition;
   refuse(
     'invalid_definition',
     definition.transitions.flatMap(({ trigger }, index) => {
       if (trigger?.kind !== 'on_aggregate') return [];
-      const { shape, compiled } = triggers[definition.rule === undefined ? 'count' : 'refused'];
-      if (compiled.fits(trigger)) return [];
-      const faults = faultsOf(shape, compiled.errors(trigger));
-      return faults.map((fault) => placed(fault, `/transitions/${index}/trigger`));
+      const shape = definition.rule === undefined ? OnCount : OnRefused;
+      return valueFaults(shape, trigger, `/transitions/${index}/trigger`);
     }),
   );
   if (definition.rule !== undefined) refuse('invalid_definition', ruleFaults(definition));

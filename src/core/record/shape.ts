@@ -1,7 +1,7 @@
 // Reads the parts of a record: what does not have the shape of row.ts is refused. verify-record.ts checks the content.
 import type { Static, TSchema } from 'typebox';
 import { compileSchema } from '../schema/compile-schema.js';
-import { faultsOf } from '../schema/schema-faults.js';
+import { valueFaults } from '../schema/value-faults.js';
 import {
   type AuditRow,
   type Checkpoint,
@@ -17,10 +17,10 @@ import {
 type Read<T> = { readonly value: T } | { readonly fault: string };
 
 export function reader<S extends TSchema>(schema: S): (value: unknown) => Read<Static<S>> {
-  const compiled = compileSchema(schema);
+  const fits = compileSchema(schema);
   return (value) => {
-    if (compiled.fits(value)) return { value: value as Static<S> };
-    const [first] = faultsOf(schema, compiled.errors(value));
+    if (fits(value)) return { value };
+    const [first] = valueFaults(schema, value);
     return { fault: first === undefined ? 'it does not fit its schema' : `${first.path} ${first.message}` };
   };
 }

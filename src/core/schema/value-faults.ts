@@ -1,71 +1,117 @@
-// Walks a value together with its schema, so that a fault is reported by the rules of the part that contains it: in a union, by the
-// member that was meant.
+// Words for a value that does not fit its schema: every fault with its place, the allowed values, and the nearest name to an unknown one.
+// The value is walked together with its schema. So what is too long is not looked into, and a fault in a union is that of the member
+// that was meant.
+//
+//   { scopes: ["admin", "admin", … 15,000 times] }   ─►   /scopes must not have more than 4 items, and nothing else is checked of it
 //
 //   popularity: { law: zipf }      even | uniform | zipf | weights         "/popularity/exponent is required", not "must be even"
 //                                                ^ meant                   or "weights is required"
 import type { TSchema } from 'typebox';
-import { fitsSchema, schemaErrors } from './compile-schema.js';
+import { fitsSchema, type SchemaError, schemaErrors } from './compile-schema.js';
 import { nearest } from './did-you-mean.js';
-import { type Fault, placed } from './failure.js';
+import { type Fault, MOST_FAULTS } from './failure.js';
+import { VISIBLE } from './fields.js';
 import { pointerTo } from './json-pointer.js';
-import { type Schema, Type } from './json-schema.js';
-import { faultsOf } from './schema-faults.js';
+import type { Schema } from './json-schema.js';
 
-/** Every fault of a value, with JSON pointers that start with `place`; empty if the value fits. */
+/** The first `MOST_FAULTS` of a value, at JSON pointers that start with `place`; none if the value fits. */
 export function valueFaults(schema: TSchema, value: unknown, place = ''): Fault[] {
-  const { anyOf, items, properties, patternProperties } = schema as Schema;
-  if (anyOf !== undefined) return unionFaults(anyOf, value, place);
-  if (items !== undefined && Array.isArray(value)) {
-    return [
-      ...leafFaults({ ...schema, items: Type.Unknown() }, value, place),
-      ...value.flatMap((one, index) => valueFaults(items, one, `${place}/${index}`)),
-    ];
+  const faults: Fault[] = [];
+  collect(schema, value, place, faults);
+  return faults.slice(0, MOST_FAULTS);
+}
+
+function collect(schema: Schema, value: unknown, place: string, faults: Fault[]): void {
+  if (faults.length >= MOST_FAULTS) return;
+  const excess = excessIn(schema, value);
+  if (excess !== undefined) faults.push(faultAt(place, excess));
+  else if (fitsSchema(schema, value)) return;
+  else if (schema.anyOf !== undefined) faults.push(...unionFaults(schema.anyOf, value, place));
+  else {
+    const own = schemaErrors(withoutParts(schema), value).flatMap((error) => wordsFor(error) ?? [])[0];
+    if (own !== undefined) faults.push(faultAt(place, own));
+    if (Array.isArray(value)) {
+      if (schema.items !== undefined)
+        for (const [index, one] of value.entries()) collect(schema.items, one, `${place}/${index}`, faults);
+    } else if (isObject(value)) collectFields(schema, value, place, faults);
   }
-  if (!isObject(value)) return leafFaults(schema, value, place);
-  const partOf = (name: string) =>
-    properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : byPattern(patternProperties, name);
-  const parts = Object.entries(value).flatMap(([name, one]) => {
-    const part = partOf(name);
-    return part === undefined ? [] : valueFaults(part, one, pointerTo(place, name));
-  });
-  return [...leafFaults(shallow(schema), value, place), ...parts];
+}
+
+/** What is larger than the schema allows. TypeBox looks at every item and every name without a bound, and compares items with each other. */
+function excessIn({ maxItems, maxLength, maxProperties }: Schema, value: unknown): string | undefined {
+  // A character takes up to two UTF-16 units.
+  if (typeof value === 'string' && maxLength !== undefined && value.length > 2 * maxLength)
+    return `must not have more than ${maxLength} characters`;
+  if (Array.isArray(value) && maxItems !== undefined && value.length > maxItems)
+    return `must not have more than ${maxItems} items`;
+  if (isObject(value) && maxProperties !== undefined && hasMoreFields(value, maxProperties))
+    return `must not have more than ${maxProperties} fields`;
+  return undefined;
+}
+
+/** Without looking at all of them. */
+function hasMoreFields(value: object, most: number): boolean {
+  let left = most;
+  for (const _name in value) {
+    left -= 1;
+    if (left < 0) return true;
+  }
+  return false;
+}
+
+function withoutParts({ items: _items, ...schema }: Schema): Schema {
+  if (schema.type !== 'object') return schema;
+  const { properties: _, patternProperties: __, additionalProperties: ___, required: ____, ...own } = schema;
+  return own;
+}
+
+function collectFields(schema: Schema, value: object, place: string, faults: Fault[]): void {
+  const { properties = {}, patternProperties = {}, additionalProperties, required = [] } = schema;
+  const [pattern] = Object.entries(patternProperties);
+  for (const name in value) {
+    const given = (value as Record<string, unknown>)[name];
+    if (faults.length >= MOST_FAULTS) return;
+    // JSON leaves it out.
+    if (given === undefined) continue;
+    const at = pointerTo(place, name);
+    const part = Object.hasOwn(properties, name)
+      ? properties[name]
+      : pattern !== undefined && new RegExp(pattern[0], 'u').test(name)
+        ? pattern[1]
+        : additionalProperties;
+    if (part === false) faults.push(faultAt(at, unknownName(Object.keys(properties), name)));
+    else if (typeof part === 'object') collect(part as Schema, given, at, faults);
+  }
+  for (const name of required)
+    if (!Object.hasOwn(value, name)) faults.push(faultAt(pointerTo(place, name), 'is required'));
 }
 
 /** Faults by the member that was meant: the one with the value's tag, or the first of its type. */
-function unionFaults(members: readonly TSchema[], value: unknown, place: string): Fault[] {
-  if (members.some((member) => fitsSchema(member, value))) return [];
-  const kin = members.filter((member) => typeIn(member).includes(typeOf(value)));
+function unionFaults(members: readonly Schema[], value: unknown, place: string): Fault[] {
+  const kin = members.filter((member) => typesIn(member).includes(typeOf(value)));
   if (kin.length === 0) {
-    const types = [...new Set(members.flatMap(typeIn))].map((type) =>
-      /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`,
-    );
-    return [{ path: place, message: `must be ${types.join(' or ')}` }];
+    // Null comes last.
+    const types = [...new Set(members.flatMap(typesIn))].sort((a, b) => Number(a === 'null') - Number(b === 'null'));
+    return [faultAt(place, `must be ${types.map(article).join(' or ')}`)];
   }
   const tag = isObject(value) ? tagOf(kin) : undefined;
   if (tag === undefined) return valueFaults(kin[0]!, value, place);
   const given = (value as Record<string, unknown>)[tag];
   const meant = kin.find((member) => literalAt(member, tag) === given);
   if (meant !== undefined) return valueFaults(meant, value, place);
-  return [
-    {
-      path: `${place}/${tag}`,
-      message: tagMessage(
-        kin.map((member) => String(literalAt(member, tag))),
-        given,
-      ),
-    },
-  ];
+  const allowed = kin.map((member) => String(literalAt(member, tag)));
+  return [faultAt(`${place}/${tag}`, tagMessage(allowed, given))];
 }
 
 /** The property that has a different constant in each member of a union. */
-function tagOf(members: readonly TSchema[]): string | undefined {
+function tagOf(members: readonly Schema[]): string | undefined {
   if (members.length < 2) return undefined;
-  const names = Object.keys((members[0] as Schema).properties ?? {});
+  const names = Object.keys(members[0]!.properties ?? {});
   return names.find((name) => members.every((member) => literalAt(member, name) !== undefined));
 }
 
-function literalAt(member: TSchema, name: string): unknown {
-  return ((member as Schema).properties?.[name] as Schema | undefined)?.const;
+function literalAt(member: Schema, name: string) {
+  return member.properties?.[name]?.const;
 }
 
 function tagMessage(allowed: readonly string[], given: unknown): string {
@@ -75,32 +121,60 @@ function tagMessage(allowed: readonly string[], given: unknown): string {
   return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
 }
 
-function leafFaults(schema: TSchema, value: unknown, place: string): Fault[] {
-  return faultsOf(schema, schemaErrors(schema, value)).map((fault) => placed(fault, place));
+function unknownName(known: readonly string[], name: string): string {
+  const guess = nearest(name, known);
+  if (guess !== undefined) return `is not known; did you mean "${guess}"?`;
+  return known.length > 0 ? `is not known; allowed here: ${known.join(', ')}` : 'is not a name that is allowed here';
 }
 
-function shallow(schema: TSchema): TSchema {
-  const { properties, patternProperties } = schema as Schema;
-  return {
-    ...schema,
-    ...(properties === undefined ? {} : { properties: anyIn(properties) }),
-    ...(patternProperties === undefined ? {} : { patternProperties: anyIn(patternProperties) }),
-  };
+/** Undefined for an error that only summarises others. */
+function wordsFor({ keyword, message, params: given }: SchemaError): string | undefined {
+  const params = given as Readonly<Record<string, unknown>>;
+  switch (keyword) {
+    case 'not':
+      return undefined;
+    case 'enum':
+    case 'const':
+      return `must be ${oneOf(params['allowedValues'] ?? [params['allowedValue']])}`;
+    case 'pattern':
+      return params['pattern'] === VISIBLE
+        ? 'has a character that controls, turns the direction of the text, or is invisible'
+        : `must match ${String(params['pattern'])}`;
+    case 'type':
+      return `must be ${article(String(params['type']))}`;
+    case 'minItems':
+    case 'minLength':
+    case 'minProperties':
+      return params['limit'] === 1 ? 'must not be empty' : message;
+    default:
+      return message ?? `breaks the rule "${keyword}"`;
+  }
 }
 
-function anyIn(schemas: Readonly<Record<string, TSchema>>): Record<string, TSchema> {
-  return Object.fromEntries(Object.keys(schemas).map((name) => [name, Type.Unknown()]));
+function oneOf(values: unknown): string {
+  const words = (values as unknown[]).map((value) => JSON.stringify(value));
+  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
 }
 
-function byPattern(patterns: Schema['patternProperties'] = {}, name: string): TSchema | undefined {
-  const found = Object.keys(patterns).find((pattern) => new RegExp(pattern, 'u').test(name));
-  return found === undefined ? undefined : patterns[found];
+function article(type: string): string {
+  return /^[aeiou]/.test(type) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`;
 }
 
-function typeIn(schema: TSchema): string[] {
-  const { type, anyOf } = schema as Schema;
-  if (anyOf !== undefined) return anyOf.flatMap(typeIn);
-  return type === undefined ? [] : [type === 'integer' ? 'number' : type];
+/** Longest text in a fault: a name can be arbitrarily long. */
+const MOST_LETTERS = 500;
+
+function faultAt(place: string, message: string): Fault {
+  return { path: place === '' ? '/' : cut(place), message: cut(message) };
+}
+
+function cut(text: string): string {
+  return text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS)}…`;
+}
+
+function typesIn({ type, anyOf, enum: values = [] }: Schema): string[] {
+  if (anyOf !== undefined) return anyOf.flatMap(typesIn);
+  if (type === undefined) return values.map(typeOf);
+  return [type === 'integer' ? 'number' : type];
 }
 
 function typeOf(value: unknown): string {

@@ -33,7 +33,7 @@ import type { LoadedScenario, PlannedFault, ScenarioSource } from './loaded-scen
 import { Scenario, WindowLimiter } from './scenario-schema.js';
 import { planService } from './service-plan.js';
 
-const scenarioSchema = compileSchema(Scenario);
+const isScenario = compileSchema(Scenario);
 
 /** A scenario file as a value. Arrivals may also be functions; functions define clients of kind `custom`. */
 export type ScenarioObject = Omit<Scenario, 'arrivals' | 'clients'> & {
@@ -147,7 +147,7 @@ function ofControl(replaced: object, faults: readonly Fault[]): Fault[] {
 }
 
 function scenarioFaults(value: unknown): Fault[] {
-  if (scenarioSchema.fits(value)) {
+  if (isScenario(value)) {
     const { limiter } = value as Scenario;
     return followsRule(limiter) ? ruleLimiterFaults(limiter, '/limiter') : [];
   }

@@ -5,18 +5,19 @@
 import { EventShape } from '../../api/events.js';
 import { compileSchema } from '../../core/schema/compile-schema.js';
 import { Failure } from '../../core/schema/failure.js';
+import { valueFaults } from '../../core/schema/value-faults.js';
 import type { Steps } from '../host/steps.js';
 import { problemOf, refusal } from '../problem.js';
 import type { EventAnswer, EventsAnswer } from './counting.js';
 import type { Event } from './listeners.js';
 
-const compiled = compileSchema(EventShape);
+const isEvent = compileSchema(EventShape);
 
 /** Each value as an event, or why it is none. */
 export function* eventsIn(values: readonly unknown[]): Steps<(Event | Failure)[]> {
   const events: (Event | Failure)[] = [];
   for (const value of values) {
-    events.push(compiled.fits(value) ? value : refusal('event', EventShape, compiled.errors(value)));
+    events.push(isEvent(value) ? value : refusal('event', valueFaults(EventShape, value)));
     yield;
   }
   return events;

@@ -5,6 +5,7 @@ import { windowCycles } from '../../core/limiter/plan.js';
 import { compileSchema } from '../../core/schema/compile-schema.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
 import { Type } from '../../core/schema/json-schema.js';
+import { valueFaults } from '../../core/schema/value-faults.js';
 import type { EventAnswer } from '../counting/counting.js';
 import { onceOnly, Replayed } from '../counting/once-only.js';
 import { markAway } from '../gate-answer.js';
@@ -54,7 +55,7 @@ function answerWith({ counts }: NodeContext, answer: EventAnswer | Replayed, rep
 }
 
 const Values = Type.Array(Type.Unknown(), { minItems: 1, maxItems: api.MOST_EVENTS });
-const compiled = compileSchema(Values);
+const areValues = compileSchema(Values);
 
 const countMany = route(api.countMany, forEvents, {
   summary:
@@ -65,7 +66,7 @@ const countMany = route(api.countMany, forEvents, {
   async handle({ host, ownership, counting, counts }, request, reply) {
     const machine = ownership.owned(request.params.slug, request.caller);
     const values: unknown = request.body;
-    if (!compiled.fits(values)) throw refusal('body', Values, compiled.errors(values));
+    if (!areValues(values)) throw refusal('body', valueFaults(Values, values));
     refuseLongAnswer(host, machine, values);
     const once = onceOnly(request.headers['idempotency-key'], ['events', values]);
     const answer = await counting.events(machine, values, once);

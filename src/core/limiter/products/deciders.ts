@@ -4,7 +4,7 @@
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
-import { faultsOf } from '../../schema/schema-faults.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { announcedWait } from '../rule/announced.js';
 import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
 import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
@@ -24,7 +24,7 @@ const RequestLine = Type.Object(
   },
   { additionalProperties: false },
 );
-const requestLine = compileSchema(RequestLine);
+const isRequestLine = compileSchema(RequestLine);
 
 /** Times in ms, to a thousandth; `null` for never or unlimited. */
 interface Decided {
@@ -64,8 +64,8 @@ export class Deciders {
     } catch (error) {
       return { code: 'invalid_json', what: `${(error as Error).message}.` };
     }
-    if (!requestLine.fits(line)) {
-      const [fault] = faultsOf(RequestLine, requestLine.errors(line));
+    if (!isRequestLine(line)) {
+      const [fault] = valueFaults(RequestLine, line);
       return { code: 'invalid_input', what: `${fault!.path} ${fault!.message}.` };
     }
     return this.#decide(line.t_ms, line.n ?? 1, line.key ?? '', line.hold_ms ?? 0);

@@ -6,11 +6,10 @@
 //   { threshold: 100, within: 60 }                    ->  { primitive: rolling_count, … }
 //   { and: [{ threshold, within }, …] }              ->  all of them
 
-import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure } from '../../schema/failure.js';
 import { MOST_WITHIN, parseTime } from '../../schema/quantity.js';
-import { faultsOf } from '../../schema/schema-faults.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { checkRule, type RuleDefinition, ruleAdvice } from '../rule/rule-definition.js';
 import { checkGivenRule } from '../rule/without-effect.js';
 import { gateways } from './gateways.js';
@@ -217,9 +216,8 @@ export function limiterAdvice(limiter: unknown): string {
 
 function likeRule({ like, ...given }: Readonly<Record<string, unknown>>): RuleDefinition {
   const { name, product } = productOf(String(like));
-  const errors = schemaErrors(product.params, given);
-  if (errors.length > 0) {
-    const faults = faultsOf(product.params, errors);
+  const faults = valueFaults(product.params, given);
+  if (faults.length > 0) {
     throw new Failure('invalid_definition', {
       what: `The parameters of ${name} do not fit.`,
       why: `${faults[0]!.path} ${faults[0]!.message}.`,

@@ -5,11 +5,10 @@
 //   clock_resolution_ms: 1
 //   announces: { wait: window_end, round: up_to_s }
 import type { Static, TSchema } from 'typebox';
-import { schemaErrors } from '../../schema/compile-schema.js';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
 import { Type } from '../../schema/json-schema.js';
-import { faultsOf } from '../../schema/schema-faults.js';
+import { valueFaults } from '../../schema/value-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
 import { and, or } from './combined.js';
 import { ConcurrencyParams, ConcurrencyQueueParams, concurrency, concurrencyQueue } from './concurrency.js';
@@ -369,20 +368,15 @@ function faultsIn(input: unknown, at: string): Fault[] {
     const advice = guess === undefined ? 'is no primitive' : `is no primitive; did you mean "${guess}"?`;
     return [{ path: `${at}/primitive`, message: `${JSON.stringify(asked)} ${advice}` }];
   }
-  const outer = schemaErrors(RuleDefinition, input);
-  if (outer.length > 0) return faultsOf(RuleDefinition, outer).map((fault) => under(at, fault));
+  const outer = valueFaults(RuleDefinition, input, at);
+  if (outer.length > 0) return outer;
   const rule = input as RuleDefinition;
-  const { params: schema } = primitiveRow(rule.primitive);
-  const errors = schemaErrors(schema, rule.params);
-  if (errors.length > 0) return faultsOf(schema, errors).map((fault) => under(`${at}/params`, fault));
+  const inner = valueFaults(primitiveRow(rule.primitive).params, rule.params, `${at}/params`);
+  if (inner.length > 0) return inner;
   // The schema has checked the pairs of `limits`.
   return placedMembersOf(rule).flatMap(([place, member]) =>
     place.startsWith(LIMITS) ? [] : faultsIn(member, `${at}/params/${place}`),
   );
-}
-
-function under(at: string, { path, message }: Fault): Fault {
-  return { path: path === '/' ? at || '/' : `${at}${path}`, message };
 }
 
 function slowest(members: readonly PlacedMember[]): number | undefined {

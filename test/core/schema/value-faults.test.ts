@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planContract } from '../../../src/core/limiter/validate.js';
-import { fitsSchema, schemaErrors } from '../../../src/core/schema/compile-schema.js';
+import { fitsSchema } from '../../../src/core/schema/compile-schema.js';
 import { Failure } from '../../../src/core/schema/failure.js';
 import { Type } from '../../../src/core/schema/json-schema.js';
-import { faultsOf } from '../../../src/core/schema/schema-faults.js';
 import { valueFaults } from '../../../src/core/schema/value-faults.js';
 import { Scenario } from '../../../src/harness/scenario/scenario-schema.js';
 import { routes } from '../../../src/node/route-list.js';
@@ -16,25 +15,23 @@ const Law = Type.Object({ limiter: Limiter, 'a/b': Type.Optional(Limiter) }, { a
 describe('what does not fit is told', () => {
   // biome-ignore format: one case a line
   it.each([
-    ['a name that is near one', { limiter: { treshold: 1 } }, ['/limiter/treshold is not known; did you mean "threshold"?']],
+    ['a name that is near one', { limiter: { treshold: 1 } }, ['/limiter/treshold is not known; did you mean "threshold"?', '/limiter/threshold is required']],
     ['a name that is near none', { limiter: { threshold: 1, zzz: 1 } }, ['/limiter/zzz is not known; allowed here: threshold']],
     ['names that a pointer has to write otherwise',
       { limiter: { threshold: 1 }, 'a/b': { threshold: 1, '~/': 1 } }, ['/a~1b/~0~1 is not known; allowed here: threshold']],
-    ['more names than TypeBox tells of',
-      { limiter: { threshold: 1 }, ...unknown(12) }, [...Array(8).keys()].map((n) => `/x${n} is not known; allowed here: limiter, a/b`)],
+    ['no more names than ten',
+      { limiter: { threshold: 1 }, ...unknown(12) }, [...Array(10).keys()].map((n) => `/x${n} is not known; allowed here: limiter, a/b`)],
     ['a missing one', {}, ['/limiter is required']],
   ])('%s', (_name, value, told) => {
-    const faults = faultsOf(Law, schemaErrors(Law, value));
-    expect(faults.map(({ path, message }) => `${path} ${message}`)).toEqual(expect.arrayContaining(told));
-    expect(valueFaults(Law, value)).not.toEqual([]);
+    expect(valueFaults(Law, value).map(({ path, message }) => `${path} ${message}`)).toEqual(told);
   });
 
   it.each([
     ['a number too large', 2, '/near must be <= 0.99'],
-    ['a text', 'x', '/near must be a number'],
+    ['a text', 'x', '/near must be a number or null'],
   ])('of a member of a union that may be null: %s', (_name, near, told) => {
     const schema = Type.Object({ near: Type.Union([Type.Null(), Type.Number({ maximum: 0.99 })]) });
-    expect(faultsOf(schema, schemaErrors(schema, { near }))).toMatchObject([{ path: '/near', message: told.slice(6) }]);
+    expect(valueFaults(schema, { near })).toMatchObject([{ path: '/near', message: told.slice(6) }]);
   });
 
   const bodies = routes.flatMap(({ path, shapes }) =>
@@ -44,10 +41,9 @@ describe('what does not fit is told', () => {
     fc.assert(
       fc.property(mostly(schema), (value) => {
         if (fitsSchema(schema, value)) return;
-        for (const faults of [faultsOf(schema, schemaErrors(schema, value)), valueFaults(schema, value)]) {
-          expect(faults).not.toEqual([]);
-          for (const { message } of faults) expect(message).not.toBe('');
-        }
+        const faults = valueFaults(schema, value);
+        expect(faults).not.toEqual([]);
+        for (const { message } of faults) expect(message).not.toBe('');
       }),
     );
   });
