@@ -22,7 +22,8 @@ export const ReportedOutcome = Type.Object(
   { ...strict, $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Weir outcome' },
 );
 
-const FIX = 'Give the folder of a report, for example reports/burst/7.';
+const FIX =
+  'Give the folder of a run, for example reports/burst/7. Reports of `weir diff` and others have their files in it.';
 const MOST_JSON_BYTES = 256 * 1024 * 1024;
 
 /** @param path a report folder or its outcome.json @throws Failure `unreadable_file`, `invalid_json`, `invalid_input` */

@@ -143,14 +143,22 @@ export function verdictView({ verdict, partial = false }: Judged): VerdictMark {
   }
 }
 
-export function verdictSentence({ verdict, expectations, comparison, partial, replications }: Outcome): string {
+export function verdictSentence(outcome: Outcome): string {
+  const { expectations, partial, replications } = outcome;
   const early = partial === true ? ' The run was stopped before its end: this is what happened so far.' : '';
-  return `${sentence(verdict, expectations, comparison)}${replicationsSentence(expectations, replications)}${early}`;
+  return `${sentence(outcome)}${replicationsSentence(expectations, replications)}${early}`;
 }
 
-const NOTHING_EXPECTED = 'No expectations set. Result:';
+/** `110 of 160 requests (68.8 %) refused, 40 of 60 jobs served. No expectations set.` */
+function resultSentence({ requests, limited, clients: [all] = [] }: Outcome): string {
+  const some = `${number(limited)} of ${counted(requests, 'request')} (${share(limited, requests)})`;
+  const refused = `${limited === 0 ? `None of ${counted(requests, 'request')}` : some} refused`;
+  const served = all === undefined ? '' : `, ${number(all.succeeded)} of ${counted(all.jobs, 'job')} served`;
+  return `${refused}${served}. No expectations set.`;
+}
 
-function sentence(verdict: Verdict, expectations: Outcome['expectations'], comparison: Outcome['comparison']): string {
+function sentence(outcome: Outcome): string {
+  const { verdict, expectations, comparison } = outcome;
   const failed = expectations.filter(({ held }) => !held).length;
   const all = expectations.length;
   switch (verdict) {
@@ -159,9 +167,9 @@ function sentence(verdict: Verdict, expectations: Outcome['expectations'], compa
         const remark = comparison.remark === undefined ? '' : ` ${comparison.remark}`;
         return `Observed agrees with predicted${all > 0 ? `, and ${held(all)}` : ''}.${remark}`;
       }
-      return all === 0 ? NOTHING_EXPECTED : `${capital(held(all))}.`;
+      return all === 0 ? resultSentence(outcome) : `${capital(held(all))}.`;
     case 'nothing expected':
-      return NOTHING_EXPECTED;
+      return resultSentence(outcome);
     case 'not held':
       return `${failed} of ${counted(all, 'expectation')} did not hold.`;
     case 'differs':

@@ -215,7 +215,7 @@ export function replay$(
 }
 
 function instantOf(at: StreamedRequest['at']): number {
-  const ms = typeof at === 'number' ? at : typeof at === 'string' ? Date.parse(at) : at.getTime();
+  const ms = typeof at === 'string' ? Date.parse(at) : at instanceof Date ? at.getTime() : Number(at);
   if (Math.abs(ms) <= 8.64e15) return Math.floor(ms);
   throw unreadable('/at', 'must be unix milliseconds, a Date, or a time as ISO 8601 writes it');
 }
@@ -225,7 +225,11 @@ function checkCycleMs(cycleMs: number): void {
 }
 
 function unreadable(path: string, message: string): Failure {
-  return new Failure('invalid_input', { what: 'The stream cannot be counted.', faults: [{ path, message }] });
+  return new Failure('invalid_input', {
+    what: 'The stream cannot be counted.',
+    why: `${path} ${message}.`,
+    faults: [{ path, message }],
+  });
 }
 
 function tooLate(ms: number, newestMs: number, lateMs: number): Failure {

@@ -102,7 +102,8 @@ function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
       ? 'No limit differs.'
       : 'No limit that is understood differs, but what is not understood does.';
   const [first = 'changed', ...others] = words;
-  return `${[`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)].join(', ')}.`;
+  const counts = [`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)];
+  return `${counts.join(', ')}${isUnreadTheSame(sides) ? '' : '; what is not understood changes, too'}.`;
 }
 
 /** Undefined if there is no file in a format that is not read. */

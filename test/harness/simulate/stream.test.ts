@@ -149,9 +149,11 @@ describe('replay$', () => {
   it.each<[rule: string, given: StreamedRequest[], code: string]>([
     ['a request of a cycle that was emitted', [{ at: 0 }, { at: 100_000 }, { at: 0 }], 'event_too_old'],
     ['a time that cannot be read', [{ at: 'yesterday' }], 'invalid_input'],
+    ['a request without a time', [{ time: 0 } as unknown as StreamedRequest], 'invalid_input'],
     ['a count that is none', [{ at: 0, n: 0 }], 'invalid_input'],
   ])('%s is an error in words', async (_, given, code) => {
-    expect((await failureIn(lastValueFrom(replay$(of(...given), definition))))?.code).toBe(code);
+    const failure = await failureIn(lastValueFrom(replay$(of(...given), definition)));
+    expect([failure?.code, failure?.why]).toEqual([code, expect.any(String)]);
   });
 
   it('what an operator on the rows throws ends the stream, and is an error of it', async () => {

@@ -41,6 +41,7 @@ beforeAll(() => {
   write('moved.conf', `# offices\n${office('10.0.0.0/8')}`);
   write('office.cfg', haproxy('10.0.0.0/8'));
   write('offices.cfg', haproxy('10.0.0.0/7'));
+  write('misspelt.conf', `${zones('1r/s')}server { location / { limit_req zone=api bursts=9 nodelay; } }`);
   write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
 });
 
@@ -50,6 +51,7 @@ describe('without a log', () => {
     [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
     [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
     [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
+    [['one.conf', 'misspelt.conf'], '1 limit removed; what is not understood changes, too.', 'nginx refuses bursts=9'],
     [['office.conf', 'moved.conf'], 'No limit differs'],
     [['office.conf', 'offices.conf'], '1 limit changed', 'client is in 10.0.0.0/8', 'client is in 10.0.0.0/7'],
     [['office.cfg', 'offices.cfg'], '1 limit changed', 'client is not in 10.0.0.0/8 → client is not in 10.0.0.0/7'],

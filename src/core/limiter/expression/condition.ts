@@ -45,6 +45,8 @@ export interface Vocabulary {
 
 const DEPTH = 64;
 const LENGTH = 500;
+/** A run has hundreds of figures: a list of all is not read. */
+const MOST_NAMES = 24;
 
 /** Numbers are compared with numbers, and truth is combined with truth. @throws ExpressionError */
 export function parseCondition(text: string, vocabulary: Vocabulary): ReadCondition {
@@ -332,8 +334,9 @@ class Parser {
     const { names, prefixes = [] } = this.#vocabulary;
     const known = names.includes(text) || prefixes.some((prefix) => text.startsWith(prefix));
     if (!known) {
-      const allowed = [...names, ...prefixes.map((prefix) => `${prefix}<name>`)].join(', ');
-      const advice = meantOr(text, names, `known here: ${allowed}`);
+      const allowed = [...prefixes.map((prefix) => `${prefix}<name>`), ...names];
+      const more = allowed.length > MOST_NAMES ? `, and ${allowed.length - MOST_NAMES} more` : '';
+      const advice = meantOr(text, names, `known here: ${allowed.slice(0, MOST_NAMES).join(', ')}${more}`);
       throw new ExpressionError(`the name "${text}" is not known (${advice})`, at);
     }
     this.#names.add(text);

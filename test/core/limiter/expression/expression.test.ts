@@ -110,6 +110,12 @@ describe('conditions on inputs', () => {
   });
 });
 
+it('of hundreds of known names the first are listed', () => {
+  const names = Array.from({ length: 200 }, (_, k) => `figure_${k}`);
+  const parse = () => parseCondition('it > 1', { names });
+  expect(parse).toThrow(/known here: figure_0, .*, figure_23, and 176 more\)$/);
+});
+
 describe('conditions that cannot be read name the column and the reason', () => {
   it.each([
     ['', 'column 1: a number, a name or "(" was expected, but the condition ends here'],
