@@ -8,8 +8,9 @@
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, walk } from './document.js';
 import { durationOf } from './duration.js';
 import { literal } from './expression.js';
-import { type FoundLimiter, type FoundLimits, keyOfAll, type Like, type LimitKey, type Reach } from './found.js';
+import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
+import { keyOfAll, type LimitKey } from './limit-key.js';
 import { headerText } from './logged-headers.js';
 import { allHold, equalTo, isAlways, not, type RequestField, type ValueTest } from './request-condition.js';
 

@@ -6,7 +6,8 @@
 // Source: the API reference of Envoy Gateway 1.x.
 import { at, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { units } from './envoy-descriptors.js';
-import { everyone, type FoundLimits, keyOfAll, type Like, type LimitKey, perClient, unknownKey } from './found.js';
+import type { FoundLimits, Like } from './found.js';
+import { everyone, keyOfAll, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
 
 export function readPolicies(roots: readonly TreeEntry[], found: FoundLimits) {

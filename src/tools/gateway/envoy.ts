@@ -17,9 +17,10 @@ import {
   sayShares,
   sentIn,
 } from './envoy-descriptors.js';
-import { everyone, type FoundLimiter, type FoundLimits, type LimitKey, type Reach, unknownKey } from './found.js';
+import type { FoundLimiter, FoundLimits, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
 import { readTrafficPolicies } from './kgateway.js';
+import { everyone, type LimitKey, unknownKey } from './limit-key.js';
 import { allHold, isAlways } from './request-condition.js';
 
 export function readEnvoy(roots: readonly TreeEntry[], found: FoundLimits): void {

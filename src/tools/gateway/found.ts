@@ -6,6 +6,7 @@
 //   { name: api, where: 'location /api', key: client, limit: { like: nginx, rate: 10r/s, burst: 20, nodelay: true }, status: 503, line: 2 }
 
 import { expressionOf } from './expression.js';
+import { type LimitKey, perClient } from './limit-key.js';
 import {
   ALWAYS,
   conditionWords,
@@ -15,7 +16,6 @@ import {
   lackOf,
   passes,
   type RequestCondition,
-  type RequestField,
   type RequestText,
   textWords,
   type ValueTest,
@@ -23,16 +23,6 @@ import {
 import { type UnreadFormat, whyUnread } from './unread-formats.js';
 
 export type Like = Readonly<Record<string, unknown>> & { readonly like: string };
-
-export interface LimitKey {
-  readonly text: string;
-  /** Empty: all requests share a key. Undefined: access logs do not contain the key. */
-  readonly parts: readonly RequestField[] | undefined;
-  /** The key if it is more than its parts: a request without one, an empty text, is not counted. */
-  readonly value?: RequestText | undefined;
-  /** What access logs do not contain: `a cookie`. */
-  readonly lacks?: string | undefined;
-}
 
 export interface Source {
   readonly name: string;
@@ -116,26 +106,6 @@ export interface GatewayLimits {
 type Unsure = (limiter: FoundLimiter, lacks: string) => void;
 
 export type LimitRoute = (request: LoggedRequest, unsure: Unsure) => readonly FoundLimiter[];
-
-export const everyone: LimitKey = { text: 'all requests together', parts: [] };
-export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
-
-/** Access logs contain only the keys in `parts`. */
-export const keyNamed = (parts: Readonly<Record<string, readonly RequestField[]>>, text: string): LimitKey => ({
-  text,
-  parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
-});
-
-export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined });
-
-/** Several values together; unknown if one of them is. */
-export const keyOfAll = (
-  text: string,
-  parts: readonly (RequestField | readonly RequestField[] | undefined)[],
-): LimitKey => ({
-  text,
-  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as RequestField[])],
-});
 
 export type Written = Pick<Noted, 'file' | 'line'>;
 

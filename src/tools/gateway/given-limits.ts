@@ -11,10 +11,11 @@ import { logName, readingProgress, readingText } from '../../report/command/log-
 import { NONE } from '../../report/command/options.js';
 import { printDocument } from '../../report/command/print.js';
 import { warn } from '../../report/command/say.js';
-import { everyone, FoundLimits, type GatewayLimits, type Like, limitsOf, unknownKey } from './found.js';
+import { FoundLimits, type GatewayLimits, type Like, limitsOf } from './found.js';
 import { noSuchPlace } from './limit-at.js';
 import type { ExplainedLimits } from './limit-explain.js';
 import { filesIn } from './limit-files.js';
+import { everyone, unknownKey } from './limit-key.js';
 import { LimitReplay } from './limit-replay.js';
 import { fittingLimits } from './limit-rule.js';
 import { limitersInFiles } from './limits-in.js';

@@ -20,6 +20,7 @@ import {
   type RequestText,
   type TextTest,
   tested,
+  testNamed,
 } from './request-condition.js';
 
 const PREDEFINED: Readonly<Record<string, string>> = {
@@ -72,40 +73,17 @@ export function conditionOfAcl(text: string): RequestCondition {
     return ranges.length < values.length ? missing('a name of an address') : tested(own, { is: 'within', ranges });
   }
   if (by === 'len' || by === 'int' || by === 'bool') return missing(`what ${text} asks`);
-  return anyOf(
-    own,
-    values.map((value) => testOf(by, value, ignoresCase)),
-  );
+  return anyOf(own, values, (value) => testNamed(by, value, ignoresCase) ?? partTest(by, value, ignoresCase));
 }
 
-function testOf(
-  by: 'str' | 'beg' | 'end' | 'sub' | 'reg' | 'dir' | 'dom',
-  value: string,
-  ignoresCase: boolean,
-): TextTest {
-  switch (by) {
-    case 'str':
-      return equalTo(value, ignoresCase);
-    case 'beg':
-      return { is: 'prefix', value, ignoresCase };
-    case 'end':
-      return { is: 'suffix', value, ignoresCase };
-    case 'sub':
-      return { is: 'containing', value, ignoresCase };
-    case 'reg':
-      return { is: 'matching', value, ignoresCase };
-    case 'dir':
-      return { is: 'matching', value: `(?:^|[/?])${literal(value.replace(/^\/+|\/+$/g, ''))}(?:[/?]|$)`, ignoresCase };
-    case 'dom':
-      return {
-        is: 'matching',
-        value: `(?:^|[/?.:])${literal(value.replace(/^[/?.:]+|[/?.:]+$/g, ''))}(?:[/?.:]|$)`,
-        ignoresCase,
-      };
-  }
+/** Of whole parts: of a path between slashes, of a host between dots, too. */
+function partTest(by: Match, value: string, ignoresCase: boolean): TextTest {
+  const ends = by === 'dir' ? '/' : '/.:';
+  const inner = literal(value.replace(new RegExp(`^[${ends}?]+|[${ends}?]+$`, 'g'), ''));
+  return { is: 'matching', value: `(?:^|[${ends}?])${inner}(?:[${ends}?]|$)`, ignoresCase };
 }
 
-const FETCHES: Readonly<Record<string, RequestText>> = {
+export const FETCHES: Readonly<Record<string, RequestText>> = {
   method: fieldText('method'),
   path: fieldText('path'),
   pathq: fieldText('url'),
@@ -116,7 +94,7 @@ const FETCHES: Readonly<Record<string, RequestText>> = {
   status: fieldText('status'),
 };
 
-function textOf(name: string, given: string): RequestText {
+export function textOf(name: string, given: string): RequestText {
   const [argument = ''] = given.split(',');
   if (/^(?:req\.)?f?hdr(?:_ip)?$/.test(name)) return headerText(argument);
   if (name === 'url_param' || name === 'urlp') return argumentText(argument);

@@ -2,8 +2,10 @@
 //
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
-import { keyNamed, type LimitKey, type Source, type Written } from './found.js';
-import type { RequestField } from './request-condition.js';
+import type { Source, Written } from './found.js';
+import { FETCHES, textOf } from './haproxy-conditions.js';
+import { keyOfText, type LimitKey, unknownKey } from './limit-key.js';
+import { fieldText, joinedText, type RequestText } from './request-condition.js';
 
 export interface ConfigLine extends Written {
   readonly words: readonly string[];
@@ -116,25 +118,12 @@ export function timeoutOf(
   return places.find(({ text }) => text.startsWith(`timeout ${kind} `))?.words[2];
 }
 
-const fetches: Readonly<Record<string, readonly RequestField[]>> = {
-  src: ['client'],
-  'req.hdr(x-forwarded-for)': ['client'],
-  'hdr_ip(x-forwarded-for)': ['client'],
-  'req.hdr_ip(x-forwarded-for)': ['client'],
-  path: ['path'],
-  base: ['host', 'path'],
-  base32: ['host', 'path'],
-  'base32+src': ['client', 'host', 'path'],
-  'hdr(host)': ['host'],
-  'req.hdr(host)': ['host'],
-  method: ['method'],
-  url: ['url'],
-  url32: ['url'],
-  'url32+src': ['client', 'url'],
-  query: ['query'],
-  'hdr(user-agent)': ['agent'],
-  'req.hdr(user-agent)': ['agent'],
-  'req.fhdr(user-agent)': ['agent'],
+/** Texts that a converter makes a number of. */
+const HASHED: Readonly<Record<string, RequestText>> = {
+  base32: FETCHES['base']!,
+  'base32+src': joinedText([fieldText('client'), FETCHES['base']!]),
+  url32: fieldText('url'),
+  'url32+src': joinedText([fieldText('client'), fieldText('url')]),
 };
 
 /** A converter changes the key, unless it only changes its case. */
@@ -144,5 +133,7 @@ export function trackedKey(text: string): LimitKey {
     .replace(/,-1\)/, ')')
     .replace(/(?:,(?:lower|upper)(?:\(\))?)+$/, '');
   if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
-  return { ...keyNamed(fetches, fetch), text };
+  if (/^(?:req\.)?hdr(?:_ip)?\(x-forwarded-for\)$/.test(fetch)) return { text, parts: ['client'] };
+  const [, name, given = ''] = /^([\w.+]+)(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
+  return name === undefined ? unknownKey(text) : keyOfText(text, HASHED[name] ?? textOf(name, given));
 }

@@ -6,7 +6,7 @@
 //
 // The count includes a request tracked before the rule: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
 import { reachFrom } from './condition-reach.js';
-import { everyone, type FoundLimiter, type FoundLimits, type LimitKey, perClient, type Source } from './found.js';
+import type { FoundLimiter, FoundLimits, Source } from './found.js';
 import {
   COUNTERS,
   type CountComparison,
@@ -30,6 +30,7 @@ import {
   trackedKey,
 } from './haproxy-lines.js';
 import { READS, SectionConditions } from './haproxy-section.js';
+import { everyone, type LimitKey, perClient } from './limit-key.js';
 import { ALWAYS, allHold, conditionWords, isAlways, oneHolds, type RequestCondition } from './request-condition.js';
 
 export function looksLikeHaproxy(text: string): boolean {

@@ -17,6 +17,7 @@ import {
   type RequestText,
   type TextTest,
   tested,
+  testNamed,
 } from './request-condition.js';
 
 /** Whole values: a regular expression matches all of a text. */
@@ -59,35 +60,22 @@ export function envoyCondition(match: TreeEntry | undefined): RequestCondition {
 function envoyTest(matcher: TreeEntry, text: RequestText): RequestCondition {
   const string = at(matcher, 'string_match') ?? matcher;
   const ignoresCase = textAt(string, 'ignore_case') === 'true';
-  const given = (name: string) => textAt(string, name) ?? textAt(matcher, `${name}_match`);
-  const [exact, prefix, suffix, contains] = ['exact', 'prefix', 'suffix', 'contains'].map(given);
+  const tests = ['exact', 'prefix', 'suffix', 'contains'].map((name) => {
+    const value = textAt(string, name) ?? textAt(matcher, `${name}_match`);
+    return value === undefined ? undefined : testNamed(name, value, ignoresCase);
+  });
   const regex = textAt(string, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
-  const range = at(matcher, 'range_match');
-  const held = isGiven(range)
-    ? missing('the range of a header')
-    : exact !== undefined
-      ? tested(text, equalTo(exact, ignoresCase))
-      : prefix !== undefined
-        ? tested(text, { is: 'prefix', value: prefix, ignoresCase })
-        : suffix !== undefined
-          ? tested(text, { is: 'suffix', value: suffix, ignoresCase })
-          : contains !== undefined
-            ? tested(text, { is: 'containing', value: contains, ignoresCase })
-            : regex !== undefined
-              ? tested(text, whole(regex))
-              : textAt(matcher, 'present_match') === 'false'
-                ? not(isThere(text))
-                : isThere(text);
+  const test = tests.find((one) => one !== undefined) ?? (regex === undefined ? undefined : whole(regex));
+  const isAbsent = textAt(matcher, 'present_match') === 'false';
+  const present = isAbsent ? not(isThere(text)) : isThere(text);
+  const asked = test === undefined ? present : tested(text, test);
+  const held = isGiven(at(matcher, 'range_match')) ? missing('the range of a header') : asked;
   return textAt(matcher, 'invert_match') === 'true' ? not(held) : held;
 }
 
 /** Of Kong: a name with the values of a header, an expression after ~*. */
 export function conditionOfValues(text: RequestText, values: readonly string[]): RequestCondition {
-  return anyOf(
-    text,
-    values.map(
-      (value): TextTest =>
-        value.startsWith('~*') ? { is: 'matching', value: value.slice(2), ignoresCase: true } : equalTo(value, true),
-    ),
+  return anyOf(text, values, (value) =>
+    value.startsWith('~*') ? { is: 'matching', value: value.slice(2), ignoresCase: true } : equalTo(value, true),
   );
 }

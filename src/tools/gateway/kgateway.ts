@@ -6,8 +6,9 @@
 // Source: TrafficPolicy and GatewayExtension of gateway.kgateway.dev/v1alpha1, and how kgateway 2 translates them.
 import { at, documentsOf, isGiven, listAt, numberAt, type TreeEntry, textAt } from './document.js';
 import { bucketOf, type Domains, keyOfEntries, sayShares } from './envoy-descriptors.js';
-import { everyone, type FoundLimits, type LimitKey } from './found.js';
+import type { FoundLimits } from './found.js';
 import { objectNamed } from './kubernetes.js';
+import { everyone, type LimitKey } from './limit-key.js';
 import { type PolicyTarget, readTargeted, targetPlace } from './policy-targets.js';
 
 /** A policy replaces that of its gateway where it has the same kind of limit. */

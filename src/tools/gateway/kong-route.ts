@@ -20,6 +20,7 @@ import {
   type RequestText,
   type TextTest,
   tested,
+  testNamed,
 } from './request-condition.js';
 
 const valuesOf = (entry: TreeEntry | undefined, name: string) => listAt(entry, name).map(({ value }) => String(value));
@@ -33,14 +34,7 @@ export function kongCondition(route: TreeEntry): RequestCondition {
   const headers = [...(at(route, 'headers')?.fields.keys() ?? [])];
   const ranges = listAt(route, 'sources').flatMap((one) => textAt(one, 'ip') ?? []);
   return allHold(
-    ...(methods.length === 0
-      ? []
-      : [
-          anyOf(
-            fieldText('method'),
-            methods.map((one) => equalTo(one.toUpperCase())),
-          ),
-        ]),
+    ...(methods.length === 0 ? [] : [anyOf(fieldText('method'), methods, (one) => equalTo(one.toUpperCase()))]),
     ...headers.map((name) => conditionOfValues(headerText(name), valuesOf(at(route, 'headers'), name))),
     ...(ranges.length === 0 ? [] : [tested(fieldText('client'), { is: 'within', ranges })]),
     ...['snis', 'destinations'].flatMap((name) => (isGiven(at(route, name)) ? [missing(name)] : [])),
@@ -64,12 +58,9 @@ function comparisonAt(text: string) {
   const value = quoted?.replace(/\\(.)/g, '$1') ?? raw ?? bare ?? '';
   const field = textOf(name);
   const own: RequestText = lower === '' ? field : { kind: 'lower', of: field };
-  const is = ({ '^=': 'prefix', '=^': 'suffix', '~': 'matching', contains: 'containing' } as const)[sign];
   const test: TextTest = sign.endsWith('in')
     ? { is: 'within', ranges: [value] }
-    : is === undefined
-      ? equalTo(value)
-      : { is, value };
+    : (testNamed(sign, value) ?? equalTo(value));
   const held = tested(own, test);
   return { condition: sign === '!=' || sign.startsWith('not') ? not(held) : held, length: whole.length };
 }

@@ -5,19 +5,10 @@
 //
 // Source: the plugin references of docs.konghq.com.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
-import {
-  bySpecificity,
-  everyone,
-  type FoundLimiter,
-  type FoundLimits,
-  type Like,
-  type LimitKey,
-  perClient,
-  type Reach,
-  unknownKey,
-} from './found.js';
+import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { kongCondition, weightOf } from './kong-route.js';
 import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
+import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { isAlways, oneHolds, type ValueTest } from './request-condition.js';
 
 const PLUGIN = /^rate-limiting(?:-advanced)?$/;

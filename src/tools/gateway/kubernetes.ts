@@ -10,7 +10,6 @@ import { matchCondition } from './header-match.js';
 import {
   ALWAYS,
   allHold,
-  anyOf,
   fieldText,
   isAlways,
   not,
@@ -60,7 +59,7 @@ export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeE
 
 /** Of any of them; of none: always. */
 function conditionOfPaths(paths: readonly ValueTest[]): RequestCondition {
-  return paths.length === 0 ? ALWAYS : anyOf(fieldText('path'), paths);
+  return paths.length === 0 ? ALWAYS : oneHolds(...paths.map((one) => tested(fieldText('path'), one)));
 }
 
 /** Of one rule of an Ingress. */

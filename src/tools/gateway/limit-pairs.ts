@@ -2,7 +2,8 @@
 //
 //   Ingress api, host a.example: /api   ──►   HTTPRoute api: a.example/api     26 → 5 at once; key: each client address → *all clients together*
 import { number } from '../../report/words.js';
-import { type FoundLimiter, type GatewayLimits, isHost, type LimitKey, type Reach } from './found.js';
+import { type FoundLimiter, type GatewayLimits, isHost, type Reach } from './found.js';
+import type { LimitKey } from './limit-key.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
 import {
   ALWAYS,

@@ -3,7 +3,8 @@ import { announcedWait } from '../../core/limiter/rule/announced.js';
 import { and } from '../../core/limiter/rule/combined.js';
 import { LIMITED, type Rule } from '../../core/limiter/rule/rule.js';
 import { limitsFlight, ruleOf } from '../../core/limiter/rule/rule-definition.js';
-import type { FoundLimiter, GatewayLimits, LimitKey } from './found.js';
+import type { FoundLimiter, GatewayLimits } from './found.js';
+import type { LimitKey } from './limit-key.js';
 import { ruleIn } from './limit-rule.js';
 import {
   ALWAYS,

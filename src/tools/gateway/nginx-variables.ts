@@ -6,7 +6,7 @@
 // Sources: ngx_http_map_module, ngx_http_geo_module, ngx_http_core_module and ngx_http_rewrite_module of nginx.org.
 import { isRange } from './address-range.js';
 import type { Directive } from './directives.js';
-import type { LimitKey } from './found.js';
+import { keyOfText, type LimitKey } from './limit-key.js';
 import {
   argumentText,
   equalTo,
@@ -14,7 +14,6 @@ import {
   joinedText,
   literalText,
   missing,
-  needsOf,
   not,
   oneHolds,
   type RequestCondition,
@@ -157,16 +156,9 @@ export class NginxVariables {
     return given;
   }
 
-  /** Of a zone: a request with an empty key is not counted. */
+  /** Of a zone. */
   keyOf(text: string, given: SetVariables): LimitKey {
-    const value = this.textOf(text, given);
-    const title = this.#title(text);
-    const parts = plainParts(value);
-    if (parts !== undefined && (parts.length > 0 || value.kind === 'literal'))
-      return isEmpty(value) ? { text: title, parts, value } : { text: title, parts };
-    const [lacks] = needsOf([value]).missing;
-    if (lacks !== undefined) return { text: title, parts: undefined, lacks };
-    return { text: title, parts: [...needsOf(valuesOf(value)).fields], value };
+    return keyOfText(this.#title(text), this.textOf(text, given));
   }
 
   /** With the values of its map. */
@@ -176,8 +168,6 @@ export class NginxVariables {
     return map === undefined ? text : `${text}: ${values.join(' or ')}`;
   }
 }
-
-const isEmpty = (value: RequestText) => value.kind === 'literal' && value.text === '';
 
 /** With `$1` to `$9` and the names of groups, if the condition is an expression. */
 export function withCaptures(given: SetVariables, condition: RequestCondition): SetVariables {
@@ -190,21 +180,6 @@ export function withCaptures(given: SetVariables, condition: RequestCondition): 
 
 function choice(rows: readonly { when: RequestCondition; text: RequestText }[], otherwise: RequestText): RequestText {
   return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
-}
-
-/** Undefined if it is more than fields one after another. */
-function plainParts(value: RequestText): RequestField[] | undefined {
-  const all = (value.kind === 'joined' ? value.of : [value]).flatMap((one) =>
-    one.kind === 'literal' ? [] : one.kind === 'field' ? [one.field] : [undefined],
-  );
-  return all.includes(undefined) ? undefined : [...new Set(all as RequestField[])];
-}
-
-/** What a choice may yield, without its conditions. */
-function valuesOf(value: RequestText): RequestText[] {
-  if (value.kind === 'joined') return value.of.flatMap(valuesOf);
-  if (value.kind !== 'choice') return [value];
-  return [...value.rows.map(({ text }) => text), value.otherwise].flatMap(valuesOf);
 }
 
 function rowsOf(block: readonly Directive[]): { readonly text: string; readonly value: string }[] {

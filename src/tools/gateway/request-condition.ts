@@ -92,9 +92,29 @@ export function tested(text: RequestText, test: TextTest): RequestCondition {
   return text.kind === 'missing' ? text : { kind: 'test', text, test };
 }
 
-/** Whether any of the tests holds. */
-export function anyOf(text: RequestText, tests: readonly TextTest[]): RequestCondition {
-  return oneHolds(...tests.map((test) => tested(text, test)));
+/** Whether a test of any of the values holds. */
+export function anyOf(
+  text: RequestText,
+  values: readonly string[],
+  test: (value: string) => TextTest = (value) => equalTo(value),
+): RequestCondition {
+  return oneHolds(...values.map((value) => tested(text, test(value))));
+}
+
+/** How products call a test, in small letters and without `_`. */
+const NAMES: Readonly<Record<ValueTest['is'], RegExp>> = {
+  equal: /^(?:==|eq|str|exact|equal|exactly)$/,
+  prefix: /^(?:\^=|beg|prefix|startswith|beginswith)$/,
+  suffix: /^(?:=\^|end|suffix|endswith)$/,
+  containing: /^(?:sub|contains)$/,
+  matching: /^(?:~|reg|regex|matches)$/,
+};
+
+/** `path_beg`, `STARTS_WITH`, `^=`: of a word that is none, undefined. */
+export function testNamed(word: string, value: string, ignoresCase = false): ValueTest | undefined {
+  const named = word.toLowerCase().replaceAll('_', '');
+  const is = (Object.keys(NAMES) as ValueTest['is'][]).find((one) => NAMES[one].test(named));
+  return is && { is, value, ...(ignoresCase && { ignoresCase }) };
 }
 
 export const equalTo = (value: string, ignoresCase = false): ValueTest => ({

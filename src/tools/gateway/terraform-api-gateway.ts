@@ -3,7 +3,8 @@
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
 import { literal } from './expression.js';
-import { everyone, type FoundLimits, type LimitKey, unknownKey } from './found.js';
+import type { FoundLimits } from './found.js';
+import { everyone, type LimitKey, unknownKey } from './limit-key.js';
 import type { ValueTest } from './request-condition.js';
 
 export interface Resource {

@@ -20,10 +20,12 @@ import {
   missing,
   NEVER,
   not,
+  oneHolds,
   type RequestCondition,
   type RequestText,
   type TextTest,
   tested,
+  testNamed,
 } from './request-condition.js';
 
 const CLOUDFLARE: Readonly<Record<string, RequestText>> = {
@@ -59,8 +61,8 @@ const CALL = new RegExp(
 function cloudflareAt(text: string) {
   const call = CALL.exec(text);
   if (call !== null) {
-    const is = call[1] === 'starts_with' ? ('prefix' as const) : ('suffix' as const);
-    return { condition: tested(cloudflareText(call[2]!), { is, value: unquoted(call[3]!) }), length: call[0].length };
+    const test = testNamed(call[1]!, unquoted(call[3]!))!;
+    return { condition: tested(cloudflareText(call[2]!), test), length: call[0].length };
   }
   const name = VALUE.exec(text)?.[1];
   if (name === undefined) return undefined;
@@ -76,7 +78,7 @@ function cloudflareAt(text: string) {
   return { condition: compared(own, operator, value), length: from + value.length };
 }
 
-function cloudflareText(name: string): RequestText {
+export function cloudflareText(name: string): RequestText {
   const [, wrapped, inner = ''] = /^(lower|url_decode)\(\s*(.*?)\s*\)$/s.exec(name) ?? [];
   if (wrapped !== undefined) return { kind: wrapped === 'lower' ? 'lower' : 'decoded', of: cloudflareText(inner) };
   const [, argument] = /^http\.request\.uri\.args\["([^"]*)"\]/.exec(name) ?? [];
@@ -96,30 +98,19 @@ function unquoted(text: string): string {
 function compared(own: RequestText, operator: string, written: string): RequestCondition {
   if (written.startsWith('$')) return missing(`the list ${written}`);
   if (written.startsWith('{')) {
-    const values = [...written.slice(1, -1).matchAll(new RegExp(String.raw`${STRING}|[^\s"]+`, 'g'))].map(([one]) =>
-      unquoted(one),
-    );
-    return anyOf(
-      own,
-      values.map((value) => valueTest(own, value)),
-    );
+    const values = [...written.slice(1, -1).matchAll(new RegExp(String.raw`${STRING}|[^\s"]+`, 'g'))];
+    return oneHolds(...values.map(([one]) => tested(own, valueTest(own, unquoted(one)))));
   }
   const value = unquoted(written);
   const number = Number(value);
   switch (operator) {
-    case '==':
-    case 'eq':
-      return tested(own, valueTest(own, value));
     case '!=':
     case 'ne':
       return not(tested(own, valueTest(own, value)));
-    case 'in':
-      return tested(own, valueTest(own, value));
     case 'contains':
-      return tested(own, { is: 'containing', value });
     case 'matches':
     case '~':
-      return tested(own, { is: 'matching', value });
+      return tested(own, testNamed(operator, value)!);
     case 'wildcard':
     case 'strict wildcard': {
       const expression = `^${value.split('*').map(literal).join('.*')}$`;
@@ -131,8 +122,14 @@ function compared(own: RequestText, operator: string, written: string): RequestC
     case '>':
     case 'gt':
       return tested(own, { is: 'above', number });
+    case '<=':
+    case 'le':
+      return not(tested(own, { is: 'above', number }));
+    case '>=':
+    case 'ge':
+      return not(tested(own, { is: 'below', number }));
     default:
-      return not(tested(own, { is: operator.startsWith('<') || operator === 'le' ? 'above' : 'below', number }));
+      return tested(own, valueTest(own, value));
   }
 }
 
@@ -160,10 +157,8 @@ function armorAt(text: string) {
   const field = { 'request.path': 'path', 'request.method': 'method', 'request.query': 'query', 'origin.ip': 'client' };
   const plain = header === undefined ? fieldText(field[name as keyof typeof field] as 'path') : headerText(header);
   const own: RequestText = lower === undefined ? plain : { kind: 'lower', of: plain };
-  const is = { matches: 'matching', startsWith: 'prefix', endsWith: 'suffix', contains: 'containing' } as const;
-  const called = /^\.(\w+)/.exec(sign)?.[1] as keyof typeof is | undefined;
   const asked = value.slice(1, -1).replace(/\\\\/g, '\\');
-  const held = tested(own, called === undefined ? equalTo(asked) : { is: is[called], value: asked });
+  const held = tested(own, testNamed(sign.replace(/\W/g, ''), asked) ?? equalTo(asked));
   return { condition: sign === '!=' ? not(held) : held, length };
 }
 
@@ -176,15 +171,6 @@ const AZURE: Readonly<Record<string, RequestText>> = {
   Cookies: missing('a cookie'),
   RequestCookies: missing('a cookie'),
 };
-
-const OPERATORS = {
-  Equal: 'equal',
-  BeginsWith: 'prefix',
-  EndsWith: 'suffix',
-  Contains: 'containing',
-  RegEx: 'matching',
-  Regex: 'matching',
-} as const;
 
 /** Of a rule of Azure: all of its conditions hold. */
 export function azureCondition(rule: TreeEntry): RequestCondition {
@@ -199,18 +185,15 @@ export function azureCondition(rule: TreeEntry): RequestCondition {
       const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? missing(name));
       const isLower = listAt(one, 'transforms').some(({ value }) => value === 'Lowercase');
       const own: RequestText = isLower ? { kind: 'lower', of: plain } : plain;
-      const is = OPERATORS[operator as keyof typeof OPERATORS];
+      const isNamed = testNamed(operator, '') !== undefined;
       const held =
         operator === 'Any'
           ? ALWAYS
           : operator === 'IPMatch'
             ? tested(own, { is: 'within', ranges: values })
-            : is === undefined
-              ? missing(operator)
-              : anyOf(
-                  own,
-                  values.map((value) => ({ is, value })),
-                );
+            : isNamed
+              ? anyOf(own, values, (value) => testNamed(operator, value)!)
+              : missing(operator);
       const isNegated = textAt(one, 'negation_condition') === 'true' || textAt(one, 'negate_condition') === 'true';
       return isNegated ? not(held) : held;
     }),

@@ -5,22 +5,20 @@
 // Source: the reference of aws_wafv2_web_acl at registry.terraform.io, and AWS WAF's developer guide.
 import { at, isGiven, isThere, listAt, type TreeEntry, textAt } from './document.js';
 import { literal } from './expression.js';
-import { keyOfAll, type LimitKey } from './found.js';
+import { keyOfTexts, type LimitKey } from './limit-key.js';
 import { headerText } from './logged-headers.js';
 import {
   allHold,
   argumentText,
   fieldText,
-  joinedText,
-  literalText,
   missing,
   not,
   oneHolds,
   type RequestCondition,
   type RequestField,
   type RequestText,
-  type TextTest,
   tested,
+  testNamed,
 } from './request-condition.js';
 
 /** Addresses by the resource that lists them: `aws_wafv2_ip_set.office`. */
@@ -41,7 +39,7 @@ export function conditionOfStatement(statement: TreeEntry | undefined, sets: Add
   const bytes = named('byte_match_statement');
   if (bytes !== undefined) return conditionOfBytes(bytes);
   const regex = named('regex_match_statement');
-  if (regex !== undefined) return matched(regex, textAt(regex, 'regex_string'), 'matching');
+  if (regex !== undefined) return matched(regex, textAt(regex, 'regex_string'), 'regex');
   const addresses = named('ip_set_reference_statement');
   if (addresses !== undefined) {
     const arn = at(addresses, 'arn')?.expression ?? textAt(addresses, 'arn') ?? '';
@@ -54,27 +52,16 @@ export function conditionOfStatement(statement: TreeEntry | undefined, sets: Add
   return missing(`what ${kind} asks`);
 }
 
-const POSITIONS = {
-  EXACTLY: 'equal',
-  STARTS_WITH: 'prefix',
-  ENDS_WITH: 'suffix',
-  CONTAINS: 'containing',
-  CONTAINS_WORD: 'matching',
-} as const;
-
 function conditionOfBytes(statement: TreeEntry): RequestCondition {
   const position = (textAt(statement, 'positional_constraint') ?? '').toUpperCase();
-  if (!Object.hasOwn(POSITIONS, position)) return missing(`the position ${position}`);
-  const is = POSITIONS[position as keyof typeof POSITIONS];
   const value = textAt(statement, 'search_string');
-  return matched(statement, is === 'matching' && value !== undefined ? `\\b${literal(value)}\\b` : value, is);
+  if (position === 'CONTAINS_WORD') return matched(statement, value && `\\b${literal(value)}\\b`, 'matches');
+  return matched(statement, value, position);
 }
 
-function matched(
-  statement: TreeEntry,
-  value: string | undefined,
-  is: Exclude<TextTest['is'], 'within' | 'below' | 'above'>,
-): RequestCondition {
+function matched(statement: TreeEntry, value: string | undefined, by: string): RequestCondition {
+  const test = testNamed(by, value ?? '');
+  if (test === undefined) return missing(`the position ${by}`);
   if (value === undefined) return missing('a text that is known only once Terraform has evaluated it');
   let text = fieldOf(at(statement, 'field_to_match'));
   const transformations = [...listAt(statement, 'text_transformation')]
@@ -84,7 +71,7 @@ function matched(
     if (type === 'LOWERCASE') text = { kind: 'lower', of: text };
     else if (type === 'URL_DECODE') text = { kind: 'decoded', of: text };
     else if (type !== 'NONE') text = missing(`what ${type} makes of a text`);
-  return tested(text, { is, value });
+  return tested(text, test);
 }
 
 function fieldOf(field: TreeEntry | undefined): RequestText {
@@ -115,11 +102,5 @@ export function keyOfCustom(keys: readonly TreeEntry[]): LimitKey {
     const field = CUSTOM[kind];
     return field === undefined ? missing(kind === 'cookie' ? 'a cookie' : kind.replaceAll('_', ' ')) : fieldText(field);
   });
-  const text = keys.map((key) => [...key.fields.keys()].join()).join(', ');
-  const lacks = texts.find((one) => one.kind === 'missing');
-  if (lacks?.kind === 'missing') return { text, parts: undefined, lacks: lacks.what };
-  const parts = texts.map((one) => (one.kind === 'field' ? one.field : ('query' as const)));
-  if (texts.every(({ kind }) => kind === 'field')) return keyOfAll(text, parts);
-  const value = joinedText(texts.flatMap((one) => [one, literalText('\n')]));
-  return { text, parts: [...new Set(parts)], value };
+  return keyOfTexts(keys.map((key) => [...key.fields.keys()].join()).join(', '), texts);
 }

@@ -7,11 +7,12 @@
 
 import { reachFrom } from './condition-reach.js';
 import { at, isGiven, isThere, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
-import { type FoundLimits, keyNamed, keyOfAll } from './found.js';
+import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
+import { keyNamed, keyOfTexts } from './limit-key.js';
 import { ALWAYS, allHold, missing, not, type RequestCondition, type RequestField } from './request-condition.js';
 import { type Resource, readStage, readUsagePlan } from './terraform-api-gateway.js';
-import { armorCondition, azureCondition, cloudflareCondition } from './terraform-expressions.js';
+import { armorCondition, azureCondition, cloudflareCondition, cloudflareText } from './terraform-expressions.js';
 import { type AddressSets, conditionOfStatement, keyOfCustom } from './terraform-statements.js';
 
 const LIMITS = /rate_?limit|rate_based|throttl/;
@@ -165,18 +166,6 @@ const AGGREGATES: Readonly<Record<string, readonly RequestField[]>> = {
   FORWARDED_IP: ['client'],
 };
 
-const characteristics: Readonly<Record<string, readonly RequestField[]>> = {
-  'ip.src': ['client'],
-  'cf.colo.id': [],
-  'http.host': ['host'],
-  'http.request.uri.path': ['path'],
-  'http.request.method': ['method'],
-  'http.request.uri': ['url'],
-  'http.request.uri.query': ['query'],
-  'http.user_agent': ['agent'],
-  'http.request.headers["user-agent"]': ['agent'],
-};
-
 /** Of requests that no rule skips: of any ruleset for the phase of limits, of this one for the rules after it. */
 function unskipped(rules: readonly TreeEntry[], rule: TreeEntry, all: readonly Resource[]): RequestCondition {
   const skipping = (some: readonly TreeEntry[], isSkipped: (one: TreeEntry) => boolean) =>
@@ -220,10 +209,9 @@ function readRuleset(
       period,
       ...(block !== undefined && { mitigation_timeout: block }),
     };
-    const key = keyOfAll(
-      keys.join(', '),
-      keys.map((one) => characteristics[one]),
-    );
+    // Each data centre counts by itself, and a log is of all.
+    const texts = keys.filter((one) => one !== 'cf.colo.id').map(cloudflareText);
+    const key = keyOfTexts(keys.join(', '), texts);
     const off = textAt(rule, 'enabled') === 'false' ? 'it is not enabled' : undefined;
     const counting = at(limit, 'counting_expression');
     const counted = textAt(counting) ?? counting?.expression ?? '';

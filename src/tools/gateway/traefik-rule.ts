@@ -46,34 +46,23 @@ function conditionOf(name: string, values: readonly string[]): RequestCondition 
   switch (name) {
     case 'Host':
     case 'HostHeader':
-      return anyOf(
-        fieldText('host'),
-        values.map((one) => equalTo(one, true)),
-      );
+      return anyOf(fieldText('host'), values, (one) => equalTo(one, true));
     case 'HostRegexp':
-      return anyOf(
-        fieldText('host'),
-        values.map((one) => (isTemplate(one) ? matching(`^${templateOf(one, '[^.]+')}$`) : matching(one))),
+      return anyOf(fieldText('host'), values, (one) =>
+        isTemplate(one) ? matching(`^${templateOf(one, '[^.]+')}$`) : matching(one),
       );
     case 'Path':
-      return anyOf(
-        fieldText('path'),
-        values.map((one) => (isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : equalTo(one))),
+      return anyOf(fieldText('path'), values, (one) =>
+        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : equalTo(one),
       );
     case 'PathPrefix':
-      return anyOf(
-        fieldText('path'),
-        values.map((one) =>
-          isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}`) : ({ is: 'prefix', value: one } as const),
-        ),
+      return anyOf(fieldText('path'), values, (one) =>
+        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}`) : { is: 'prefix', value: one },
       );
     case 'PathRegexp':
-      return anyOf(fieldText('path'), values.map(matching));
+      return anyOf(fieldText('path'), values, matching);
     case 'Method':
-      return anyOf(
-        fieldText('method'),
-        values.map((one) => equalTo(one.toUpperCase())),
-      );
+      return anyOf(fieldText('method'), values, (one) => equalTo(one.toUpperCase()));
     case 'ClientIP':
       return tested(fieldText('client'), { is: 'within', ranges: values });
     case 'Header':

@@ -6,17 +6,9 @@
 // Source: doc.traefik.io, RateLimit and InFlightReq of Traefik 3.
 import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, treeOf, walk } from './document.js';
 import { durationOf } from './duration.js';
-import {
-  everyone,
-  type FoundLimiter,
-  type FoundLimits,
-  type Like,
-  type LimitKey,
-  perClient,
-  type Reach,
-  unknownKey,
-} from './found.js';
+import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { filtersOf, reachOfRule, reachOfRules } from './kubernetes.js';
+import { everyone, type LimitKey, perClient, unknownKey } from './limit-key.js';
 import { traefikReach } from './traefik-rule.js';
 
 interface Middleware {
