@@ -8,8 +8,6 @@ import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFact
 
 const Int32Histogram = constructorFromBucketSize(32);
 
-export type DurationFigures = NonNullable<ReturnType<Durations['figures']>>;
-
 const US_PER_MS = 1_000;
 
 /** Memory grows with the logarithm of the longest duration: 9 KB, 100 KB for hours. */

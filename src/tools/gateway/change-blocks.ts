@@ -2,8 +2,9 @@
 import { type Block, sentence } from '../../report/block.js';
 import { column, type RunColumn, runTable } from '../../report/run-table.js';
 import { number } from '../../report/words.js';
+import type { LimitChange } from './diff-answer.js';
 import type { GatewayLimits } from './found.js';
-import { type LimitChange, titleOf } from './limit-changes.js';
+import { titleOf } from './limit-changes.js';
 import type { LimitMove } from './limit-move.js';
 
 export function changeBlocks(changes: readonly LimitChange[]): Block[] {

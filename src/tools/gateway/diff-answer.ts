@@ -1,6 +1,6 @@
-// The schema of `weir diff --json`.
+// The schema of `weir diff --json`, and the types of its parts.
 import { strict } from '../../core/schema/fields.js';
-import { Type } from '../../core/schema/json-schema.js';
+import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
 
@@ -67,16 +67,22 @@ const Change = Type.Object(
     old: Optional(Text('The old limit in words.')),
     new: Optional(Text('The new limit in words.')),
     differs: Type.Array(Text('What else differs.')),
-    from: Optional(Text('The old limit that this one replaces.')),
+    from: Optional(Text('The old limit that this one replaces; `differs` is in words of no product.')),
     burst: Optional(
       Type.Object(
-        { sent: Count('Requests at once.'), old: Count('Admitted before.'), new: Count('Admitted now.') },
+        {
+          sent: Count('Requests at once.'),
+          old: Count('Admitted before, delayed ones included.'),
+          new: Count('Admitted now.'),
+        },
         { ...strict, description: 'Absent for limits on requests in flight.' },
       ),
     ),
   },
   strict,
 );
+
+export type LimitChange = Shaped<typeof Change>;
 
 const refusals = {
   requests: Count('Requests.'),
@@ -85,22 +91,33 @@ const refusals = {
   newly_refused: Count('Those that only the new limits refuse.'),
   newly_admitted: Count('Those that only the old limits refuse.'),
 };
-const Counts = Type.Array(Type.Object({ name: Text('Whose they are.'), ...refusals }, strict));
+const ChangeCounts = Type.Object({ name: Text('Whose they are.'), ...refusals }, strict);
+export type ChangeCounts = Shaped<typeof ChangeCounts>;
+const Counts = Type.Array(ChangeCounts);
 const LeftOut = Type.Array(Type.Object({ name, where, why: Text('Why it was not put through the log.') }, strict));
 
 const Retries = Type.Object(
   {
     like: Text('The client library.'),
-    refused: Count('Newly refused requests, and retries refused because of them.'),
+    refused: Count(
+      'Newly refused requests, and retries refused because of them. Retries after old refusals are in the log.',
+    ),
     not_retried: Count('Requests not sent again.'),
     retries: Count('Requests sent again.'),
     extra_load: Measure('Retries as a share of the requests.'),
     served: Count('Requests served by a retry.'),
     given_up: Count('Requests given up.'),
-    wait_ms: Nullable(Type.Object({ ...Quantiles.properties, taken: Optional(Text('How.')) })),
+    wait_ms: Nullable(
+      Type.Object(
+        { ...Quantiles.properties, taken: Optional(Text('How.')) },
+        { description: 'From the first attempt to success, of requests served by a retry; null if there are none.' },
+      ),
+    ),
   },
   strict,
 );
+
+export type RetryCost = Shaped<typeof Retries>;
 
 const Traffic = Type.Object(
   {

@@ -4,12 +4,11 @@ import { type Block, type ReportDocument, sentence } from '../../report/block.js
 import { column, type RunColumn, rowName, runTable } from '../../report/run-table.js';
 import { capital, counted, duration, number, percent } from '../../report/words.js';
 import { changeBlocks, changeWords, moveBlocks, replicaSentence } from './change-blocks.js';
+import type { ChangeCounts, LimitChange, RetryCost } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
-import type { LimitChange } from './limit-changes.js';
-import type { LimitDiff, NamedCounts } from './limit-diff.js';
+import type { LimitDiff } from './limit-diff.js';
 import type { LimitMove } from './limit-move.js';
 import type { LeftOut } from './limit-sides.js';
-import type { RetryCost } from './log-retries.js';
 import { conditionWords } from './request-condition.js';
 
 export interface LimitsDiff {
@@ -207,8 +206,8 @@ const refusalColumns: readonly RunColumn<readonly [FoundLimiter, number]>[] = [
   column('requests', ([, n]) => n),
 ];
 
-export function countsColumns(head: string): RunColumn<NamedCounts>[] {
-  const share = ({ requests, refused_old, refused_new }: NamedCounts) =>
+export function countsColumns(head: string): RunColumn<ChangeCounts>[] {
+  const share = ({ requests, refused_old, refused_new }: ChangeCounts) =>
     `${percent(refused_old / requests)} → ${percent(refused_new / requests)}`;
   return [
     rowName(head, ({ name }) => name),
@@ -219,7 +218,7 @@ export function countsColumns(head: string): RunColumn<NamedCounts>[] {
   ];
 }
 
-function countsTable(head: string, all: readonly NamedCounts[], top: number, folded = false): Block[] {
+function countsTable(head: string, all: readonly ChangeCounts[], top: number, folded = false): Block[] {
   if (all.length === 0) return [];
   const more = { folded, brief: BRIEF, total: all.length, more: `${head}s` };
   return [runTable(countsColumns(head), all.slice(0, top), { title: capital(`${head}s`), ...more })];

@@ -90,20 +90,36 @@ export const isGiven = (entry: TreeEntry | undefined): entry is TreeEntry =>
 export const isThere = (entry: TreeEntry | undefined): boolean =>
   entry !== undefined && (entry.fields !== nothing || isGiven(entry));
 
+type Numbers<Name extends string> = {
+  readonly [One in Name as One extends `${string}?` ? never : One]: number;
+} & { readonly [One in Name as One extends `${infer Own}?` ? Own : never]?: number };
+
+/** Numbers by their names, with `?` those that may be absent; undefined if one is not written out, which is noted. */
 export function numbersAt<Name extends string>(
-  entry: TreeEntry | undefined,
+  entry: TreeEntry,
   found: FoundLimits,
   ...names: readonly Name[]
-): { readonly [name in Name]?: number } | undefined {
-  const faults = names.filter((name) => isGiven(at(entry, name)) && numberAt(entry, name) === undefined);
-  for (const name of faults) {
-    const given = at(entry, name)!;
-    found.refuse(given, `${name} is ${given.expression ?? given.value ?? 'not written out'}, not a number`);
+): Numbers<Name> | undefined {
+  const read: Record<string, number> = {};
+  let isWhole = true;
+  for (const one of names) {
+    const name = one.replace('?', '');
+    const given = at(entry, name);
+    const number = numberAt(given);
+    if (number !== undefined) read[name] = number;
+    else if (isGiven(given) || name === one) {
+      isWhole = false;
+      const isOpen = given?.expression !== undefined;
+      const why = isOpen ? ': it is known only once Terraform has evaluated it' : ', and no number';
+      found.refuse(given ?? entry, `${name} is ${given?.expression ?? given?.value ?? 'not there'}${why}`);
+    }
   }
-  if (faults.length > 0) return undefined;
-  const given = names.flatMap((name) => (isGiven(at(entry, name)) ? [[name, numberAt(entry, name)!] as const] : []));
-  return Object.fromEntries(given) as { [name in Name]?: number };
+  return isWhole ? (read as Numbers<Name>) : undefined;
 }
+
+/** The items of a list as texts. */
+export const textsAt = (entry: TreeEntry | undefined, ...names: readonly string[]) =>
+  listAt(entry, ...names).map(({ value }) => String(value));
 
 export type Say = (line: number, what: string) => void;
 
@@ -183,17 +199,4 @@ export function* walk(
   yield [entry, names];
   for (const [name, inner] of entry.fields) yield* walk(inner, [...names, name]);
   for (const inner of entry.items) yield* walk(inner, names);
-}
-
-export function writtenNumber(
-  entry: TreeEntry | undefined,
-  what: string,
-  from: TreeEntry,
-  found: FoundLimits,
-): number | undefined {
-  const number = numberAt(entry);
-  if (number !== undefined) return number;
-  if (entry?.expression === undefined)
-    return found.refuse(entry ?? from, `${what} is ${entry?.value ?? 'not there'}, and no number`);
-  return found.refuse(entry, `${what} is ${entry.expression}: it is known only once Terraform has evaluated it`);
 }

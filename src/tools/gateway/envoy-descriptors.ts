@@ -244,7 +244,7 @@ export function bucketOf(bucket: TreeEntry, found: FoundLimits): Like | undefine
     (name) => [name, at(bucket, name, 'value') ?? at(bucket, name)] as const,
   );
   const fields = new Map(wrapped.flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const])));
-  const given = numbersAt({ ...bucket, fields }, found, 'max_tokens', 'tokens_per_fill');
+  const given = numbersAt({ ...bucket, fields }, found, 'max_tokens?', 'tokens_per_fill?');
   const [seconds, nanos] = [numberAt(bucket, 'fill_interval', 'seconds'), numberAt(bucket, 'fill_interval', 'nanos')];
   const written =
     seconds === undefined && nanos === undefined

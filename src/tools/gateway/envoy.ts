@@ -4,7 +4,7 @@
 //   - { key: path, rate_limit: { unit: minute, requests_per_unit: 5 } }           { like: envoy-ratelimit, … }: a fixed window
 //
 // Sources: the reference of Envoy's local_ratelimit filter, the README of envoyproxy/ratelimit.
-import { at, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
 import {
   actionsOf,
   bucketOf,
@@ -142,7 +142,7 @@ function visit(entry: TreeEntry, above: Context, domains: Domains, found: FoundL
   if (table !== undefined) readManager(entry, table, context, domains, found);
   if (context.held.has(table ?? entry)) return;
   if (at(entry, 'domains') !== undefined) {
-    const hosts = listAt(entry, 'domains').map(({ value }) => String(value));
+    const hosts = textsAt(entry, 'domains');
     context = { ...context, hosts: hosts.includes('*') ? [] : hosts };
   }
   const match = entry.fields.get('match');
@@ -186,7 +186,7 @@ function readManager(manager: TreeEntry, tables: TreeEntry, context: Context, do
         }));
   const hosts = listAt(tables, 'virtual_hosts').map((host) => ({
     host,
-    names: listAt(host, 'domains').map(({ value }) => String(value)),
+    names: textsAt(host, 'domains'),
   }));
   const rank = (names: readonly string[]) =>
     names.includes('*') ? 2 : names.some((name) => name.includes('*')) ? 1 : 0;

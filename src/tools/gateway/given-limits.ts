@@ -12,13 +12,13 @@ import { NONE } from '../../report/command/options.js';
 import { printDocument } from '../../report/command/print.js';
 import { warn } from '../../report/command/say.js';
 import { FoundLimits, type GatewayLimits, type Like, limitsOf } from './found.js';
-import { noSuchPlace } from './limit-at.js';
 import type { ExplainedLimits } from './limit-explain.js';
 import { filesIn } from './limit-files.js';
 import { everyone, unknownKey } from './limit-key.js';
 import { LimitReplay } from './limit-replay.js';
 import { fittingLimits } from './limit-rule.js';
 import { limitersInFiles } from './limits-in.js';
+import { noSuchPlace } from './pasted.js';
 import { notRead } from './unread-formats.js';
 
 export const gateway: GatewayTool = { replay, explain };

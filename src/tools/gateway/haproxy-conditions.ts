@@ -57,7 +57,7 @@ export function conditionOfAcl(text: string): RequestCondition {
   const [fetch = '', ...converters] = sample.split(/,(?![^(]*\))/);
   const [, name = '', suffix, given = ''] =
     /^([a-z.\d]+?(?:_(?:param|ip))?)(?:_(str|beg|end|sub|reg|dir|dom))?(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
-  let own = textOf(name, given);
+  let own = sampleText(name, given);
   for (const converter of converters) {
     const [, kind = ''] = /^(\w+)/.exec(converter) ?? [];
     if (kind === 'lower' || kind === 'url_dec') own = { kind: kind === 'lower' ? 'lower' : 'decoded', of: own };
@@ -94,7 +94,7 @@ export const FETCHES: Readonly<Record<string, RequestText>> = {
   status: fieldText('status'),
 };
 
-export function textOf(name: string, given: string): RequestText {
+export function sampleText(name: string, given: string): RequestText {
   const [argument = ''] = given.split(',');
   if (/^(?:req\.)?f?hdr(?:_ip)?$/.test(name)) return headerText(argument);
   if (name === 'url_param' || name === 'urlp') return argumentText(argument);

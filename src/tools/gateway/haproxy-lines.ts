@@ -3,7 +3,7 @@
 //   acl is_api path_beg /api            http-request deny if is_api !{ src 10.0.0.0/8 }
 //   a text: path_beg /api               a condition: the terms `is_api` and `!{ src 10.0.0.0/8 }`
 import type { Source, Written } from './found.js';
-import { FETCHES, textOf } from './haproxy-conditions.js';
+import { FETCHES, sampleText } from './haproxy-conditions.js';
 import { keyOfText, type LimitKey, unknownKey } from './limit-key.js';
 import { fieldText, joinedText, type RequestText } from './request-condition.js';
 
@@ -135,5 +135,5 @@ export function trackedKey(text: string): LimitKey {
   if (/^(?:int|str|always_true|dst_port|fe_id|be_id)\b[^,]*$/.test(fetch)) return { text, parts: [] };
   if (/^(?:req\.)?hdr(?:_ip)?\(x-forwarded-for\)$/.test(fetch)) return { text, parts: ['client'] };
   const [, name, given = ''] = /^([\w.+]+)(?:\(([^)]*)\))?$/.exec(fetch) ?? [];
-  return name === undefined ? unknownKey(text) : keyOfText(text, HASHED[name] ?? textOf(name, given));
+  return name === undefined ? unknownKey(text) : keyOfText(text, HASHED[name] ?? sampleText(name, given));
 }

@@ -5,7 +5,7 @@
 //
 // Sources: docs.konghq.com, the route object, its priorities, and the expressions router.
 import { readBoolean } from './boolean-text.js';
-import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { conditionOfValues } from './header-match.js';
 import { headerText } from './logged-headers.js';
 import {
@@ -23,19 +23,17 @@ import {
   testNamed,
 } from './request-condition.js';
 
-const valuesOf = (entry: TreeEntry | undefined, name: string) => listAt(entry, name).map(({ value }) => String(value));
-
 const KINDS = ['hosts', 'paths', 'methods', 'headers', 'snis', 'sources', 'destinations'];
 
 export const weightOf = (route: TreeEntry) => KINDS.filter((name) => isGiven(at(route, name))).length;
 
 export function kongCondition(route: TreeEntry): RequestCondition {
-  const [methods, expression] = [valuesOf(route, 'methods'), textAt(route, 'expression')];
+  const [methods, expression] = [textsAt(route, 'methods'), textAt(route, 'expression')];
   const headers = [...(at(route, 'headers')?.fields.keys() ?? [])];
   const ranges = listAt(route, 'sources').flatMap((one) => textAt(one, 'ip') ?? []);
   return allHold(
     ...(methods.length === 0 ? [] : [anyOf(fieldText('method'), methods, (one) => equalTo(one.toUpperCase()))]),
-    ...headers.map((name) => conditionOfValues(headerText(name), valuesOf(at(route, 'headers'), name))),
+    ...headers.map((name) => conditionOfValues(headerText(name), textsAt(at(route, 'headers'), name))),
     ...(ranges.length === 0 ? [] : [tested(fieldText('client'), { is: 'within', ranges })]),
     ...['snis', 'destinations'].flatMap((name) => (isGiven(at(route, name)) ? [missing(name)] : [])),
     ...(expression === undefined ? [] : [readBoolean(expression, comparisonAt)]),

@@ -4,7 +4,7 @@
 //     config: { minute: 100, hour: 1000 }
 //
 // Source: the plugin references of docs.konghq.com.
-import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, numberAt, numbersAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { kongCondition, weightOf } from './kong-route.js';
 import { filtersOf, reachOfRule, reachOfRules, sharesNamespace } from './kubernetes.js';
@@ -103,7 +103,7 @@ const byWeight = <Route extends { readonly weight: number }>(routes: readonly Ro
 
 /** A route without a name is called by where it leads from. */
 function nameOf(one: TreeEntry | undefined): string | undefined {
-  const places = ['paths', 'hosts', 'methods'].map((name) => listAt(one, name).map(({ value }) => String(value)));
+  const places = ['paths', 'hosts', 'methods'].map((name) => textsAt(one, name));
   return (
     textAt(one, 'name') ??
     textAt(one, 'username') ??
@@ -113,7 +113,7 @@ function nameOf(one: TreeEntry | undefined): string | undefined {
 }
 
 function reachOf(routes: readonly TreeEntry[]): Reach {
-  const all = (name: string) => routes.flatMap((route) => listAt(route, name).map(({ value }) => String(value)));
+  const all = (name: string) => routes.flatMap((route) => textsAt(route, name));
   const paths = all('paths').map(
     (path): ValueTest =>
       path.startsWith('~') ? { is: 'matching', value: `^(?:${path.slice(1)})` } : { is: 'prefix', value: path },
@@ -219,7 +219,7 @@ export function readPlugin(
   const off =
     textAt(plugin, 'enabled') === 'false' || textAt(plugin, 'disabled') === 'true' ? 'it is not enabled' : unused;
   const key = keyOf(config, hasConsumers);
-  const protocols = listAt(plugin, 'protocols').map(({ value }) => String(value));
+  const protocols = textsAt(plugin, 'protocols');
   if (protocols.length > 0 && !protocols.some((one) => one.startsWith('http')))
     found.refuse(at(plugin, 'protocols')!, `only requests of ${protocols.join(', ')} count; here all do`);
   const throttling = at(config, 'throttling', 'enabled');
@@ -244,7 +244,7 @@ type Windowed = readonly [window: string, limit: Like, at: TreeEntry];
 
 function windows(config: TreeEntry | undefined, found: FoundLimits): Windowed[] {
   return WINDOWS.flatMap((window) => {
-    const limit = numbersAt(config, found, window)?.[window];
+    const limit = config && numbersAt(config, found, `${window}?`)?.[window];
     if (limit === undefined) return [];
     const given = at(config, window)!;
     if (window !== 'month' && window !== 'year') return [[window, { like: 'kong', [window]: limit }, given] as const];
@@ -268,7 +268,7 @@ function advanced(config: TreeEntry | undefined, found: FoundLimits): Windowed[]
 }
 
 function keyOf(config: TreeEntry | undefined, hasConsumers: boolean): LimitKey {
-  const compound = listAt(config, 'compound_identifier').map(({ value }) => String(value));
+  const compound = textsAt(config, 'compound_identifier');
   if (compound.length > 0) return unknownKey(compound.join(', '));
   const by = textAt(config, 'limit_by') ?? textAt(config, 'identifier') ?? 'consumer';
   if (by === 'ip') return perClient;

@@ -4,7 +4,7 @@
 //   nginx.ingress.kubernetes.io/limit-burst-multiplier: "5"    the default
 //
 // Source: the annotations of ingress-nginx 1.x: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/
-import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, walk } from './document.js';
+import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { matchCondition } from './header-match.js';
 import {
@@ -48,7 +48,7 @@ function pathOfMatch(match: TreeEntry): ValueTest[] {
 
 /** Of rules of an HTTPRoute or GRPCRoute. */
 export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeEntry[]): Reach {
-  const hosts = listAt(route, 'spec', 'hostnames').map(({ value }) => String(value));
+  const hosts = textsAt(route, 'spec', 'hostnames');
   const matches = rules.flatMap((rule) => listAt(rule, 'matches'));
   const conditions = matches.map(matchCondition);
   const paths = matches.map(pathOfMatch);

@@ -5,26 +5,11 @@
 import { namedText } from '../../core/limiter/products/limit-words.js';
 import { LIMITED } from '../../core/limiter/rule/rule.js';
 import { limitsFlight } from '../../core/limiter/rule/rule-definition.js';
+import type { LimitChange } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { type LimitPair, moveWords, pairsOf } from './limit-pairs.js';
 import { admittedAtOnce, burstDelays, ruleIn } from './limit-rule.js';
 import { conditionWords, testWords, textWords } from './request-condition.js';
-
-export interface LimitChange {
-  readonly kind: 'added' | 'removed' | 'changed';
-  readonly name: string;
-  readonly where: string;
-  /** In the new files; in the old ones if the limit was removed. */
-  readonly file: string;
-  readonly line: number;
-  readonly old: string | undefined;
-  readonly new: string | undefined;
-  readonly differs: readonly string[];
-  /** The old limit that another one replaces, whose `differs` is in words of no product. */
-  readonly from?: string;
-  /** Requests admitted of a simultaneous burst, delayed ones included; undefined for limits on requests in flight. */
-  readonly burst: { readonly sent: number; readonly old: number; readonly new: number } | undefined;
-}
 
 export function limitChanges(old: GatewayLimits, fresh: GatewayLimits): LimitChange[] {
   const left = new Map(old.limiters.map((one) => [one, wholeOf(one)]));

@@ -5,26 +5,21 @@ import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.
 import { readInOrder } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
 import { summaryOf } from '../../harness/traffic/log/read-summary.js';
+import type { ChangeCounts, RetryCost } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { wholeOf } from './limit-changes.js';
 import { announcedBy, decided, type LeftOut, LimitSide } from './limit-sides.js';
 import { LimitTraffic } from './limit-traffic.js';
-import { LogRetries, type RetryCost } from './log-retries.js';
+import { LogRetries } from './log-retries.js';
 
-type RefusalCounts = Readonly<Omit<Counts, 'add'>>;
-
-export interface NamedCounts extends RefusalCounts {
-  readonly name: string;
-}
-
-export interface LimitDiff extends RefusalCounts {
+export interface LimitDiff extends Omit<ChangeCounts, 'name'> {
   readonly clients: number;
   readonly clients_newly_refused: number;
   readonly clients_newly_admitted: number;
-  readonly by_client: readonly NamedCounts[];
-  readonly by_path: readonly NamedCounts[];
+  readonly by_client: readonly ChangeCounts[];
+  readonly by_path: readonly ChangeCounts[];
   /** By time, UTC; `by_limiter`: newly refused requests. */
-  readonly by_minute: readonly NamedCounts[];
+  readonly by_minute: readonly ChangeCounts[];
   readonly by_limiter: ReadonlyMap<FoundLimiter, number>;
   /** Undefined unless `clients` was given. */
   readonly retries: RetryCost | undefined;
@@ -169,9 +164,9 @@ function countsAt<Key>(all: Map<Key, Counts>, key: Key): Counts {
   return counts;
 }
 
-const differs = ({ newly_refused, newly_admitted }: NamedCounts) => newly_refused > 0 || newly_admitted > 0;
+const differs = ({ newly_refused, newly_admitted }: ChangeCounts) => newly_refused > 0 || newly_admitted > 0;
 
-function worstFirst(all: readonly NamedCounts[]): NamedCounts[] {
+function worstFirst(all: readonly ChangeCounts[]): ChangeCounts[] {
   return all
     .filter(differs)
     .sort(

@@ -1,6 +1,7 @@
 // The old limits written for another product, and what stays different: read again, paired with the old ones, and run over the same log.
+import type { LimitChange } from './diff-answer.js';
 import type { GatewayLimits } from './found.js';
-import { type LimitChange, limitChanges } from './limit-changes.js';
+import { limitChanges } from './limit-changes.js';
 import type { LimitDiff } from './limit-diff.js';
 import { fittingLimits } from './limit-rule.js';
 import { limitersInFiles } from './limits-in.js';

@@ -3,26 +3,13 @@
 //   log       |   x     |        x: newly refused, a client begins
 //   client        x..x....✓      its attempts count against the new limits, between the requests of the log
 
-import type { DurationFigures } from '../../core/math/durations.js';
 import { drawsOf } from '../../core/math/random.js';
 import { VirtualClock } from '../../core/time/virtual.js';
 import type { SentAttempt } from '../../harness/clients/client.js';
 import { planClients } from '../../harness/clients/client-plan.js';
 import type { LibraryName } from '../../harness/clients/libraries.js';
 import { Population } from '../../harness/clients/population.js';
-
-export interface RetryCost {
-  readonly like: LibraryName;
-  /** Newly refused requests, and retries refused because of them. Retries after old refusals are in the log. */
-  readonly refused: number;
-  readonly not_retried: number;
-  readonly retries: number;
-  readonly extra_load: number;
-  readonly served: number;
-  readonly given_up: number;
-  /** From the first attempt to success, in ms, for requests served by a retry; null if there are none. */
-  readonly wait_ms: DurationFigures | null;
-}
+import type { RetryCost } from './diff-answer.js';
 
 interface Refused {
   readonly status: number | undefined;

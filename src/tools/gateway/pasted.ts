@@ -1,13 +1,13 @@
 // The limits of a piece of configuration (`paste` in a scenario), and of a file, for what runs them.
-import type { LimitFileReader, Pasted, PastedLimiter } from '../../core/limiter/products/limit-files.js';
+import type { LimitFileReader, Pasted, PastedLimiter, PlaceReader } from '../../core/limiter/products/limit-files.js';
 import { Failure } from '../../core/schema/failure.js';
-import { leftOut } from './found.js';
+import { warn } from '../../report/command/say.js';
+import { type GatewayLimits, leftOut } from './found.js';
 import { stanzaLimits } from './stanzas.js';
 import { notRead, unreadFormatOf, unreadIn } from './unread-formats.js';
 
 export const limitFileReader: LimitFileReader = {
-  placeReader: async () => (await import('./limit-at.js')).limiterAt,
-  ...{ looksLikeStanza, readStanza, limitsIn, unread },
+  ...{ placeReader, looksLikeStanza, readStanza, limitsIn, unread },
 };
 
 function looksLikeStanza(text: string): boolean {
@@ -24,10 +24,7 @@ function readStanza(text: string): Pasted {
   const notes = [...notUnderstood, ...notApplied, ...leftOut({ places })]
     .sort((a, b) => a.line - b.line)
     .map(({ line, what }) => `Line ${line}: ${what}.`);
-  const limiters = places.flatMap(({ where, limiters: all }) => {
-    const limits = all.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
-    return limits.length === 0 ? [] : [{ name: where === '' ? undefined : where, limits }];
-  });
+  const limiters = limitingPlaces(places).map(({ where, limits }) => ({ name: where || undefined, limits }));
   if (limiters.length === 0 && unread[0] !== undefined) throw notRead(unread[0].format);
   if (limiters.length === 0)
     throw new Failure('invalid_definition', {
@@ -40,9 +37,44 @@ function readStanza(text: string): Pasted {
   return { limiters: distinct, notes };
 }
 
+/** Every command adds this reader, and few read a file of all formats. */
+const allFormats = () => import('./limits-in.js');
+
+/** @returns throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
+async function placeReader(): Promise<PlaceReader> {
+  const { limitersIn } = await allFormats();
+  return (file, text, location) => {
+    const { places, notUnderstood, unread: formats } = limitersIn(text, file);
+    const all = limitingPlaces(places);
+    if (all.length === 0 && formats[0] !== undefined) throw notRead(formats[0].format, file);
+    const isAsked = ({ where }: { readonly where: string }) => location === undefined || where === location;
+    for (const { line, what } of [...notUnderstood, ...leftOut({ places: places.filter(isAsked) })])
+      warn(`weir: ${file}, line ${line}: ${what}.\n`);
+    const [only, other] = all.filter(isAsked);
+    if (only === undefined || other !== undefined) throw noSuchPlace(file, all);
+    return only.limits.length === 1 ? only.limits[0]! : { and: only.limits };
+  };
+}
+
+/** Those with a limit in force. */
+function limitingPlaces(places: GatewayLimits['places']) {
+  return places.flatMap(({ where, limiters }) => {
+    const limits = limiters.flatMap(({ limit, isDryRun }) => (limit === undefined || isDryRun ? [] : [limit]));
+    return limits.length === 0 ? [] : [{ where, limits }];
+  });
+}
+
+export function noSuchPlace(file: string, places: readonly { readonly where: string }[]): Failure {
+  const wheres = places.map(({ where }) => where || 'everywhere');
+  return new Failure('invalid_definition', {
+    what: places.length === 0 ? `No limit is read from ${file}.` : `${file} has ${places.length} places with limits.`,
+    why: places.length === 0 ? undefined : `They are: ${wheres.join('; ')}.`,
+    fix: places.length === 0 ? '`weir help rules` says what a file may hold.' : `Name one: '${file} at ${wheres[0]}'.`,
+  });
+}
+
 async function limitsIn(text: string, name: string): ReturnType<LimitFileReader['limitsIn']> {
-  // Every command adds this reader, and few read a file of all formats.
-  const { limitersIn } = await import('./limits-in.js');
+  const { limitersIn } = await allFormats();
   const { limiters, notUnderstood, notApplied, unread: formats } = limitersIn(text, name);
   const limits = limiters.flatMap(({ name: limiter, where, limit, line }) =>
     limit === undefined ? [] : [{ words: `${limiter}${where === '' ? '' : `, ${where}`} (line ${line})`, limit }],

@@ -1,7 +1,7 @@
 // Limits of AWS API Gateway as Terraform declares them: usage plans with their quotas, and the throttling of stages.
 //
 // Source: the reference of the provider aws at registry.terraform.io.
-import { at, isGiven, listAt, type TreeEntry, textAt, writtenNumber } from './document.js';
+import { at, isGiven, listAt, numbersAt, type TreeEntry, textAt } from './document.js';
 import { literal } from './expression.js';
 import type { FoundLimits } from './found.js';
 import { everyone, type LimitKey, unknownKey } from './limit-key.js';
@@ -30,16 +30,16 @@ export function readUsagePlan({ name, body }: Resource, found: FoundLimits): voi
       add(one, `${title}, ${textAt(one, 'path') ?? ''}`, pathOf(textAt(one, 'path') ?? ''));
     }
   for (const quota of listAt(body, 'quota_settings')) {
-    const limit = writtenNumber(at(quota, 'limit'), 'the quota', quota, found);
+    const given = numbersAt(quota, found, 'limit');
     const period = textAt(quota, 'period') ?? '';
-    if (limit === undefined) continue;
+    if (given === undefined) continue;
     if (!['DAY', 'WEEK', 'MONTH'].includes(period)) found.refuse(quota, `the period ${period} is not read`);
     else
       found.limiter(quota, {
         name: 'quota_settings',
         where: title,
         key: unknownKey('API key'),
-        limit: { like: 'aws-quota', limit, period },
+        limit: { like: 'aws-quota', ...given, period },
       });
   }
 }
@@ -65,9 +65,9 @@ function throttle(
   found: FoundLimits,
 ): void {
   if (!isGiven(settings)) return;
-  const rate_limit = writtenNumber(at(settings, rateName), rateName, settings, found);
-  const burst_limit = writtenNumber(at(settings, burstName), burstName, settings, found);
-  if (rate_limit === undefined || burst_limit === undefined) return;
+  const given = numbersAt(settings, found, rateName, burstName);
+  if (given === undefined) return;
+  const [rate_limit, burst_limit] = [given[rateName], given[burstName]];
   const off = rate_limit === -1 && burst_limit === -1 ? '-1 turns it off' : undefined;
   const limit = off === undefined ? { like: 'aws-api-gateway', rate_limit, burst_limit } : undefined;
   found.unless(off, settings, { ...place, limit });

@@ -5,7 +5,7 @@
 // Sources: developers.cloudflare.com/ruleset-engine; cloud.google.com/armor, custom rules language; the azurerm reference.
 import { isRange } from './address-range.js';
 import { readBoolean } from './boolean-text.js';
-import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
+import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { literal } from './expression.js';
 import { headerText } from './logged-headers.js';
 import {
@@ -140,7 +140,7 @@ const valueTest = (own: RequestText, value: string): TextTest =>
 export function armorCondition(rule: TreeEntry): RequestCondition {
   const expression = at(rule, 'match', 'expr', 'expression');
   if (isGiven(expression)) return readBoolean(textAt(expression) ?? '?', armorAt);
-  const ranges = listAt(rule, 'match', 'config', 'src_ip_ranges').map(({ value }) => String(value));
+  const ranges = textsAt(rule, 'match', 'config', 'src_ip_ranges');
   return ranges.length === 0 || ranges.includes('*') ? ALWAYS : tested(fieldText('client'), { is: 'within', ranges });
 }
 
@@ -181,7 +181,7 @@ export function azureCondition(rule: TreeEntry): RequestCondition {
       const name = textAt(variable, 'variable_name') ?? textAt(one, 'match_variable') ?? '';
       const header = textAt(variable, 'selector') ?? textAt(one, 'selector') ?? '';
       const operator = textAt(one, 'operator') ?? '';
-      const values = listAt(one, 'match_values').map(({ value }) => String(value));
+      const values = textsAt(one, 'match_values');
       const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? missing(name));
       const isLower = listAt(one, 'transforms').some(({ value }) => value === 'Lowercase');
       const own: RequestText = isLower ? { kind: 'lower', of: plain } : plain;

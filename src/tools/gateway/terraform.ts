@@ -6,7 +6,18 @@
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
 
 import { reachFrom } from './condition-reach.js';
-import { at, isGiven, isThere, listAt, numberAt, type TreeEntry, textAt, walk, writtenNumber } from './document.js';
+import {
+  at,
+  isGiven,
+  isThere,
+  listAt,
+  numberAt,
+  numbersAt,
+  type TreeEntry,
+  textAt,
+  textsAt,
+  walk,
+} from './document.js';
 import type { FoundLimits } from './found.js';
 import { readPlugin } from './kong.js';
 import { keyNamed, keyOfTexts } from './limit-key.js';
@@ -35,7 +46,7 @@ export function readTerraform(roots: readonly TreeEntry[], found: FoundLimits): 
   const sets: AddressSets = new Map(
     resources
       .filter(({ type }) => type === 'aws_wafv2_ip_set')
-      .map(({ type, name, body }) => [`${type}.${name}`, listAt(body, 'addresses').map(({ value }) => String(value))]),
+      .map(({ type, name, body }) => [`${type}.${name}`, textsAt(body, 'addresses')]),
   );
   for (const root of roots) {
     for (const resource of resourcesOf(root)) {
@@ -137,10 +148,8 @@ function readRateBased(
   { where, exempt, sets }: WebAcl,
   found: FoundLimits,
 ): void {
-  const limit = writtenNumber(at(statement, 'limit'), 'the limit', statement, found);
-  const window = at(statement, 'evaluation_window_sec');
-  const seconds = window === undefined ? undefined : writtenNumber(window, 'evaluation_window_sec', statement, found);
-  if (limit === undefined || (window !== undefined && seconds === undefined)) return;
+  const given = numbersAt(statement, found, 'limit', 'evaluation_window_sec?');
+  if (given === undefined) return;
   const scope = at(statement, 'scope_down_statement');
   const when = allHold(isGiven(scope) ? conditionOfStatement(scope, sets) : ALWAYS, exempt);
   const type = textAt(statement, 'aggregate_key_type') ?? 'IP';
@@ -154,7 +163,7 @@ function readRateBased(
     where,
     ...reachFrom(when),
     key: type === 'CUSTOM_KEYS' ? keyOfCustom(listAt(statement, 'custom_key')) : keyNamed(AGGREGATES, type),
-    limit: { like: 'aws-waf', limit, ...(seconds !== undefined && { evaluation_window_sec: seconds }) },
+    limit: { like: 'aws-waf', ...given },
     status,
     isDryRun: isCount,
   });
@@ -197,18 +206,9 @@ function readRuleset(
     if (textAt(limit, 'requests_to_origin') === 'true')
       found.refuse(limit, 'only requests that reach the origin count; here those from the cache do, too');
     const title = textAt(rule, 'description') ?? textAt(rule, 'ref') ?? 'ratelimit';
-    const requests = writtenNumber(at(limit, 'requests_per_period'), 'requests_per_period', limit, found);
-    const period = writtenNumber(at(limit, 'period'), 'period', limit, found);
-    const timeout = at(limit, 'mitigation_timeout');
-    const block = timeout === undefined ? undefined : writtenNumber(timeout, 'mitigation_timeout', limit, found);
-    if (requests === undefined || period === undefined || (timeout !== undefined && block === undefined)) continue;
-    const keys = listAt(limit, 'characteristics').map(({ value }) => String(value));
-    const like = {
-      like: 'cloudflare',
-      requests_per_period: requests,
-      period,
-      ...(block !== undefined && { mitigation_timeout: block }),
-    };
+    const given = numbersAt(limit, found, 'requests_per_period', 'period', 'mitigation_timeout?');
+    if (given === undefined) continue;
+    const keys = textsAt(limit, 'characteristics');
     // Each data centre counts by itself, and a log is of all.
     const texts = keys.filter((one) => one !== 'cf.colo.id').map(cloudflareText);
     const key = keyOfTexts(keys.join(', '), texts);
@@ -224,7 +224,7 @@ function readRuleset(
       where: `ruleset ${textAt(body, 'name') ?? name}`,
       ...(off === undefined && reachFrom(all)),
       key,
-      limit: like,
+      limit: { like: 'cloudflare', ...given },
       status:
         numberAt(rule, 'action_parameters', 'response', 'status_code') ??
         (/challenge$/.test(textAt(rule, 'action') ?? '') ? 403 : 429),
@@ -243,11 +243,9 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
     const action = actionOf(rule);
     const options = at(rule, 'rate_limit_options');
     if (!isLimit(rule) || options === undefined) continue;
-    const count = writtenNumber(at(options, 'rate_limit_threshold', 'count'), 'count', options, found);
-    const interval = writtenNumber(at(options, 'rate_limit_threshold', 'interval_sec'), 'interval_sec', options, found);
-    const isBan = action === 'rate_based_ban';
-    const ban = isBan ? writtenNumber(at(options, 'ban_duration_sec'), 'ban_duration_sec', options, found) : undefined;
-    if (count === undefined || interval === undefined || (isBan && ban === undefined)) continue;
+    const given = numbersAt(at(options, 'rate_limit_threshold') ?? options, found, 'count', 'interval_sec');
+    const ban = action === 'rate_based_ban' ? numbersAt(options, found, 'ban_duration_sec') : {};
+    if (given === undefined || ban === undefined) continue;
     const threshold = at(options, 'ban_threshold');
     if (isGiven(threshold))
       found.refuse(threshold, 'ban_threshold is not read: a client is banned as soon as it exceeds the rate');
@@ -260,12 +258,7 @@ function readSecurityPolicy({ type, name, body }: Resource, found: FoundLimits):
       where: `security policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(allHold(armorCondition(rule), exempt)),
       key: keyNamed({ ALL: [], IP: ['client'], XFF_IP: ['client'], HTTP_PATH: ['path'] }, by),
-      limit: {
-        like: 'google-cloud-armor',
-        count,
-        interval_sec: interval,
-        ...(ban !== undefined && { ban_duration_sec: ban }),
-      },
+      limit: { like: 'google-cloud-armor', ...given, ...ban },
       status: Number(/\d+/.exec(exceeded)?.[0] ?? (exceeded === 'redirect' ? 302 : 429)),
       isDryRun: textAt(rule, 'preview') === 'true',
     });
@@ -278,7 +271,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
   const isAllowing = (rule: TreeEntry) => textAt(rule, 'action') === 'Allow' && !isLimit(rule);
   for (const rule of rules.filter(isLimit)) {
     saySwitched(rule, found);
-    const threshold = writtenNumber(at(rule, 'rate_limit_threshold'), 'rate_limit_threshold', rule, found);
+    const numbers = numbersAt(rule, found, 'rate_limit_threshold');
     if (textAt(rule, 'enabled') === 'false') {
       const named = textAt(rule, 'name') ?? 'rate limit';
       found.unused(rule, { name: named, what: `${named} limits nothing: it is not enabled` });
@@ -286,7 +279,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
     }
     const given = textAt(rule, 'rate_limit_duration_in_minutes') ?? textAt(rule, 'rate_limit_duration') ?? '1';
     const minutes = { OneMin: 1, FiveMins: 5 }[given] ?? Number(given);
-    if (threshold === undefined) continue;
+    if (numbers === undefined) continue;
     if (minutes !== 1 && minutes !== 5) {
       found.refuse(rule, `a duration of ${given} is not read`);
       continue;
@@ -298,7 +291,7 @@ function readFirewallPolicy({ name, body }: Resource, found: FoundLimits): void 
       where: `firewall policy ${textAt(body, 'name') ?? name}`,
       ...reachFrom(allHold(azureCondition(rule), exempt)),
       key: keyNamed({ None: [], ClientAddr: ['client'] }, by),
-      limit: { like: 'azure-front-door', threshold, minutes },
+      limit: { like: 'azure-front-door', threshold: numbers.rate_limit_threshold, minutes },
       status: numberAt(body, 'custom_block_response_status_code') ?? 403,
       isDryRun:
         textAt(rule, 'action') === 'Log' ||

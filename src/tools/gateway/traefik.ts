@@ -257,7 +257,7 @@ function isName(given: string, { name, namespace }: Middleware): boolean {
 }
 
 function limitOf(kind: Middleware['kind'], config: TreeEntry, found: FoundLimits): Like | string {
-  const given = numbersAt(config, found, 'amount', 'average', 'burst');
+  const given = numbersAt(config, found, 'amount?', 'average?', 'burst?');
   if (given === undefined) return `${kind} has a limit that is not a number`;
   const { amount, average, burst } = given;
   if (kind === 'inFlightReq')

@@ -182,25 +182,30 @@ function sceneOf(canvas: HTMLCanvasElement, theme: Theme, picture: Picture, atMs
   context.clearRect(0, 0, width, height);
   const cycle = atMs / picture.cycleMs;
   const { window, service } = picture;
-  const column = Math.min((window?.counts.length ?? 0) - 1, Math.floor(cycle / picture.columnCycles));
-  const used = window === undefined || !window.threshold ? undefined : (window.counts[column] ?? 0) / window.threshold;
+  const [count] = window?.lines ?? [];
+  const column = count?.xs.findLastIndex((x) => x <= cycle) ?? -1;
+  const threshold = window && picture.outcome.by_contract[0]?.threshold;
+  const used = threshold ? (count?.ys[column] ?? 0) / threshold : undefined;
   return {
     context,
     width,
     height,
     palette: palettes[theme],
     service,
-    isLimiting: window?.limiting.some(([from, to]) => cycle >= from && cycle < to) === true,
+    isLimiting: isLimitingAt(window, cycle),
     used,
     hasClients: picture.hasClients,
   };
 }
 
+function isLimitingAt(window: Picture['window'], cycle: number): boolean {
+  return window?.shades.some(([from, to]) => cycle >= from && cycle < to) === true;
+}
+
 function wordsAt(table: MarkTable, { startMs, service, window, cycleMs }: Picture, atMs: number): string {
   const { requests, limited } = table.decidedIn(Number.NEGATIVE_INFINITY, startMs + atMs);
   const { waiting, serving, pausing } = table.at(startMs + atMs, 0);
-  const cycle = atMs / cycleMs;
-  const isLimiting = window?.limiting.some(([from, to]) => cycle >= from && cycle < to) === true;
+  const isLimiting = isLimitingAt(window, atMs / cycleMs);
   return [
     `At ${seconds(atMs)}: ${plainNumber(requests - limited)} admitted and ${plainNumber(limited)} limited so far`,
     ...(window === undefined ? [] : [isLimiting ? 'the limiter is limiting' : 'the limiter admits']),

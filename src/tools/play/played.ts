@@ -1,6 +1,6 @@
 // Runs a scenario in the browser with the simulation of `weir simulate`, and reduces its charts to columns.
 //
-//   run     ─► rows of totals and of the most limited contract ─► at most 1,200 columns of whole cycles
+//   run     ─► rows of totals ─► at most 1,200 columns of whole cycles; the charts of a report
 //   rules   ─► a separate run each, with the same seed ─────────► refused so far
 import { lastValueFrom, tap } from 'rxjs';
 import { parseDocument } from 'yaml';
@@ -42,10 +42,9 @@ export interface Picture {
   readonly service: { readonly servers: number } | undefined;
   /** Clients react, rather than requests only being counted. */
   readonly hasClients: boolean;
-  readonly columnCycles: number;
   readonly requests: readonly number[];
-  /** Of the most limited contract; undefined for a fleet without records by contract. */
-  readonly window: Window | undefined;
+  /** The chart of the most limited contract; undefined for a fleet without records by contract. */
+  readonly window: ChartSpec | undefined;
   readonly rules: readonly RuleColumns[];
   readonly charts: readonly ChartSpec[];
 }
@@ -61,13 +60,6 @@ export interface MachineRun {
   readonly arrows: readonly { readonly from: string; readonly to: string; readonly words: readonly string[] }[];
   readonly initial: string;
   readonly moves: readonly { readonly cycle: number; readonly to: string }[];
-}
-
-interface Window {
-  readonly threshold: number | null;
-  readonly counts: readonly number[];
-  /** [entry, restore) in cycles from the start. */
-  readonly limiting: readonly (readonly [from: number, to: number])[];
 }
 
 const MOST_COLUMNS = 1_200;
@@ -141,7 +133,8 @@ export async function playScenario(
     rules.push({ name: other.name, ...grid.sums(totals) });
   }
   const { requests } = grid.sums(run.totals);
-  const window = grid.window(run, scenario);
+  const window = windowChart(run);
+  const threshold = run.outcome.by_contract[0]?.threshold ?? null;
   return {
     outcome: run.outcome,
     cycleMs: scenario.cycleMs,
@@ -149,15 +142,15 @@ export async function playScenario(
     cycles: grid.cycles,
     journeys: journeys.journeys,
     machine: machineOf(scenario, run),
-    nearsLimit: window?.threshold == null || window.threshold <= 4 * Math.max(1, run.outcome.peak_count),
+    nearsLimit: threshold === null || threshold <= 4 * Math.max(1, run.outcome.peak_count),
     service: scenario.service && { servers: scenario.service.servers },
     hasClients: scenario.senders.length > 0,
-    columnCycles: grid.columnCycles,
     requests,
     window,
     rules,
     charts: [
-      ...[windowChart, decisionsChart].flatMap((build) => build(run) ?? []),
+      ...(window === undefined ? [] : [window]),
+      decisionsChart(run),
       ...(withProducts || rules.length === 0 ? [] : [refusedChart(rules, cycleAxis(run.outcome), grid.columnCycles)]),
       ...[queueChart(run) ?? []].flat(),
     ],
@@ -241,61 +234,24 @@ function refusedChart(rules: readonly RuleColumns[], axis: CycleAxis, columnCycl
 
 class Grid {
   readonly cycles: number;
-  readonly xs: number[];
   readonly columnCycles: number;
   readonly #first: number;
-  readonly #last: number;
 
   constructor({ first_cycle, last_cycle }: Outcome) {
     this.#first = first_cycle ?? 0;
-    this.#last = Math.max(this.#first, last_cycle ?? 0);
-    const cycles = this.#last - this.#first + 1;
-    this.cycles = cycles;
-    this.columnCycles = Math.ceil(cycles / MOST_COLUMNS);
-    this.xs = Array.from({ length: Math.ceil(cycles / this.columnCycles) }, (_, column) => column * this.columnCycles);
+    this.cycles = Math.max(this.#first, last_cycle ?? 0) - this.#first + 1;
+    this.columnCycles = Math.ceil(this.cycles / MOST_COLUMNS);
   }
 
   sums(totals: Timeline): { readonly requests: number[]; readonly admitted: number[] } {
-    const [requests, admitted] = [this.#zeros(), this.#zeros()];
+    const columns = Math.ceil(this.cycles / this.columnCycles);
+    const [requests, admitted] = [new Array<number>(columns).fill(0), new Array<number>(columns).fill(0)];
     for (const row of totals.rows()) {
-      const column = this.#columnOf(row.cycle);
+      const at = Math.floor((row.cycle - this.#first) / this.columnCycles);
+      const column = Math.max(0, Math.min(columns - 1, at));
       requests[column]! += row.requests;
       admitted[column]! += row.admitted;
     }
     return { requests, admitted };
-  }
-
-  window({ outcome, timeline }: Run, { plan }: LoadedScenario): Window | undefined {
-    const shown = outcome.by_contract[0];
-    if (shown === undefined || timeline === undefined) return undefined;
-    const found: (number | undefined)[] = this.xs.map(() => undefined);
-    let [last, column] = [0, -1];
-    const ends = this.#zeros();
-    for (const { cycle, contract, count } of timeline.rows()) {
-      if (contract !== shown.id) continue;
-      const at = this.#columnOf(cycle);
-      while (column < at) ends[++column] = last;
-      found[at] = Math.max(found[at] ?? (this.columnCycles === 1 ? 0 : ends[at]!), count);
-      last = count;
-      ends[at] = last;
-    }
-    while (column < this.xs.length - 1) ends[++column] = last;
-    const admits = new Set(plan.states.flatMap((state) => (state.admits ? [state.name] : [])));
-    const limiting: [number, number][] = [];
-    for (const { cycle, to } of shown.transitions) {
-      const open = limiting.at(-1);
-      if (!admits.has(to)) limiting.push([cycle - this.#first, this.#last + 1 - this.#first]);
-      else if (open !== undefined) open[1] = cycle - this.#first;
-    }
-    const counts = found.map((count, index) => count ?? ends[index]!);
-    return { threshold: shown.threshold, counts, limiting };
-  }
-
-  #columnOf(cycle: number): number {
-    return Math.max(0, Math.min(this.xs.length - 1, Math.floor((cycle - this.#first) / this.columnCycles)));
-  }
-
-  #zeros(): number[] {
-    return new Array<number>(this.xs.length).fill(0);
   }
 }
