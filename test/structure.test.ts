@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 104_044,
-  test: 62_556,
+  test: 62_414,
   longLines: 109,
   commands: 15,
   options: 94,

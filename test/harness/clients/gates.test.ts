@@ -30,29 +30,6 @@ describe('a limiter', () => {
   });
 });
 
-describe('the throttle of the SRE book', () => {
-  // Capacity c of a load of 1: accepts are c, so requests settle where requests sent = K c, in the limit of long windows.
-  it.each<[k: number, c: number, share: number]>([
-    [2, 0.25, 2 * 0.25],
-    [1.1, 0.25, 1.1 * 0.25],
-    [2, 0.6, 1],
-  ])('K %d: a service that accepts %d of the load is sent %d of it', (k, c, share) => {
-    const jobs = 60_000;
-    let tokens = 0;
-    let lastMs = 0;
-    const accepting: Script = (_, nowMs) => {
-      tokens = Math.min(100, tokens + ((nowMs - lastMs) / 10) * c);
-      lastMs = nowMs;
-      if (tokens < 1) return limited();
-      tokens -= 1;
-      return served;
-    };
-    const { sent } = against(accepting, once({ kind: 'throttle', k }), { jobsMs: every(10, jobs) });
-    const late = sent.filter(({ job }) => job > jobs / 2).length / (jobs / 2);
-    expect(Math.abs(late - share)).toBeLessThan(0.01);
-  });
-});
-
 describe('a breaker', () => {
   const gate: Gate = { kind: 'breaker', share: 0.5, least: 4, over: '10s', open: '5s', trials: 2 };
 

@@ -1,6 +1,5 @@
 // How a client retries, field by field, against a server that answers by a script.
 import { describe, expect, it } from 'vitest';
-import { RandomStream } from '../../../src/core/math/random.js';
 import type { ClientSpec } from '../../../src/harness/clients/client-schema.js';
 import { retryQuota } from '../../../src/harness/clients/retry-limits.js';
 import { against, failed, type Given, limited, type Script, served, words } from './scripted.js';
@@ -133,28 +132,6 @@ describe('a retry quota', () => {
     // 10 tokens: the fifth failure leaves 5. The first job takes four attempts, the second gets none after its first.
     const jobsMs = [0, 1000, 2000];
     expect(words(against(() => failed, grpc, { jobsMs }).sent)).toBe('0 j1#1 0 j1#2 0 j1#3 0 j1#4 1000 j2#1 2000 j3#1');
-  });
-
-  it('is empty for good where 1 - p = c (p^2 + p^3): 22 % of failures at 14 tokens, 32 % at 5', () => {
-    const retriesOf = (cost: number, p: number) => {
-      const draw = new RandomStream(7, 'answers');
-      const spec: ClientSpec = {
-        kind: 'retrying',
-        retry_quota: { capacity: 500, cost, refund: { first: 1, retried: 'cost' } },
-      };
-      const jobs = 60_000;
-      const { counts } = against(() => (draw.uniform() < p ? failed : served), spec, {
-        jobsMs: Array.from({ length: jobs }, (_, n) => n),
-      });
-      // Of the retries wanted without a quota.
-      return counts.retries / (jobs * (p + p * p));
-    };
-    expect([
-      retriesOf(14, 0.2) > 0.99,
-      retriesOf(14, 0.24) < 0.95,
-      retriesOf(5, 0.3) > 0.99,
-      retriesOf(5, 0.35) < 0.95,
-    ]).toEqual([true, true, true, true]);
   });
 });
 

@@ -14,6 +14,7 @@ import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { failureIn } from '../../failures.js';
 import { temporaryFiles } from '../../left-behind.js';
 import { Counted } from '../traffic/log/counted.js';
+import { naiveFigures } from '../traffic/log/naive-figures.js';
 import { type RecordedLog, recordedLogs } from '../traffic/log/recorded.js';
 import { checkOutcome, everyCycle } from './running.js';
 
@@ -78,49 +79,21 @@ describe('request logs', () => {
     const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
     const counted = new Counted();
     await readLog(path, { keyColumn }, counted);
-    const expected = counted.keys.map((key) => [key || 'all', ...slowly(counted.of(key), threshold, within)]);
+    const expected = counted.keys.map((key) => {
+      const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
+      return [key || 'all', limited, peak_count, moves];
+    });
     const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
       id,
       limited,
       peak_count,
-      transitions.map(({ cycle, to, count }) => `${cycle} ${to} ${count}`).join(', '),
+      transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
     ]);
     expect(found.sort(byId)).toEqual(expected.sort(byId));
   });
 });
 
 const byId = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1);
-
-/** Cycle by cycle with a plain sum over the window; from an empty window it goes on with the next cycle that has requests. */
-function slowly(
-  { cycles, counts }: { cycles: ArrayLike<number>; counts: ArrayLike<number> },
-  threshold: number,
-  within: number,
-) {
-  const at = new Map(Array.from(cycles, (cycle, index) => [cycle, counts[index]!]));
-  const first = cycles[0]!;
-  const last = cycles[cycles.length - 1]! + within;
-  let [count, limited, peak, limiting, next] = [0, 0, 0, false, 0];
-  const moves: string[] = [];
-  const evaluate = (cycle: number) => {
-    if (limiting === count > threshold) return;
-    limiting = !limiting;
-    moves.push(`${cycle} ${limiting ? 'limiting' : 'allowing'} ${count}`);
-  };
-  for (let cycle = first; cycle <= last; cycle += 1) {
-    count -= at.get(cycle - within) ?? 0;
-    evaluate(cycle);
-    while (next < cycles.length && cycles[next]! < cycle) next += 1;
-    if (count === 0 && next < cycles.length) cycle = cycles[next]!;
-    for (let k = at.get(cycle) ?? 0; k > 0; k -= 1) {
-      count += 1;
-      evaluate(cycle);
-      if (limiting) limited += 1;
-      if (count > peak) peak = count;
-    }
-  }
-  return [limited, peak, moves.join(', ')];
-}
 
 describe('any log gives what the naive limiter gives', () => {
   it('by client or as a whole, in any order of lines, wherever the cycles lie', async () => {

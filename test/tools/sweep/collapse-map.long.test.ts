@@ -85,7 +85,7 @@ describe('a map of collapse', () => {
   });
 });
 
-// Theory: stable below 150 a second (published-metastability.test.ts). At 140 the queue of an outage drains, but not within a minute.
+// Theory: stable below 150 a second (test/published/outage.ts). At 140 the queue of an outage drains, but not within a minute.
 it('takes for stable what only drains longer than the run, and says so', async () => {
   const outage = parse(readFileSync('scenarios/outage.yaml', 'utf8'));
   const here = { ...outage, arrivals: [...outage.arrivals, () => 0] };

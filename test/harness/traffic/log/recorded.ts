@@ -7,7 +7,7 @@ import { CYCLE_MS, startOf } from '../../../../src/core/time/cycle.js';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { clfTime } from './synthetic-log.js';
 
-export interface RecordedFigures {
+interface RecordedFigures {
   readonly requests: number;
   readonly entries: number;
   readonly limiting_cycles: number;
