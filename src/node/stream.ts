@@ -37,6 +37,11 @@ interface Reader {
   isCounted: boolean;
 }
 
+interface Written {
+  readonly seq: number;
+  readonly messages: Buffer;
+}
+
 interface Opening extends Asking {
   readonly contracts: readonly Contract[];
   readonly afterCycle: number | undefined;
@@ -61,6 +66,8 @@ const RETRY_MS = 2_000;
 export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
+  /** By machine: those that are being sent, in turns. */
+  readonly #rows = new Map<string, Written[]>();
   #isClosed = false;
 
   constructor(sources: StreamsSources) {
@@ -112,16 +119,40 @@ export class Streams {
   }
 
   take(row: AuditRow): void {
-    const readers = this.#byMachine.get(row.machine);
-    if (readers === undefined) return;
-    const messages = Buffer.from(messagesOf(row));
-    for (const reader of readers) if (reader.isLive && row.seq > reader.seq) this.#send(reader, row.seq, messages);
+    const { machine, seq } = row;
+    if (!this.#byMachine.has(machine)) return;
+    const written = { seq, messages: Buffer.from(messagesOf(row)) };
+    const waiting = this.#rows.get(machine);
+    if (waiting !== undefined) {
+      waiting.push(written);
+      return;
+    }
+    this.#rows.set(machine, [written]);
+    this.#sources.queue.take(NODE, () => this.#sendRows(machine));
+  }
+
+  /** In the next turn, with all rows of a commit, and again for those that have come meanwhile. */
+  #sendRows(machine: string): void {
+    const rows = this.#rows.get(machine) ?? [];
+    const { length } = rows;
+    const over = () => {
+      this.#rows.delete(machine);
+      if (rows.length === length) return;
+      this.#rows.set(machine, rows.slice(length));
+      this.#sendRows(machine);
+    };
+    this.#forEach([...(this.#byMachine.get(machine) ?? [])], () => {}, over);
+  }
+
+  #catchUp(reader: Reader): void {
+    const rows = this.#rows.get(reader.machine.slug) ?? [];
+    for (const { seq, messages } of rows) if (reader.isLive && seq > reader.seq) this.#send(reader, seq, messages);
   }
 
   tick({ cycle, missed }: CycleTick): void {
     const { cycleMs } = this.#sources.clock;
     let last: { readonly slug: string; readonly seq: number; readonly message: Buffer } | undefined;
-    this.#forEach((reader) => {
+    this.#forEach(this.#all(), (reader) => {
       const { slug, durableSeq: seq } = reader.machine;
       if (!reader.isLive) return;
       if (last?.slug !== slug || last.seq !== seq)
@@ -131,22 +162,24 @@ export class Streams {
   }
 
   sendCounts(): void {
-    this.#forEach((reader) => this.#sendCounts(reader));
+    this.#forEach(this.#all(), (reader) => this.#sendCounts(reader));
   }
 
-  /** In turns: thousands of readers would keep others waiting. */
-  #forEach(work: (reader: Reader) => void): void {
+  /** In turns: thousands of readers would keep others waiting. Rows that wait for a reader are sent first. */
+  #forEach(readers: Iterable<Reader>, work: (reader: Reader) => void, over: () => void = () => {}): void {
     const { queue, onError } = this.#sources;
-    const all = this.#all();
+    const catchUp = (reader: Reader) => this.#catchUp(reader);
     const steps = function* () {
-      for (const reader of all) {
+      for (const reader of readers) {
         // Sent by the end of the step, whose time counts: Node would send in the next tick what was written for all.
         const { socket } = reader.response;
         socket?.cork();
+        catchUp(reader);
         work(reader);
         socket?.uncork();
         yield;
       }
+      over();
     };
     const done = queue.steps(NODE, steps());
     if (done instanceof Promise) done.catch(onError);
@@ -154,7 +187,7 @@ export class Streams {
 
   /** Keeps quiet streams alive, and ends those whose credential is no longer valid. */
   beat(): void {
-    this.#forEach((reader) => {
+    this.#forEach(this.#all(), (reader) => {
       const { caller } = reader.asking;
       if (caller !== undefined && !this.#sources.holds(caller)) reader.response.end();
       else if (!reader.isFresh && reader.isLive) this.#write(reader, ':\n\n');
@@ -169,7 +202,10 @@ export class Streams {
   /** Readers connect again: here once the node is back, or to another. */
   close(): void {
     this.#isClosed = true;
-    for (const { response } of this.#all()) response.end(`: the node is shutting down\nretry: ${RETRY_MS}\n\n`);
+    for (const reader of this.#all()) {
+      this.#catchUp(reader);
+      reader.response.end(`: the node is shutting down\nretry: ${RETRY_MS}\n\n`);
+    }
   }
 
   #goOn(reader: Reader): void {

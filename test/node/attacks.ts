@@ -122,7 +122,7 @@ export async function prepare(owner: Asker): Promise<void> {
     for (let k = 0; k < 17; k += 1) await other.deploy(`long-${n}`, { within: 100_000, threshold: 100 });
     await other.must('POST', `/api/chain/long-${n}/events`, await lateEvents(other));
   }
-  await owner.machine('flips');
+  await owner.machine('flips', true);
   for (let n = 0; n < 10; n += 1) await owner.must('POST', '/api/chain/flips/contracts', flips(64));
   await owner.machine('rules');
   for (let n = 0; n < 60; n += 1) await owner.deploy('rules', {}, 'sliding-log');
@@ -176,7 +176,7 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
   ['an event of 1,200 contracts', 200, 4, post('/api/chain/many/event', () => event)],
   ['an array of 2 events of 1,200 contracts', 200, 4, post('/api/chain/many/events', () => arrayOf(2))],
   ['an array of 41 events of 60 contracts with a rule', 200, 4, post('/api/chain/rules/events', () => arrayOf(41))],
-  ['an array of 1,000 events that are refused', 200, 4, post('/api/chain/flips/events', () => arrayOf(1_000).replaceAll('type', 'name'))],
+  ['an array of 1,000 events that are refused', 200, 4, post('/api/chain/names/events', () => arrayOf(1_000).replaceAll('type', 'name'))],
   ['the longest array that is read, and it is not JSON at its end', 400, 4, post('/api/chain/flips/events', () => notJson)],
   ['1,000 events of 60 contracts with a rule', 200, 2, post('/api/chain/rules/event', () => ({ ...event, count: 1_000 }))],
   ['an event of 10 contracts that limit over long windows', 200, 4, post('/api/chain/long/event', () => event)],
@@ -213,6 +213,8 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
     (owner, _stranger, n) => (n % 3 === 2 ? owner.ask('POST', '/api/chain/long/event', event) : others[n % 3]!.ask('POST', `/api/chain/long-${n % 3}/event`, event))],
   ['streams with the counts of 24 contracts', 200, 900,
     (_owner, _stranger, n) => others[n % 4]!.follow(`/api/chain/many/stream?counts=${watched}`, 2_000)],
+  ['rows of ten contracts for 900 streams', 200, 900, (owner, _stranger, n) =>
+    n % 300 === 0 ? owner.ask('POST', '/api/chain/flips/event', { ...event, count: 8 }) : others[n % 4]!.follow('/api/chain/flips/stream', 2_000)],
   ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips-${n}` })],
   ['a flood', 200, 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
