@@ -1,5 +1,5 @@
 // A run as a document.
-import type { Outcome } from '../harness/outcome/outcome-schema.js';
+import type { ContractOutcome, Outcome } from '../harness/outcome/outcome-schema.js';
 import { answerBlocks } from './answer-blocks.js';
 import {
   type Block,
@@ -25,6 +25,7 @@ import {
   shownContract,
 } from './reported.js';
 import { rulesBlocks } from './rules-table.js';
+import { column, type RunColumn, rowName, runTable } from './run-table.js';
 import { documentText } from './terminal-blocks.js';
 import type { Terminal } from './terminal-text.js';
 import {
@@ -199,25 +200,18 @@ function limitsTitle(limits: NonNullable<Outcome['limits']>): string {
   return `Limits of ${[...new Set(limits.map(({ file }) => file))].join(', ')}`;
 }
 
+const limitColumns: readonly RunColumn<NonNullable<Outcome['limits']>[number]>[] = [
+  column('limit', ({ name, limit }) => `${name}: ${limit}`),
+  column('where', ({ where }) => where),
+  column('counts by', ({ key }) => key),
+  column('line', ({ file, line }) => `${file}:${line}`),
+  column('requests', ({ requests }) => requests),
+  { ...column('refused', ({ limited, not_judged }) => (not_judged ? 'not judged' : limited)), side: 'right' },
+];
+
 function limitBlocks({ limits = [] }: Outcome): Table[] {
   if (limits.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: 'Limits',
-      columns: ['limit', 'where', 'counts by', 'line', ...['requests', 'refused'].map(right)],
-      rows: limits.map(({ name, where, limit, key, file, line, requests, limited, not_judged }) => [
-        `${name}: ${limit}`,
-        where,
-        key,
-        `${file}:${line}`,
-        requests,
-        not_judged === undefined ? limited : 'not judged',
-      ]),
-      brief: MOST_BRIEF,
-      more: 'limits',
-    },
-  ];
+  return [runTable(limitColumns, limits, { title: 'Limits', brief: MOST_BRIEF, more: 'limits' })];
 }
 
 function equalRuns({ replications }: Outcome): Block[] {
@@ -275,28 +269,19 @@ function entryBlocks(outcome: Outcome): Table[] {
 function contractBlocks(outcome: Outcome): Table[] {
   const { contracts, by_contract, cycle_ms, limits } = outcome;
   const word = contractWord(outcome);
-  const peak = limits === undefined ? ['peak'] : [];
   const limited = by_contract.filter((contract) => contract.limited > 0);
   if (contracts < 2 || limited.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: `${capital(word)}s with most limited requests`,
-      folded: true,
-      columns: [nameColumn(word), ...['requests', 'limited', 'share', 'entries', 'limiting', ...peak].map(right)],
-      rows: limited.map(({ id, requests, limited: n, entries, limiting_cycles, peak_count }) => [
-        id,
-        requests,
-        n,
-        share(n, requests),
-        entries,
-        duration(limiting_cycles * cycle_ms),
-        ...peak.map(() => peak_count),
-      ]),
-      brief: MOST_BRIEF,
-      more: 'with limited requests',
-    },
+  const columns: readonly RunColumn<ContractOutcome>[] = [
+    rowName(word, ({ id }) => id),
+    column('requests', ({ requests }) => requests),
+    column('limited', ({ limited: n }) => n),
+    { ...column('share', ({ limited: n, requests }) => share(n, requests)), side: 'right' },
+    column('entries', ({ entries }) => entries),
+    { ...column('limiting', ({ limiting_cycles }) => duration(limiting_cycles * cycle_ms)), side: 'right' },
+    column('peak', ({ peak_count }) => (limits === undefined ? peak_count : undefined)),
   ];
+  const title = `${capital(word)}s with most limited requests`;
+  return [runTable(columns, limited, { title, folded: true, brief: MOST_BRIEF, more: 'with limited requests' })];
 }
 
 function differenceBlocks(outcome: Outcome): Block[] {
@@ -306,32 +291,14 @@ function differenceBlocks(outcome: Outcome): Block[] {
   const compared = `${reason} Compared: ${counted(compared_cycles, 'cycle')}, ${counted(compared_decisions, 'decision')}; tolerance: ${tolerance.replace(/\.$/, '')}.`;
   const summary = sentence(compared, { title: 'Predicted and observed', where: 'documents' });
   if (differences.length === 0) return [summary];
-  const hasNotes = differences.some(({ note }) => note !== undefined);
-  return [
-    summary,
-    {
-      kind: 'table',
-      columns: [
-        nameColumn(contractWord(outcome)),
-        right('cycle'),
-        'figure',
-        'predicted',
-        'observed',
-        ...(hasNotes ? ['note'] : []),
-      ],
-      rows: differences
-        .slice(0, MOST_DIFFERENCES)
-        .map(({ contract, cycle, figure, predicted, observed, note }) => [
-          contract,
-          cycleWords(cycle, outcome),
-          figure,
-          String(predicted ?? 'none'),
-          String(observed ?? 'none'),
-          ...(hasNotes ? [note ?? ''] : []),
-        ]),
-      brief: MOST_BRIEF,
-      total: differences_total,
-      more: 'differences',
-    },
+  const columns: readonly RunColumn<(typeof differences)[number]>[] = [
+    rowName(contractWord(outcome), ({ contract }) => contract),
+    { ...column('cycle', ({ cycle }) => cycleWords(cycle, outcome)), side: 'right' },
+    column('figure', ({ figure }) => figure),
+    column('predicted', ({ predicted }) => String(predicted ?? 'none')),
+    column('observed', ({ observed }) => String(observed ?? 'none')),
+    column('note', ({ note }) => note),
   ];
+  const more = { brief: MOST_BRIEF, total: differences_total, more: 'differences' };
+  return [summary, runTable(columns, differences.slice(0, MOST_DIFFERENCES), more)];
 }

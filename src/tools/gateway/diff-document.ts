@@ -230,33 +230,18 @@ function leftOutBlocks({ old, new: fresh }: LimitDiff['left_out']): Block[] {
       ({ limiter, why }) => `${limiter.name}${limiter.where === '' ? '' : `, ${limiter.where}`}: ${why}`,
     ),
   );
-  if (words.size === 0) return [];
-  return [
-    {
-      kind: 'table',
-      title: 'Not put through the log',
-      folded: true,
-      columns: ['limit'],
-      rows: [...words].map((one) => [one]),
-    },
-  ];
+  const columns = [column('limit', (one: string) => one)];
+  return words.size === 0 ? [] : [runTable(columns, [...words], { title: 'Not put through the log', folded: true })];
 }
 
+const lineColumns: readonly RunColumn<GatewayLimits['notUnderstood'][number]>[] = [
+  column('line', ({ file, line }) => `${file}:${line}`),
+  column('what', ({ what }) => what),
+];
+
 function unreadBlocks({ old, new: fresh }: LimitsDiff): Block[] {
-  const table = (title: string, rows: readonly { file: string; line: number; what: string }[]): Block[] =>
-    rows.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            title,
-            folded: true,
-            columns: ['line', 'what'],
-            rows: rows.map(({ file, line, what }) => [`${file}:${line}`, what]),
-            brief: BRIEF,
-            more: 'lines',
-          },
-        ];
+  const table = (title: string, rows: GatewayLimits['notUnderstood']): Block[] =>
+    rows.length === 0 ? [] : [runTable(lineColumns, rows, { title, folded: true, brief: BRIEF, more: 'lines' })];
   const before = old.notUnderstood.filter(({ what }) => !fresh.notUnderstood.some((one) => one.what === what));
   return [
     ...table('Not understood', fresh.notUnderstood),

@@ -3,8 +3,8 @@
 // Source: the reference of the provider aws at registry.terraform.io.
 import { at, isGiven, listAt, numbersAt, type TreeEntry, textAt } from './document.js';
 import { literal } from './expression.js';
-import type { FoundLimits } from './found.js';
-import { everyone, type LimitKey, unknownKey } from './limit-key.js';
+import type { FoundLimiter, FoundLimits } from './found.js';
+import { everyone, unknownKey } from './limit-key.js';
 import type { ValueTest } from './request-condition.js';
 
 export interface Resource {
@@ -50,18 +50,11 @@ const sayOne = (at: TreeEntry, name: string, found: FoundLimits) =>
     `only requests of ${name} count, and in place of broader limits; here its path alone is known, and meets those too`,
   );
 
-type ThrottlePlace = {
-  readonly name: string;
-  readonly where: string;
-  readonly paths: readonly ValueTest[];
-  readonly key: LimitKey;
-};
-
 function throttle(
   settings: TreeEntry,
   rateName: string,
   burstName: string,
-  place: ThrottlePlace,
+  place: Pick<FoundLimiter, 'name' | 'where' | 'paths' | 'key'>,
   found: FoundLimits,
 ): void {
   if (!isGiven(settings)) return;

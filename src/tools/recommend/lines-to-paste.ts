@@ -89,11 +89,7 @@ export function foundToPaste(
   const more = [burst ? ` burst=${burst}` : '', delay ? ` delay=${delay}` : '', nodelay === true ? ' nodelay' : ''];
   return {
     product: 'nginx',
-    lines: [
-      `limit_req_zone ${name ?? `$${NO_NAME}`} zone=weir:10m rate=${rate};`,
-      `limit_req zone=weir${more.join('')};`,
-      'limit_req_status 429;',
-    ],
+    lines: nginxLines(name, `${rate}`, more.join('')),
     differs: `${counted}${missing(name, key)}`,
   };
 }
@@ -119,6 +115,12 @@ function missing(name: string | undefined, key: string | undefined): string {
   return name === undefined && key !== undefined ? ` Put in the place of ${NO_NAME} what "${key}" is there.` : '';
 }
 
+const nginxLines = (name: string | undefined, rate: string, more: string) => [
+  `limit_req_zone ${name ?? `$${NO_NAME}`} zone=weir:10m rate=${rate};`,
+  `limit_req zone=weir${more};`,
+  'limit_req_status 429;',
+];
+
 function nginx({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const perMinute = (60_000 * threshold) / (within * cycleMs);
   // nginx takes whole requests per second or minute. Rounded up, so that it admits at least as much.
@@ -128,11 +130,7 @@ function nginx({ threshold, within, cycleMs, key }: PastedLimit): PasteLines {
   const burst = threshold === 1 ? '' : ` burst=${threshold - 1}`;
   return {
     product: 'nginx',
-    lines: [
-      `limit_req_zone ${name ?? `$${NO_NAME}`} zone=weir:10m rate=${rate};`,
-      `limit_req zone=weir${burst} nodelay;`,
-      'limit_req_status 429;',
-    ],
+    lines: nginxLines(name, rate, `${burst} nodelay`),
     differs: `No window, but a bucket: ${threshold} at once, then ${rate} while it refills, so up to twice ${threshold} in a window. Refused requests do not count: a client that keeps hammering still gets ${rate} through.${optional.has(key ?? '') ? ' A request without a value of the key is not limited.' : ''}${missing(name, key)}`,
   };
 }
