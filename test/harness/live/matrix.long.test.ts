@@ -59,5 +59,5 @@ async function check(limiter: string, client: string): Promise<void> {
 
 // They wait most of the time.
 describe('cells of the matrix, live', () => {
-  it.concurrent.each(few(diagonals, 6))('%s by %s', check);
+  it.concurrent.each(few(diagonals, 10))('%s by %s', check);
 });
