@@ -86,28 +86,35 @@ function collectFields(schema: Schema, value: object, place: string, faults: Fau
     if (!Object.hasOwn(value, name)) faults.push(faultAt(pointerTo(place, name), 'is required'));
 }
 
-/** Faults by the member that was meant: the one with the value's tag, or the first of its type. */
+/** Faults by the member that was meant: the one with the value's tag, the one without a tag whose field it has, or the first of its type. */
 function unionFaults(members: readonly Schema[], value: unknown, place: string): Fault[] {
   const kin = members.filter((member) => typesIn(member).includes(typeOf(value)));
   if (kin.length === 0) {
+    const tags = members.every((member) => typesIn(member).includes('object')) ? tagsOf(members) : [];
+    if (tags.length > 0) return [faultAt(place, `must be an object with a field ${tags.join(' or ')}`)];
     // Null comes last.
     const types = [...new Set(members.flatMap(typesIn))].sort((a, b) => Number(a === 'null') - Number(b === 'null'));
     return [faultAt(place, `must be ${types.map(article).join(' or ')}`)];
   }
-  const tag = isObject(value) ? tagOf(kin) : undefined;
+  const [tag, ...others] = isObject(value) ? tagsOf(kin) : [];
   if (tag === undefined) return valueFaults(kin[0]!, value, place);
-  const given = (value as Record<string, unknown>)[tag];
-  const meant = kin.find((member) => literalAt(member, tag) === given);
-  if (meant !== undefined) return valueFaults(meant, value, place);
-  const allowed = kin.map((member) => String(literalAt(member, tag)));
-  return [faultAt(`${place}/${tag}`, tagMessage(allowed, given))];
+  const given = value as Record<string, unknown>;
+  const other = others.find((name) => Object.hasOwn(given, name));
+  const literals = kin.map((member) => literalAt(member, tag));
+  const meant = kin[literals.indexOf(other === undefined ? given[tag] : undefined)];
+  if (meant !== undefined && (other !== undefined || given[tag] !== undefined)) return valueFaults(meant, value, place);
+  const allowed = literals.flatMap((literal) => (literal === undefined ? [] : String(literal)));
+  return [faultAt(`${place}/${tag}`, tagMessage(allowed, given[tag]))];
 }
 
-/** The property that has a different constant in each member of a union. */
-function tagOf(members: readonly Schema[]): string | undefined {
-  if (members.length < 2) return undefined;
+/** The property that has a constant of its own in members of a union; then the first that a member without it requires. */
+function tagsOf(members: readonly Schema[]): string[] {
   const names = Object.keys(members[0]!.properties ?? {});
-  return names.find((name) => members.every((member) => literalAt(member, name) !== undefined));
+  const tag = names.find((name) => members.filter((member) => literalAt(member, name) !== undefined).length > 1);
+  if (tag === undefined) return [];
+  const untagged = members.filter((member) => literalAt(member, tag) === undefined);
+  if (untagged.length > 1) return [];
+  return [tag, ...untagged.flatMap(({ required }) => required?.[0] ?? [])];
 }
 
 function literalAt(member: Schema, name: string) {

@@ -1,12 +1,9 @@
-// The schema of the clients in a scenario. The faults of a client are those of its own kind only.
+// The schema of the clients in a scenario.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { nearest } from '../../core/schema/did-you-mean.js';
-import type { Fault } from '../../core/schema/failure.js';
 import { real, strict, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
-import { valueFaults } from '../../core/schema/value-faults.js';
 import { clientLibraries, type LibraryName } from './libraries.js';
 import { libraryFields, maxAttempts, retryFields } from './retry-schema.js';
 
@@ -87,7 +84,6 @@ const Like = Type.Object(
   { ...strict, description: 'A client that retries as a library does: what is not given is as the library has it.' },
 );
 
-/** `clientFaults` gives better messages: it applies the schema of one kind. */
 export const ClientSpec = Type.Union([...Object.values(clientKinds), Like], {
   description:
     'The clients that send the requests and how they react: one of the kinds, named by `kind`, or a library, named by `like`.',
@@ -102,26 +98,3 @@ export const ClientsSpec = Type.Array(ClientSpec, {
 export type LikeSpec = Static<typeof Like>;
 
 export type ClientSpec = { [Name in ClientKind]: Static<(typeof clientKinds)[Name]> }[ClientKind] | LikeSpec;
-
-/** Paths are JSON pointers from `place`. */
-export function clientFaults(input: unknown, place = ''): Fault[] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return [{ path: place, message: 'must be an object with a field kind or like' }];
-  }
-  if ('like' in input) return valueFaults(Like, input, place);
-  const kind = (input as { kind?: unknown }).kind;
-  if (!isKind(kind)) return [{ path: `${place}/kind`, message: unknownKind(kind) }];
-  return valueFaults(clientKinds[kind], input, place);
-}
-
-function isKind(kind: unknown): kind is ClientKind {
-  return typeof kind === 'string' && Object.hasOwn(clientKinds, kind);
-}
-
-function unknownKind(kind: unknown): string {
-  const names = Object.keys(clientKinds);
-  const among = `one of ${names.join(', ')}`;
-  if (kind === undefined) return `is required: ${among}`;
-  const guess = typeof kind === 'string' ? nearest(kind, names) : undefined;
-  return guess === undefined ? `must be ${among}` : `must be ${among}; did you mean "${guess}"?`;
-}

@@ -19,10 +19,10 @@ import { cycleMsFor, MAX_CYCLES, nearestWindow, parseTime } from '../../core/sch
 import { valueFaults } from '../../core/schema/value-faults.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import { type CustomClientSpec, planClients } from '../clients/client-plan.js';
-import { type ClientSpec, clientFaults } from '../clients/client-schema.js';
+import type { ClientSpec } from '../clients/client-schema.js';
 import { parseExpectation } from '../outcome/expectation.js';
 import { parseStretch } from '../outcome/stretch.js';
-import { type ArrivalSpec, arrivalFaults } from '../traffic/arrival/arrival-schema.js';
+import type { ArrivalSpec } from '../traffic/arrival/arrival-schema.js';
 import type { ArrivalFunction, CustomArrivalSpec } from '../traffic/arrival/custom.js';
 import { planArrival } from '../traffic/arrival/make.js';
 import { planPopularity } from '../traffic/popularity.js';
@@ -156,20 +156,16 @@ function scenarioFaults(value: unknown): Fault[] {
     return [{ path: '', message: `a scenario has fields, as question and arrivals, but ${found}` }];
   }
   const all = valueFaults(Scenario, value);
-  const { limiter, arrivals, clients } = value as Readonly<Record<'limiter' | 'arrivals' | 'clients', unknown>>;
+  const { limiter } = value as { readonly limiter?: unknown };
   const hasLimiter = typeof limiter === 'object' && limiter !== null && !Array.isArray(limiter);
   const faults = all.filter(
     ({ path }) =>
-      !/^\/(control\/)?(arrivals|clients)\/\d|^\/control\/limiter\b/.test(path) &&
-      !(hasLimiter && /^\/limiter\b/.test(path)),
+      !/^\/control\/((arrivals|clients)\/\d|limiter\b)/.test(path) && !(hasLimiter && /^\/limiter\b/.test(path)),
   );
   if (hasLimiter) {
     const isRule = followsRule(limiter);
     faults.push(...(isRule ? ruleLimiterFaults(limiter, '/limiter') : valueFaults(WindowLimiter, limiter, '/limiter')));
   }
-  if (Array.isArray(arrivals))
-    faults.push(...arrivals.flatMap((one, index) => arrivalFaults(one, `/arrivals/${index}`)));
-  if (Array.isArray(clients)) faults.push(...clients.flatMap((one, index) => clientFaults(one, `/clients/${index}`)));
   return faults.length > 0 ? faults : all;
 }
 

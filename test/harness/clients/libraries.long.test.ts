@@ -16,9 +16,10 @@ import superagent from 'superagent';
 import { Agent, RetryAgent, request } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
+import { valueFaults } from '../../../src/core/schema/value-faults.js';
 import type { ServiceAnswer } from '../../../src/harness/clients/behaviour.js';
 import { cubic } from '../../../src/harness/clients/client-gates.js';
-import { clientFaults } from '../../../src/harness/clients/client-schema.js';
+import { ClientSpec } from '../../../src/harness/clients/client-schema.js';
 import { type ClientLibrary, clientLibraries, type LibraryName } from '../../../src/harness/clients/libraries.js';
 import { tries } from '../../draws.js';
 import { type Call, type Refusal, RefusingServer } from './library-runs.js';
@@ -97,7 +98,7 @@ afterEach(() => vi.useRealTimers());
 afterAll(() => server.close());
 
 it('every row is a valid client', () => {
-  const rows = Object.keys(clientLibraries).map((like) => [like, clientFaults({ like })]);
+  const rows = Object.keys(clientLibraries).map((like) => [like, valueFaults(ClientSpec, { like })]);
   expect(rows.filter(([, faults]) => faults!.length > 0)).toEqual([]);
 });
 

@@ -1,12 +1,8 @@
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
+import { valueFaults } from '../../../src/core/schema/value-faults.js';
 import { planClients } from '../../../src/harness/clients/client-plan.js';
-import {
-  type ClientSpec,
-  ClientsSpec,
-  clientFaults,
-  type clientKinds,
-} from '../../../src/harness/clients/client-schema.js';
+import { ClientSpec, ClientsSpec, type clientKinds } from '../../../src/harness/clients/client-schema.js';
 import { failureOf } from '../../failures.js';
 
 const complete: Record<keyof typeof clientKinds, ClientSpec> = {
@@ -31,7 +27,7 @@ const complete: Record<keyof typeof clientKinds, ClientSpec> = {
 
 describe('what a scenario may say', () => {
   it.each(Object.entries(complete))('%s with all its fields', (_kind, spec) => {
-    expect([clientFaults(spec, '/clients/0'), Value.Check(ClientsSpec, [spec])]).toEqual([[], true]);
+    expect([valueFaults(ClientSpec, spec, '/clients/0'), Value.Check(ClientsSpec, [spec])]).toEqual([[], true]);
   });
 
   // biome-ignore format: one case a line
@@ -56,7 +52,7 @@ describe('what a scenario may say', () => {
       ],
     ],
   ])('%s is refused in words', (_what, spec, faults) => {
-    expect(clientFaults(spec, '/clients/0')).toEqual(faults);
+    expect(valueFaults(ClientSpec, spec, '/clients/0')).toEqual(faults);
   });
 
   // biome-ignore format: one case a line
@@ -91,7 +87,7 @@ it.each<[what: string, spec: unknown, path: string]>([
   ['a kind beside a library', { like: 'undici', kind: 'retrying' }, '/clients/0/kind'],
   ['a kind of gate', { kind: 'retrying', gate: { kind: 'braker' } }, '/clients/0/gate/kind'],
 ])('%s is refused in words', (_what, spec, path) => {
-  expect(clientFaults(spec, '/clients/0').map((fault) => fault.path)).toEqual([path]);
+  expect(valueFaults(ClientSpec, spec, '/clients/0').map((fault) => fault.path)).toEqual([path]);
 });
 
 describe('names', () => {

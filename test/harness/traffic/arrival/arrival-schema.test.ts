@@ -2,7 +2,8 @@
 import type { TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { ArrivalSpec, arrivalFaults, arrivalKinds } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
+import { valueFaults } from '../../../../src/core/schema/value-faults.js';
+import { ArrivalSpec, arrivalKinds } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
 
 const smallest = [
   { model: 'constant', rate: 1 },
@@ -20,8 +21,10 @@ const smallest = [
 
 it('every model fits with what it needs alone, with a time to begin and to end, and not without any part of that', () => {
   expect(smallest.map(({ model }) => model)).toEqual(Object.keys(arrivalKinds));
-  const fits = (input: unknown): boolean => Value.Check(ArrivalSpec, input) && arrivalFaults(input).length === 0;
-  const fails = (input: unknown): boolean => !Value.Check(ArrivalSpec, input) && arrivalFaults(input).length > 0;
+  const fits = (input: unknown): boolean =>
+    Value.Check(ArrivalSpec, input) && valueFaults(ArrivalSpec, input).length === 0;
+  const fails = (input: unknown): boolean =>
+    !Value.Check(ArrivalSpec, input) && valueFaults(ArrivalSpec, input).length > 0;
   expect(smallest.filter((spec) => !fits(spec) || !fits({ ...spec, from: 5, to: '90s' }))).toEqual([]);
   const lacking = smallest.flatMap((spec) =>
     Object.keys(spec).map((gone) => Object.fromEntries(Object.entries(spec).filter(([name]) => name !== gone))),
@@ -43,7 +46,7 @@ it.each<[input: unknown, faults: [path: string, message: string][]]>([
   [{ model: 'pareto', rate: 1, shape: 1 }, [['/arrivals/0/shape', 'must be >= 1.01']]],
   [{ model: 'counts', counts: [1, -1, 2] }, [['/arrivals/0/counts/1', 'must be >= 0']]],
 ])('%j is refused with its place and the rules of its own model', (input, faults) => {
-  expect(arrivalFaults(input, '/arrivals/0')).toEqual(faults.map(([path, message]) => ({ path, message })));
+  expect(valueFaults(ArrivalSpec, input, '/arrivals/0')).toEqual(faults.map(([path, message]) => ({ path, message })));
 });
 
 describe.each(Object.entries(arrivalKinds))('the schema of %s', (_, { schema }) => {
