@@ -10,8 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { isSameFile } from '../core/files/same-file.js';
 import type { Seed } from '../core/math/seed.js';
 import { writing } from '../core/schema/unwritable.js';
+import { startOf } from '../core/time/cycle.js';
 import type { LoadedScenario } from '../harness/scenario/loaded-scenario.js';
-import { requestsOf } from '../harness/simulate/scenario-traffic.js';
+import { scheduleOf, trafficOf } from '../harness/simulate/scenario-traffic.js';
 import { usageFailure } from '../report/command/exit-codes.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -32,12 +33,14 @@ async function* chunksOf(scenario: LoadedScenario, seed: Seed | undefined): Asyn
   const startMs = Math.ceil(START_MS / scenario.cycleMs) * scenario.cycleMs;
   let chunk = '';
   let number = 0;
-  for await (const { ms, contract } of requestsOf(scenario, seed)) {
-    chunk += `${combinedLine(startMs + ms, contract, number)}\n`;
-    number += 1;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
+  for (const { cycle, contracts, instants } of scheduleOf(await trafficOf(scenario, seed), scenario)) {
+    for (const [k, contract] of contracts.entries()) {
+      chunk += `${combinedLine(startMs + (instants?.[k] ?? startOf(cycle, scenario.cycleMs)), contract, number)}\n`;
+      number += 1;
+      if (chunk.length < CHUNK) continue;
+      yield chunk;
+      chunk = '';
+    }
   }
   yield chunk;
 }

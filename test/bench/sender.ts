@@ -6,8 +6,9 @@ import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../src/core/limiter/validate.js';
 import { connectTo } from '../../src/harness/live/connection.js';
 import { runLive } from '../../src/harness/live/live-run.js';
-import { evenly, PacedSender } from '../../src/harness/live/paced-sender.js';
+import { PacedSender } from '../../src/harness/live/paced-sender.js';
 import { warmUpSender } from '../../src/harness/live/warm-up.js';
+import { oneByOne } from '../../src/harness/traffic/requests.js';
 import { atMost, type BenchRow, beside } from './measure.js';
 
 const CYCLE_MS = 777;
@@ -30,7 +31,7 @@ export async function benchSender(): Promise<BenchRow[]> {
         cycles,
         drain: 1,
         target: { method: 'GET', path: '/' },
-        sending: (stage) => new PacedSender({ cycles, at: () => constant }, stage, 'spaced'),
+        sending: (stage) => new PacedSender(scheduleOf(cycles), stage, 'spaced'),
       });
     // The server is as cold as the sender was; it is not what is measured.
     await run(2);
@@ -55,4 +56,5 @@ export async function benchSender(): Promise<BenchRow[]> {
   }
 }
 
-const constant = evenly(new Uint32Array(PER_CYCLE));
+const scheduleOf = (cycles: number) =>
+  Array.from({ length: cycles }, (_, cycle) => oneByOne(cycle, new Uint32Array(PER_CYCLE)));

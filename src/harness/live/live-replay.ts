@@ -9,13 +9,14 @@ import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import type { Expectation } from '../outcome/expectation.js';
+import { recordedSchedule } from '../simulate/scenario-traffic.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import { readLogs } from '../traffic/log/read.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
 import { type LiveRunOptions, runLive } from './live-run.js';
 import { connected, type LiveOptions, type LoadRun, rowsOfLive } from './load.js';
-import { PacedSender, recordedSchedule } from './paced-sender.js';
+import { PacedSender } from './paced-sender.js';
 import { type LoadResult, resultOf } from './result.js';
 
 export interface LiveReplayOptions extends LiveOptions {
@@ -97,7 +98,7 @@ async function sent(
     const requests = order.end();
     const { names, firstCycle } = order;
     const cycles = order.lastCycle - firstCycle + 1;
-    const schedule = recordedSchedule(requests, cycles, firstCycle);
+    const schedule = recordedSchedule(requests, firstCycle);
     const seen = await runLive(connection, {
       ...options,
       plan,

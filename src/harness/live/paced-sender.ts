@@ -13,9 +13,7 @@
 import { unreachable } from '../../core/schema/failure.js';
 import { startOf } from '../../core/time/cycle.js';
 import { Rank } from '../../core/time/rank.js';
-import type { LoadedScenario } from '../scenario/loaded-scenario.js';
-import type { Traffic } from '../simulate/scenario-traffic.js';
-import { type CycleCounts, type PlannedCycle, RequestsOfModels } from '../traffic/requests.js';
+import type { CycleCounts } from '../traffic/requests.js';
 import type { Sending, Stage } from './sending.js';
 
 /** A part of the requests, each at its instant in the whole schedule. */
@@ -36,7 +34,7 @@ type SenderStage = Pick<Stage, 'clock' | 'firstCycle' | 'inFlight' | 'observer' 
 
 export class PacedSender implements Sending {
   readonly isScheduled = true;
-  readonly #schedule: Schedule;
+  readonly #schedule: Iterator<CycleCounts>;
   readonly #stage: SenderStage;
   readonly #pacing: Pacing;
   readonly #share: Share;
@@ -45,12 +43,12 @@ export class PacedSender implements Sending {
   #costs: (number | undefined)[] = [];
   #n = 0;
   #place = 0;
-  #cycle = 0;
   #scheduled = 0;
   #stopped = false;
 
-  constructor(schedule: Schedule, stage: SenderStage, pacing: Pacing = 'arrival', share = ALL) {
-    this.#schedule = schedule;
+  /** @param schedule one by one; cycles, and instants, count from the start of the run */
+  constructor(schedule: Iterable<CycleCounts>, stage: SenderStage, pacing: Pacing = 'arrival', share = ALL) {
+    this.#schedule = schedule[Symbol.iterator]();
     this.#stage = stage;
     this.#pacing = pacing;
     this.#share = share;
@@ -64,23 +62,25 @@ export class PacedSender implements Sending {
     this.#stopped = true;
   }
 
-  /** Plans the next cycle while the previous one runs, and waits for its first request. */
+  /** Plans the next cycle with requests while the previous one runs, and waits for its first request. */
   #prepare(): void {
     const { clock, firstCycle, warm } = this.#stage;
-    if (this.#stopped || this.#cycle >= this.#schedule.cycles) return;
-    const cycle = this.#cycle;
-    this.#cycle += 1;
-    this.#plan(cycle);
+    if (this.#stopped) return;
+    const { done, value: batch } = this.#schedule.next();
+    if (done === true) return;
+    this.#plan(batch);
     warm?.(this.#mostAtOnce());
-    const startMs = startOf(firstCycle + cycle, clock.cycleMs);
+    const startMs = startOf(firstCycle + batch.cycle, clock.cycleMs);
     if (this.#n === 0) clock.agenda.at(startMs, Rank.cycle, () => this.#prepare());
     else clock.agenda.at(this.#dues[0]!, Rank.arrival, this.#pump);
   }
 
-  #plan(cycle: number): void {
+  #plan({ cycle, contracts, instants, costs }: CycleCounts): void {
     const { clock, firstCycle, uncertaintyMs, observer } = this.#stage;
     const [share, pacing] = [this.#share, this.#pacing];
-    const { n, fractions, contracts } = this.#schedule.at(cycle);
+    const n = contracts.length;
+    const fractionOf = (k: number) =>
+      instants === undefined ? (k + 0.5) / n : (instants[k]! - startOf(cycle, clock.cycleMs)) / clock.cycleMs;
     const startMs = startOf(firstCycle + cycle, clock.cycleMs);
     const window = sendWindow(pacing, n, clock.cycleMs, uncertaintyMs);
     if (this.#dues.length < n) {
@@ -89,11 +89,10 @@ export class PacedSender implements Sending {
     }
     let kept = 0;
     for (let k = 0; k < n; k += 1) {
-      const cost = this.#schedule.drawCost?.();
       if ((this.#scheduled + k) % share.of !== share.index) continue;
-      this.#dues[kept] = startMs + sendAt(pacing, k, n, fractions[k]!, window);
+      this.#dues[kept] = startMs + sendAt(pacing, k, n, fractionOf(k), window);
       this.#contracts[kept] = contracts[k]!;
-      this.#costs[kept] = cost;
+      this.#costs[kept] = costs?.[k];
       kept += 1;
     }
     this.#scheduled += n;
@@ -170,59 +169,17 @@ export function sendAt(pacing: Pacing, k: number, n: number, fraction: number, w
   }
 }
 
-// The requests of each cycle of a run without clients: the simulation's, from the same models and random streams.
-//
-//   arrivals   | x   x   x |      popularity     | A   C   A |
-//              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
-
-/** Cycles count from the start of the run and are requested once each, in order. Each call overwrites the result of the last. */
-export interface Schedule {
-  readonly cycles: number;
-  at(cycle: number): PlannedCycle;
-  /** For the next request in order; undefined if every request costs 1. */
-  readonly drawCost?: (() => number) | undefined;
-}
-
-export function evenly(contracts: Uint32Array): PlannedCycle {
-  const n = contracts.length;
-  return { n, fractions: Float64Array.from(contracts, (_, k) => (k + 0.5) / n), contracts };
-}
-
-export function scheduleOf(traffic: Traffic, { startCycle }: LoadedScenario): Schedule {
-  const { cycles, recorded, drawCost } = traffic;
-  if (recorded !== undefined) return recordedSchedule(recorded, cycles, startCycle);
-  const models = new RequestsOfModels(traffic);
-  return { cycles, at: (cycle) => models.at(cycle), drawCost };
-}
-
-export function upTo(requests: number | undefined, schedule: Schedule): Schedule {
-  if (requests === undefined) return schedule;
-  let left = requests;
-  return {
-    ...schedule,
-    at(cycle) {
-      const planned = schedule.at(cycle);
-      const n = Math.min(planned.n, left);
-      left -= n;
-      return { ...planned, n };
-    },
-  };
-}
-
-/** Recorded counts by contract and cycle; the requests of a cycle are equally spaced. */
-export function recordedSchedule(recorded: Iterable<CycleCounts>, cycles: number, firstCycle: number): Schedule {
-  const batches = recorded[Symbol.iterator]();
-  let next = batches.next();
-  return {
-    cycles,
-    at(cycle) {
-      const sent: number[] = [];
-      for (; next.done !== true && next.value.cycle <= firstCycle + cycle; next = batches.next()) {
-        const { contracts, requests } = next.value;
-        for (let k = 0; k < contracts.length; k += 1)
-          for (let n = requests[k]!; n > 0; n -= 1) sent.push(contracts[k]!);
-      }
-      return evenly(Uint32Array.from(sent));
-    },
-  };
+/** The first of a schedule; undefined: all. */
+export function* upTo(requests: number | undefined, schedule: Iterable<CycleCounts>): Generator<CycleCounts> {
+  let left = requests ?? Number.POSITIVE_INFINITY;
+  for (const { contracts, instants, costs, ...batch } of schedule) {
+    const n = Math.min(contracts.length, left);
+    left -= n;
+    yield {
+      ...batch,
+      contracts: contracts.subarray(0, n),
+      instants: instants?.subarray(0, n),
+      costs: costs?.subarray(0, n),
+    };
+  }
 }

@@ -4,9 +4,10 @@ import type { Plan } from '../../core/limiter/plan.js';
 import { strict } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Measure } from '../outcome/read-schema.js';
+import { type CycleCounts, oneByOne } from '../traffic/requests.js';
 import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
-import { evenly, PacedSender, type Schedule } from './paced-sender.js';
+import { PacedSender } from './paced-sender.js';
 
 const Trial = Type.Object(
   {
@@ -72,12 +73,13 @@ async function tryRate(
   ratePerSecond: number,
 ): Promise<Trial> {
   const { cycleMs } = connection.time;
-  const schedule = steadySchedule((ratePerSecond * cycleMs) / 1000, Math.max(1, Math.ceil(TRIAL_MS / cycleMs)));
+  const cycles = Math.max(1, Math.ceil(TRIAL_MS / cycleMs));
+  const schedule = steadySchedule((ratePerSecond * cycleMs) / 1000, cycles);
   const seen = await runLive(connection, {
     plan,
     key,
     names: ['all'],
-    cycles: schedule.cycles,
+    cycles,
     drain: 0,
     signal,
     sending: (stage) => new PacedSender(schedule, stage, 'steady'),
@@ -94,14 +96,11 @@ function judged({ requestLog }: LiveSeen, ratePerSecond: number, p99Ms: number):
   return { ratePerSecond, latencyMsP99, sendLagMsP99, outcome };
 }
 
-function steadySchedule(perCycle: number, cycles: number): Schedule {
+function* steadySchedule(perCycle: number, cycles: number): Generator<CycleCounts> {
   let carried = 0;
-  return {
-    cycles,
-    at() {
-      const n = Math.floor(perCycle + carried);
-      carried += perCycle - n;
-      return evenly(new Uint32Array(n));
-    },
-  };
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    const n = Math.floor(perCycle + carried);
+    carried += perCycle - n;
+    yield oneByOne(cycle, new Uint32Array(n));
+  }
 }

@@ -2,9 +2,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
+import { oneByOne } from '../traffic/requests.js';
 import { connectTo } from './connection.js';
 import { runLive } from './live-run.js';
-import { evenly, PacedSender } from './paced-sender.js';
+import { PacedSender } from './paced-sender.js';
 
 const CYCLES = 12;
 const CYCLE_MS = 40;
@@ -25,14 +26,14 @@ async function run(signal: AbortSignal | undefined): Promise<void> {
   try {
     const connection = await connectTo(server.url, { cycleMs: CYCLE_MS, connections: CONNECTIONS, signal });
     try {
-      const planned = evenly(new Uint32Array(PER_CYCLE));
+      const schedule = Array.from({ length: CYCLES }, (_, cycle) => oneByOne(cycle, new Uint32Array(PER_CYCLE)));
       await runLive(connection, {
         plan: planContract(rateLimiter()),
         names: ['all'],
         cycles: CYCLES,
         drain: 0,
         signal,
-        sending: (stage) => new PacedSender({ cycles: CYCLES, at: () => planned }, stage, 'steady'),
+        sending: (stage) => new PacedSender(schedule, stage, 'steady'),
       });
     } finally {
       await connection.close();

@@ -1,6 +1,5 @@
 // The requests of one run: arrival models and logs, with the random streams of the run.
 import { type Draws, drawsOf } from '../../core/math/random.js';
-import type { Seed } from '../../core/math/seed.js';
 import { startOf } from '../../core/time/cycle.js';
 import type { LoadedScenario, RecordedLog } from '../scenario/loaded-scenario.js';
 import type { Recording } from '../traffic/arrival/arrival.js';
@@ -8,7 +7,7 @@ import type { ArrivalPlan } from '../traffic/arrival/make.js';
 import { spreadOverSecond } from '../traffic/arrival/recorded.js';
 import { sum } from '../traffic/arrival/sum.js';
 import { ReorderBuffer } from '../traffic/reorder-buffer.js';
-import { type CycleCounts, type ModelTraffic, RequestsOfModels } from '../traffic/requests.js';
+import { type CycleCounts, type ModelTraffic, oneByOne, priced, requestsOfModels } from '../traffic/requests.js';
 import { decidesByMs, SECOND_MS } from '../traffic/spread-seconds.js';
 
 export interface Traffic extends ModelTraffic {
@@ -136,30 +135,25 @@ function endOf({ plan: { from, to }, log }: PlayedArrival, cycleMs: number): num
   return Math.min(to, from + last - log.firstCycle + 1);
 }
 
-interface PlannedRequest {
-  readonly ms: number;
-  readonly contract: number;
+/**
+ * The requests of a run without clients one by one, from the models and random streams of its simulation, as a live run sends them.
+ * Cycles count from the start of the run, and so do instants. A log with a contract per key has cycles only.
+ *
+ *   arrivals   | x   x   x |      popularity     | A   C   A |
+ *              |  o     o  |   ─────────────►    |  B     A  |      in order of their instants
+ */
+export function scheduleOf(traffic: Traffic, { startCycle, cycleMs }: LoadedScenario): Iterable<CycleCounts> {
+  const { recorded, drawCost } = traffic;
+  const batches =
+    recorded === undefined ? requestsOfModels(traffic, 0, cycleMs) : recordedSchedule(recorded, startCycle);
+  return drawCost === undefined ? batches : priced(batches, drawCost);
 }
 
-/** In order of time; determined by scenario and seed. @throws Failure if a log of the scenario cannot be read */
-export async function* requestsOf(
-  scenario: LoadedScenario,
-  seed: Seed = scenario.seed,
-): AsyncGenerator<PlannedRequest, void, undefined> {
-  const traffic = await trafficOf(scenario, seed);
-  if (traffic.recorded !== undefined) yield* recorded(scenario, traffic.recorded);
-  const models = new RequestsOfModels(traffic);
-  for (let cycle = 0; traffic.recorded === undefined && cycle < traffic.cycles; cycle += 1) {
-    const { n, fractions, contracts } = models.at(cycle);
-    for (let k = 0; k < n; k += 1)
-      yield { ms: startOf(cycle + fractions[k]!, scenario.cycleMs), contract: contracts[k]! };
+/** Of batches whose cycle `firstCycle` is the first of the run. */
+export function* recordedSchedule(recorded: Iterable<CycleCounts>, firstCycle: number): Generator<CycleCounts> {
+  for (const { cycle, keys, contracts, requests } of recorded) {
+    const each: number[] = [];
+    for (const [k, contract] of contracts.entries()) for (let n = requests[k]!; n > 0; n -= 1) each.push(contract);
+    yield oneByOne(cycle - firstCycle, Uint32Array.from(each), keys);
   }
-}
-
-/** A log with a contract per key has cycles only: each request arrives at the start of its cycle. */
-function* recorded({ cycleMs, startCycle }: LoadedScenario, batches: Iterable<CycleCounts>): Generator<PlannedRequest> {
-  for (const { cycle, contracts, requests } of batches)
-    for (let k = 0; k < contracts.length; k += 1)
-      for (let n = requests[k]!; n > 0; n -= 1)
-        yield { ms: startOf(cycle - startCycle, cycleMs), contract: contracts[k]! };
 }

@@ -43,6 +43,11 @@ export function eachOf({ contracts, requests, instants, costs }: CycleCounts, { 
   for (const ms of instants) agenda.at(ms, Rank.arrival, step);
 }
 
+/** Requests of a cycle one by one. */
+export function oneByOne(cycle: number, contracts: Uint32Array, keys: readonly string[] = ['all']): CycleCounts {
+  return { cycle, keys, contracts, requests: new Float64Array(contracts.length).fill(1) };
+}
+
 /** Each request with a cost of its own. */
 export function* priced(batches: Iterable<CycleCounts>, draw: () => number): Generator<CycleCounts> {
   for (const { contracts, requests, instants, ...batch } of batches) {
@@ -100,16 +105,8 @@ export function* requestsOfModels(models: ModelTraffic, firstCycle: number, cycl
     const [fromMs, lastMs] = [startOf(cycle, cycleMs), lastInstantOf(cycle, cycleMs)];
     const instants = new Float64Array(n);
     for (let k = 0; k < n; k += 1) instants[k] = Math.min(fromMs + fractions[k]! * cycleMs, lastMs);
-    const requests = new Float64Array(n).fill(1);
-    yield { cycle, keys: models.names, contracts: contracts.slice(0, n), requests, instants };
+    yield { ...oneByOne(cycle, contracts.slice(0, n), models.names), instants };
   }
-}
-
-export interface PlannedCycle {
-  readonly n: number;
-  /** Instants within the cycle, in [0, 1), ascending; at least n long. */
-  readonly fractions: Float64Array;
-  readonly contracts: Uint32Array;
 }
 
 /**
@@ -119,7 +116,7 @@ export interface PlannedCycle {
  *     model b    |   x      |
  *     cycle      | a b  a   |       in order; with a popularity each picks its contract in this order
  */
-export class RequestsOfModels {
+class RequestsOfModels {
   readonly #arrivals: readonly Arrival[];
   readonly #popularity: Popularity | undefined;
   #drawn = new Float64Array(64);
@@ -129,13 +126,16 @@ export class RequestsOfModels {
   #fractions = new Float64Array(64);
   #contracts = new Uint32Array(64);
 
-  constructor({ arrivals, popularity }: Pick<ModelTraffic, 'arrivals' | 'popularity'>) {
+  constructor({ arrivals, popularity }: ModelTraffic) {
     this.#arrivals = arrivals;
     this.#popularity = popularity;
   }
 
-  /** `cycle` counts from the start of the run; each is asked for once, in order. The next call reuses the result. */
-  at(cycle: number): PlannedCycle {
+  /**
+   * `cycle` counts from the start of the run; each is asked for once, in order. The next call reuses the result.
+   * @returns contracts, and instants within the cycle in [0, 1), ascending; both at least n long
+   */
+  at(cycle: number): { readonly n: number; readonly fractions: Float64Array; readonly contracts: Uint32Array } {
     const arrivals = this.#arrivals;
     let n = 0;
     for (let model = 0; model < arrivals.length; model += 1) {

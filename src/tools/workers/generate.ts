@@ -11,14 +11,15 @@ import { VERSION } from '../../core/version.js';
 import { type Connection, connectTo, movedMs, warmUp } from '../../harness/live/connection.js';
 import { RequestsInFlight } from '../../harness/live/in-flight.js';
 import { LAST_WAIT_MS, warmer } from '../../harness/live/live-run.js';
-import { PacedSender, type Schedule, scheduleOf, upTo } from '../../harness/live/paced-sender.js';
+import { PacedSender, upTo } from '../../harness/live/paced-sender.js';
 import { RunClock } from '../../harness/live/run-clock.js';
 import type { Stage } from '../../harness/live/sending.js';
 import { ForeignTarget, type Target } from '../../harness/live/target.js';
 import { warmUpSender } from '../../harness/live/warm-up.js';
 import { WeirTarget } from '../../harness/live/weir-target.js';
 import { parseSent } from '../../harness/scenario/load-scenario.js';
-import { trafficOf } from '../../harness/simulate/scenario-traffic.js';
+import { scheduleOf, trafficOf } from '../../harness/simulate/scenario-traffic.js';
+import type { CycleCounts } from '../../harness/traffic/requests.js';
 import {
   apartMs,
   inTime,
@@ -94,7 +95,9 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
     if (go === undefined) return;
     const schedule = upTo(job.requests, scheduleOf(traffic, scenario));
     const warm = warmer(connection, target);
-    const sent = await sendShare(job, { connection, target, schedule, warm, go, offsetMs: before.offsetMs }, channel);
+    const { cycles } = traffic;
+    const options = { connection, target, schedule, cycles, warm, go, offsetMs: before.offsetMs };
+    const sent = await sendShare(job, options, channel);
     const after = await readRedisTime(client, connection.clock);
     const { mostConnected: connections, waited } = connection.pool;
     const [apart, moved] = [apartMs(before, after), movedMs(before, after)];
@@ -107,7 +110,8 @@ async function send(job: LoadJob, client: QueueClient, channel: RunChannel, targ
 interface ShareOptions {
   readonly connection: Connection;
   readonly target: Target;
-  readonly schedule: Schedule;
+  readonly schedule: Iterable<CycleCounts>;
+  readonly cycles: number;
   readonly warm: Stage['warm'];
   readonly go: Go;
   /** Redis's unix ms at the zero of our monotonic clock. */
@@ -119,7 +123,7 @@ async function sendShare(
   options: ShareOptions,
   channel: RunChannel,
 ): Promise<Pick<ShareEnd, 'rows' | 'lagMs' | 'pauses'>> {
-  const { connection, target, schedule, warm, go, offsetMs } = options;
+  const { connection, target, schedule, cycles, warm, go, offsetMs } = options;
   const { pool, timeoutMs } = connection;
   const { firstCycle, uncertaintyMs } = go;
   const time = { cycleMs: job.cycleMs, offsetMs: offsetMs + go.shiftMs, uncertaintyMs };
@@ -139,7 +143,7 @@ async function sendShare(
   );
   const over = new AbortController();
   const sendAll = async () => {
-    await clock.sleepUntil(startOf(firstCycle + schedule.cycles, job.cycleMs), channel.stopped);
+    await clock.sleepUntil(startOf(firstCycle + cycles, job.cycleMs), channel.stopped);
     sending.stop();
     const mostMs = channel.stopped.aborted ? LAST_WAIT_MS : timeoutMs + LAST_WAIT_MS;
     await Promise.race([inFlight.landed(), clock.sleep(mostMs, over.signal)]);

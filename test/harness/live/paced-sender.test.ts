@@ -1,16 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
-import {
-  PacedSender,
-  pacings,
-  type Share,
-  scheduleOf,
-  sendAt,
-  sendWindow,
-} from '../../../src/harness/live/paced-sender.js';
+import { PacedSender, pacings, type Share, sendAt, sendWindow } from '../../../src/harness/live/paced-sender.js';
 import type { Stage } from '../../../src/harness/live/sending.js';
-import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { countsOfModels } from '../../../src/harness/traffic/requests.js';
 import { scenario } from './asking.js';
 
@@ -47,13 +40,13 @@ describe('a schedule', () => {
     const one = scenario(`duration: 40\nseed: 11\n${text}`);
     const traffic = await trafficOf(one, 11);
     const again = await trafficOf(one, 11);
-    const schedule = scheduleOf(traffic, one);
-    for (const { cycle, requests } of countsOfModels(again, 0)) {
+    const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
+    for (const { requests } of countsOfModels(again, 0)) {
       const counts = [...requests];
-      const { n, contracts, fractions } = schedule.at(cycle);
+      const { contracts, instants } = schedule.next().value!;
       const planned = Array<number>(one.contracts).fill(0);
-      for (const contract of contracts.subarray(0, n)) planned[contract]! += 1;
-      const places = [...fractions.subarray(0, n)];
+      for (const contract of contracts) planned[contract]! += 1;
+      const places = [...instants!];
       expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
     }
   });

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LiveSeen, runLive } from '../../../src/harness/live/live-run.js';
 import { connected } from '../../../src/harness/live/load.js';
-import { PacedSender, scheduleOf } from '../../../src/harness/live/paced-sender.js';
+import { PacedSender } from '../../../src/harness/live/paced-sender.js';
 import { resultOf } from '../../../src/harness/live/result.js';
-import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { few } from '../../draws.js';
 import { scenario, told } from './asking.js';
 import {

@@ -1,10 +1,10 @@
 // What `weir load URL` sends: as many requests as the rate gives in the time, within it, whatever the cycles are.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scheduleOf, upTo } from '../../../src/harness/live/paced-sender.js';
+import { upTo } from '../../../src/harness/live/paced-sender.js';
 import { scenarioOfUrl } from '../../../src/harness/live/url-scenario.js';
 import { parseScenario } from '../../../src/harness/scenario/load-scenario.js';
-import { trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 
 const asked = { url: 'http://127.0.0.1:1/', connections: 1, windows: [] as (number | string | undefined)[] };
 
@@ -13,12 +13,7 @@ async function sentFor(rate: string, duration: string, more: Partial<Parameters<
   const { scenario: document, requests } = scenarioOfUrl({ ...asked, rate, duration, ...more });
   const scenario = parseScenario(document, 'url');
   const schedule = upTo(requests, scheduleOf(await trafficOf(scenario, 1), scenario));
-  const due: number[] = [];
-  for (let cycle = 0; cycle < schedule.cycles; cycle += 1) {
-    const { n, fractions } = schedule.at(cycle);
-    for (let k = 0; k < n; k += 1) due.push((cycle + fractions[k]!) * scenario.cycleMs);
-  }
-  return due;
+  return [...schedule].flatMap(({ instants }) => [...instants!]);
 }
 
 describe('load URL', () => {

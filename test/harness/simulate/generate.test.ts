@@ -3,16 +3,24 @@ import fc from 'fast-check';
 import { lastValueFrom, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { clientAddress, combinedLine, MOST_CLIENTS } from '../../../src/cli/request-log.js';
-import { requestsOf } from '../../../src/harness/simulate/scenario-traffic.js';
+import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
+import { scheduleOf, trafficOf } from '../../../src/harness/simulate/scenario-traffic.js';
 import { simulate$ } from '../../../src/harness/simulate/simulate.js';
 import { read } from '../scenario/reading.js';
 import { readText } from '../traffic/log/reading.js';
 import { run } from './running.js';
 
+async function requestsOf(scenario: LoadedScenario): Promise<{ ms: number; contract: number }[]> {
+  const schedule = [...scheduleOf(await trafficOf(scenario), scenario)];
+  return schedule.flatMap(({ contracts, instants }) =>
+    Array.from(contracts, (contract, k) => ({ ms: instants![k]!, contract })),
+  );
+}
+
 async function logOf(path: string, startMs: number): Promise<string> {
   let text = '';
   let number = 0;
-  for await (const { ms, contract } of requestsOf(read(readFileSync(path, 'utf8'), path)))
+  for (const { ms, contract } of await requestsOf(read(readFileSync(path, 'utf8'), path)))
     text += `${combinedLine(startMs + ms, contract, number++)}\n`;
   return text;
 }
@@ -34,8 +42,7 @@ describe('requests of a scenario', () => {
   ])('%s: in order of time, each in the cycle and at the contract where the run counts it', async (_, more) => {
     const text = `question: Q?\nduration: 60\nlimiter: { threshold: 1, within: 1 }\narrivals: [{ model: poisson, rate: 2 }, { model: spikes, requests: 5, at: 3, every: 7 }]\n${more}`;
     const { timeline } = await run(text);
-    const requests = [];
-    for await (const request of requestsOf(read(text))) requests.push(request);
+    const requests = await requestsOf(read(text));
     expect(requests.map(({ ms }) => ms)).toEqual(requests.map(({ ms }) => ms).sort((a, b) => a - b));
     const counts = new Map<string, number>();
     for (const { ms, contract } of requests) {
@@ -58,8 +65,7 @@ describe('requests of a scenario', () => {
     const decided = rows.flatMap(({ decisions }) =>
       decisions === undefined ? [] : decisions.atMs.map((ms, index) => ({ ms, contract: decisions.contracts[index]! })),
     );
-    const requests = [];
-    for await (const request of requestsOf(read(text))) requests.push(request);
+    const requests = await requestsOf(read(text));
     expect(decided.map(({ contract }) => contract)).toEqual(requests.map(({ contract }) => contract));
     for (const [index, { ms }] of requests.entries()) expect(decided[index]!.ms).toBeCloseTo(ms, 6);
   });
