@@ -100,7 +100,7 @@ function unionFaults(members: readonly Schema[], value: unknown, place: string):
   if (tag === undefined) return valueFaults(kin[0]!, value, place);
   const given = value as Record<string, unknown>;
   const other = others.find((name) => Object.hasOwn(given, name));
-  const literals = kin.map((member) => literalAt(member, tag));
+  const literals: readonly unknown[] = kin.map((member) => literalAt(member, tag));
   const meant = kin[literals.indexOf(other === undefined ? given[tag] : undefined)];
   if (meant !== undefined && (other !== undefined || given[tag] !== undefined)) return valueFaults(meant, value, place);
   const allowed = literals.flatMap((literal) => (literal === undefined ? [] : String(literal)));

@@ -39,7 +39,7 @@ it.each<[input: unknown, faults: [path: string, message: string][]]>([
   [{ rate: 5 }, [['/arrivals/0/model', expect.stringMatching(/^is required: one of constant, poisson/)]]],
   [{ model: 'poison', rate: 5 }, [['/arrivals/0/model', expect.stringMatching(/did you mean "poisson"\?$/)]]],
   [{ model: 'toString' }, [['/arrivals/0/model', expect.stringMatching(/^must be one of constant/)]]],
-  [{ model: 'constant', rat: 5 }, [['/arrivals/0/rate', 'is required'], ['/arrivals/0/rat', 'is not known; did you mean "rate"?']]],
+  [{ model: 'constant', rat: 5 }, [['/arrivals/0/rat', 'is not known; did you mean "rate"?'], ['/arrivals/0/rate', 'is required']]],
   [{ model: 'constant', rate: -1 }, [['/arrivals/0/rate', 'must be >= 0']]],
   [{ model: 'poisson', rate: 5, placement: 'evenly' }, [['/arrivals/0/placement', 'must be one of "even", "start", "random"']]],
   [{ model: 'spikes', requests: 1.5 }, [['/arrivals/0/requests', 'must be an integer']]],
