@@ -249,7 +249,8 @@ async function onlyContract(api: ApiClient, given: unknown): Promise<string> {
   const ids = contracts.map(({ id }) => id);
   if (ids.length === 1) return ids[0]!;
   const some = `${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ', …' : ''}`;
-  if (ids.length > 1) throw usageFailure(`The machine ${slug} has several contracts; say which one: ${some}.`);
+  if (ids.length > 1)
+    throw usageFailure(`The machine ${slug} has several contracts: ${some}.`, `Name one of them after ${slug}.`);
   const { machine } = await api.call(getMachine, { params: { slug } });
   throw machine.deleted_at === undefined
     ? usageFailure(`The machine ${slug} has no contract: \`weir node deploy ${slug}\` deploys one.`)

@@ -90,12 +90,17 @@ function contentOf(path: string, takes: string): string {
   }
 }
 
+/** A backup is a database, which holds or not by `weir node restore`: here it would only be a broken record. */
+const DATABASE = 'SQLite format 3';
+
 async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
+  let isDatabase = false;
   try {
     const isStandardInput = record === '-';
     if (!isStandardInput) refuseNamedPipe(record);
     for await (const chunk of isStandardInput ? process.stdin : fs.createReadStream(record)) {
-      if (!verifier.bytes(chunk as Buffer)) break;
+      isDatabase ||= (chunk as Buffer).subarray(0, DATABASE.length).toString('latin1') === DATABASE;
+      if (isDatabase || !verifier.bytes(chunk as Buffer)) break;
     }
   } catch (error) {
     throw unreadableFailure(
@@ -104,6 +109,11 @@ async function walk(record: string, verifier: ExportVerifier): Promise<Verificat
       'Give a file that `weir node record` wrote, or - for standard input.',
     );
   }
+  if (isDatabase)
+    throw usageFailure(
+      `${record} is a database, and no exported record.`,
+      '`weir node restore` verifies a backup; `weir node record` exports the record of a machine.',
+    );
   return verifier.end();
 }
 

@@ -147,7 +147,7 @@ async function* repliesAt(dir: string, target: string, undone: string): AsyncGen
     throw new Failure('node_unreachable', {
       what: undone,
       why: response === undefined ? `No node runs on ${dir}.` : 'A node of a network has its data in Redis.',
-      fix: 'Start it with `weir serve --data`, and try again. The files of a stopped node can be copied.',
+      fix: 'Name the data folder of a running node with --data. The files of a stopped node can be copied.',
     });
   try {
     for await (const line of createInterface({ input: response })) {

@@ -51,6 +51,11 @@ describe('weir node backup and weir node restore', () => {
     const env = { WEIR_CONFIG: join(folder, 'home'), WEIR_URL: node.url };
     const [record, head] = [join(folder, 'edge.ndjson'), join(folder, 'edge.head')];
     const exported = await weirHere(['node', 'record', 'edge', '--out', record], env);
+    const mistaken = await weirHere(['verify', file, '--pin', node.fingerprint]);
+    expect([mistaken.code, mistaken.err]).toEqual([
+      2,
+      expect.stringContaining('is a database, and no exported record'),
+    ]);
     const fresh = await weirHere(['verify', record, '--pin', node.fingerprint, '--out', head]);
     const left = readdirSync(data).sort();
     await node.stop();
