@@ -140,7 +140,7 @@ interface Asked {
   readonly scenario: LoadedScenario;
   readonly isOfUrl?: boolean;
   readonly isPredicted?: boolean;
-  /** Of a URL at a rate. */
+  /** How many requests to send, for a URL at a rate. */
   readonly requests?: number | undefined;
 }
 

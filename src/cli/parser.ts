@@ -208,6 +208,8 @@ class Reading implements CommandLine {
     const word = words.find((one) => one.startsWith('-') && nameIn(one) === name)?.split('=')[0] ?? `-${name}`;
     if (/^-\d/.test(word))
       return this.#refused(`A word that begins with ${word} is read as an option.`, 'No number is negative here.');
+    const place = this.#fields.find((field) => field.place && field.key === name);
+    if (place !== undefined) return this.#refused(`${word} is no option.`, `Give its value alone, as ${place.shown}.`);
     const guess = nearest(
       name,
       this.#fields.flatMap((field) => (field.place ? [] : [field.name])),

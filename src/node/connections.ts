@@ -41,7 +41,7 @@ interface WatchedSocket extends Socket {
   answering?: ServerResponse | undefined;
   /** Bytes read when the newest request began: what was read since is a part of it, or of the next one. */
   bytesAtBegin?: number;
-  /** Of a node that drains: bytes moved, as of the last look, and since when they are as many. */
+  /** While the node drains: bytes moved as of the last look, and since when the number is unchanged. */
   quietBytes?: number;
   quietSinceMs?: number;
   /** As of the last check. */
@@ -56,7 +56,7 @@ export class Connections {
   readonly #servers: Server[] = [];
   #admitted = 0;
   #drain: Subscription | undefined;
-  /** That of the node may be moved by hand. */
+  /** Not the node's clock, which tests move by hand. */
   readonly #closingClock: WallClock;
 
   constructor(context: ConnectionContext) {
@@ -136,7 +136,7 @@ export class Connections {
     }
     this.drain();
     const ended = this.#servers.map((server) => once(server, 'close'));
-    // That of HTTP would also cut connections between two requests.
+    // The close of an HTTP server would also cut connections between two requests.
     for (const server of this.#servers) Listener.prototype.close.call(server);
     const finished = new AbortController();
     const cut = () => {
@@ -149,7 +149,7 @@ export class Connections {
     clock.stop();
   }
 
-  /** Of the requests that came in one piece, the last alone says that its answer closes the connection. */
+  /** Of pipelined requests, only the answer to the last says that the connection closes. */
   #answerLast(answer: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     const socket: WatchedSocket = request.socket;
     const { answering: earlier } = socket;

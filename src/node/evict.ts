@@ -1,4 +1,4 @@
-// Ends an owner, for the operator.
+// `weir node evict`: revokes an owner's keys and deletes their machines.
 import { Failure } from '../core/schema/failure.js';
 import type { NodeContext } from './node-context.js';
 

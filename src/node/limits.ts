@@ -56,7 +56,7 @@ export const ROOMS = {
   contracts: { limit: room(10_000, 100_000), of: 'contracts', what: NO_CONTRACT, ...KEPT, fix: 'Let several clients share one.' },
   /** 8 bytes each while the contract exists, written in every cycle in which they change. */
   windowCycles: { limit: room(2_000_000, 50_000_000), of: "cycles of its contracts' windows", what: NO_CONTRACT, ...KEPT, fix: 'Choose shorter windows.' },
-  /** Of 8 bytes, in the worst case: all keys count in every cycle and have the longest names. */
+  /** Cells of 8 bytes. The worst case: all keys count in every cycle and have the longest names. */
   keyCells: { limit: room(128_000_000, 1_024_000_000), of: 'cells for keys', what: NO_CONTRACT, ...KEPT, fix: 'Choose fewer max_keys or shorter windows.' },
   /** Equal texts of an owner count once. */
   definitionBytes: { limit: room(8 * MIB, 256 * MIB), of: 'bytes of definitions', what: NO_CONTRACT, ...KEPT, fix: 'Let contracts share a definition.' },
@@ -66,7 +66,7 @@ export const ROOMS = {
   /** Kept under idempotency keys, until the windows that counted them have passed. */
   answersKib: { limit: room(16 << 10, 256 << 10), of: 'KiB of kept answers', what: STAYS, fix: 'Send fewer requests with more events each, or wait a window.' },
   sockets: { limit: room(1_024, 10_000), of: 'connections', what: 'The connection was cut.', ...BUSY },
-  /** Of bodies that have not ended yet. */
+  /** Bodies that have not ended yet. */
   openBodyBytes: { limit: room(64 * MIB, 512 * MIB), of: 'bytes of bodies under way', what: 'The body was not read to its end.', ...BUSY },
   /** All readers of a machine may come from one network. */
   streams: { limit: room(256, 8_192, 1 / 4), of: 'streams', what: NO_STREAM, ...BUSY, code: 'too_many_requests', codeOfAll: BUSY.code },

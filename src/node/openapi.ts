@@ -158,7 +158,7 @@ function joined(
   return { ...answers, ...Object.fromEntries(both) };
 }
 
-/** Of type null, a response has no content. */
+/** A response of type null has no content. */
 function documented({ description, type = 'application/json', schema }: DescribedAnswer): Response {
   if (schema !== undefined) return { description, content: { [type]: { schema } } };
   if (type === 'application/json') return { description, type: 'null' };

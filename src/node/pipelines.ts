@@ -38,7 +38,7 @@ export class Pipelines {
     this.#refuse = refuse;
   }
 
-  /** For an answer that closes the connection: what is behind its request is not handled, since it would have no answer. */
+  /** For an answer that closes the connection: requests pipelined behind it are dropped. */
   endWith(request: IncomingMessage): void {
     const { pipeline }: PipelinedSocket = request.socket;
     if (pipeline === undefined) return;

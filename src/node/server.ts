@@ -41,7 +41,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Known before the body is read. */
     route: Route;
-    /** Of its authentication, Unix ms: a gate is decided at this time. */
+    /** When it was authenticated, in Unix ms: a gate is decided at this time. */
     nowMs: number;
     bodyLength: number;
   }

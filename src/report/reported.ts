@@ -74,7 +74,7 @@ export function stateIntervals(
   return states.map(({ name, admits }) => ({ name, admits, intervals: within.get(name)! }));
 }
 
-/** Of a replay with several limiters, all requests are drawn, and not the window of one. */
+/** Whether all requests are drawn, and not the window of one limiter: a replay with several limits or contracts. */
 export function isOfAll({ kind, limits, contracts }: Outcome): boolean {
   return kind === 'replay' && (limits !== undefined || contracts > 1);
 }

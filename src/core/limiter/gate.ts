@@ -73,7 +73,7 @@ export class Gate {
   readonly #head: GateHead | undefined;
   #cycle: number;
   delayMs = 0;
-  /** `count` after the last decision by a rule, or in which a guard could hold. */
+  /** `count` after the last decision that was not quiet: one by a rule, or one in which a guard could hold. */
   level = 0;
   /** Whether the last event may bring the next wake-up forward. */
   hastens = false;
@@ -240,7 +240,7 @@ export class Gate {
     this.#evaluateUnlessQuiet();
   }
 
-  /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Events postpone it, unless it `hastens`. */
+  /** When an evaluation may next fire, up to `lastMs`; Infinity for never. Further events can only move it later, except for rules with `hastens`. */
   wakeMs(lastMs = NEVER): number {
     const { cycle, cycleMs, gauge } = this;
     const { heldUntilCycle, rule } = this.record;
@@ -263,7 +263,7 @@ export class Gate {
 
   /** How many of `n` events can be counted in this cycle with at most one transition; for a rule all. */
   stepOf(n: number, kind: number): number {
-    return this.plan.rule === undefined ? this.#reachOf(n, aggregatesOf(this.plan, kind)) : n;
+    return this.plan.rule === undefined ? this.#stepUpTo(n, aggregatesOf(this.plan, kind)) : n;
   }
 
   stop(): void {
@@ -310,17 +310,17 @@ export class Gate {
     this.delayMs = 0;
     let admitted = 0;
     for (let left = n; left > 0; ) {
-      const reach = this.#reachOf(left, aggregates);
+      const step = this.#stepUpTo(left, aggregates);
       const before = this.admits;
-      const delayMs = this.#count(reach, happened, aggregates, holdMs, cost);
+      const delayMs = this.#count(step, happened, aggregates, holdMs, cost);
       this.#evaluateUnlessQuiet();
       // All but the last were counted inside the band; the last is decided by the state after its evaluation.
-      if (before) admitted += reach - 1;
+      if (before) admitted += step - 1;
       if (this.admits) {
         admitted += 1;
         this.delayMs = Math.max(this.delayMs, delayMs);
       }
-      left -= reach;
+      left -= step;
     }
     this.level = this.count;
     return admitted;
@@ -339,15 +339,15 @@ export class Gate {
   }
 
   /** How many of `n` events can be counted until the first that may move the contract, inclusive. */
-  #reachOf(n: number, aggregates: readonly number[]): number {
-    let reach = this.plan.rule === undefined ? n : 1;
+  #stepUpTo(n: number, aggregates: readonly number[]): number {
+    let step = this.plan.rule === undefined ? n : 1;
     for (let k = 0; k < this.#values; k += 1) {
       const band = this.#bandOf(k);
       // Another window has left its band: the next event moves the contract.
       if (band === undefined) return 1;
-      if (aggregates.includes(k)) reach = Math.min(reach, band.hi - this.#valueOf(k) + 1);
+      if (aggregates.includes(k)) step = Math.min(step, band.hi - this.#valueOf(k) + 1);
     }
-    return reach;
+    return step;
   }
 
   /** How many values the guards test. */

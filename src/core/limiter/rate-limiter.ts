@@ -1,4 +1,4 @@
-// The windowed rate limiter as a definition. It is data; no other code knows it.
+// The windowed rate limiter as a definition: data like any other definition, so nothing else treats it specially.
 //
 //   count      0 .......... 70 | 71 .... 79 | 80 ...... 100 | 101 ...      threshold 100, near_limit 0.8
 //   allowing     stays         |   stays    | -> nearing    | -> limiting  entering nearing emits near_limit,

@@ -72,7 +72,7 @@ export function cycleAt({ offset }: Pick<Ring, 'offset'>): number {
   return offset + ORIGIN;
 }
 
-function cycleOf(window: Window): number {
+function presentOf(window: Window): number {
   return Array.isArray(window) ? window[CYCLE]! : cycleAt(window);
 }
 
@@ -135,7 +135,7 @@ export function advanceRing(ring: Ring, cycle: number): number {
 
 /** Counts events of a cycle, unless it has left the window or has not begun. @param n negative: takes events back */
 export function add(window: Window, cycle: number, n: number): void {
-  const age = cycleOf(window) - cycle;
+  const age = presentOf(window) - cycle;
   if (age < 0 || age >= withinOf(window) || n === 0) return;
   if (Array.isArray(window)) addToList(window, cycle, n);
   else addToRing(window, age, n);
@@ -178,7 +178,7 @@ export function eventsAt(window: Window, cycle: number): number {
 }
 
 /** The first cycle from `since` on that begins with at most `most` events, if nothing arrives; Infinity for none. */
-export function fallsIn(window: Window, most: number, since = cycleOf(window)): number {
+export function fallsIn(window: Window, most: number, since = presentOf(window)): number {
   if (most < 0) return Number.POSITIVE_INFINITY;
   return Math.max(since, walk(window, Number.POSITIVE_INFINITY, most).cycle);
 }
@@ -186,7 +186,7 @@ export function fallsIn(window: Window, most: number, since = cycleOf(window)): 
 /** Goes on until `cycle`, or until at most `most` events are left. */
 function walk(window: Window, cycle: number, most: number): { readonly count: number; readonly cycle: number } {
   const within = withinOf(window);
-  const now = cycleOf(window);
+  const now = presentOf(window);
   let count = countNow(window);
   let reached = now;
   if (Array.isArray(window)) {
@@ -213,7 +213,7 @@ export function newestIn(window: Window): number | undefined {
 }
 
 export function windowImage(window: Window): WindowImage {
-  const cycle = cycleOf(window);
+  const cycle = presentOf(window);
   const counts: number[] = [];
   if (Array.isArray(window)) {
     for (let at = window.length - 2; at >= FIRST; at -= 2)

@@ -1,4 +1,4 @@
-// Columns of numbers that grow.
+// Typed arrays that grow: a longer copy.
 
 /** A longer column with the same numbers; further ones are 0. */
 export function lengthened<Column extends Float64Array | Int32Array | Uint32Array | Uint8Array>(

@@ -119,7 +119,7 @@ function explainFor(
   options: Given,
   wayMs: number,
 ): Exclude<Explanation, Refuted> | Impossible {
-  // How the way splits between the two directions only changes the phase of the limiter's clock.
+  // Splitting network time differently only shifts the limiter's clock phase.
   const requests = seen.map((one) => ({ ...one, answeredMs: one.answeredMs - wayMs }));
   const found = byAnyRule(requests, rules, options);
   if (found.type !== 'explained') return found;

@@ -57,7 +57,7 @@ export function passesUnlimited(requests: readonly SeenRequest[], rules: readonl
   return isExplained(admitted, rules, { slackMs: SLACK_MS }) !== false;
 }
 
-/** Of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */
+/** Multiples of what a limiter lets through at once: one whose window ends meanwhile admits twice as much. */
 const TIMES = [1, 1.3, 2, 2.6];
 const MOST_SENT = 100_000;
 

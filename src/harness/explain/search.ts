@@ -20,7 +20,7 @@ interface SearchOptions extends Phase {
   /** Searches all phases from `startMs` to this much later as one: if it explains nothing, none of them does. Default: 0. */
   readonly widthMs?: number | undefined;
   readonly mostNodes: number;
-  /** The result for nearly the same requests on the same clock: the common part is not searched again. */
+  /** Cached result for a common prefix of the requests, on the same clock. */
   readonly near?: Explained | undefined;
   readonly earlier?: EarlierUse | undefined;
 }

@@ -32,7 +32,7 @@ export interface JudgedKey {
   readonly possible: readonly Possible[];
   /** Places of answers that passed and that no order admits. */
   readonly letThrough: ReadonlySet<number>;
-  /** Of the refused answers, how many the limit refused. */
+  /** How many of the refused answers the limit refused, at least. */
   readonly least: number;
   readonly most: number;
 }
@@ -97,7 +97,7 @@ interface Step {
 export interface StretchOptions extends Omit<JudgingOptions, 'startMs'> {
   readonly isUsed: boolean;
   readonly most: number;
-  /** Of edges at an unknown phase; else 0. */
+  /** Between edges at an unknown phase, in ms; else 0. */
   readonly period: number;
   readonly sliceMs: number;
 }

@@ -28,7 +28,7 @@ export interface RulesAtPhase {
   readonly periods: readonly number[];
 }
 
-/** Of the time that the limit remembers. */
+/** Shares of the time that the limit remembers. */
 const SLICES = [1 / 2, 1 / 8];
 
 /** @param answers all of one key, in order of `fromMs` */

@@ -37,7 +37,7 @@ export function neighbourWords(
   options: ExplanationOptions,
 ): string | undefined {
   const all = each.flat();
-  // Of other rules each neighbour would be a search of seconds.
+  // For other rules each neighbour would take a search of seconds.
   const isQuick = rules.every((rule) => countingOf(rule)?.isBounded) && all.length <= MOST_SEEN;
   if (all.length === 0 || !isQuick) return undefined;
   const near = nearRulesOf(rules).filter((one) => each.every((seen) => explains(one.rules, seen, options) === true));
@@ -92,7 +92,7 @@ export function distinguishingLoad(
   return best;
 }
 
-/** Of a new limiter, for requests that are counted at these instants. */
+/** The answers of a new limiter to requests that are counted at these instants. */
 export function answersOf(definition: RuleDefinition, atMs: readonly number[], latencyMs: number): SeenRequest[] {
   const delays = delaysOf(uncheckedRule(definition), 0, atMs, definition.hold_ms);
   return atMs.map((ms, k): SeenRequest => {

@@ -204,7 +204,7 @@ export function reactionsIn(
 const since = (fromMs: number | undefined, atMs: number | undefined) =>
   fromMs === undefined || atMs === undefined ? null : Math.max(0, atMs - fromMs);
 
-/** Of the first cycle with a refusal: the one with the least count trips, the one that came first shows it. */
+/** The entry in the first cycle with a refusal: the one with the least count trips, the one that came first shows it. */
 function enteredIn(answered: readonly EndedRequest[], from: number, to = Number.POSITIVE_INFINITY, heardMs?: number) {
   const refused = answered.filter(({ cycle, decision }) => cycle >= from && cycle <= to && decision === 'limited');
   const [first] = refused;

@@ -44,7 +44,7 @@ export function usedBefore(
   const { most: room } = planRule(rules[0]!);
   const isBounded = rules.every((rule) => countingOf(rule)?.isBounded);
   const most = Math.min(MOST_EARLIER, (isBounded ? 1 : 2) * room + MORE_THAN_ROOM);
-  // Of many, those that leave as much as was seen, and some between.
+  // If there are many: those that leave as much as was seen, and some between.
   const isTried = (n: number) =>
     most <= MOST_TRIED ||
     Math.abs(room - first - n) <= MOST_TRIED / 25 ||

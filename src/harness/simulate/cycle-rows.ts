@@ -77,7 +77,7 @@ export class CycleRows {
     if (cycle !== this.#open) this.#closingOf(cycle);
   }
 
-  /** Of one request. @param delayMs undefined: limited @param opensMs when a limited one would be admitted */
+  /** Records the decision of one request. @param delayMs undefined: limited @param opensMs when a limited one would be admitted */
   decided(contract: number, delayMs: number | undefined, opensMs: () => number): void {
     if (delayMs !== undefined && delayMs > 0) this.#builder.delayed(delayMs);
     if (this.#decisions === undefined) return;

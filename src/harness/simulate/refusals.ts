@@ -49,7 +49,7 @@ class SecondsOfKey {
       this.#seconds.delete(this.#last!);
   }
 
-  /** Of n requests at this time, how many were refused. In a log of whole seconds they were spread over it, in their order. */
+  /** How many of `n` requests at this time were refused. In a log of whole seconds they were spread over it, in their order. */
   take(ms: number, n: number): number {
     const second = this.#seconds.get(secondOf(ms));
     let refused = 0;
@@ -67,7 +67,7 @@ class SecondsOfKey {
   }
 }
 
-/** Of windows: admitted requests by contract and cycle. These are its first, since limiting lasts to the end of the cycle. */
+/** For windows: admitted requests by contract and cycle. These are its first, since limiting lasts to the end of the cycle. */
 export class Refusals {
   #admitted = new Map<string, Map<number, number>>();
   #decided = new Map<string, SecondsOfKey>();

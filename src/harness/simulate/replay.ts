@@ -27,7 +27,7 @@ export interface ReplaySource {
   readonly readings: readonly LogReading[];
   readonly isPartial: boolean;
   warnings(limited: number): Warning[];
-  /** Of files of a gateway. */
+  /** The limits of gateway files, with what each refused. */
   limits?(): Outcome['limits'];
 }
 

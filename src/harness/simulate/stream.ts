@@ -111,7 +111,7 @@ export function rollingWindow(within: number): OperatorFunction<CycleCounts, Win
 /**
  * Decides requests in virtual time, with one contract per key: a row for each cycle in which anything changed, and one for the
  * cycle in which all windows are empty after the source has completed. A rule decides at the `instants`, or at the start of the
- * cycle without them. Counts that start over begin a new run.
+ * cycle without them. If the source restarts, so does the run.
  * @throws Failure for a definition that cannot run
  */
 export function decide(

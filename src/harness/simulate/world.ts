@@ -44,7 +44,7 @@ export interface Asked {
   readonly holdMs?: number | undefined;
   /** Per request now, in a world with a `costUnit`. */
   readonly charged?: number | undefined;
-  /** Of each, in the end. */
+  /** Of each request, once it is known. */
   readonly cost?: number | undefined;
 }
 

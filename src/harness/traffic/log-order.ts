@@ -18,7 +18,7 @@ export const LATE = Symbol('late');
 
 interface LogOrderOptions {
   readonly cycleMs: number;
-  /** Of the buffer; half of it runs when it is full. Default: unbounded. */
+  /** Size of the buffer, in rows; half of it is emitted when it is full. Default: unbounded. */
   readonly mostRows?: number | undefined;
   /** All requests go through one contract, named `all`. */
   readonly isOne: boolean;

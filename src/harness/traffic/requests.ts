@@ -13,7 +13,7 @@ import { Rank } from '../../core/time/rank.js';
 import type { Arrival } from './arrival/arrival.js';
 import type { Popularity } from './popularity.js';
 
-/** Those of models without instants are valid until the next. */
+/** The counts of one cycle. From models without instants, valid until those of the next. */
 export interface CycleCounts {
   readonly cycle: number;
   /** All keys so far, by first appearance: one growing array per source, a new one if the source starts over. */

@@ -16,7 +16,7 @@ import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
 import type { Samples } from './samples.js';
 
-/** Of what every request asks: an answer that waits for nothing is given in the turn in which its request was read. */
+/** A promise only where something is awaited: an answer that waits for nothing is given in the turn in which its request was read. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface Counting {

@@ -1,4 +1,4 @@
-// Calls of gRPC that have not come as a whole: bounded in number and time, and a stranger's is refused before its message is read.
+// Limits incomplete gRPC calls in number and time; rejects unauthenticated ones before reading the message.
 //
 //   head ─► may it? ─► open ─► message ─► end ─► handled
 //             └ refused  └ too many, or too long: given up

@@ -107,7 +107,7 @@ function statusFor({ limit, hits }: Hit, decision: Decision | undefined, nowMs: 
 
 const MOST_UINT32 = 2 ** 32 - 1;
 
-/** Of the limit that is over, or else has the least left (draft-ietf-httpapi-ratelimit-headers). */
+/** The headers of the limit that is exceeded, or else of the one with the least left (draft-ietf-httpapi-ratelimit-headers). */
 function headersOf(
   hits: readonly (Hit | undefined)[],
   statuses: readonly DescriptorStatus[],

@@ -23,7 +23,7 @@ const PAGE = 1_000;
 /** How long Redis knows, in ms, that a record was removed and not lost. */
 const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 
-/** How often all is read again, in ms: for log entries that were unreadable, or cut off before this node read them. */
+/** Full refresh interval in ms, to recover trimmed or unreadable entries. */
 const RELOAD_MS = 60_000;
 
 type Change = { readonly kind: 'machine'; readonly slug: string } | CredentialChange;
@@ -78,7 +78,7 @@ export class Directory {
     return this.#following;
   }
 
-  /** If it is time. @throws Failure `store_away` */
+  /** Does nothing before the next one is due. @throws Failure `store_away` */
   async reloadIfDue(nowMs = this.connection.monotonicMs()): Promise<void> {
     if (nowMs < this.#nextReloadMs) return;
     await this.#readCredentials();
@@ -129,7 +129,7 @@ export class Directory {
     return this.#host!.contract(id);
   }
 
-  /** Also of a deleted contract with moves that are not linked yet. @throws Failure `contract_not_found` */
+  /** Also for a deleted contract, while moves of it are not linked yet. @throws Failure `contract_not_found` */
   async plan(slug: string, id: string): Promise<Plan> {
     const host = this.#host!;
     if (!host.contracts.has(id)) await this.learn(slug);

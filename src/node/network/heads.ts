@@ -5,7 +5,7 @@
 //                                                         row 5                                    rows 6 to 7 are missing
 //                                                         row 7, 9c…                               row 7 is missing: another one is in its place
 //
-// Some machines are compared in each cycle, and each one on access. What only nodes without a folder knew is gone once all of them have ended.
+// Some machines are compared in each cycle, and each one on access. Heads kept only in memory are lost when the last node stops.
 import { Failure } from '../../core/schema/failure.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
@@ -25,7 +25,7 @@ export class Heads {
   readonly #fingerprint: string;
   readonly #mark: HeadMark | undefined;
   readonly #missing = new Map<string, MissingRows>();
-  /** Those with missing rows that Redis does not have at all. */
+  /** Machines with missing rows that Redis does not have either. */
   readonly #gone = new Set<string>();
   #isEmptied = false;
   #remaining: Iterator<Machine> | undefined;

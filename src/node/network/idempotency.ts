@@ -38,7 +38,7 @@ export async function doOnce<T extends object>(
   try {
     answer = await work();
   } catch (error) {
-    // Then nothing was counted; after `store_away` that is not known.
+    // Nothing was counted, except perhaps after `store_away`.
     if (error instanceof Failure && error.code !== 'store_away') await connection.command('DEL', place);
     throw error;
   }

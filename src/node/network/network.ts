@@ -89,7 +89,7 @@ export class Network {
     this.#follow();
   }
 
-  /** Of all nodes that ever were. */
+  /** All nodes ever registered. */
   async keys(): Promise<KeyRing> {
     const keys = await this.connection.command<string[]>('HVALS', `${DIRECTORY}nodes`);
     return KeyRing.ofNodes(keys.map(publicKeyFrom), false);
@@ -161,7 +161,7 @@ export class Network {
     void this.directory.follow().catch((error) => this.#logUnlessFailure(error));
   }
 
-  /** Makes keys that Redis counts follow new numbers; any that it misses follow with their next event. */
+  /** Applies new limits to keys counted in Redis; missed keys are updated on their next event. */
   async followKeys(contract: Contract): Promise<void> {
     if (contract.keys === undefined || plainPlan(contract.plan) === undefined) return;
     const { connection } = this;

@@ -100,7 +100,7 @@ export class OwnerQuota {
       const [, refused] = await this.#connection.call<Refused | undefined>('claim', DIRECTORY, args);
       if (refused === undefined) return untilMs;
       const [used, all, stale] = refused;
-      // Claims left open by nodes that have ended may be void.
+      // Ignores reservations of stopped nodes.
       if (tries > 0 || stale.length === 0) throw this.#refusal(wanted, usedIn(used), usedIn(all));
       for (const member of stale) {
         const [owner = '', name = ''] = member.split(' ');

@@ -72,7 +72,7 @@ export class Presence {
     await this.#connection.command('HDEL', PLACE, this.#fingerprint);
   }
 
-  /** Those that are up first. @throws Failure `store_away` */
+  /** All nodes, running ones first. @throws Failure `store_away` */
   async nodes() {
     const nowMs = this.#connection.nowMs();
     if (nowMs - this.#readMs >= READ_EVERY_MS) {

@@ -65,7 +65,7 @@ export class NetworkRegistry implements Registry {
     const args = [JSON.stringify(image), JSON.stringify({ e }), GENESIS];
     const make = (untilMs?: number) => entries.made('machine', slug, args, untilMs);
     const number = await this.#within(wanted, machineItem(slug), make);
-    // Also if the node that made it ended before it could announce it.
+    // Covers a creator that stopped before announcing it.
     await directory.announce(slug);
     if (number > 0) await entries.linked(slug, number);
     await directory.learn(slug);

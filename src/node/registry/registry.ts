@@ -72,7 +72,7 @@ export interface Registry {
   purgeExpired(): void;
   /** @throws Failure `store_away` */
   used(owner: string | undefined): InUse | Promise<InUse>;
-  /** Those that are up first; none for a single node. @throws Failure `store_away` */
+  /** All nodes, running ones first; none for a single node. @throws Failure `store_away` */
   nodes(): readonly NodeShown[] | Promise<readonly NodeShown[]>;
   /** Durable rows, whichever node has written them. */
   readonly hostEvents: Observable<HostEvent>;

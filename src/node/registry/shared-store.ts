@@ -21,7 +21,7 @@ export type JoinNetwork = (node: NodeOfMany, host: Host) => SharedStore;
 
 interface SharedStore {
   readonly record: RecordReader;
-  /** Of all nodes. */
+  /** The public keys of all nodes ever registered. */
   keys(): Promise<KeyRing>;
   registry(context: RegistryContext): Registry;
   counting(queue: CallerQueue): Counting;

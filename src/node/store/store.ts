@@ -94,7 +94,7 @@ export interface Store extends RecordReader {
   putContract(image: ContractImage, state: ContractState): void;
   /** @param keepsKeys false removes its keys; `sweep` frees their space */
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void;
-  /** Of a contract, or of a known or new key. */
+  /** Stores the state of a contract, or of one of its keys, which may be new. */
   putState(state: ContractState): void;
   /** With state and keys; `sweep` frees their space. @throws Bug if there is no such contract */
   removeContract(id: string): void;

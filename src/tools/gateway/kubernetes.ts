@@ -88,7 +88,7 @@ export function isOneNamespace(one: string | undefined, other: string | undefine
   return one === undefined || other === undefined || one === other;
 }
 
-/** Of a namespace that is named, or else of that of the object that names it. */
+/** In the namespace that is named, or else in that of the object that names it. */
 export function objectNamed(
   roots: readonly TreeEntry[],
   kind: string,

@@ -65,13 +65,13 @@ function conditionOf({ when = ALWAYS, key }: FoundLimiter): string {
   return [...asked, ...(key.value?.kind === 'choice' ? ['in its key'] : [])].join(' and ');
 }
 
-/** Of the routes that it limits, else its own. */
+/** The reaches of the routes that it limits, else its own. */
 function reachesOf({ rows }: Side, limiter: FoundLimiter): readonly Reach[] {
   const own = rows.filter(({ limiters }) => limiters.includes(limiter));
   return own.length > 0 ? own : [limiter];
 }
 
-/** Of all limits that share its count. */
+/** The places of all limits that share its count. */
 const placesOf = (side: Side, all: readonly FoundLimiter[], { counter }: FoundLimiter) =>
   hostPaths(all.filter((one) => one.counter === counter).flatMap((one) => reachesOf(side, one)));
 

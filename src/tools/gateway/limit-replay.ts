@@ -40,7 +40,7 @@ export class LimitReplay {
     return [...this.#warnings];
   }
 
-  /** Those that refuse most first. */
+  /** Limits that refuse most come first. */
   limits(): GatewayLimit[] {
     const why = new Map(this.#side?.leftOut.map((one) => [one.limiter, one.isJudged ? undefined : one.why]));
     const all = this.#gateway.limiters.map((limiter): GatewayLimit => {

@@ -53,7 +53,7 @@ export function burstDelays(limiter: FoundLimiter, sent: number): number[] {
 const SMALLEST_BURST = 100;
 const LARGEST_BURST = 1_000_000;
 
-/** Of the smallest burst, in powers of ten, that is not admitted whole. */
+/** What is admitted of the smallest burst, in powers of ten, that is not admitted whole. */
 export function admittedAtOnce(limiter: FoundLimiter): {
   readonly sent: number;
   readonly atOnce: number;

@@ -161,7 +161,7 @@ export class LimitSide {
   }
 }
 
-/** Of limits with one count, the strictest that may refuse, else one that counts. */
+/** For each count one limit: the strictest that may refuse, else one that counts. */
 function countedOnce(all: readonly MetLimit[]): readonly MetLimit[] {
   const figure = ({ limiter }: MetLimit) => Number(limiter.limit?.['limit'] ?? 0);
   return all.filter((one, i) => {

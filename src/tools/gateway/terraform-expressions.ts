@@ -42,7 +42,7 @@ const CLOUDFLARE: Readonly<Record<string, RequestText>> = {
   'http.cookie': missing('a cookie'),
 };
 
-/** Of Cloudflare. */
+/** A condition in the language of Cloudflare. */
 export function cloudflareCondition(text: string): RequestCondition {
   return readBoolean(text, cloudflareAt);
 }

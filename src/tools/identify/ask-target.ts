@@ -91,7 +91,7 @@ class ProbeSending implements RequestObserver {
   readonly #inFlight: RequestsInFlight;
   readonly #signal: AbortSignal | undefined;
   readonly #seen: Seen[] = [];
-  /** Of the volleys that are not yet sent. */
+  /** Tickets of the volleys that are not yet sent. */
   readonly #tickets = new Set<Ticket>();
   #open = 0;
   #isStopped = false;

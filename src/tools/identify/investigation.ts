@@ -66,7 +66,7 @@ function usesOf({ best, ranges: { spanMs } }: Fitted, whole: Evidence): Hypothes
   return found === undefined ? [best] : [best, { structure, parameters: found }];
 }
 
-/** Without the refusals that requests before may have caused. */
+/** Ignores refusals caused by earlier traffic. */
 function withoutUse(whole: Evidence, best: Hypothesis): Evidence {
   const windows = best.structure.window?.isEstimate ? 2 : 1;
   const untilMs = whole.seen[0]!.sentMs + windows * windowMsOf(best);

@@ -157,7 +157,7 @@ export class Choices {
 const MOST_EDGES = 4;
 
 /**
- * No more requests of a volley than one beyond those that a rule admits.
+ * Caps a volley at one request above the rule's limit.
  * @param edges how often, at most, single requests follow before and after the instant at which the best one opens
  */
 function asExpected(

@@ -27,7 +27,7 @@ export interface Where {
 
 /** The spans to try, in ms. */
 interface Searched extends Spans {
-  /** Of any structure. */
+  /** The span of any structure, in ms. */
   readonly shortest: number;
   readonly longest: number;
   readonly spans: readonly number[];

@@ -58,7 +58,7 @@ export interface Waits {
   readonly window_end?: number;
   /** Until the newest request of a log leaves. */
   readonly newest_leaves?: number;
-  /** Until the tokens are there, whatever wait the rule allows. */
+  /** Time until enough tokens are available, ignoring the maximum wait, in ms. */
   readonly whole_tokens?: number;
   /** Intervals of a grid that bring the tokens, counted from now rather than from the last tick. */
   readonly whole_intervals?: number;

@@ -79,7 +79,7 @@ function fieldsIn(lines: readonly Buffer[], format: 'common' | 'combined') {
   return { found, missing: names.filter(isMissing) };
 }
 
-/** That of the upstream, before or after the server's own: sizes differ more. */
+/** Whether a second number is the status of the upstream, before or after the server's own: sizes differ more. */
 function isSecondStatus(sizes: readonly string[]): boolean {
   return new Set(sizes).size > 1 && nearlyAll(sizes, isStatus);
 }

@@ -70,7 +70,7 @@ export class Idempotency {
       return new Replayed(kept.answer.startsWith('{') ? kept.answer : unpacked(kept.answer));
     }
     this.#usage.refuseFurther(machine.image.owner, 'answersKib', OVERHEAD / 1024);
-    // Then only this request's changes are unsaved: nothing else counts on the machine meanwhile.
+    // Afterwards only this request's changes are unsaved: nothing else counts on the machine meanwhile.
     while (this.#host.saveOne(machine) !== undefined) yield;
     const { context } = machine;
     context.isSavedAtOnce = true;

@@ -13,7 +13,7 @@ export interface GateReply {
   readonly count: number;
   readonly cycle: number;
   readonly isLimiting: boolean;
-  /** No evaluation moves it in this cycle. */
+  /** Held: no transition can fire in this cycle. */
   readonly isHeld: boolean;
   /** Changes when events of earlier cycles are counted. */
   readonly late: number;

@@ -164,7 +164,7 @@ function distinct({ fits, gaps }: Backoff): WaitFit[] {
       const pieces = waitLaw(structure, parameters, { k, lastMs: 3 * parameters.baseMs });
       return [pieces[0]!.fromMs, pieces.at(-1)!.toMs];
     });
-  // Of a law without jitter, one with as little of it is said in a remark.
+  // A law with next to no jitter is no answer beside the same without jitter: a remark names it.
   const alike = (a: WaitFit, b: WaitFit) => {
     const [jitter, other] = [jitterOf(a.structure, a.parameters.low), jitterOf(b.structure, b.parameters.low)];
     if (jitter !== other && other !== 'none') return false;

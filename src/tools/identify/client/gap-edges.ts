@@ -1,4 +1,4 @@
-// The gaps that the chains look at which search a law, and the estimated range of those before a retry: their starting points.
+// Starting points for the law search: selected gaps, and the estimated range of those before a retry.
 import type { RandomStream } from '../../../core/math/random.js';
 import type { Gap, WaitStructure } from './wait-law.js';
 

@@ -54,7 +54,7 @@ const CLEARLY = 5;
 /** Steps of the chains: screening, fitting, and near a known point; `doubt` multiplies the tolerance of the screening. */
 const STEPS = { look: 80, fit: 400, near: 80, doubt: 2 };
 const STARTS = { far: 16, near: 4 };
-/** Log-likelihood that round numbers may lose: half of chi-squared at 1 %, for one and each further. `usual`: prior of a usual value. */
+/** Log-likelihood a round value may cost, half of chi-squared at 1 %: for the first parameter, and for each further one. `usual`: prior of a usual value. */
 const ROUNDING = { one: 3, further: 1.5, usual: 4 };
 
 /** A share of a wait that is indistinguishable from lateness. */
