@@ -57,6 +57,7 @@ it.each([
   ['a --out=', '--out is empty.'],
   ['a --url=', '--url is empty.'],
   ['a --no-live', 'Unknown option: --no-live.'],
+  ['--file a', '--file is no option.'],
   ['a --__proto__ x', 'Unknown option: --__proto__.'],
 ])('refuses: %s', async (words, what) => {
   const reading = readWords(words.split(' ').filter((word) => word !== ''));
