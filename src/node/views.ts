@@ -91,7 +91,7 @@ export function contractStatus(contract: Contract, gate: Gate, name?: string) {
   const { plan, failure } = contract;
   const ofKey = { ...(name !== undefined && { key: name }), currentState: plan.states[gate.state]!.name };
   const view = { ...contractView(contract), ...ofKey };
-  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf(gate, 0);
+  const retryAfter = plan.kinds.length === 0 ? undefined : retryAfterOf(gate);
   const restoresIn = restoresInCycles(gate);
   return {
     ...view,

@@ -14,7 +14,7 @@ import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_COST = 1_000_000_000;
 
-const amount = (description: string, minimum = 0) => Type.Number({ minimum, maximum: MOST_COST, description });
+const amount = (description: string) => Type.Number({ minimum: 0, maximum: MOST_COST, description });
 const whole = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MOST_COST, description });
 const law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
 

@@ -107,6 +107,6 @@ function againMsOf(gate: Gate, kind: number, cost = 1): number | undefined {
   return hasRoom ? gate.nowMs : admissionMs(gate, kind, cost);
 }
 
-export function retryAfterOf(gate: Gate, kind: number): number | undefined {
-  return cyclesUntil(gate, againMsOf(gate, kind));
+export function retryAfterOf(gate: Gate): number | undefined {
+  return cyclesUntil(gate, againMsOf(gate, 0));
 }

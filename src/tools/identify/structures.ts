@@ -2,11 +2,7 @@
 import type { Primitive, RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import type { Parameters, Structure } from './structure.js';
 
-const rule = (primitive: Primitive, params: object, stepMs?: number): RuleDefinition => ({
-  primitive,
-  params,
-  ...(stepMs === undefined ? {} : { clock_resolution_ms: stepMs }),
-});
+const rule = (primitive: Primitive, params: object): RuleDefinition => ({ primitive, params });
 
 interface Spec extends Partial<Omit<Structure, 'definition' | 'id' | 'words' | 'family'>> {
   readonly rule: (parameters: Parameters) => RuleDefinition;
