@@ -32,7 +32,7 @@ const log = 'log.csv --time ms --key who';
 
 // biome-ignore format: one command a line
 it.each([
-  ['recommend', `recommend ${log} --limited-below 1%,10% --within 10s,60s --compare nginx,gcra`],
+  ['recommend', `recommend ${log} --limited-below 1%,10% --within 10s,60s --compare nginx,gcra --as kong`],
   ['recommend-all', 'recommend log.csv --time ms --within 10s'],
   ['replay-compare', `replay ${log} --threshold 5 --within 10s --compare weir,gcra,fixed`],
   ['replay-limits', ['replay', ...log.split(' '), '--limit', '20 in 60s', '--limit', 'gcra 1/s burst=5']],

@@ -18,6 +18,7 @@ import {
 } from '../../report/command/log-reading.js';
 import { cycleMsOf, jsonOf, NONE, outFor, readShare, windowsIn } from '../../report/command/options.js';
 import { printDocument } from '../../report/command/print.js';
+import { linesAs, otherProducts } from './other-products.js';
 import type { LogAdviceOptions } from './recommend.js';
 
 const options = {
@@ -41,6 +42,14 @@ const options = {
   ),
   compare: several(
     value('names of rules', each, `the limits of other rules in the same windows: ${Object.keys(families).join(',')}`),
+  ),
+  as: several(
+    value(
+      'names of products',
+      (text) => (each(text).every((one) => Object.hasOwn(otherProducts, one)) ? each(text) : undefined),
+      `lines for further products: ${Object.keys(otherProducts).join(',')}`,
+      { local: true },
+    ),
   ),
   exclude: several(text('leave this key out; repeat for several')),
   out: outFor('reports/<log>/recommend'),
@@ -74,7 +83,7 @@ export const recommend = command({
     if (cycles.some((within) => within > MOST_WITHIN))
       throw usageFailure(`--within takes up to ${MOST_WITHIN} cycles.`, 'For example --within 60s, or --within 5m.');
     const log = logOptions(given, cycleMs);
-    refuseCosts(log, given.compare && '--compare');
+    refuseCosts(log, given.compare === undefined ? given.as && '--as' : '--compare');
     if (exclude !== undefined && log.keyColumn === undefined)
       throw usageFailure('--exclude needs keys.', 'Say what they are, for example --key client.');
     const ranged = given.limit === undefined ? undefined : await withRange(given.limit);
@@ -167,11 +176,12 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     own.flatMap(({ rule, value }) => (typeof value === 'number' ? [[rule, value]] : [])),
   );
   const limit = { threshold, within, cycleMs: asked.cycleMs, key: log.keyColumn };
+  const further = (given.as ?? []).flat().map((product) => linesAs(product, limit));
   const value = advice.fitted.find((one) => one.within === null && one.limited_below === limited_below)?.value;
   const text = value == null ? undefined : asked.ranged?.withValue(value);
   const best = text === undefined ? [] : [foundToPaste({ ...(await limiterGiven(text)) }, text, log.keyColumn)];
   const usual = linesToPaste(limit, limits).filter(({ product }) => product !== best[0]?.product);
-  const paste = log.cost === undefined ? [...best, ...usual] : [];
+  const paste = log.cost === undefined ? [...best, ...usual, ...further] : [];
   const answer = { ...advice, log: name, partial, paste, read, ...(asked.notes.length > 0 && { notes: asked.notes }) };
   const report = { ...found, name, isKeyed, key: log.keyColumn, paste, command };
   const document = adviceDocument(report);

@@ -7,7 +7,7 @@ import { cycleMsFor } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
 import { Text } from '../../harness/outcome/read-schema.js';
 
-interface PastedLimit {
+export interface PastedLimit {
   readonly threshold: number;
   /** cycles */
   readonly within: number;

@@ -152,6 +152,7 @@ it('reads a log of one request', async () => {
 
 it.each([
   [['recommend', '--compare', 'gcra'], '--compare'],
+  [['recommend', '--as', 'kong'], '--as'],
   [['replay', '--refused', 'x.ndjson'], '--refused'],
   [['replay', '--compare', 'gcra'], '--compare'],
   [['replay', '--live'], '--live'],
