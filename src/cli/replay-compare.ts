@@ -52,7 +52,7 @@ export async function replayCompare({ given, line, cycleMs, within, log, notes }
     import('../report/answer-folder.js'),
     import('../report/command/print.js'),
     import('../harness/simulate/compare-logs.js'),
-    import('../harness/traffic/log/read-summary.js'),
+    import('../harness/outcome/read-summary.js'),
   ]);
   const { compare = [], limit, threshold, log: files } = given;
   const fitted = compare.flatMap((text) => text.split(',')).map((text) => familyNamed(text.trim()));

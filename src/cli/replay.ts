@@ -215,7 +215,7 @@ function ofGateway(gateway: GatewayReplay): Replayer {
 async function replayOne(asked: Asked, replayer: Replayer): Promise<void> {
   const [{ folderFor, printRuns }, { summaryOf }, { Refusals }] = await Promise.all([
     import('./runs.js'),
-    import('../harness/traffic/log/read-summary.js'),
+    import('../harness/outcome/read-summary.js'),
     import('../harness/simulate/refusals.js'),
   ]);
   const { given, line, cycleMs, log } = asked;

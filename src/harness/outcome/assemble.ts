@@ -97,7 +97,6 @@ export function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reaction
       undefined,
     );
   return {
-    over: (figure, at, contract) => stretches.over(figure, at, contract),
     values: (figure, length, at, contract) => stretches.values(figure, length, at, contract),
     whole: (name) => {
       switch (name) {

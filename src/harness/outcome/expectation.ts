@@ -66,7 +66,7 @@ export interface Expectation {
 
 export interface FigureSource {
   whole(name: string): number | undefined;
-  over(name: StretchFigure, at: Stretch, contract: string | undefined): number | undefined;
+  /** Of every interval of this length; of the one if `length` is Infinity. */
   values(
     name: StretchFigure,
     length: number,
@@ -104,10 +104,6 @@ export function withControl(run: FigureSource, control: FigureSource | undefined
     whole: (name) => {
       const [source, figure] = from(name);
       return source?.whole(figure);
-    },
-    over: (name, ...where) => {
-      const [source, figure] = from(name);
-      return source?.over(figure, ...where);
     },
     values: (name, ...where) => {
       const [source, figure] = from(name);
@@ -162,10 +158,11 @@ export function judge(
     const values = source.values(names[0] as StretchFigure, inAny, at ?? whole, contract);
     return { ...asked, ...verdictOn(values ?? new Set(), condition) };
   }
-  const value = (figure: string) =>
-    at === undefined && contract === undefined
-      ? source.whole(figure)
-      : source.over(figure as StretchFigure, at ?? whole, contract);
+  const value = (figure: string) => {
+    if (at === undefined && contract === undefined) return source.whole(figure);
+    const [one] = source.values(figure as StretchFigure, Number.POSITIVE_INFINITY, at ?? whole, contract) ?? [];
+    return one;
+  };
   const values = names.map((figure) => value(figure));
   const actual =
     names.length === 1

@@ -18,7 +18,7 @@ export interface Past {
 }
 
 /** Intervals count cycles from the start of the run, and end with it at the latest. */
-export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
+export class Stretches implements Pick<FigureSource, 'values'> {
   readonly #sums = new Map<string, Sums>();
   readonly #peaks = new Map<string, Plateaus>();
 
@@ -29,11 +29,6 @@ export class Stretches implements Pick<FigureSource, 'over' | 'values'> {
   }
 
   /** Undefined if the contract is unknown or has no timeline, or the run stopped earlier. */
-  over(figure: StretchFigure, at: Stretch, contract: string | undefined): number | undefined {
-    const [value] = this.values(figure, Number.POSITIVE_INFINITY, at, contract) ?? [];
-    return value;
-  }
-
   values(
     figure: StretchFigure,
     length: number,

@@ -32,6 +32,8 @@ export const Read = Type.Object(
   strict,
 );
 
+export type ReadSummary = Static<typeof Read>;
+
 export const WithoutPlace = Type.Object(
   {
     requests: Count('Requests of keys that had no place: those of the contract "(no place)".'),

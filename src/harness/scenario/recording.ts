@@ -4,8 +4,8 @@ import type { LogSpec } from '../traffic/arrival/make.js';
 import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
-import { WholeSeconds } from '../traffic/log/whole-seconds.js';
 import { LogOrder } from '../traffic/log-order.js';
+import { WholeSeconds } from '../traffic/spread-seconds.js';
 import type { RecordedLog } from './loaded-scenario.js';
 
 export async function recordingOf(

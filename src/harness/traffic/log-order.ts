@@ -7,11 +7,10 @@ import { assert, Failure } from '../../core/schema/failure.js';
 import { cycleOf, startOf } from '../../core/time/cycle.js';
 import type { RequestSink } from './log/intake.js';
 import type { Warning } from './log/log-options.js';
-import { WholeSeconds } from './log/whole-seconds.js';
 import { ReorderBuffer } from './reorder-buffer.js';
 import type { CycleCounts } from './requests.js';
 import { spreadOverCycles } from './spread.js';
-import { SECOND_MS, secondOf, spreadSeconds } from './spread-seconds.js';
+import { SECOND_MS, secondOf, spreadSeconds, WholeSeconds } from './spread-seconds.js';
 
 /** Thrown where a request is older than what has run. */
 export const LATE = Symbol('late');

@@ -1,10 +1,10 @@
 // Options that describe a log, shared by commands, and the words on how it was read.
 import { basename } from 'node:path';
 import { parseTimeMs } from '../../core/schema/quantity.js';
+import type { ReadSummary } from '../../harness/outcome/read-schema.js';
 import { readInstant } from '../../harness/traffic/log/instant.js';
 import type { LogOptions } from '../../harness/traffic/log/log-options.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
-import type { ReadSummary } from '../../harness/traffic/log/read-summary.js';
 import { timeUnits } from '../../harness/traffic/log/unix.js';
 import { parseWhere } from '../../harness/traffic/log/where.js';
 import { counted, readFacts } from '../words.js';

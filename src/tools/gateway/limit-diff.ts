@@ -1,10 +1,10 @@
 // Runs the requests of logs through the limits of two versions of a gateway's files, in one pass: what each refuses.
 import type { LibraryName } from '../../harness/clients/libraries.js';
+import { summaryOf } from '../../harness/outcome/read-summary.js';
 import type { SourceHooks } from '../../harness/traffic/log/log-bytes.js';
 import type { LogOptions, Warning } from '../../harness/traffic/log/log-options.js';
 import { readInOrder } from '../../harness/traffic/log/read.js';
 import type { LogReading } from '../../harness/traffic/log/read-bytes.js';
-import { summaryOf } from '../../harness/traffic/log/read-summary.js';
 import type { ChangeCounts, RetryCost } from './diff-answer.js';
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import { wholeOf } from './limit-changes.js';

@@ -154,7 +154,7 @@ async function recommendLimit(given: Given, asked: Asked, options: LogOptions, c
     import('./sizing-document.js'),
     import('./lines-to-paste.js'),
     import('./recommend.js'),
-    import('../../harness/traffic/log/read-summary.js'),
+    import('../../harness/outcome/read-summary.js'),
     import('../../report/run-table.js'),
   ]);
   const nowMs = wallNowMs();

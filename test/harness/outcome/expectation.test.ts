@@ -95,8 +95,10 @@ const parse = (spec: ExpectationSpec) => parseExpectation(spec, '/expect/0', rea
 /** A source that knows these figures of the run, and these values in any stretch. */
 const source = (whole: Record<string, number>, values: number[] = []): FigureSource => ({
   whole: (name) => whole[name],
-  over: (name) => whole[name],
-  values: () => (values.length === 0 ? undefined : new Set(values)),
+  values: (name, length) => {
+    const found = length === Number.POSITIVE_INFINITY ? [whole[name]].filter((one) => one !== undefined) : values;
+    return found.length === 0 ? undefined : new Set(found);
+  },
 });
 
 describe('whether it holds, and the value found', () => {

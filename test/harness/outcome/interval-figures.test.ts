@@ -97,10 +97,7 @@ describe.each([...stretchFigures])('%s', (figure) => {
         const stretches = new Stretches(told);
         const end = Math.min(at.to, counts[0]!.length);
         if (chosen.length === 0 || from >= end) {
-          expect([stretches.over(figure, at, name), stretches.values(figure, window, at, name)]).toEqual([
-            undefined,
-            undefined,
-          ]);
+          expect(stretches.values(figure, window, at, name)).toBe(undefined);
           return;
         }
         const between = (a: number, b: number) =>
@@ -111,7 +108,7 @@ describe.each([...stretchFigures])('%s', (figure) => {
         const windows = new Set<number>();
         for (let start = from; start <= Math.max(from, end - window); start += 1)
           windows.add(between(start, Math.min(end, start + window)));
-        expect(stretches.over(figure, at, name)).toBe(between(from, end));
+        expect(stretches.values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
         expect(new Set(stretches.values(figure, window, at, name))).toEqual(windows);
       }),
       { numRuns: 300 },
@@ -130,11 +127,12 @@ it('where each contract was not told of, only what the totals and transitions sa
     2,
   );
   const stretches = new Stretches({ ...told, timeline: undefined });
-  const all = { from: 0, to: 3 };
+  const whole = (figure: StretchFigure, contract?: string) =>
+    [...(stretches.values(figure, Number.POSITIVE_INFINITY, { from: 0, to: 3 }, contract) ?? [])][0];
   expect({
-    requests: stretches.over('requests', all, undefined),
-    ofOne: stretches.over('requests', all, 'c0'),
-    entries: stretches.over('entries', all, 'c0'),
-    peak: stretches.over('peak_count', all, undefined),
+    requests: whole('requests'),
+    ofOne: whole('requests', 'c0'),
+    entries: whole('entries', 'c0'),
+    peak: whole('peak_count'),
   }).toEqual({ requests: 13, ofOne: undefined, entries: 2, peak: undefined });
 });

@@ -1,10 +1,10 @@
 // Logs as people have them: a few lines of each kind, how they are recognised, and the requests in them.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { summaryOf } from '../../../../src/harness/outcome/read-summary.js';
 import { documentKinds } from '../../../../src/harness/traffic/log/documents.js';
 import { formats } from '../../../../src/harness/traffic/log/formats.js';
 import { type LogOptions, logFormats } from '../../../../src/harness/traffic/log/log-options.js';
-import { summaryOf } from '../../../../src/harness/traffic/log/read-summary.js';
 import { readText } from './reading.js';
 
 const at = (text: string) => Date.parse(text);

@@ -1,19 +1,7 @@
 // Summarises how logs were read: format, columns, unit, first and last instant, and signs of a misreading.
-import type { Warning } from './log-options.js';
-import type { LogReading } from './read-bytes.js';
-
-export interface ReadSummary {
-  readonly format: string;
-  readonly columns: Readonly<Record<string, string>>;
-  readonly time_unit: string | null;
-  readonly key: string | null;
-  readonly first_at: string | null;
-  readonly last_at: string | null;
-  readonly keys: number | null;
-  readonly skipped_lines: number;
-  readonly filtered: number;
-  readonly warnings: Warning[];
-}
+import type { Warning } from '../traffic/log/log-options.js';
+import type { LogReading } from '../traffic/log/read-bytes.js';
+import type { ReadSummary } from './read-schema.js';
 
 const YEAR_2000_MS = Date.UTC(2000, 0, 1);
 const DAY_MS = 86_400_000;
