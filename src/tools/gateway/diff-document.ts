@@ -91,7 +91,7 @@ function isUnreadTheSame({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): 
   return before!.join('\n') === after!.join('\n');
 }
 
-/** Whether the new files have what is not understood and the old ones have not: there, a removed limit may be a misspelt one. */
+/** Whether the new files have what is not understood and the old ones have not: a removed limit may be a misspelt one. */
 function isUnreadAdded({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
   return fresh.notUnderstood.some(({ what }) => !old.notUnderstood.some((one) => one.what === what));
 }
@@ -107,7 +107,7 @@ function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
       : 'No limit that is understood differs, but what is not understood does.';
   const [first = 'changed', ...others] = words;
   const counts = [`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)];
-  return `${counts.join(', ')}${isUnreadAdded(sides) ? '; what is not understood changes, too' : ''}.`;
+  return `${counts.join(', ')}${some('removed') > 0 && isUnreadAdded(sides) ? '; what is not understood changes, too' : ''}.`;
 }
 
 /** Undefined if there is no file in a format that is not read. */
