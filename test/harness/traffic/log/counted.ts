@@ -13,10 +13,13 @@ export class Counted implements RequestSink {
 
   constructor(readonly cycleMs = CYCLE_MS) {}
 
-  request(unixMs: number, n: number, key: string): void {
+  request(unixMs: number, n: number, key: string, spreadMs = 0): void {
     const cycles = this.#byKey.get(key) ?? new Map<number, number>();
-    const cycle = Math.floor(unixMs / this.cycleMs);
-    this.#byKey.set(key, cycles.set(cycle, (cycles.get(cycle) ?? 0) + n));
+    this.#byKey.set(key, cycles);
+    for (let k = 0; k < n; k += 1) {
+      const cycle = Math.floor((unixMs + Math.floor((k * spreadMs) / n)) / this.cycleMs);
+      cycles.set(cycle, (cycles.get(cycle) ?? 0) + 1);
+    }
   }
 
   get keys(): string[] {
