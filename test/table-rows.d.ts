@@ -1,9 +1,8 @@
-// What a test may leave for a table in reports/: columns and cells, of one row or of several. See tables.mjs.
+// What a test may leave for a table in reports/: rows of columns and cells. See tables.mjs.
 import 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    row?: Readonly<Record<string, string | number>>;
     rows?: readonly Readonly<Record<string, string | number>>[];
   }
 }

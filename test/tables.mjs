@@ -1,5 +1,5 @@
 // `npm run tables`: what tests of five kinds found, as tables in reports/. `npm run tables -- logs attacks` makes these two; attacks need
-// a machine on which nothing else runs. A row is a test, with the figures that it left in its meta: `row`, or several `rows`.
+// a machine on which nothing else runs. A row is a test, or what it left in its meta as `rows`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -59,7 +59,7 @@ function sectionOf({ name, assertionResults }) {
 function rowsOf({ ancestorTitles, title, status, meta }) {
   if (meta.rows !== undefined) return meta.rows;
   const found = status === 'passed' ? 'holds' : 'fails';
-  return [meta.row ?? { what: [...ancestorTitles, title].join(': '), found }];
+  return [{ what: [...ancestorTitles, title].join(': '), found }];
 }
 
 function tableOf(columns, rows) {

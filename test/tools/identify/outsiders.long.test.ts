@@ -16,7 +16,7 @@ it.for(seeds.map((seed) => [outsider(seed).kind, seed] as const))(
   ([kind, seed], { task }) => {
     const { isWrong, answer } = askedOutsider(seed);
     const named = answer.rules.map(({ structure }) => structure).join(', ') || answer.verdict;
-    task.meta.row = { 'what it is': kind, seed, named, 'is wrong': isWrong ? 'yes' : 'no', requests: answer.requests };
+    task.meta.rows = [{ kind, seed, named, wrong: String(isWrong), requests: answer.requests }];
     expect(isWrong, answer.rules.map(({ structure }) => structure).join(' ')).toBe(false);
   },
 );

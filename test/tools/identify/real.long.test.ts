@@ -45,7 +45,7 @@ it
     const names = rules.map((rule) => rule.structure);
     const isNamed = verdict === 'identified' && names[0] === structure;
     const found = isNamed && isRight(real.is, rules) ? 'right' : names.join(' or ') || verdict;
-    task.meta.row = { limiter: name, found, requests, seconds };
+    task.meta.rows = [{ limiter: name, found, requests, seconds }];
     // A machine that is too busy leaves several, or none.
     expect(names.length === 0 || names.includes(structure), names.join(', ')).toBe(true);
   },

@@ -17,7 +17,7 @@ describe('request logs give the figures of two independent programs', () => {
     const { format, timeFrom, countFrom, requests, skippedLines } = reading;
     const { moves, ...figures } = naiveFigures(counted.of(''), 100, 60);
     const { entries, limited, peak_count: peak, limiting_cycles: cycles } = figures;
-    task.meta.row = { log: name, format, requests, entries, 'cycles limiting': cycles, limited, peak };
+    task.meta.rows = [{ log: name, format, requests, entries, 'cycles limiting': cycles, limited, peak }];
     expect({
       understood: `${format}: ${[timeFrom, countFrom].filter(Boolean).join(', ')}`,
       skippedLines,
