@@ -3,6 +3,7 @@
 //   bits           how unlikely it is that a stranger answers each volley as the rule predicts, over the whole run
 //   strangers      refuse by chance   each request with the same probability
 //                  open and close     admit all until one is refused, refuse all until one is admitted; when is by chance
+//                  are divided        keep a share of the limit in each of several places, of which a request meets one by chance
 //   a fitted rule  its numbers were chosen by these answers, and it was chosen among many: both cost bits
 //
 // A rule of which the nearest stranger would give the same answers claims more than was seen.
@@ -18,6 +19,8 @@ import { BASE_MS, TOLERANCE_MS } from './violation.js';
 /** A stranger answers so once in 2^13 times, for each of the 2^7 rules. */
 const LEAST_BITS = 20;
 const BITS_OF_A_NUMBER = 8;
+/** One that is divided has the numbers of the rule: only its chance speaks against it. */
+const LEAST_UNDIVIDED = 8;
 
 /** Nothing is named unless the answers test a part of what explains them. */
 export function onlyTested(
@@ -29,11 +32,6 @@ export function onlyTested(
 }
 
 export function isTested(hypothesis: Hypothesis, evidence: Evidence): boolean {
-  return bitsOver(hypothesis, evidence) >= LEAST_BITS;
-}
-
-/** How unlikely the nearest stranger answers as the rule predicts, in bits, less what the numbers of the rule explain. */
-function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
   const { has, isInFlight, isFine, holds } = hypothesis.structure;
   // There are many rare rules: which one it is costs as a number does. A stranger that serves one after the other has the rate, too.
   const numbers = (isInFlight || holds ? 1 : 2) + has.length + (isFine ? 1 : 0);
@@ -45,10 +43,16 @@ function bitsOver(hypothesis: Hypothesis, evidence: Evidence): number {
       evidence,
     ),
   ]);
-  const bits = [byChance(counts), openingAndClosing(counts)].map((stranger) =>
-    counts.reduce((sum, count) => sum - log(likelihood(count, stranger)) / BIT, 0),
-  );
-  return Math.min(...bits) - BITS_OF_A_NUMBER * numbers;
+  const least = LEAST_BITS + BITS_OF_A_NUMBER * numbers;
+  if ([byChance(counts), openingAndClosing(counts)].some((stranger) => bitsOver(counts, stranger) < least))
+    return false;
+  const parts = isInFlight || holds ? undefined : PARTS.find((k) => hypothesis.parameters.limit % k === 0);
+  return parts === undefined || bitsOver(counts, divided(hypothesis.parameters.limit, parts)) >= LEAST_UNDIVIDED;
+}
+
+/** How unlikely a stranger answers as the rule predicts, in bits. */
+function bitsOver(counts: readonly Count[], stranger: Stranger): number {
+  return counts.reduce((sum, count) => sum - log(likelihood(count, stranger)) / BIT, 0);
 }
 
 const BIT = log(2);
@@ -59,6 +63,8 @@ interface Count {
   readonly admitted: number;
   readonly least: number;
   readonly most: number;
+  /** What the rule has left, in the middle of the volley. */
+  readonly room: number;
   /** The volley before ended with a refusal. */
   readonly isClosed: boolean;
 }
@@ -75,10 +81,38 @@ function byChance(counts: readonly Count[]): Stranger {
     sum(({ admitted }) => admitted),
     sum(({ n }) => n),
   );
-  return ({ n }, admitted) => {
-    let logarithm = admitted * log(share) + (n - admitted) * log(1 - share);
-    for (let k = 1; k <= Math.min(admitted, n - admitted); k += 1) logarithm += log((n - k + 1) / k);
-    return exp(logarithm);
+  return ({ n }, admitted) => binomial(n, admitted, share);
+}
+
+function binomial(n: number, k: number, share: number): number {
+  let logarithm = k * log(share) + (n - k) * log(1 - share);
+  for (let i = 1; i <= Math.min(k, n - k); i += 1) logarithm += log((n - i + 1) / i);
+  return exp(logarithm);
+}
+
+/** In more parts it would refuse earlier: the fewest come nearest. */
+const PARTS = [2, 3];
+
+/** One part beside the others together. What is used is divided among them by chance, as far as it fits. */
+function divided(limit: number, parts: number): Stranger {
+  const share = 1 / parts;
+  const mostOfOne = limit * share;
+  const mostOfOthers = limit - mostOfOne;
+  return ({ n, room }, admitted) => {
+    const used = Math.min(limit, Math.max(0, limit - Math.floor(room)));
+    const intoOne = Array.from({ length: n + 1 }, (_, k) => binomial(n, k, share));
+    let [sum, all] = [0, 0];
+    for (let inOne = Math.max(0, used - mostOfOthers); inOne <= Math.min(used, mostOfOne); inOne += 1) {
+      const weight = binomial(used, inOne, share);
+      const [left, leftOfOthers] = [mostOfOne - inOne, mostOfOthers - (used - inOne)];
+      const fitting = intoOne.reduce(
+        (some, one, k) => (Math.min(k, left) + Math.min(n - k, leftOfOthers) === admitted ? some + one : some),
+        0,
+      );
+      all += weight;
+      sum += weight * fitting;
+    }
+    return sum / all;
   };
 }
 
@@ -128,10 +162,10 @@ function* countsOf({ structure, parameters }: Hypothesis, own: readonly Seen[], 
     // Within a volley, some may return before the others are counted.
     const isBack = structure.isInFlight && admitted.some((one) => returnedMs(one) <= toMs);
     const rooms = [admitted.length, ...[early, isBack ? n : late].map((room) => Math.min(n, room))];
-    yield { n, admitted: admitted.length, least: Math.min(...rooms), most: Math.max(...rooms), isClosed };
-    isClosed = isRefused;
     const middleMs = (fromMs + toMs) / 2;
     const room = roomAt(middleMs);
+    yield { n, admitted: admitted.length, least: Math.min(...rooms), most: Math.max(...rooms), room, isClosed };
+    isClosed = isRefused;
     nowMs = room < admitted.length ? toMs : isRefused && room > admitted.length ? fromMs : middleMs;
     for (const one of admitted) rule.admit(state, nowMs, 1, structure.isInFlight ? returnedMs(one) - nowMs : 0);
     for (let k = admitted.length; k < n && rule.remaining(state, nowMs) < 1; k += 1) rule.admit(state, nowMs, 1, 0);
