@@ -6,6 +6,7 @@ const exits: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 1
 
 let stoppedBy: NodeJS.Signals | undefined;
 let controller: AbortController | undefined;
+let isWaiting = false;
 
 export function exitOfStop(): number | undefined {
   return stoppedBy === undefined ? undefined : exits[stoppedBy];
@@ -27,13 +28,17 @@ export function releaseStop(): void {
 }
 
 function stop(name: NodeJS.Signals): void {
+  if (controller?.signal.aborted) process.exit(exits[name]);
   stoppedBy = name;
   controller?.abort();
-  // Without a listener the next signal ends the process even while it computes.
+  // Without a listener the next signal ends a process that computes. One that waits may be the first of a container: it would ignore it.
+  if (isWaiting) return;
   for (const each of ['SIGINT', 'SIGTERM'] as const) process.off(each, stop);
 }
 
+/** For commands that only wait. */
 export function untilStopped(): Promise<void> {
+  isWaiting = true;
   const signal = stopSignal();
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -96,7 +96,7 @@ const PARTS = [2, 3];
 /** One part beside the others together. What is used is divided among them by chance, as far as it fits. */
 function divided(limit: number, parts: number): Stranger {
   const share = 1 / parts;
-  const mostOfOne = limit * share;
+  const mostOfOne = limit / parts;
   const mostOfOthers = limit - mostOfOne;
   return ({ n, room }, admitted) => {
     const used = Math.min(limit, Math.max(0, limit - Math.floor(room)));

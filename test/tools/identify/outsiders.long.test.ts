@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { few, isAll } from '../../draws.js';
 import { askedOutsider, outsider } from './outsiders.js';
 
-/** Once named: refusals by chance as a limit on what is in flight, limits by another key as segments, ticks and a sliding counter, three limits as one, two logs as one. */
+/**
+ * Once named: refusals by chance as a limit on what is in flight, limits by another key as segments, ticks, a sliding counter and a log,
+ * three limits as one.
+ */
 const NAMED_ONCE = [72035, 93053, 93043, 72013, 72047, 97003];
 const CASES = Number(process.env['WEIR_CASES'] ?? (isAll ? 60 : 1));
 const others = Array.from({ length: CASES }, (_, k) => 93_001 + k);
