@@ -94,12 +94,12 @@ function contentOf(path: string, takes: string): string {
 const DATABASE = 'SQLite format 3';
 
 async function walk(record: string, verifier: ExportVerifier): Promise<Verification> {
-  let isDatabase = false;
+  let isDatabase: boolean | undefined;
   try {
     const isStandardInput = record === '-';
     if (!isStandardInput) refuseNamedPipe(record);
     for await (const chunk of isStandardInput ? process.stdin : fs.createReadStream(record)) {
-      isDatabase ||= (chunk as Buffer).subarray(0, DATABASE.length).toString('latin1') === DATABASE;
+      isDatabase ??= (chunk as Buffer).subarray(0, DATABASE.length).toString('latin1') === DATABASE;
       if (isDatabase || !verifier.bytes(chunk as Buffer)) break;
     }
   } catch (error) {

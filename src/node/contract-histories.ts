@@ -116,9 +116,12 @@ export class ContractHistories {
   *news(watched: Watched): Steps<string | undefined> {
     const newestNow = () =>
       watched.ids.reduce((most, id) => Math.max(most, this.#byContract.get(id)?.last ?? 0), watched.cycle);
-    const isLong = watched.cycle < newestNow() - 1;
-    if (isLong) yield PAUSE;
-    const newest = newestNow();
+    let newest = newestNow();
+    const isLong = watched.cycle < newest - 1;
+    if (isLong) {
+      yield PAUSE;
+      newest = newestNow();
+    }
     const texts: string[] = [];
     for (const id of watched.ids) {
       const history = this.#byContract.get(id);

@@ -37,11 +37,6 @@ interface Reader {
   isCounted: boolean;
 }
 
-interface Written {
-  readonly seq: number;
-  readonly messages: Buffer;
-}
-
 interface Opening extends Asking {
   readonly contracts: readonly Contract[];
   readonly afterCycle: number | undefined;
@@ -67,7 +62,7 @@ export class Streams {
   readonly #sources: StreamsSources;
   readonly #byMachine = new Map<string, Set<Reader>>();
   /** By machine: those that are being sent, in turns. */
-  readonly #rows = new Map<string, Written[]>();
+  readonly #rows = new Map<string, { readonly seq: number; readonly messages: Buffer }[]>();
   #isClosed = false;
 
   constructor(sources: StreamsSources) {

@@ -29,6 +29,7 @@ export interface RecordedLog {
   /** Its keys; `all` without a key column. */
   readonly names: readonly string[];
   readonly firstCycle: number;
+  readonly lastCycle: number;
   /** In order of cycle; from the start at each call. */
   readonly requests: () => Iterable<CycleCounts>;
   readonly skippedLines: number;

@@ -32,6 +32,6 @@ export async function recordingOf(
     },
   );
   const requests = () => order.end();
-  const { names, firstCycle } = order;
-  return { names, firstCycle, requests, skippedLines, isWholeSeconds: seconds.holds };
+  const { names, firstCycle, lastCycle } = order;
+  return { names, firstCycle, lastCycle, requests, skippedLines, isWholeSeconds: seconds.holds };
 }

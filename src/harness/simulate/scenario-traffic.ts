@@ -128,10 +128,12 @@ function keyedTraffic({ plan: { from, to }, log }: PlayedArrival, startCycle: nu
 
 function endOf({ plan: { from, to }, log }: PlayedArrival, cycleMs: number): number {
   if (log === undefined) return to;
-  let last = log.firstCycle;
-  eachPlaced(log, cycleMs, (_, cycle) => {
-    last = Math.max(last, cycle);
-  });
+  let last = log.lastCycle;
+  // Those of the last second may be in later cycles than its start.
+  if (log.phase !== undefined)
+    eachPlaced(log, cycleMs, (_, cycle) => {
+      last = Math.max(last, cycle);
+    });
   return Math.min(to, from + last - log.firstCycle + 1);
 }
 

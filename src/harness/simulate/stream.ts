@@ -11,7 +11,7 @@ import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { type Plan, spanCycles } from '../../core/limiter/plan.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
-import { Failure } from '../../core/schema/failure.js';
+import { Failure, firstOf } from '../../core/schema/failure.js';
 import { CYCLE_MS, cycleOf, lastInstantOf, startOf } from '../../core/time/cycle.js';
 import type { CycleRow } from '../outcome/cycle-row.js';
 import { ReorderBuffer } from '../traffic/reorder-buffer.js';
@@ -225,11 +225,8 @@ function checkCycleMs(cycleMs: number): void {
 }
 
 function unreadable(path: string, message: string): Failure {
-  return new Failure('invalid_input', {
-    what: 'The stream cannot be counted.',
-    why: `${path} ${message}.`,
-    faults: [{ path, message }],
-  });
+  const faults = [{ path, message }];
+  return new Failure('invalid_input', { what: 'The stream cannot be counted.', why: firstOf(faults), faults });
 }
 
 function tooLate(ms: number, newestMs: number, lateMs: number): Failure {

@@ -83,18 +83,12 @@ function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDoc
     : { sign: '–', words: 'no limit that is understood changes', hue: 'open' };
 }
 
-/** Whether what is not understood is the same in both; it may have moved. */
-function isUnreadTheSame({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
-  const [before, after] = [old, fresh].map(({ notUnderstood, unread }) =>
-    [...notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')), ...unread.map(({ text }) => text)].sort(),
-  );
-  return before!.join('\n') === after!.join('\n');
-}
+/** What is not understood; it may have moved. */
+const unreadIn = ({ notUnderstood, unread }: GatewayLimits) =>
+  [...notUnderstood.map(({ what }) => what.replace(/\bline \d+/g, 'line')), ...unread.map(({ text }) => text)].sort();
 
-/** Whether the new files have what is not understood and the old ones have not: a removed limit may be a misspelt one. */
-function isUnreadAdded({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>): boolean {
-  return fresh.notUnderstood.some(({ what }) => !old.notUnderstood.some((one) => one.what === what));
-}
+const isUnreadTheSame = ({ old, new: fresh }: Pick<LimitsDiff, 'old' | 'new'>) =>
+  unreadIn(old).join('\n') === unreadIn(fresh).join('\n');
 
 function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
   if (!hasLimits(sides.old) && !hasLimits(sides.new))
@@ -107,7 +101,10 @@ function changesSentence({ changes, names, ...sides }: LimitsDiff): string {
       : 'No limit that is understood differs, but what is not understood does.';
   const [first = 'changed', ...others] = words;
   const counts = [`${counted(some(first), 'limit')} ${first}`, ...others.map((kind) => `${some(kind)} ${kind}`)];
-  return `${counts.join(', ')}${some('removed') > 0 && isUnreadAdded(sides) ? '; what is not understood changes, too' : ''}.`;
+  // A removed limit may be a misspelt one.
+  const before = unreadIn(sides.old);
+  const isAdded = unreadIn(sides.new).some((what) => !before.includes(what));
+  return `${counts.join(', ')}${some('removed') > 0 && isAdded ? '; what is not understood changes, too' : ''}.`;
 }
 
 /** Undefined if there is no file in a format that is not read. */

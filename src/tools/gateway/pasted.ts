@@ -40,7 +40,7 @@ function readStanza(text: string): Pasted {
 /** Every command adds this reader, and few read a file of all formats. */
 const allFormats = () => import('./limits-in.js');
 
-/** @returns throws Failure `invalid_definition` if the file has no limiter, or several and none is named */
+/** @returns what throws Failure `invalid_definition` for a file without a limiter, or with several of which none is named */
 async function placeReader(): Promise<PlaceReader> {
   const { limitersIn } = await allFormats();
   return (file, text, location) => {
