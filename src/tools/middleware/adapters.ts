@@ -128,7 +128,7 @@ function fastify(limit: Limit): Adapters['fastify'] {
         () => limit.verdictOn(request, request.ip),
         done,
         (verdict) => {
-          verdict.write((name, value) => reply.header(name, value));
+          verdict.write((name, value) => reply.header(inLowerCase(name), value));
           note(request, verdict, reply.raw);
           return verdict.isAdmitted ? done() : refuseReply(limit, request, reply, done, verdict);
         },
@@ -137,6 +137,14 @@ function fastify(limit: Limit): Adapters['fastify'] {
   };
   // As fastify-plugin does: the hooks apply to the instance that registers the plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true });
+}
+
+const lowerCase = new Map<string, string>();
+
+/** Fastify sends names so. Made once: a new string is searched among all strings before it is the name of a property. */
+function inLowerCase(name: string): string {
+  if (!lowerCase.has(name)) lowerCase.set(name, name.toLowerCase());
+  return lowerCase.get(name)!;
 }
 
 async function refuseReply(

@@ -152,14 +152,9 @@ export function nodeCounter({ client, machine, contract, keyed = false }: NodeTa
     async hit(key) {
       const options = (keyed ? { key } : {}) as GateOptions;
       const decision = await client.gate(machine, contract, options);
-      const {
-        isAdmitted,
-        threshold: limit,
-        remaining = 0,
-        windowMs,
-        retryAfterMs = Number.POSITIVE_INFINITY,
-      } = decision;
-      return { isAdmitted, limit, used: decision.count, remaining, windowMs, resetMs: retryAfterMs };
+      const { isAdmitted, threshold: limit, count: used, remaining = 0, windowMs } = decision;
+      const { retryAfterMs: resetMs = Number.POSITIVE_INFINITY } = decision;
+      return { isAdmitted, limit, used, remaining, windowMs, resetMs };
     },
   };
 }

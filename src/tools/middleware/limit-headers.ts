@@ -1,6 +1,6 @@
 // Rate limit headers as express-rate-limit 8 writes them.
 //
-//   legacy    X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset (unix s), Date
+//   legacy    X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset (unix s); the server adds Date
 //   draft-6   RateLimit-Policy: 5;w=60   RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset (s)
 //   draft-7   RateLimit-Policy: 5;w=60   RateLimit: limit=5, remaining=4, reset=60
 //   draft-8   RateLimit-Policy: "5-in-1min"; q=5; w=60; pk=:…:   RateLimit: "5-in-1min"; r=4; t=60
@@ -20,7 +20,7 @@ interface HeaderOptions {
 
 export type SetField = (name: string, value: string) => unknown;
 
-/** Texts that are the same for many requests are made once: the policy of a limit, that of a key, the date of a second. */
+/** Texts that are the same for many requests are made once: the policy of a limit, that of a key. */
 export function fieldsOf(options: HeaderOptions) {
   const { standardHeaders, legacyHeaders, identifier } = options;
   const policyOf = (limit: number, windowMs: number | undefined) => ({
@@ -31,18 +31,14 @@ export function fieldsOf(options: HeaderOptions) {
     name: `"${identifier ?? `${limit}-in-${words(windowMs ?? 0)}`}"`,
   });
   let policy = policyOf(0, undefined);
-  let date = { second: 0, text: '' };
   return (counted: CounterAnswer, key: string, nowMs: number, set: SetField): void => {
     const { isAdmitted, limit = 0, remaining, windowMs, resetMs, kept = {} } = counted;
     if (limit !== policy.limit || windowMs !== policy.windowMs) policy = policyOf(limit, windowMs);
     const { text, window, name } = policy;
     const reset = Number.isFinite(resetMs) ? Math.max(0, Math.ceil(resetMs / 1000)) : undefined;
     if (legacyHeaders) {
-      const second = Math.floor(nowMs / 1000);
-      if (date.second !== second) date = { second, text: new Date(nowMs).toUTCString() };
       set('X-RateLimit-Limit', text);
       set('X-RateLimit-Remaining', String(remaining));
-      set('Date', date.text);
       if (reset !== undefined) set('X-RateLimit-Reset', String(Math.ceil((nowMs + resetMs) / 1000)));
     }
     switch (standardHeaders) {
