@@ -1,5 +1,6 @@
-// Each tool and each leaf of the node comes off: without it, and without all of them, types and build hold, a scenario runs, and what needs
-// it says which part is missing. It is taken off a copy as a person would: its folder, and the lines that name it.
+// Tools and leaves of the node come off: without some of them, and without all, types and build hold, a scenario runs, and what needs one
+// says which part is missing. They are taken off a copy as a person would: the folders, and the lines that name them. No leaf imports
+// another (structure.test.ts), so what holds without a group holds without each of it; with WEIR_ALL=1 each also comes off alone.
 //
 //   folder deleted ─► imports of it, the line that registers it, imports that nothing uses any more ─► tsc, build, weir simulate
 import { execFile } from 'node:child_process';
@@ -157,11 +158,13 @@ async function faultsWithout(folders) {
   return faults;
 }
 
-for (const folders of [...leaves.map((leaf) => [leaf]), leaves]) {
+const groups = [Object.keys(asks), leaves.filter((leaf) => !(leaf in asks))];
+const alone = leaves.map((leaf) => [leaf]);
+for (const folders of [...(process.env.WEIR_ALL === '1' ? alone : groups), leaves]) {
   const putOn = takeOff(folders);
   const faults = await faultsWithout(folders);
   putOn();
-  const name = folders.length === 1 ? folders[0] : 'all of them';
+  const name = folders.length === leaves.length ? 'all of them' : folders.join(', ');
   console.log(faults.length === 0 ? `✔ without ${name}` : `✗ without ${name}: ${faults.join('\n')}`);
   if (faults.length > 0) process.exitCode = 1;
 }

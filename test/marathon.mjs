@@ -47,8 +47,8 @@ const stages = [
     'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows math/interval published/published',
   ],
   [
-    'all cells, clients and limiters of live runs, all pages of the site and the playground',
-    'live/matrix live/real-limiters live/stopped-generator clients/libraries test/site web/play',
+    'all cells, clients and limiters of live runs, all pages of the site and the playground, each tool and leaf alone',
+    'live/matrix live/real-limiters live/stopped-generator clients/libraries test/site web/play test/detach',
   ],
 ];
 
