@@ -7,10 +7,7 @@ import { topics } from '../../src/cli/topics/topics.js';
 import { VERSION } from '../../src/core/version.js';
 import { type Command, entriesOf, type Option, optionName, written } from '../../src/report/command/command.js';
 import { failureIn } from '../failures.js';
-import { tablesBeside } from '../tables-beside.js';
 import { refuses, weir, weirHere } from './command-line.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const COMPLETING = '--get-yargs-completions';
 
@@ -187,7 +184,26 @@ describe('help', () => {
   });
 
   // With the nearest.
-  refuses([], tables.lines);
+  refuses(
+    [],
+    [
+      ['simulat', 'simulate'],
+      ['sim', 'simulate'],
+      ['rec', 'recommend'],
+      ['mnt', 'node mint'],
+      ['simulate x.yaml --sed 3', '--seed'],
+      ['node gat edge', 'node gate'],
+      ['node keys mak', 'node keys make'],
+      ['help scenaros', '`weir help scenarios`'],
+      ['help rule', '`weir help rules`'],
+      ['help clients', '`weir help client`'],
+      ['help topics', 'The topics are on-call, everybody-limited,'],
+      ['help gateways kong', 'The topic gateways takes no further word.'],
+      ['help commands simulate', 'The topic commands takes no further word.'],
+      ['help ', 'There is no topic and no command "".'],
+      ['help -5', 'There is no topic and no command "-5".'],
+    ],
+  );
 });
 
 it.each(['--version', '-V', 'version'])('weir %s prints the version', async (word) => {
@@ -219,7 +235,15 @@ it.each([
 
 describe('weir completion', () => {
   // What was typed, a candidate.
-  it.each<[typed: string, candidate: string]>(tables.candidates)('weir %s offers %s', async (typed, candidate) => {
+  it.each([
+    ['sim', 'simulate'],
+    ['node ga', 'gate'],
+    ['node keys ma', 'make'],
+    ['simulate --se', '--seed'],
+    ['load a.yaml --pacing sp', 'spaced'],
+    ['node gate --pe', '--peek'],
+    ['help sce', 'scenarios'],
+  ])('weir %s offers %s', async (typed, candidate) => {
     const { out } = await weir([COMPLETING, 'weir', ...typed.split(' ')], { SHELL: 'bash' });
     expect(out.split('\n')).toContain(candidate);
   });

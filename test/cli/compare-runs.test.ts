@@ -2,9 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../src/cli/compare-runs.js';
 import type { Outcome } from '../../src/harness/outcome/outcome-schema.js';
 import { sampleRun } from '../report/sample.js';
-import { tablesBeside } from '../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const { outcome } = sampleRun();
 const named = (name: string, more: Partial<Outcome>) => ({ name, outcome: { ...outcome, ...more } });
@@ -20,19 +17,31 @@ function verdictOf(
 }
 
 describe('against a baseline', () => {
-  it.each<[figure: string, base: object, other: object, verdict: string]>(tables.figures)(
-    '%s: %j, then %j, is %s',
-    (figure, base, other, verdict) => {
-      expect(verdictOf(figure, base, other)).toBe(verdict);
-    },
-  );
+  it.each([
+    ['limited', { limited: 10 }, { limited: 11 }, 'worse'],
+    ['limited', { limited: 10 }, { limited: 9 }, 'better'],
+    ['limited', { limited: 10 }, { limited: 10 }, 'same'],
+    ['admitted', { admitted: 10 }, { admitted: 9 }, 'worse'],
+    ['admitted', { admitted: 10 }, { admitted: 11 }, 'better'],
+    ['requests', { requests: 10 }, { requests: 11 }, 'other'],
+    ['limited', { limited: 0 }, { limited: 1 }, 'worse'],
+  ] as const)('%s: %j, then %j, is %s', (figure, base, other, verdict) => {
+    expect(verdictOf(figure, base, other)).toBe(verdict);
+  });
 
-  it.each<[base: number, other: number, tolerance: { share: number; floor: number }, verdict: string]>(tables.limited)(
-    'limited %i, then %i, tolerated %j: %s',
-    (base, other, tolerance, verdict) => {
-      expect(verdictOf('limited', { limited: base }, { limited: other }, tolerance)).toBe(verdict);
-    },
-  );
+  it.each([
+    [100, 105, { share: 0.05, floor: 0 }, 'same'],
+    [100, 106, { share: 0.05, floor: 0 }, 'worse'],
+    [100, 106, { share: 0.05, floor: 6 }, 'same'],
+    [1, 3, { share: 0.05, floor: 2 }, 'same'],
+    [1, 4, { share: 0.05, floor: 2 }, 'worse'],
+    [0, 2, { share: 1, floor: 2 }, 'same'],
+    [0, 3, { share: 1, floor: 2 }, 'worse'],
+    [100, 95, { share: 0.05, floor: 0 }, 'same'],
+    [100, 94, { share: 0.05, floor: 0 }, 'better'],
+  ])('limited %i, then %i, tolerated %j: %s', (base, other, tolerance, verdict) => {
+    expect(verdictOf('limited', { limited: base }, { limited: other }, tolerance)).toBe(verdict);
+  });
 
   it('lists what is worse, with both values, whichever run is the baseline', () => {
     const runs = [named('a', { limited: 12 }), named('b', { limited: 10 }), named('c', { limited: 10, entries: 5 })];

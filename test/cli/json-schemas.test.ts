@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { schemas } from '../../src/build/build-time.js';
 import { commands } from '../../src/cli/commands.js';
-import { tablesBeside } from '../tables-beside.js';
 import { smallScenario, temporaryFolder, weirHere } from './command-line.js';
 import { expectAnswer, schemaNames } from './json-answer.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const folder = temporaryFolder();
 
@@ -40,7 +37,27 @@ it('an answer with a field that its schema has not is found', async () => {
   await expect(expectAnswer(['node', 'evict'], '{"ok":true,"owner":"a","keys":1}')).rejects.toThrow('/machines');
 });
 
-it.each<string>(tables.commands)('weir %s --json', async (words) => {
+it.each([
+  'recommend access.log --key client --compare gcra',
+  'replay access.log --threshold 5',
+  'replay access.log --key client --compare weir,gcra',
+  'replay access.log --key client --limit old.conf',
+  'replay access.log --limit old.conf --explain',
+  'limiter',
+  'limiter gcra 10/s burst=5',
+  'client',
+  'client undici',
+  'diff old.conf new.conf --log access.log --clients undici --newly-refused-below 1%',
+  'diff old.conf --as traefik --log access.log',
+  'simulate small.yaml --replications 2',
+  'simulate small.yaml small.yaml',
+  'sweep small.yaml --set limiter.threshold=2,4 --workers 1',
+  'sweep small.yaml --find limited<40% --set limiter.threshold=1..20 --workers 1',
+  'report a',
+  'report a b',
+  'report a --baseline b',
+  'identify --log access.log --key client',
+])('weir %s --json', async (words) => {
   const out = /^(?:report|limiter|client|identify)|--find/.test(words) ? '' : ' --out none';
   const { out: printed } = await weirHere(`${words}${out} --json`, {}, '', folder);
   expect(printed).toMatch(/^[[{]/);

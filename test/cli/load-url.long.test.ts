@@ -7,10 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { tablesBeside } from '../tables-beside.js';
 import { begin, refuses, temporaryFolder, weirHere } from './command-line.js';
-
-const tables = tablesBeside(import.meta.url);
 
 let server: Server | undefined;
 afterEach(() => new Promise<void>((done) => (server === undefined ? done() : server.close(() => done()))));
@@ -194,7 +191,19 @@ describe('weir load URL', () => {
     expect(command).toBe(`weir load '${url}' --rate 20 --for 1`);
   });
 
-  refuses('load http://127.0.0.1:9/ --out none', tables.refused);
+  refuses('load http://127.0.0.1:9/ --out none', [
+    [['--rate', '0'], '--rate takes how often, not "0".'],
+    [['--rate', 'often'], '--rate takes how often, not "often".'],
+    [['--for', '0s'], '--for takes how long, not "0s".'],
+    [['--for', '3 parsecs'], '--for takes how long'],
+    [['-H', 'nonsense'], '--header takes "Name: value"'],
+    [['-H', 'a: 1', '-H', 'A: 2'], '--header A was given more than once.'],
+    [['-m', 'FETCH'], '--method takes'],
+    [['--limit', 'ngnix 10r/s'], 'Did you mean nginx?'],
+    [['--seed', '3'], '--seed has no effect'],
+    [['--url', 'http://127.0.0.1:1'], '--url has no effect'],
+    [['http://127.0.0.1:1/'], 'A URL is given alone.'],
+  ]);
 
   // A scenario says these itself.
   refuses(

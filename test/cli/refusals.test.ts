@@ -2,10 +2,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../left-behind.js';
 import { loopback } from '../loopback.js';
-import { tablesBeside } from '../tables-beside.js';
 import { personAt, program, run, type Serving, serve, weir, weirHere } from './command-line.js';
-
-const tables = tablesBeside(import.meta.url);
 
 /** As where the optional package was not installed: also in the threads of a process. */
 const withoutSqlite = `--import=data:text/javascript,${encodeURIComponent(`
@@ -27,7 +24,36 @@ afterAll(() => node.stop());
 
 describe('a command that is refused', () => {
   // What was asked, the code that is told, the exit code.
-  it.each<[line: string, told: string, exit: number]>(tables.refused)('%s: %s', async (line, told, exit) => {
+  it.each([
+    ['node clock --url http://127.0.0.1:1', 'node_unreachable', 5],
+    ['node clock --url ftp://127.0.0.1', 'wrong_usage', 2],
+    ['node clock --url http://name:word@127.0.0.1', 'wrong_usage', 2],
+    ['node clock --url nonsense', 'wrong_usage', 2],
+    ['node clock --frobnicate', 'wrong_usage', 2],
+    ['node machine', 'wrong_usage', 2],
+    ['node machine create', 'wrong_usage', 2],
+    ['node machine create EDGE', 'invalid_input', 2],
+    ['node machine create edge', 'slug_taken', 2],
+    ['node machine show nope', 'machine_not_found', 2],
+    ['node machine show ..', 'wrong_usage', 2],
+    ['node deploy edge --threshold 0', 'wrong_usage', 2],
+    ['node deploy edge --limit /nowhere.json', 'unreadable_file', 2],
+    ['node deploy edge --limit 3/s --within 3', 'wrong_usage', 2],
+    ['node inspect nothing', 'template_not_found', 2],
+    ['node operators KO43', 'operator_not_found', 2],
+    ['node event edge --count x', 'wrong_usage', 2],
+    ['node event edge --count 1 --count 2', 'wrong_usage', 2],
+    ['node event edge --type nothing', 'unknown_event_type', 2],
+    ['node event edge --cycle 1', 'event_too_old', 2],
+    ['node gate bare', 'wrong_usage', 2],
+    ['node gate edge nope', 'contract_not_found', 2],
+    ['node transition edge allowing', 'no_transition', 1],
+    ['node shift --count 33', 'wrong_usage', 2],
+    ['node shift --set S', 'wrong_usage', 2],
+    ['node session end', 'wrong_usage', 2],
+    ['node record edge --out /nowhere/edge.ndjson', 'unwritable_folder', 2],
+    ['verify /nowhere.ndjson', 'unreadable_file', 2],
+  ])('%s: %s', async (line, told, exit) => {
     const failure = await failureOf(line);
     expect([failure.code, failure.exit]).toEqual([told, exit]);
   });
@@ -42,7 +68,18 @@ describe('a command that is refused', () => {
 
   // Node's recursive mkdir never returns below /proc, and a thread that is in it hears no signal.
   const places = ['/proc/x', '/proc/self/fd/x', '/dev/full', 'package.json'];
-  const writing: string[] = tables.writing;
+  const writing = [
+    'simulate scenarios/burst.yaml --out',
+    'sweep scenarios/burst.yaml --set limiter.threshold=1,2 --out',
+    'sweep scenarios/outage.yaml --map --set arrivals.0.rate=100/s..150/s:50/s --set faults.0.to=6s..7s:1s --out',
+    'recommend scenarios/shop.log --out',
+    'replay scenarios/shop.log --threshold 3 --out',
+    'replay scenarios/shop.log --threshold 3 --compare weir,gcra --out',
+    'load scenarios/burst.yaml --out',
+    'play --out',
+    'init',
+    'serve --port 0 --data',
+  ];
   it.each(writing.flatMap((line) => places.map((place) => `${line} ${place}`)))('%s: is refused', async (line) => {
     const failure = await failureOf(line);
     expect([failure.code, failure.exit]).toEqual(['unwritable_folder', 2]);

@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/core/version.js';
 import { ask } from '../node/asking.js';
-import { tablesBeside } from '../tables-beside.js';
 import { begin, refuses, type Serving, serve, temporaryFolder, weir } from './command-line.js';
-
-const tables = tablesBeside(import.meta.url);
 
 describe('weir serve', () => {
   it('keeps its data for its user alone, and goes on from it', async () => {
@@ -137,7 +134,24 @@ describe('weir serve', () => {
     expect([code, JSON.parse(out).code]).toEqual([2, 'unreadable_file']);
   });
 
-  const wrong: string[][] = tables.wrong;
+  const wrong = [
+    '--port 70000',
+    '--port x',
+    '--cycle-ms 0',
+    '--cycle-ms 1.5',
+    '--trust-proxy proxy.example',
+    '--trust-proxy 10.0.0.0/33',
+    '--durability never',
+    '--store memory --rotate-key',
+    '--hosts x',
+    '--store=redis://127.0.0.1:1 --grpc=0 --limit=none.yaml',
+    '--store=redis://127.0.0.1:1 --keep=rows=10',
+    '--keep deleted=0',
+    '--keep deleted=1.5',
+    '--keep deleted=3651',
+    '--drain x',
+    '--drain 11m',
+  ];
   refuses(
     'serve --json',
     wrong.map((args) => [args, '"code":"wrong_usage"']),

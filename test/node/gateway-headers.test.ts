@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayDefinition } from '../../src/core/limiter/gateway-definition.js';
 import { Failure } from '../../src/core/schema/failure.js';
 import { keyIn } from '../../src/node/gateway-headers.js';
-import { tablesBeside } from '../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 type Source = NonNullable<GatewayDefinition['key']>;
 
@@ -66,9 +63,17 @@ describe('a key by the address that was forwarded', () => {
 describe('a key by a header', () => {
   const source: Source = { header: 'X-Api-Key' };
 
-  it.each<[headers: Record<string, string>, key: string]>([
-    ...tables.keys,
+  it.each([
+    [{ 'x-api-key': 'alpha' }, 'alpha'],
+    [{ 'x-api-key': ' alpha ' }, 'alpha'],
+    [{ 'x-api-key': '' }, 'gate_header_unusable: Its header X-Api-Key holds no key.'],
+    [{ 'x-api-key': ['alpha', 'x1'] }, 'gate_header_unusable: Its header X-Api-Key is sent 2 times.'],
+    [{ 'x-api-key': ['alpha', 'alpha'] }, 'gate_header_unusable: Its header X-Api-Key is sent 2 times.'],
+    [{ 'x-api-key': 'alpha, x1' }, 'gate_header_unusable: Its header X-Api-Key holds several values.'],
+    [{ 'x-api-key': ',alpha' }, 'gate_header_unusable: Its header X-Api-Key holds several values.'],
     [{ 'x-api-key': 'a'.repeat(257) }, 'gate_header_unusable: Its header X-Api-Key holds no key.'],
+    [{}, 'gate_header_unusable: Its header X-Api-Key is missing.'],
+    [{ __proto__: 'x' }, 'gate_header_unusable: Its header X-Api-Key is missing.'],
   ])('of %j: %s', (headers, key) => {
     expect(read(headers, source)).toBe(key);
   });

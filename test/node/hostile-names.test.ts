@@ -2,10 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rateLimiter } from '../../src/core/limiter/rate-limiter.js';
-import { tablesBeside } from '../tables-beside.js';
 import { nodeOfFile } from './node-of-file.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const node = await nodeOfFile();
 const owner = node.owner();
@@ -18,13 +15,36 @@ const event = '"type":"request"';
 const definition = (from = '', to = '') => JSON.stringify(rateLimiter({ threshold: 2, within: 10 })).replace(from, to);
 
 const asked: readonly [method: string, path: string, body?: string][] = [
-  ...tables.asked,
+  ['GET', '/api/NAME'],
+  ['GET', '/api/clock?NAME=1'],
+  ['GET', '/api/contracts/templates/NAME'],
+  ['POST', '/api/contracts/templates/NAME/deploy', '{"slug":"names"}'],
+  ['GET', '/api/operators/NAME'],
+  ['GET', '/api/chain/state-machines/NAME'],
+  ['GET', '/api/chain/NAME/contracts'],
+  ['GET', '/api/chain/names/contracts/NAME'],
+  ['GET', '/api/chain/names/contracts?NAME=1'],
+  ['POST', '/api/chain/names/contracts/NAME/gate'],
+  ['POST', '/api/chain/names/contracts/CONTRACT/gate?NAME=1'],
+  ['GET', '/api/chain/names/state?NAME=1'],
+  ['DELETE', '/api/keys/NAME'],
+  ['POST', '/api/keys/NAME/rotate', '{}'],
+  ['POST', '/api/keys', '{"scopes":["NAME"]}'],
+  ['POST', '/api/keys', '{"scopes":["read"],"machine":"NAME"}'],
+  ['POST', '/api/chain/state-machines', '{"slug":"other","NAME":1}'],
+  ['POST', '/api/contracts/templates/rate-limiter/deploy', '{"slug":"names","NAME":1}'],
+  ['POST', '/api/chain/names/event', '{"type":"NAME"}'],
   ['POST', '/api/chain/names/event', `{${event},"NAME":1}`],
   ['POST', '/api/chain/names/event', `{${event},"contract_id":"NAME"}`],
+  ['POST', '/api/chain/names/events', '[{"type":"NAME"}]'],
   ['POST', '/api/chain/names/events', `[{${event},"NAME":1}]`],
+  ['POST', '/api/chain/names/contracts/CONTRACT/transition', '{"to":"NAME"}'],
+  ['POST', '/api/chain/names/contracts/CONTRACT/transition', '{"to":"limiting","inputs":{"NAME":1}}'],
   ['POST', '/api/chain/names/contracts', definition('"operator":"KO42"', '"operator":"KO42","inputs":{"NAME":1}')],
   ['POST', '/api/chain/names/contracts', definition('{', '{"NAME":1,')],
   ['POST', '/api/chain/names/contracts', definition('KO42', 'NAME')],
+  ['POST', '/api/core/shift', '{"inputs":{"NAME":1}}'],
+  ['POST', '/api/core/shift', '{"NAME":1}'],
 ];
 
 it.each(asked)('%s %s %s', async (method, path, body) => {

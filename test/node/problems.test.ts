@@ -1,12 +1,9 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { tablesBeside } from '../tables-beside.js';
 import { statusAndCode, toldBy } from './caller.js';
 import { nodeOfFile } from './node-of-file.js';
 import { rawAnswer } from './raw.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const node = await nodeOfFile({
   limits: {
@@ -92,12 +89,33 @@ describe('a bad request is told what is wrong with it', () => {
     expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
   });
 
-  it.each<[method: string, path: string, status: number, code: string]>([
-    ...tables.refused,
+  it.each([
+    ['GET', '/api/chain/gate/state?limit=0', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/state?limit=ten', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/state?limit=1&limit=2', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/state?lmit=1', 400, 'invalid_input'],
+    ['GET', '/api/clock?x=1', 400, 'invalid_input'],
+    ['GET', '/api/chain/active?cycles=6001', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/contracts/none', 404, 'contract_not_found'],
+    ['GET', '/api/chain/gate/contracts/none/gate', 404, 'contract_not_found'],
+    ['GET', '/api/chain/none/contracts', 404, 'machine_not_found'],
+    ['GET', '/api/chain/state-machines/%00', 404, 'machine_not_found'],
+    ['GET', '/api/chain/state-machines/%E0%A4%A', 404, 'route_not_found'],
     ['GET', `/api/chain/state-machines/${'x'.repeat(200)}`, 404, 'route_not_found'],
+    ['GET', '/api/operators/KO', 404, 'operator_not_found'],
+    ['GET', '/api/contracts/templates/ratelimiter', 404, 'template_not_found'],
+    ['GET', '/nowhere', 404, 'route_not_found'],
+    ['POST', '/nowhere', 404, 'route_not_found'],
+    ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/stream?after_cycle=1', 400, 'invalid_input'],
+    ['GET', '/api/chain/gate/state?format=ndjson&kind=transition', 400, 'invalid_input'],
     ['GET', `${CONTRACTS}?search=none&after=${contract}`, 400, 'invalid_input'],
     ['GET', `${MACHINES}?sort=limiting&after=none`, 400, 'invalid_input'],
+    ['GET', `/api/chain/gate/event`, 405, 'method_not_allowed'],
+    ['PUT', `/api/chain/gate/event`, 405, 'method_not_allowed'],
+    // As of a machine of this name, which none can have.
     ['DELETE', MACHINES, 404, 'machine_not_found'],
+    ['DELETE', '/api/chain/gate/event', 405, 'method_not_allowed'],
     ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
   ])('%s %s', async (method, path, status, code) => {
     expect(statusAndCode(await owner.ask(method, path))).toEqual([status, code]);

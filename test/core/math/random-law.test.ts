@@ -4,21 +4,30 @@ import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { AliasTable, drawPoisson, logProbability, PoissonLaw } from '../../../src/core/math/random-law.js';
 import { Bug } from '../../../src/core/schema/failure.js';
-import { tablesBeside } from '../../tables-beside.js';
 import { chiSquareDeviate, histogram, meanDeviate } from '../limiter/statistics.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const N = 1e5;
 
 describe('the probability of a Poisson count', () => {
   // Worked out with 300 bits.
-  it.each<[k: number, mean: number, expected: number]>(tables.poisson)(
-    'of %d where %d are expected: e^%d',
-    (k, mean, expected) => {
-      expect(Math.abs(logProbability(k, mean) - expected)).toBeLessThan(1e-13 * Math.max(1, Math.abs(expected)));
-    },
-  );
+  it.each([
+    [0, 0.5, -0.5],
+    [3, 2.5, -1.5428872736055899],
+    [15, 10, -3.3604949889302063],
+    [16, 10, -3.830498618175942],
+    [16, 200, -145.8987822413121],
+    [150, 200, -10.272500867218183],
+    [200, 200, -3.568513882798138],
+    [1000, 1000, -4.372899506026297],
+    [1100, 1000, -9.26174480492892],
+    [999999, 1000000, -7.826693895520143],
+    [1000000000, 1000000000, -11.280571451761212],
+    [1000100000, 1000000000, -16.280454790927536],
+    [999850000, 1000000000, -22.531058988326958],
+    [999500000, 1000000000, -136.3011599324701],
+  ])('of %d where %d are expected: e^%d', (k, mean, expected) => {
+    expect(Math.abs(logProbability(k, mean) - expected)).toBeLessThan(1e-13 * Math.max(1, Math.abs(expected)));
+  });
 
   it('sums up to 1', () => {
     for (const mean of [0.1, 5, 30, 200]) {

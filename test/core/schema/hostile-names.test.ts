@@ -15,9 +15,6 @@ import { failureIn } from '../../failures.js';
 import { read } from '../../harness/scenario/reading.js';
 import { readText } from '../../harness/traffic/log/reading.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { tablesBeside } from '../../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const inherited = Object.getOwnPropertyNames(Object.prototype);
 const hostile = [...inherited, 'prototype', 'length', 'caller', 'then', 'toJSON', 'at', 'map'];
@@ -51,7 +48,31 @@ const namedState = JSON.stringify(rateLimiter({ threshold: 2, within: 4 })).repl
 describe('a scenario', () => {
   const scenario = (fields: string) =>
     `{"question":"Q?","duration":8,"arrivals":[{"model":"constant","rate":1}],${fields}}`;
-  it.each<string>(tables.fields)('has no %s', (fields) => refuses((name) => read(withName(scenario(fields), name))));
+  it.each([
+    '"NAME":1',
+    '"limiter":{"NAME":1}',
+    '"limiter":{"template":"NAME"}',
+    '"limiter":{"like":"NAME"}',
+    '"limiter":{"like":"nginx","rate":"1r/s","NAME":1}',
+    '"limiter":{"primitive":"NAME","params":{}}',
+    '"limiter":{"primitive":"gcra","params":{"T_ms":100,"tau_ms":900,"NAME":1}}',
+    '"clients":[{"kind":"NAME"}]',
+    '"clients":[{"kind":"obedient","NAME":1}]',
+    '"arrivals":[{"model":"NAME","rate":1}]',
+    '"arrivals":[{"model":"constant","rate":1,"NAME":1}]',
+    '"service":{"time":{"law":"NAME","mean":1}}',
+    '"service":{"time":1,"NAME":1}',
+    '"contracts":{"count":2,"NAME":1}',
+    '"contracts":{"count":2,"popularity":{"law":"NAME"}}',
+    '"faults":[{"kind":"NAME","from":1,"to":2}]',
+    '"phases":{"a":{"from":1,"to":2,"NAME":1}}',
+    '"expect":["NAME == 0"]',
+    '"expect":["clients.NAME == 0"]',
+    '"expect":[{"that":"limited == 0","phase":"NAME"}]',
+    '"expect":[{"that":"limited == 0","contract":"NAME"}]',
+    '"expect":[{"that":"limited == 0","NAME":1}]',
+    '"target":{"preset":"NAME"}',
+  ])('has no %s', (fields) => refuses((name) => read(withName(scenario(fields), name))));
 
   it('may have a phase of any name that the schema allows, and judges that phase', async () => {
     const fields = '"phases":{"NAME":{"from":2,"to":5}},"expect":[{"that":"requests == 3","phase":"NAME"}]';

@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExpectationSpec } from '../../../src/harness/outcome/expectation.js';
 import { type FigureSource, judge, parseExpectation, type Reading } from '../../../src/harness/outcome/expectation.js';
 import { stretchFigures, wholeFigures } from '../../../src/harness/outcome/figure-names.js';
-import { tablesBeside } from '../../tables-beside.js';
 import { read, refusalOf } from '../scenario/reading.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const body =
   'question: Q?\nduration: 100\narrivals:\n  - { model: constant, rate: 1 }\nphases: { before: { from: 0, to: 90 }, after: { from: 90, to: 100 } }\n';
@@ -14,8 +11,14 @@ const expecting = (spec: string) => `${body}expect:\n  - ${spec}\n`;
 
 describe('what can be demanded', () => {
   it.each<[spec: string, read: object]>([
-    ...tables.read,
     ['limited == 0', { name: 'limited == 0', at: undefined, inAny: undefined, contract: undefined }],
+    ['{ name: calm, that: limited == 0 }', { name: 'calm', text: 'limited == 0' }],
+    ['{ that: limited == 0, phase: before }', { text: 'limited == 0 in phase before', at: { from: 0, to: 90 } }],
+    ['{ that: limited == 0, from: 777ms }', { text: 'limited == 0 from 777ms', at: { from: 1, to: Infinity } }],
+    ['{ that: limited == 0, to: 5 }', { text: 'limited == 0 to 5', at: { from: 0, to: 5 } }],
+    ['{ that: limited == 0, in_any: 60 }', { text: 'limited == 0 in any 60 cycles', inAny: 60 }],
+    ['{ that: limited == 0, in_any: 7770ms }', { text: 'limited == 0 in any 7770ms', inAny: 10 }],
+    ['{ that: limited == 0, contract: all }', { text: 'limited == 0 for contract all', contract: 'all' }],
   ])('%s', (spec, found) => {
     expect(read(expecting(spec)).expectations[0]).toMatchObject(found);
   });
@@ -37,7 +40,31 @@ describe('what can be demanded', () => {
 });
 
 describe('what cannot be understood is refused at its place', () => {
-  it.each<[spec: string, fault: string]>(tables.refused)('%s', (spec, fault) => {
+  // biome-ignore format: one case a line
+  it.each<[spec: string, fault: string]>([
+    ['limitted == 0', '(/expect/0): cannot be read: column 1: the name "limitted" is not known (did you mean "limited"?)'],
+    ['limited < 5%', '(/expect/0): cannot be read: column 12: "%" has no meaning here; 5 % of the requests is written 0.05 * requests'],
+    ['limited = 0', '(/expect/0): cannot be read: column 9: "=" has no meaning here (equality is written ==)'],
+    ['limited', '(/expect/0): cannot be read: column 1: a condition was expected here'],
+    ['1 == 1', '(/expect/0): names no figure of the outcome'],
+    ['""', '(/expect/0): must not be empty'],
+    ['7', '(/expect/0): must be a string or an object'],
+    ['{ name: x }', '(/expect/0/that): is required'],
+    ['clients.retires == 0', '(did you mean "clients.retries"?)'],
+    ['service.quue_max == 0', '(did you mean "service.queue_max"?)'],
+    ['{ that: contracts_limited == 0, from: 3 }', '(/expect/0/that): cannot be read: column 1: the name "contracts_limited" is not known'],
+    ['{ that: limited < requests, in_any: 3 }', '(/expect/0/that): may name one figure only beside in_any'],
+    ['{ that: limited == 0, in_any: 0 }', '(/expect/0/in_any): "0" is no time'],
+    ['{ that: limited == 0, phase: befor }', '(/expect/0/phase): is no phase of the scenario; did you mean "before"?'],
+    ['{ that: limited == 0, phase: toString }', '(/expect/0/phase): is no phase of the scenario: there are before, after'],
+    ['{ that: limited == 0, phase: after, to: 3 }', '(/expect/0/phase): cannot be combined with from or to'],
+    ['{ that: limited == 0, from: 3, to: 3 }', '(/expect/0/to): must lie after from, which is cycle 3'],
+    ['clients.retries == 0', '(/expect/0): names clients.retries, and the scenario has no clients'],
+    ['{ that: limited == 0 && service.served > 1 }', '(/expect/0/that): names service.served, and the scenario has no service'],
+    ['limited < control.limited', '(/expect/0): names control.limited, and the scenario has no control'],
+    ['{ that: limited == 0, from: soon }', '(/expect/0/from): "soon" is no time'],
+    ['{ that: limited == 0, contract: "2" }', '(/expect/0/contract): is no contract of the scenario: there is one, "all"'],
+  ])('%s', (spec, fault) => {
     const found = refusalOf(expecting(spec));
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(/^line 7, column \d+ /);
@@ -75,12 +102,19 @@ const source = (whole: Record<string, number>, values: number[] = []): FigureSou
 });
 
 describe('whether it holds, and the value found', () => {
-  it.each<[that: string, whole: Record<string, number>, actual: number | string | null, held: boolean]>(tables.checked)(
-    '%s of %o',
-    (that, whole, actual, held) => {
-      expect(judge(parse(that), source(whole))).toEqual({ name: that, expected: that, actual, held });
-    },
-  );
+  it.each<[that: string, whole: Record<string, number>, actual: number | string | null, held: boolean]>([
+    ['limited == 0', { limited: 0 }, 0, true],
+    ['limited == 0', { limited: 3 }, 3, false],
+    ['recovery_cycles <= 61', {}, null, false],
+    ['not (recovery_cycles > 61)', {}, null, false],
+    ['not (limited > 3)', { limited: 3 }, 3, true],
+    ['entries == 1 && restores == 1', { entries: 1, restores: 0 }, 'entries 1, restores 0', false],
+    ['entries == 0 || first_entry > 5', { entries: 0 }, 'entries 0, first_entry none', true],
+    ['limited / requests < 0.5', { limited: 1, requests: 3 }, 'limited 1, requests 3', true],
+    ['limited / requests < 0.5', { limited: 0, requests: 0 }, 'limited 0, requests 0', false],
+  ])('%s of %o', (that, whole, actual, held) => {
+    expect(judge(parse(that), source(whole))).toEqual({ name: that, expected: that, actual, held });
+  });
 
   it.each<[that: string, values: number[], actual: number | null, held: boolean]>([
     ['admitted <= 100', [0, 100, 7], 100, true],

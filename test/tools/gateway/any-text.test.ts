@@ -4,12 +4,35 @@ import { expect, it } from 'vitest';
 import { limitChanges } from '../../../src/tools/gateway/limit-changes.js';
 import { fittingLimits } from '../../../src/tools/gateway/limit-rule.js';
 import { limitersIn } from '../../../src/tools/gateway/limits-in.js';
-import { tablesBeside } from '../../tables-beside.js';
 
-const tables = tablesBeside(import.meta.url);
+const names = [
+  'nginx.conf',
+  'haproxy.cfg',
+  'kong.yml',
+  'plan.json',
+  'main.tf',
+  'Caddyfile',
+  'page.md',
+  'a.j2',
+  'noted',
+];
+// biome-ignore format: a product in each paragraph
+const pieces = [
+  'limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;', 'limit_req zone=a burst=5;', 'server {', 'location ~ (', 'location /a {',
+  '}', '{', ';',
 
-const names: readonly string[] = tables.names;
-const pieces: readonly string[] = tables.pieces;
+  'stick-table type ip size 1m expire 1s store http_req_rate(1s)', 'http-request track-sc0 src',
+  'http-request deny if { sc0_http_req_rate gt 1 }', 'frontend a', 'acl b path /c',
+
+  'plugins:', '- name: rate-limiting', '  config: { minute: 0 }', '  config: { minute: 5 }',
+  'domain: a', 'descriptors:', '- key: b', '  rate_limit: { unit: minute, requests_per_unit: 1 }', '---', '&a [*a]', '<<: *a',
+
+  'resource "aws_wafv2_web_acl" "a" {', 'rule {', 'statement {', 'rate_based_statement {', 'limit = 5', 'limit = var.x',
+  'a = [for x in y : x]', '<<EOT', 'EOT',
+
+  'rate_limit {', 'limit-count: 5', '{{ x }}', '<% y %>', '```',
+  '/*', '*/', '"', "'", '\\', '#', '${', '\u0000', '\u2028',
+];
 const text = fc
   .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 8 })), { maxLength: 30 })
   .chain((words) =>

@@ -16,9 +16,6 @@ import {
   oneHolds,
   tested,
 } from '../../../src/tools/gateway/request-condition.js';
-import { tablesBeside } from '../../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 /** `POST /a?x=1 192.0.2.7 curl`: method, path with query, client, agent. A dot: the log lacks it. */
 function requestOf(text: string): LoggedRequest {
@@ -102,7 +99,19 @@ describe.each([
     'traefik.yml',
     traefik,
     [
-      ...tables.traefik,
+      ['Method(`POST`) && PathPrefix(`/a`)', { 'POST /a': 'yes', 'GET /a': 'no', 'POST /b': 'no' }],
+      ['!Method(`GET`, `HEAD`)', { 'POST /': 'yes', 'HEAD /': 'no' }],
+      ['Host(`a.example`) && (Path(`/x`) || Method(`PUT`))', { 'GET /x': 'yes', 'PUT /y': 'yes', 'GET /y': 'no' }],
+      [
+        'Header(`User-Agent`, `curl`) || HeaderRegexp(`User-Agent`, `[Bb]ot`)',
+        { 'GET /': 'yes', 'GET / . Robot': 'yes', 'GET / . x': 'no' },
+      ],
+      [
+        'ClientIP(`192.0.2.0/24`) && Query(`a`, `1`)',
+        { 'GET /?a=1': 'yes', 'GET /': 'no', 'GET /?a=1 10.0.0.1': 'no' },
+      ],
+      ['Query(`a=1`)', { 'GET /?b=2&a=1': 'yes', 'GET /?a=2': 'no' }],
+      ['Path(`/a/{id:[0-9]+}`)', { 'GET /a/7': 'yes', 'GET /a/x': 'no' }],
       ['Header(`X-Key`, `1`) && Method(`POST`)', { 'GET /': 'no', 'POST /': `the header x-key${NOT}` }],
     ],
   ],
@@ -110,7 +119,16 @@ describe.each([
     'haproxy.cfg',
     haproxy,
     [
-      ...tables.haproxy,
+      ['METH_POST', { 'POST /': 'yes', 'GET /': 'no' }],
+      ['METH_GET', { 'HEAD /': 'yes' }],
+      ['{ method PUT PATCH } !{ path_beg /a }', { 'PUT /b': 'yes', 'PUT /a': 'no', 'GET /b': 'no' }],
+      ['{ path_end -i .JPG } or { path_end .png }', { 'GET /a.jpg': 'yes' }],
+      ['{ src 192.0.2.0/24 10.0.0.1 }', { 'GET /': 'yes', 'GET / 10.0.0.1': 'yes', 'GET / 10.0.0.2': 'no' }],
+      ['{ req.hdr(user-agent),lower -m sub bot }', { 'GET / . RoBot': 'yes', 'GET /': 'no' }],
+      ['{ hdr_reg(User-Agent) -i ^CURL }', { 'GET /': 'yes' }],
+      ['{ url_param(q) -m found }', { 'GET /?q=1': 'yes', 'GET /': 'no' }],
+      ['{ path,url_dec -m reg ^/[a-c]/ } TRUE', { 'GET /%61/': 'yes', 'GET /d/': 'no' }],
+      ['{ hdr(host) -i A.EXAMPLE }', { 'GET /': 'yes' }],
       ['{ req.cook(a) -m found }', { 'GET /': `a cookie${NOT}` }],
       ['{ src -f office.lst }', { 'GET /': `a list in another file${NOT}` }],
     ],
@@ -220,12 +238,19 @@ describe.each([
   });
 });
 
-it.each<[address: string, range: string, expected: boolean]>(tables.addresses)(
-  'the address %s in %s: %s',
-  (address, range, expected) => {
-    expect(isInRange(address, range)).toBe(expected);
-  },
-);
+it.each([
+  ['10.1.2.3', '10.0.0.0/8', true],
+  ['11.1.2.3', '10.0.0.0/8', false],
+  ['10.1.2.3', '10.1.2.3', true],
+  ['10.0.0.5', '10.0.0.1-10.0.0.9', true],
+  ['2001:db8::1', '2001:db8::/32', true],
+  ['2001:db9::1', '2001:db8::/32', false],
+  ['::ffff:10.1.2.3', '10.0.0.0/8', true],
+  ['2001:db8::1', '0.0.0.0/0', false],
+  ['a.example', '0.0.0.0/0', false],
+])('the address %s in %s: %s', (address, range, expected) => {
+  expect(isInRange(address, range)).toBe(expected);
+});
 
 const path = fieldText('path');
 const post = tested(fieldText('method'), equalTo('POST', true));

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { weirHere } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { tablesBeside } from '../../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const { folder, file: write } = temporaryFiles();
 const weir = (args: readonly string[]) => weirHere(['diff', ...args], {}, '', folder);
@@ -49,7 +46,26 @@ beforeAll(() => {
 });
 
 describe('without a log', () => {
-  it.each<[args: string[], ...words: string[]]>(tables.said)('%j says what changes: %s', async (args, ...words) => {
+  it.each([
+    [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
+    [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
+    [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
+    [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
+    [['one.conf', 'misspelt.conf'], '1 limit removed; what is not understood changes, too.', 'nginx refuses bursts=9'],
+    [['office.conf', 'moved.conf'], 'No limit differs'],
+    [['office.conf', 'offices.conf'], '1 limit changed', 'client is in 10.0.0.0/8', 'client is in 10.0.0.0/7'],
+    [['office.cfg', 'offices.cfg'], '1 limit changed', 'client is not in 10.0.0.0/8 → client is not in 10.0.0.0/7'],
+    [['one.conf', '--as', 'traefik'], '1 limit changed', '10 → 10 at once', 'average: 1', 'burst: 10'],
+    [
+      ['one.conf', 'two.conf', '--as', 'kgateway'],
+      'burst 9 → 4',
+      'As kgateway',
+      'requests_per_unit: 60',
+      '10 → 60 at once',
+    ],
+    [['one.conf', 'two.conf', '--replicas', '3'], 'limits are counted in each, 3 times as much in all', '30 → 15'],
+    [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
+  ])('%j says what changes: %s', async (args, ...words) => {
     const { code, out } = await weir(args);
     expect(code).toBe(0);
     for (const one of words) expect(out.replace(/\s+/g, ' ')).toContain(one);
@@ -185,7 +201,16 @@ describe('with a log', () => {
   });
 });
 
-it.each<[args: string[], words: string]>(tables.refused)('is refused: %j', async (args, words) => {
+it.each([
+  [['nowhere.conf', 'two.conf'], 'nowhere.conf'],
+  [['git:nowhere', 'two.conf'], 'Not a valid object name'],
+  [['git:main', 'nowhere'], 'has no file'],
+  [['git:main', 'git:main'], 'does not say which file'],
+  [['git:--help:a', 'two.conf'], 'names no revision'],
+  [['one.conf', 'two.conf', '--newly-refused-below', '1%'], '--newly-refused-below has no effect without --log'],
+  [['one.conf', 'two.conf', '--log', 'log.csv', '--newly-refused-below', 'much'], 'a share'],
+  [['one.conf', 'two.conf', '--json', '--annotate'], '--annotate has no effect with --json'],
+])('is refused: %j', async (args, words) => {
   const { code, out, err } = await weir(args);
   expect([code, `${out}${err}`.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(words)]);
 });

@@ -4,9 +4,6 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { refuses, weirHere as weir, weir as weirApart } from '../../cli/command-line.js';
 import { temporaryFiles } from '../../left-behind.js';
-import { tablesBeside } from '../../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const { folder, file } = temporaryFiles();
 
@@ -118,7 +115,24 @@ it('pastes the value that was found, in the words of the limiter, with the key',
   expect(JSON.parse(none.out).paste[0].product).toBe('weir');
 });
 
-refuses(['recommend', log, '--out', 'none'], tables.refused);
+refuses(
+  ['recommend', log, '--out', 'none'],
+  [
+    [['--limited-below', '7'], '7 is no share.'],
+    [['--limited-below', '0.1'], '0.1 may be 0.1% or 10%.'],
+    [['--limited-below', '1%,.001'], '.001 may be .001% or 0.1%.'],
+    [['--limited-below=-1%'], '--limited-below takes a share, for example 0.1%, not "-1%".'],
+    [['--within', 'soon'], '--within takes a duration, not "soon".'],
+    [['--within', '100001'], '--within takes up to 100000 cycles.'],
+    [['--exclude', 'a'], '--exclude needs keys.'],
+    [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
+    [['--compare', 'gcar'], 'Did you mean gcra?'],
+    [['--limit', 'nginx rate=1r/s..9r/s'], 'has no step'],
+    [['--limit', 'nginx rat=1r/s..2r/s:1r/s'], 'rat'],
+    [['--limit', 'nginx 10r/s'], 'a rule with a range'],
+    [['--cycle-ms', '0'], '--cycle-ms takes a whole number from 1 to 86400000, not "0".'],
+  ],
+);
 
 it('says so where every request is excluded, or there is none', async () => {
   const one = join(folder, 'one.log');

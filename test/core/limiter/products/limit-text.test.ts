@@ -7,10 +7,7 @@ import { checkLimiter, limiterDefinition } from '../../../../src/core/limiter/pr
 import { definitionOf, productNames, productOf, products } from '../../../../src/core/limiter/products/products.js';
 import { primitives, RuleDefinition, ratePerMs } from '../../../../src/core/limiter/rule/rule-definition.js';
 import { failureOf } from '../../../failures.js';
-import { tablesBeside } from '../../../tables-beside.js';
 import { rules } from '../rule/every-rule.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 const refusal = (text: string): string => {
@@ -19,7 +16,59 @@ const refusal = (text: string): string => {
 };
 
 describe('a limiter as a text', () => {
-  it.each<[text: string, limiter: object]>(tables.read)('%s', (text, limiter) => {
+  // biome-ignore format: one case a line
+  it.each([
+    ['100 in 60s', { threshold: 100, within: '60s' }],
+    ['100 requests in 60 s', { threshold: 100, within: '60 s' }],
+    ['100 in 60 cycles', { threshold: 100, within: 60 }],
+    ['100 in 60', { threshold: 100, within: 60 }],
+    ['100 per minute', { threshold: 100, within: '1 minute' }],
+    ['100/min', { threshold: 100, within: '1 min' }],
+    ['5 / 1h30m', { threshold: 5, within: '1h30m' }],
+    ['100in60s', { threshold: 100, within: '60s' }],
+    ['5r/s', { threshold: 5, within: '1 s' }],
+    ['1000 req / day', { threshold: 1000, within: '1 day' }],
+    ['20 calls per 2 weeks', { threshold: 20, within: '2 weeks' }],
+    ['5 rps', { threshold: 5, within: '1 s' }],
+    ['300rpm shadow', { threshold: 300, within: '1 m', shadow: true }],
+    ['rolling count 100 in 1d', { threshold: 100, within: '1d' }],
+    ['100 in 60 shadow', { threshold: 100, within: 60, shadow: true }],
+    ['NGINX 10r/s', { like: 'nginx', rate: '10r/s' }],
+    ['Token bucket 10/s burst 20', { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 20 } }],
+    ['sliding log 100 in 1 min', { primitive: 'sliding_log', params: { limit: 100, window_ms: 60_000 } }],
+    ['concurrency 3', { primitive: 'concurrency', params: { limit: 3 } }],
+    ['5 in 1 h 30 min near_limit=0.8 shadow', { threshold: 5, within: '1 h 30 min', near_limit: 0.8, shadow: true }],
+    ['  nginx  10r/s burst=5 nodelay ', { like: 'nginx', rate: '10r/s', burst: 5, nodelay: true }],
+    ['nginx 10r/s 5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+    ['nginx rate 10r/s burst 5', { like: 'nginx', rate: '10r/s', burst: 5 }],
+    ['nginx burst=5 10r/s nodelay=false', { like: 'nginx', rate: '10r/s', burst: 5, nodelay: false }],
+    ['nginx-limit-conn 10 hold=1s', { like: 'nginx-limit-conn', connections: 10, hold_ms: 1000 }],
+    ['fastify max=10 timeWindow="1 second"', { like: 'fastify', max: 10, timeWindow: '1 second' }],
+    ['@fastify/rate-limit max=10 timeWindow=1000', { like: '@fastify/rate-limit', max: 10, timeWindow: 1000 }],
+    ['haproxy 100 in 10s', { like: 'haproxy', period: '10s', limit: 100 }],
+    ['express-rate-limit 100 in 15 min', { like: 'express-rate-limit', windowMs: '15 min', limit: 100 }],
+    ['nginx 100 per minute burst=5', { like: 'nginx', rate: '100r/m', burst: 5 }],
+    ['nginx 120 in 2 s nodelay', { like: 'nginx', rate: '60r/s', nodelay: true }],
+    ['envoy 100/min', { like: 'envoy', max_tokens: 100, tokens_per_fill: 100, fill_interval: '1 min' }],
+    ['kong 100/h minute=5', { like: 'kong', minute: 5, hour: 100 }],
+    ['envoy-ratelimit 100/min', { like: 'envoy-ratelimit', requests_per_unit: 100, unit: 'minute' }],
+    ['laravel 60 in 1 min', { like: 'laravel', maxAttempts: 60, decaySeconds: 60 }],
+    ['upstash slidingWindow 10 in 10s', { like: 'upstash', algorithm: 'slidingWindow', tokens: 10, window: '10s' }],
+    ['x-time 600/min burst=3', { like: 'x-time', limit: 10, burst: 3 }],
+    ['flask-limiter 10/minute', { like: 'flask-limiter', rate: '10 per 1 minute' }],
+    ['gcra 10/s burst 20', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 2000 } }],
+    ['gcra T=100ms burst=5', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 500 } }],
+    ['token-bucket 100 per minute burst=20', { primitive: 'token_bucket', params: { rate: 100, per_ms: 60_000, capacity: 20 } }],
+    ['sliding_log 100 in 1 min', { primitive: 'sliding_log', params: { limit: 100, window_ms: 60_000 } }],
+    ['nginx_limit_req 10/s burst=5', { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 5 } }],
+    ['concurrency limit=3 hold=50ms', { primitive: 'concurrency', params: { limit: 3 }, hold_ms: 50 }],
+    ['none', { primitive: 'none', params: {} }],
+    ['10 in 1s and 100 in 60s', { and: [{ threshold: 10, within: '1s' }, { threshold: 100, within: '60s' }] }],
+    ['and of=[{"primitive": "gcra", "params": {"T_ms": 1, "tau_ms": 0}}]',
+      { primitive: 'and', params: { of: [{ primitive: 'gcra', params: { T_ms: 1, tau_ms: 0 } }] } }],
+    ['limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; } at location /api',
+      { paste: 'limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; }', location: 'location /api' }],
+  ])('%s', (text, limiter) => {
     expect(plain(readLimit(text))).toEqual(limiter);
     expect(refusal(text)).toBe('understood');
   });
@@ -84,16 +133,25 @@ describe('a limiter as a text', () => {
     expect(refusal(text)).toMatch(why);
   });
 
-  it.each<[text: string, message: string]>(tables.missing)(
-    '%s names all that is missing, and how to write it',
-    (text, message) => {
-      expect(failureOf(() => completeLimit(text))).toMatchObject({
-        what: expect.stringContaining('is not complete'),
-        faults: [{ path: '', message }],
-      });
-      expect(failureOf(() => checkLimiter(text))?.faults).toEqual([{ path: '', message }]);
-    },
-  );
+  // biome-ignore format: one case a line
+  it.each([
+    ['gcra 1 in 3s', 'gcra needs a burst: gcra 1 in 3s burst=1'],
+    ['gcra burst 5', 'gcra needs a rate: gcra 10/s burst 5'],
+    ['token bucket', 'token_bucket needs a rate and a burst: token bucket 10/s burst=20'],
+    ['Token-Bucket 5/s initial=0', 'token_bucket needs a burst: Token-Bucket 5/s initial=0 burst=5'],
+    ['token_bucket rate=5 capacity=5', 'token_bucket needs per_ms: token_bucket rate=5 capacity=5 per_ms=1000'],
+    ['segmented-window 5 in 10s', 'segmented_window needs segments: segmented-window 5 in 10s segments=4'],
+    ['many_nodes nodes=2', 'many_nodes needs design: many_nodes nodes=2 design=exact'],
+    ['sliding_log 5/s and gcra 10/s', 'gcra needs a burst: gcra 10/s burst=10'],
+    ['nginx burst=5 nodelay', 'nginx needs rate: nginx burst=5 nodelay rate=10r/s'],
+    ['kong', 'kong needs a parameter: kong second=10'],
+  ])('%s names all that is missing, and how to write it', (text, message) => {
+    expect(failureOf(() => completeLimit(text))).toMatchObject({
+      what: expect.stringContaining('is not complete'),
+      faults: [{ path: '', message }],
+    });
+    expect(failureOf(() => checkLimiter(text))?.faults).toEqual([{ path: '', message }]);
+  });
 
   it.each([...Object.keys(primitives), ...Object.keys(products)])('%s alone says how to complete it', (name) => {
     const failure = failureOf(() => completeLimit(name));
@@ -250,9 +308,16 @@ describe('any text', () => {
   });
 });
 
-it.each<[text: string, cycleMs: number, sentence: string]>(tables.said)(
-  '%s is said as it was understood',
-  (text, cycleMs, sentence) => {
-    expect(limitSentence(readLimit(text), cycleMs)).toBe(sentence);
-  },
-);
+// biome-ignore format: one case a line
+it.each([
+  ['100 in 60s', 500, '100 in 60s: 100 requests in a rolling window of 60 s, 120 cycles of 500 ms; refused requests count'],
+  ['nginx 10r/s burst=5', 777, 'nginx rate=10r/s burst=5: a new client gets 6 at once, 10/s in the long run'],
+  ['gcra 100 in 1h burst=20', 777, 'gcra T_ms=36000 tau_ms=720000: a new client gets 21 at once, 1.667/min in the long run'],
+  ['haproxy 100 in 10s', 777, 'haproxy period=10s limit=100: a new client gets 100 at once, up to 10/s in the long run; refused requests count'],
+  ['varnish 10 1s 0s', 777, 'varnish limit=10 period=1s block=0s: a new client gets 10 at once, 10/s in the long run'],
+  ['varnish 10 1s 2s', 777, 'varnish limit=10 period=1s block=2s: a new client gets 10 at once, up to 10/s in the long run; a refusal blocks'],
+  ['concurrency limit=3', 777, 'concurrency limit=3: a new client gets 3 at once'],
+  ['none', 777, 'none: refuses nothing'],
+])('%s is said as it was understood', (text, cycleMs, sentence) => {
+  expect(limitSentence(readLimit(text), cycleMs)).toBe(sentence);
+});

@@ -3,9 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
-import { tablesBeside } from '../../../tables-beside.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const START_MS = 1_700_000_000_000;
 const ONE_WINDOW = { within: 10_000, cycle_ms: 100_000 };
@@ -21,7 +18,22 @@ const admitted = (decisions: readonly boolean[]) => decisions.filter(Boolean).le
 const burst = Array<number>(1_000).fill(0);
 
 describe('a burst at once', () => {
-  it.each<[name: string, params: object, expected: number]>(tables.decided)('%s', (_, params, expected) => {
+  // biome-ignore format: one case a line
+  it.each([
+    ['exact', { design: 'exact', lag_ms: 50 }, 100],
+    ['shares, the rest of the division included', { design: 'local_share' }, 100],
+    ['shares, where one node is asked alone', { design: 'local_share', spread: 'one' }, 34],
+    ['batched: each node admits the threshold', { design: 'batched', sync_ms: 10 }, 300],
+    ['late by a lag: as well', { design: 'batched', lag_ms: 10 }, 300],
+    ['batched, where one node is asked alone', { design: 'batched', sync_ms: 10, spread: 'one' }, 100],
+    ['known at once: as exact', { design: 'batched' }, 100],
+    ['parted in two, known at once on each side', { design: 'batched', partition: { nodes: 1, from_ms: 0, to_ms: 9 } }, 200],
+    // The node that is cut off refuses its turns, a third of them.
+    ['exact and parted', { design: 'exact', partition: { nodes: 1, from_ms: 0, to_ms: 9 } }, 100],
+    // All of it came within the lag of the replica; the second burst comes after it.
+    ['exact, failing over', { design: 'exact', failover: { at_ms: 1, replica_lag_ms: 5 } }, 100],
+    ['exact, parted and open', { design: 'exact', partition: { nodes: 1, from_ms: 0, to_ms: 9, when_away: 'open' } }, 434],
+  ])('%s', (_, params, expected) => {
     expect(admitted(play({ nodes: 3, threshold: 100, ...params }, burst))).toBe(expected);
   });
 });

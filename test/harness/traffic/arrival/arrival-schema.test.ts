@@ -4,11 +4,20 @@ import Value from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { valueFaults } from '../../../../src/core/schema/value-faults.js';
 import { ArrivalSpec, arrivalKinds } from '../../../../src/harness/traffic/arrival/arrival-schema.js';
-import { tablesBeside } from '../../../tables-beside.js';
 
-const tables = tablesBeside(import.meta.url);
-
-const smallest: readonly ArrivalSpec[] = tables.smallest;
+const smallest = [
+  { model: 'constant', rate: 1 },
+  { model: 'poisson', rate: '130/s' },
+  { model: 'ramp', start_rate: 0, end_rate: '10/s' },
+  { model: 'burst', burst_rate: 9 },
+  { model: 'spikes', requests: 100 },
+  { model: 'sine', rate: 5, amplitude: 5, period: '1 day' },
+  { model: 'onoff', on_rate: 9, on_for: '5s', off_for: '1m' },
+  { model: 'pareto', rate: 1, shape: 1.5 },
+  { model: 'edge', requests: 100 },
+  { model: 'counts', counts: [1] },
+  { model: 'log', file: 'access.log' },
+];
 
 it('every model fits with what it needs alone, with a time to begin and to end, and not without any part of that', () => {
   expect(smallest.map(({ model }) => model)).toEqual(Object.keys(arrivalKinds));

@@ -5,10 +5,7 @@ import { summaryOf } from '../../../../src/harness/outcome/read-summary.js';
 import { documentKinds } from '../../../../src/harness/traffic/log/documents.js';
 import { formats } from '../../../../src/harness/traffic/log/formats.js';
 import { type LogOptions, logFormats } from '../../../../src/harness/traffic/log/log-options.js';
-import { tablesBeside } from '../../../tables-beside.js';
 import { readText } from './reading.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const at = (text: string) => Date.parse(text);
 
@@ -180,17 +177,25 @@ describe('times', () => {
     expect([reading.timeFrom, heard.map(([ms]) => new Date(ms).toISOString())]).toEqual([from, instants]);
   });
 
-  it.each<[name: string, text: string, column: string, example: string]>(tables.other_clocks)(
-    'of another clock are refused, with what to do: %s',
-    async (_, text, column, example) => {
-      await expect(readText(text)).rejects.toMatchObject({
-        code: 'invalid_input',
-        what: `The numbers of column ${column} of log cannot be times, as ${example}.`,
-        why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
-        fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${column}:s.`,
-      });
-    },
-  );
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, column: string, example: string]>([
+    ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'timestamp', '133444736015000000'],
+    ['WebKit', 'time,x\n13344473600000000,1\n', 'time', '13344473600000000'],
+    ['.NET ticks', 'time,x\n638355968000000000,1\n', 'time', '638355968000000000'],
+    ['.NET ticks of 1999 and 2099', 'time,x\n630506304000000000,1\n662061600000000000,1\n', 'time', '662061600000000000'],
+    ['days of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'time', '45244.92594'],
+    ['whole days of a spreadsheet', 'time,requests\n45244,100\n45245,120\n', 'time', '45245'],
+    ['s of 1985', 'time,x\n500000000,1\n', 'time', '500000000'],
+    ['a clock beside a row without one', 'time,x\n0,1\n133444736000000000,1\n133444736015000000,1\n', 'time', '133444736015000000'],
+    ['beside another date, which may not be the time of a request', 'time,expires\n133444736000000000,2026-01-01T00:00:00Z\n', 'time', '133444736000000000'],
+  ])('of another clock are refused, with what to do: %s', async (_, text, column, example) => {
+    await expect(readText(text)).rejects.toMatchObject({
+      code: 'invalid_input',
+      what: `The numbers of column ${column} of log cannot be times, as ${example}.`,
+      why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
+      fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${column}:s.`,
+    });
+  });
 
   // biome-ignore format: one case a line
   it.each<[name: string, text: string, options: LogOptions, instants: number[]]>([
@@ -250,11 +255,31 @@ describe('--log-format', () => {
 
 describe('keys and filters are found in any format', () => {
   const line = `198.51.100.7 - frank [17/May/2015:10:05:03 +0000] "POST /a/b?c=d HTTP/1.1" 404 12 "-" "x \\"y\\"" "192.0.2.1, 192.0.2.2:7, [2001:db8::3]:9"\n`;
-  it.each<[string, string]>(tables.keys)('%s', async (keyColumn, key) => {
+  it.each<[string, string]>([
+    ['client', '198.51.100.7'],
+    ['user', 'frank'],
+    ['method', 'POST'],
+    ['path', '/a/b'],
+    ['status', '404'],
+    ['user_agent', 'x \\"y\\"'],
+    ['forwarded', '192.0.2.1'],
+    ['forwarded:2', '192.0.2.2'],
+    ['forwarded:-1', '2001:db8::3'],
+    ['forwarded:4', '-'],
+  ])('%s', async (keyColumn, key) => {
     expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
   });
 
-  it.each<[LogOptions['where'], number]>(tables.where)('%j', async (where, requests) => {
+  // biome-ignore format: one case a line
+  it.each<[LogOptions['where'], number]>([
+    [[{ field: 'method', comparison: '=', value: 'POST' }], 1],
+    [[{ field: 'method', comparison: '!=', value: 'POST' }], 0],
+    [[{ field: 'path', comparison: '=', value: '/a/*' }], 1],
+    [[{ field: 'path', comparison: '=', value: '/b/*' }], 0],
+    [[{ field: 'status', comparison: '>=', value: '400' }], 1],
+    [[{ field: 'status', comparison: '<', value: '400' }], 0],
+    [[{ field: 'status', comparison: '>=', value: '400' }, { field: 'user', comparison: '=', value: 'eve' }], 0],
+  ])('%j', async (where, requests) => {
     const { reading } = await readText(line, { where });
     expect([reading.requests, reading.filtered, reading.skippedLines]).toEqual([requests, 1 - requests, 0]);
   });
@@ -314,18 +339,25 @@ describe('an object is not the field that it is called after, and a request line
     ]);
   });
 
-  it.each<[name: string, text: string, options: LogOptions, columns: readonly string[]]>(tables.ambiguous)(
-    'numbers that may be those of requests: %s',
-    async (_, text, options, columns) => {
-      const { reading } = await readText(text, options);
-      expect(reading.warnings.map(({ what }) => what)).toEqual(
-        columns.map(
-          (name) =>
-            `Each row counts as one request: column ${name} is not read as a number of requests. If it is one, name it with --count.`,
-        ),
-      );
-    },
-  );
+  // biome-ignore format: one case a line
+  it.each<[name: string, text: string, options: LogOptions, columns: readonly string[]]>([
+    ['a number beside the time', 'timestamp,value\n1773480000,7\n1773480060,9\n', {}, ['value']],
+    ['the same, named', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: 'value' }, []],
+    ['the same, for none', 'timestamp,value\n1773480000,7\n1773480060,9\n', { countColumn: false }, []],
+    ['several', 'Time,GET,POST\n1773480000,7,3\n1773480060,9,1\n', {}, ['GET']],
+    ['a status', 'time,status\n1773480000,200\n1773480060,404\n', {}, []],
+    ['numbers of rows', 'time,id\n1773480000,1\n1773480060,2\n', {}, []],
+    ['tokens', 'time,tokens\n1773480000,700\n1773480060,90\n', { cost: { unit: 'tokens' } }, []],
+    ['a client, too', 'time,client,bytes\n1773480000,192.0.2.1,7\n1773480060,192.0.2.1,90\n', {}, []],
+  ])('numbers that may be those of requests: %s', async (_, text, options, columns) => {
+    const { reading } = await readText(text, options);
+    expect(reading.warnings.map(({ what }) => what)).toEqual(
+      columns.map(
+        (name) =>
+          `Each row counts as one request: column ${name} is not read as a number of requests. If it is one, name it with --count.`,
+      ),
+    );
+  });
 });
 
 it('the time of the envelope is read where it is asked for', async () => {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
-import { tablesBeside } from '../../../tables-beside.js';
 import { readText } from './reading.js';
-
-const tables = tablesBeside(import.meta.url);
 
 const nd: LogOptions = { format: 'ndjson' };
 
@@ -28,7 +25,32 @@ describe('the time of a request is the finest that is there, and its beginning',
 });
 
 describe('one JSON object a line', () => {
-  it.each<[string, string, LogOptions, string, unknown[]]>(tables.read)('%s', async (_, text, options, from, heard) => {
+  // biome-ignore format: one case a line
+  it.each<[string, string, LogOptions, string, unknown[]]>([
+    ['a number', '{"time":5,"url":"/a"}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['a number that no double holds', '{"ts":1446249504427999999}', {}, 'field ts (unix ns)', [[1446249504427, 1, '']]],
+    ['a number that a double would round up', '{"ts":1446249504.99999999999}', {}, 'field ts (unix s)', [[1446249504999, 1, '']]],
+    ['an exponent', '{"ts":1.5e9}', {}, 'field ts (unix s)', [[1_500_000_000_000, 1, '']]],
+    ['a string', '{"@timestamp":"2015-05-17T10:05:03.123Z"}', {}, 'field @timestamp (date and time)', [[1431857103123, 1, '']]],
+    ['a number in a string', '{"time":"5"}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['escaped slashes', '{"time":"17\\/May\\/2015:10:05:03 +0000"}', {}, 'field time (date and time)', [[1431857103000, 1, '']]],
+    ['an escaped name', '{"ti\\u006de":5}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['blanks everywhere', ' { "a" : [ 1 , {} ] , "time" : 5 } ', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['brackets and quotes in strings', '{"a":"}]\\"{","b":{"c":"]"},"time":5}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['nested objects of the same name', '{"a":{"time":9},"time":5,"b":[{"time":8}]}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['the last of two alike', '{"time":4,"time":5}', {}, 'field time (unix s)', [[5000, 1, '']]],
+    ['a path', '{"a":{"b":{"c":5}}}', { timeColumn: 'a.b.c' }, 'field a.b.c (unix s)', [[5000, 1, '']]],
+    ['a name with dots is one key', '{"a.b.c":5}', { timeColumn: 'a.b.c' }, 'field a.b.c (unix s)', [[5000, 1, '']]],
+    ['the key with dots comes before the path', '{"a.b":5,"a":{"b":6}}', { timeColumn: 'a.b' }, 'field a.b (unix s)', [[5000, 1, '']]],
+    ['also when it stands after', '{"a":{"b":6},"a.b":5}', { timeColumn: 'a.b' }, 'field a.b (unix s)', [[5000, 1, '']]],
+    ['a path of keys with dots', '{"a.b":{"c.d":5}}', { timeColumn: 'a.b.c.d' }, 'field a.b.c.d (unix s)', [[5000, 1, '']]],
+    ['a path through what is no object', '{"a":"x","a.b":{"c":5}}', { timeColumn: 'a.b.c' }, 'field a.b.c (unix s)', [[5000, 1, '']]],
+    ['a name like one of every object', '{"__proto__":5}', { timeColumn: '__proto__' }, 'field __proto__ (unix s)', [[5000, 1, '']]],
+    ['counts', '{"t_ms":5,"n":3}\n{"t_ms":6,"n":0}', {}, 'field t_ms (unix ms), field n', [[5, 3, '']]],
+    ['a count in a wide object', '{"t":5,"url":"/","status":200,"count":3}', {}, 'field t (unix s), field count', [[5000, 3, '']]],
+    ['a count with dots in its name',
+      '{"t":5,"x.requests.total":3}', { countColumn: 'x.requests.total' }, 'field t (unix s), field x.requests.total', [[5000, 3, '']]],
+  ])('%s', async (_, text, options, from, heard) => {
     const read = await readText(`${text}\n`, { ...nd, ...options });
     const { timeFrom, countFrom } = read.reading;
     expect([[timeFrom, countFrom].filter(Boolean).join(', '), read.heard, read.skipped]).toEqual([from, heard, []]);
@@ -36,7 +58,16 @@ describe('one JSON object a line', () => {
 });
 
 describe('the key', () => {
-  it.each<[string, string, string]>(tables.keys)('%s', async (_, line, key) => {
+  it.each<[string, string, string]>([
+    ['a string', '{"time":5,"user":"a"}', 'a'],
+    ['escapes', '{"time":5,"user":"Zo\\u00eb \\"x\\""}', 'Zoë "x"'],
+    ['a number as it is written', '{"time":5,"user":12345678901234567890}', '12345678901234567890'],
+    ['null is not known', '{"time":5,"user":null}', '-'],
+    ['a string "null" is', '{"time":5,"user":"null"}', 'null'],
+    ['an object is not known', '{"time":5,"user":{"id":1}}', '-'],
+    ['empty is not known', '{"time":5,"user":""}', '-'],
+    ['missing is not known', '{"time":5}', '-'],
+  ])('%s', async (_, line, key) => {
     const first = '{"time":4,"user":"first"}';
     const { heard } = await readText(`${first}\n${line}\n`, { ...nd, keyColumn: 'user' });
     expect(heard.map(([, , heardKey]) => heardKey)).toEqual(['first', key]);
@@ -51,7 +82,21 @@ describe('the key', () => {
   });
 });
 
-const none: [line: string, reason: string][] = tables.unread;
+const none: [line: string, reason: string][] = [
+  ['{"time":5,"n"', 'not one JSON object'],
+  ['[1,2]', 'not one JSON object'],
+  ['words', 'not one JSON object'],
+  ['{"time":"soon","n":1}', 'no time in field time'],
+  ['{"n":1}', 'no time in field time'],
+  ['{"time":null,"n":1}', 'no time in field time'],
+  ['{"time":{"at":5},"n":1}', 'no time in field time'],
+  ['{"time":6,"n":"many"}', 'no whole number in field n'],
+  ['{"time":7,"n":1} {"time":8,"n":1}', 'not one JSON object'],
+  ['{"time":7,"n":1,}', 'not one JSON object'],
+  ['{"time":7 "n":1}', 'not one JSON object'],
+  ['{"time":7,"n":[1}', 'not one JSON object'],
+  ['{time:7,"n":1}', 'not one JSON object'],
+];
 
 it.each(none)('%s is none: %s', async (line, reason) => {
   const { skipped } = await readText(`{"time":5,"n":1}\n${line}\n`, { ...nd, countColumn: 'n' });
