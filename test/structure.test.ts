@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 104_185,
-  test: 61_267,
+  test: 62_459,
   longLines: 109,
   commands: 15,
   options: 94,
