@@ -113,7 +113,7 @@ class Differences {
     return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms, turn) };
   }
 
-  decideAtOnce(row: number, ms: number): void {
+  takeAtOnce(row: number, ms: number): void {
     const [who, { places }] = this.#traffic.requestAt(row);
     const [old, fresh] = [places[2]!, places[3]!].map((place) => decided(place, who, ms, this.#atOnce.requests).by);
     this.#atOnce.add(old !== undefined, fresh !== undefined);
@@ -123,7 +123,7 @@ class Differences {
     return `${this.#atOnce.newly_refused} are newly refused`;
   }
 
-  decide(row: number, ms: number): void {
+  take(row: number, ms: number): void {
     const [who, { id, path, places }] = this.#traffic.requestAt(row);
     const [old, fresh] = places;
     const turn = this.#all.requests;

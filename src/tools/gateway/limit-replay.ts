@@ -123,16 +123,16 @@ class LimitRun {
     this.#builder = new RowBuilder(run);
   }
 
-  decideAtOnce(row: number, ms: number): void {
+  takeAtOnce(row: number, ms: number): void {
     const [who, { places }] = this.#traffic.requestAt(row);
     if (decided(places[1]!, who, ms).by !== undefined) this.#limitedAtOnce += 1;
   }
 
   atOnceWords(): string {
-    return `${this.#limitedAtOnce} are limited in place of ${this.#limited}`;
+    return `${this.#limitedAtOnce} are limited instead of ${this.#limited}`;
   }
 
-  decide(row: number, ms: number): void {
+  take(row: number, ms: number): void {
     const [who, { places }] = this.#traffic.requestAt(row);
     const place = places[0]!;
     this.#clock ??= new VirtualClock(ms, this.#cycleMs);

@@ -30,11 +30,11 @@ interface Target {
   readonly places: readonly LimitPlace[];
 }
 
-interface Deciders {
-  decide(row: number, ms: number): void;
+interface Takers {
+  take(row: number, ms: number): void;
   /** Only if the times of the log are whole seconds: each request at the beginning of its second. */
-  decideAtOnce(row: number, ms: number): void;
-  /** What came of `decideAtOnce`: `59 are newly refused`. */
+  takeAtOnce(row: number, ms: number): void;
+  /** What came of `takeAtOnce`: `59 are newly refused`. */
   atOnceWords(): string;
 }
 
@@ -114,12 +114,12 @@ export class LimitTraffic {
     paths: readonly string[],
     mostRows: number,
     { hooks, ...options }: LogOptions & { readonly hooks: SourceHooks },
-    deciders: Deciders,
+    takers: Takers,
   ): Promise<{ readonly readings: readonly LogReading[]; readonly warnings: readonly Warning[] }> {
     const take = (batches: Iterable<CycleCounts>) => {
       for (const { contracts, requests, instants } of batches)
         for (const [k, ms] of instants!.entries())
-          for (let n = requests[k]!; n > 0; n -= 1) deciders.decide(contracts[k]!, ms);
+          for (let n = requests[k]!; n > 0; n -= 1) takers.take(contracts[k]!, ms);
     };
     const order = new LogOrder({
       cycleMs: SECOND_MS,
@@ -131,7 +131,7 @@ export class LimitTraffic {
       keepsOrder: true,
       groupOf: (row) => this.#senders[row >>> PLACE_BITS]!.group,
       asRead: (row, n, ms) => {
-        for (let left = n; left > 0; left -= 1) deciders.decideAtOnce(row, ms);
+        for (let left = n; left > 0; left -= 1) takers.takeAtOnce(row, ms);
       },
       run: take,
     });
@@ -147,7 +147,7 @@ export class LimitTraffic {
         what: 'The log has no client address.',
         fix: 'Name the column that says whose a request is: --key who.',
       });
-    const atOnce = `If all of a second came at its beginning, ${deciders.atOnceWords()}.`;
+    const atOnce = `If all of a second came at its beginning, ${takers.atOnceWords()}.`;
     return { readings, warnings: [...this.#warnings(), ...order.warnings(atOnce)] };
   }
 
