@@ -127,6 +127,7 @@ const Traffic = Type.Object(
     clients_newly_refused: Count('Clients with newly refused requests.'),
     clients_newly_admitted: Count('Clients with newly admitted requests.'),
     newly_refused_share: Measure('newly_refused / requests.'),
+    newly_refused_at_once: Optional(Count('With times of whole seconds: if all of a second came at its beginning.')),
     by_client: Counts,
     by_path: Counts,
     by_minute: Counts,

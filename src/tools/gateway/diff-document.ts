@@ -51,13 +51,23 @@ export function diffDocument(diff: LimitsDiff): ReportDocument {
   };
 }
 
-const shareOf = ({ newly_refused, requests }: LimitDiff) => (requests === 0 ? 0 : newly_refused / requests);
+const shareOf = ({ requests, newly_refused }: Pick<LimitDiff, 'requests' | 'newly_refused'>) =>
+  requests === 0 ? 0 : newly_refused / requests;
+
+/** Whether the budget holds for one reading of whole seconds alone: each second evenly, or all of it at its beginning. */
+function dependsOnSeconds({ traffic, below = 0 }: LimitsDiff): boolean {
+  if (traffic?.newly_refused_at_once === undefined) return false;
+  const { requests, newly_refused_at_once: newly_refused } = traffic;
+  return shareOf(traffic) < below !== shareOf({ requests, newly_refused }) < below;
+}
 
 const hasLimits = ({ limiters }: GatewayLimits) => limiters.length > 0;
 
-/** Whether a budget cannot be said to hold: a limit that could not be judged, or what is not understood, changes. */
-export function isUnjudged({ traffic, below, ...sides }: LimitsDiff): boolean {
-  return traffic !== undefined && below !== undefined && (traffic.unjudged.length > 0 || !isUnreadTheSame(sides));
+/** Whether a budget cannot be said to hold: a limit that could not be judged, or what is not understood, changes; or times are too coarse. */
+export function isUnjudged(diff: LimitsDiff): boolean {
+  const { traffic, below } = diff;
+  if (traffic === undefined || below === undefined) return false;
+  return traffic.unjudged.length > 0 || !isUnreadTheSame(diff) || dependsOnSeconds(diff);
 }
 
 const unjudgedWords = ({ unjudged }: LimitDiff) => `${counted(unjudged.length, 'limit')} could not be judged`;
@@ -67,12 +77,14 @@ function unjudgedSentences(traffic: LimitDiff): string[] {
   return traffic.unjudged.length === 0 ? [] : [`${unjudgedWords(traffic)}: ${reasons}.`];
 }
 
-function verdictOf({ changes, traffic, below, ...sides }: LimitsDiff): ReportDocument['verdict'] {
+function verdictOf(diff: LimitsDiff): ReportDocument['verdict'] {
+  const { changes, traffic, below, ...sides } = diff;
   if (traffic !== undefined && traffic.unjudged.length > 0)
     return { sign: '–', words: unjudgedWords(traffic), hue: 'open' };
   if (traffic !== undefined && below !== undefined && !isUnreadTheSame(sides))
     return { sign: '–', words: 'what is not understood changes', hue: 'open' };
   if (!hasLimits(sides.old) && !hasLimits(sides.new)) return { sign: '–', words: 'no limit was found', hue: 'open' };
+  if (dependsOnSeconds(diff)) return { sign: '–', words: 'times of whole seconds leave the budget open', hue: 'open' };
   if (traffic !== undefined && below !== undefined)
     return shareOf(traffic) < below
       ? { sign: '✔', words: 'within the budget', hue: 'good' }
@@ -124,7 +136,9 @@ function trafficSentence({ requests, clients, newly_refused, newly_admitted, ...
       : `${of(newly_refused, traffic.clients_newly_refused)} (${percent(newly_refused / requests)})`;
   const admitted =
     newly_admitted === 0 ? '' : ` Newly admitted: ${of(newly_admitted, traffic.clients_newly_admitted)}.`;
-  return `${isWhole ? 'Newly refused' : 'Newly refused by the other limits'}: ${refused}.${admitted} In all ${of(requests, clients)}.`;
+  const { newly_refused_at_once: n = newly_refused } = traffic;
+  const atOnce = n === newly_refused ? '' : `; ${number(n)} if all of a second came at its beginning`;
+  return `${isWhole ? 'Newly refused' : 'Newly refused by the other limits'}: ${refused}${atOnce}.${admitted} In all ${of(requests, clients)}.`;
 }
 
 function budgetBlock(diff: LimitsDiff): Block {

@@ -16,6 +16,8 @@ export interface LimitDiff extends Omit<ChangeCounts, 'name'> {
   readonly clients: number;
   readonly clients_newly_refused: number;
   readonly clients_newly_admitted: number;
+  /** If the times of the log are whole seconds: with all requests of a second at its beginning. */
+  readonly newly_refused_at_once?: number;
   readonly by_client: readonly ChangeCounts[];
   readonly by_path: readonly ChangeCounts[];
   /** By time, UTC; `by_limiter`: newly refused requests. */
@@ -44,9 +46,10 @@ export function diffLimits(
     const sides = [new LimitSide(old, hasKey), new LimitSide(fresh, hasKey)] as const;
     // Retries count against the new limits too, so that side keeps its own states.
     const retried = clients === undefined ? [] : [new LimitSide(fresh, hasKey)];
-    const traffic = new LimitTraffic([...sides, ...retried], true);
+    const atOnce = [new LimitSide(old, hasKey), new LimitSide(fresh, hasKey)];
+    const traffic = new LimitTraffic([...sides, ...atOnce, ...retried], true);
     const run = new Differences(traffic, clients);
-    const read = await traffic.read(paths, mostRows, { ...options, hooks }, (row, ms) => run.take(row, ms));
+    const read = await traffic.read(paths, mostRows, { ...options, hooks }, run);
     const left_out = { old: sides[0].leftOut, new: sides[1].leftOut };
     const warnings = [...summaryOf(read.readings, undefined, options.nowMs).warnings, ...read.warnings];
     return { ...run.found(), left_out, unjudged: unjudgedOf(left_out, fresh), readings: read.readings, warnings };
@@ -86,6 +89,7 @@ class Counts {
 class Differences {
   readonly #traffic: LimitTraffic;
   readonly #all = new Counts();
+  readonly #atOnce = new Counts();
   /** By client, and by target. */
   readonly #clients: Counts[] = [];
   readonly #targets: Counts[] = [];
@@ -103,10 +107,20 @@ class Differences {
 
   #refusedWithRetries(row: number, ms: number) {
     const [who, { places }] = this.#traffic.requestAt(row);
-    const [, , retried] = places;
+    const retried = places[4];
     const turn = this.#all.requests;
     const { by } = decided(retried!, who, ms, turn);
     return by && { status: by.status, retryAfterMs: announcedBy(retried!, by, who, ms, turn) };
+  }
+
+  takeAtOnce(row: number, ms: number): void {
+    const [who, { places }] = this.#traffic.requestAt(row);
+    const [old, fresh] = [places[2]!, places[3]!].map((place) => decided(place, who, ms, this.#atOnce.requests).by);
+    this.#atOnce.add(old !== undefined, fresh !== undefined);
+  }
+
+  atOnceWords(): string {
+    return `${this.#atOnce.newly_refused} are newly refused`;
   }
 
   take(row: number, ms: number): void {
@@ -144,6 +158,7 @@ class Differences {
       clients: clients.length,
       clients_newly_refused: clients.filter((one) => one.newly_refused > 0).length,
       clients_newly_admitted: clients.filter((one) => one.newly_admitted > 0).length,
+      ...(this.#atOnce.requests > 0 && { newly_refused_at_once: this.#atOnce.newly_refused }),
       by_client: worstFirst(clients),
       by_path: worstFirst([...this.#byPath].map(([name, counts]) => ({ ...counts, name }))),
       by_minute: byMinute.filter(differs),

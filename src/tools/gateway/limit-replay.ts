@@ -72,13 +72,13 @@ export class LimitReplay {
 
   async #read(mostRows: number, cycleMs: number, subscriber: Subscriber<CycleRow>): Promise<void> {
     const { log, signal, onRead } = this.#options;
-    const side = new LimitSide(this.#gateway, log.keyColumn !== undefined);
-    const traffic = new LimitTraffic([side], false);
+    const [side, atOnce] = [1, 2].map(() => new LimitSide(this.#gateway, log.keyColumn !== undefined));
+    const traffic = new LimitTraffic([side!, atOnce!], false);
     const run = new LimitRun(traffic, cycleMs, (row) => subscriber.next(row));
     this.#side = side;
     this.#run = run;
     const hooks = { ...(signal && { signal }), ...(onRead && { onProgress: onRead }) };
-    const read = await traffic.read(this.#paths, mostRows, { ...log, hooks }, (row, ms) => run.take(row, ms));
+    const read = await traffic.read(this.#paths, mostRows, { ...log, hooks }, run);
     this.readings = read.readings;
     this.#warnings = read.warnings;
     run.end();
@@ -111,6 +111,8 @@ class LimitRun {
   readonly #lastRequests: number[] = [];
   #clock: VirtualClock | undefined;
   #cycle = Number.NEGATIVE_INFINITY;
+  #limited = 0;
+  #limitedAtOnce = 0;
 
   constructor(traffic: LimitTraffic, cycleMs: number, onRow: (row: CycleRow) => void) {
     this.#traffic = traffic;
@@ -119,6 +121,15 @@ class LimitRun {
     const states = ['allowing', 'limiting'].map((name, state) => ({ name, admits: state === 0 }));
     const run: RunShape = { names: traffic.clients, states, initial: 0, threshold: null, within: 0, rule: 'gateway' };
     this.#builder = new RowBuilder(run);
+  }
+
+  takeAtOnce(row: number, ms: number): void {
+    const [who, { places }] = this.#traffic.requestAt(row);
+    if (decided(places[1]!, who, ms).by !== undefined) this.#limitedAtOnce += 1;
+  }
+
+  atOnceWords(): string {
+    return `${this.#limitedAtOnce} are limited instead of ${this.#limited}`;
   }
 
   take(row: number, ms: number): void {
@@ -134,6 +145,7 @@ class LimitRun {
     for (const { limiter } of [...place.limits, ...place.counted]) this.#countsOf(limiter).requests += 1;
     if (by === undefined) return;
     this.#countsOf(by).limited += 1;
+    this.#limited += 1;
     this.#limit(who.client, nextAdmissionAt(place, who, ms));
   }
 

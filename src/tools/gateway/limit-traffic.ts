@@ -30,6 +30,14 @@ interface Target {
   readonly places: readonly LimitPlace[];
 }
 
+interface Takers {
+  take(row: number, ms: number): void;
+  /** Only if the times of the log are whole seconds: each request at the beginning of its second. */
+  takeAtOnce(row: number, ms: number): void;
+  /** What came of `takeAtOnce`: `59 are newly refused`. */
+  atOnceWords(): string;
+}
+
 interface Sender extends Requester {
   /** Of one client, user and key: their requests of a second are spread over it together. */
   readonly group: number;
@@ -106,11 +114,12 @@ export class LimitTraffic {
     paths: readonly string[],
     mostRows: number,
     { hooks, ...options }: LogOptions & { readonly hooks: SourceHooks },
-    decide: (row: number, ms: number) => void,
+    takers: Takers,
   ): Promise<{ readonly readings: readonly LogReading[]; readonly warnings: readonly Warning[] }> {
     const take = (batches: Iterable<CycleCounts>) => {
       for (const { contracts, requests, instants } of batches)
-        for (const [k, ms] of instants!.entries()) for (let n = requests[k]!; n > 0; n -= 1) decide(contracts[k]!, ms);
+        for (const [k, ms] of instants!.entries())
+          for (let n = requests[k]!; n > 0; n -= 1) takers.take(contracts[k]!, ms);
     };
     const order = new LogOrder({
       cycleMs: SECOND_MS,
@@ -121,6 +130,9 @@ export class LimitTraffic {
       rowOf: (key) => this.#rowOf(key),
       keepsOrder: true,
       groupOf: (row) => this.#senders[row >>> PLACE_BITS]!.group,
+      asRead: (row, n, ms) => {
+        for (let left = n; left > 0; left -= 1) takers.takeAtOnce(row, ms);
+      },
       run: take,
     });
     const sink = {
@@ -135,7 +147,8 @@ export class LimitTraffic {
         what: 'The log has no client address.',
         fix: 'Name the column that says whose a request is: --key who.',
       });
-    return { readings, warnings: [...this.#warnings(), ...order.warnings('Bursts within a second are flattened.')] };
+    const atOnce = `If all of a second came at its beginning, ${takers.atOnceWords()}.`;
+    return { readings, warnings: [...this.#warnings(), ...order.warnings(atOnce)] };
   }
 
   requestAt(row: number): readonly [who: Requester, target: Target] {

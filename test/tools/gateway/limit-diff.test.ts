@@ -204,7 +204,8 @@ describe('over a log', () => {
     const path = file('seconds.log', [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
     const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
     const found = await diffLimits([path], sides, {}, {});
-    expect(found).toMatchObject({ requests: 205, newly_refused: 0, warnings: [{ code: 'whole_seconds' }] });
+    const figures = { requests: 205, newly_refused: 0, newly_refused_at_once: 4 };
+    expect(found).toMatchObject({ ...figures, warnings: [{ code: 'whole_seconds' }] });
   });
 
   it('more paths than are kept are shown together, and decided as they are', async () => {
