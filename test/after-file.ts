@@ -9,6 +9,13 @@ import { endFile } from './left-behind.js';
 const { cache } = createRequire(import.meta.url);
 for (const [path, module] of Object.entries(cache)) if (module === undefined) delete cache[path];
 
+// As in the build (bundle.js): yargs' own help, which nobody sees, would be laid out with every command, in most of the time that it takes.
+const { default: shim } = await import(
+  new URL('../node_modules/yargs/lib/platform-shims/esm.mjs', import.meta.url).href
+);
+shim.cliui = () => ({ div() {}, span() {}, resetOutput() {}, toString: () => '' });
+shim.stringWidth = ({ length }: string) => length;
+
 addTools();
 
 afterAll(endFile);
