@@ -13,8 +13,9 @@ const networks = [
   [60, 0],
   [4, 0.05],
 ] as const;
-/** WEIR_SEEDS for more: the figures of a release take 20. */
+/** WEIR_SEEDS for more: the figures of a release take 20. Without it two, of which each network has one. */
 const SEEDS = Number(process.env['WEIR_SEEDS'] ?? 2);
+const hasAll = process.env['WEIR_SEEDS'] !== undefined;
 const LONGEST_MS = 600_000;
 /** These hold requests and refuse none. */
 const holding = new Set([
@@ -29,8 +30,8 @@ describe('a limiter of the rule is never found to differ', () => {
   it.each(Object.entries(rules))(
     '%s',
     (_, definition) => {
-      for (const [longestMs, lost] of networks) {
-        for (let seed = 0; seed < SEEDS; seed += 1) {
+      for (const [index, [longestMs, lost]] of networks.entries()) {
+        for (let seed = hasAll ? 0 : index % SEEDS; seed < SEEDS; seed += hasAll ? 1 : SEEDS) {
           const seen = seenOf(drawn(seed, 16, longestMs, lost), seed, (madeMs) => limiterOf(definition, madeMs));
           // As the one who asks may know how fast the network is.
           const transportMs = seed % 2 === 0 ? undefined : 2 * longestMs;
