@@ -15,7 +15,7 @@ const NEAR_OTHERS = [140138, 4065];
 
 it('gives no limiter the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, ({ task }) => {
   const seeds = Array.from({ length: CASES }, (_, k) => FIRST + k);
-  const cases = [...seeds, ...few(IN_PIECES, 2), ...few(NEAR_OTHERS, 1)].map(identified);
+  const cases = [...seeds, ...few(IN_PIECES, 1), ...few(NEAR_OTHERS, 1)].map(identified);
   task.meta.rows = familyRows(cases);
   const named = cases.filter(({ named, truth }) => named === truth.family);
   expect(named.length).toBeGreaterThanOrEqual(Math.floor(LEAST_NAMED * cases.length));
@@ -36,7 +36,7 @@ const found: readonly (readonly [what: string, seed: number])[] = [
   ['a sliding counter on a grid, in a window that is longer than all that was asked at first', 910],
 ];
 
-it.each(few(found, 2))('finds %s', (_, seed) => {
+it.each(few(found, 1))('finds %s', (_, seed) => {
   const { named, truth } = identified(seed);
   expect(named).toBe(truth.family);
 });
