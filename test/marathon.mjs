@@ -40,7 +40,7 @@ const stages = [
   ['limiters that seeds draw, named', 'identify/random', 'WEIR_CASES', 100],
   [
     'all draws of the other tests of identify',
-    'identify/random-clients identify/wait-fit identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients',
+    'identify/random-clients identify/wait-fit identify/retry-policy identify/client-limits identify/investigation identify/log-answer identify/real-clients identify/outsiders',
   ],
   [
     'all draws of rules, of their explanations, of published results',
