@@ -12,7 +12,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
-import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credentials.js';
+import { type CredentialChange, NetworkCredentials } from './credentials.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -20,6 +20,7 @@ import type { RedisConnection } from './redis/connection.js';
 const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
 
 const PAGE = 1_000;
+const LOG_LENGTH = 10_000;
 /** How long Redis knows, in ms, that a record was removed and not lost. */
 const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 

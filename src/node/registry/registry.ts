@@ -17,19 +17,13 @@ import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
 import type { Credentials, Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import type { Freed, Usage, Used } from '../usage.js';
+import type { Freed, InUse, Usage } from '../usage.js';
 
 export interface KeyChange {
   readonly made?: Key;
   /** Keys that end sooner. */
   readonly changed?: readonly Key[];
   readonly note?: AdminNote & { readonly owner: string };
-}
-
-export interface InUse {
-  readonly all: Used;
-  /** `left`: what the owner may still have. */
-  readonly own?: { readonly used: Used; readonly left: Used; readonly keys: number };
 }
 
 export type NodeShown = Static<(typeof listNodes.answers)[200]['schema']>['nodes'][number];

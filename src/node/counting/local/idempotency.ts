@@ -93,7 +93,7 @@ export class Idempotency {
   }
 
   purge(cycle: number): void {
-    if (this.#usage.onNode.answersKib === 0) return;
+    if (!this.#usage.keepsAnswers) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
       this.#add(machine, -length - OVERHEAD);
   }

@@ -223,6 +223,16 @@ local function link(args)
   return 1
 end
 
+-- A turn to make what counts for owners: its id, until when, in unix ms, or 0 where its turn is over, the machine on which it makes something
+-- The machine of a turn that was not given back, else ''; nothing where it is another's turn.
+local function takeTurn(args)
+  local holder, ends, left = string.match(call('GET', P .. 'turn') or '- 0 ', '^(%S+) (%d+) (.*)$')
+  if holder ~= args[3] and (tonumber(ends) >= now or args[4] == '0') then return end
+  call('SET', P .. 'turn', table.concat({ args[3], args[4], args[5] }, ' '))
+  return left
+end
+
+define('$turn', { 'allow-oom' }, takeTurn)
 define('$machine', {}, makeMachine)
 define('$contract', {}, makeContract)
 define('$change', {}, changeContract)
