@@ -6,7 +6,7 @@
 // All waiting commits share one fsync. Reads use the same connection, so they see the open transaction.
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../../core/schema/failure.js';
-import type { HeadMark, MissingRows } from './head-mark.js';
+import { COMMITS, type HeadMark, type MissingRows } from './head-mark.js';
 import { displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 import { sqlite } from './sqlite-library.js';
@@ -191,7 +191,7 @@ export class SqliteConnection {
       return;
     }
     this.#commits += 1;
-    this.#file.mark.noteCommit(this.#commits);
+    this.#file.mark.note(COMMITS, this.#commits);
     this.#file.mark.write();
   }
 

@@ -3,6 +3,7 @@
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { sha256Hex } from '../../core/schema/canonical.js';
 import { assert } from '../../core/schema/failure.js';
+import { CYCLE } from './head-mark.js';
 import { SqliteAnswers } from './sqlite-answers.js';
 import type { SqliteOptions } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
@@ -46,7 +47,7 @@ export class SqliteStore extends SqliteRecords implements Store {
   readonly #numbers = new Map<string, number>();
 
   get lastCycle(): number {
-    return this.mark.cycle;
+    return this.mark.of(CYCLE);
   }
 
   noteCycle(cycle: number): void {
