@@ -10,7 +10,7 @@ import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds, SharedRoom } from './bounds.js';
 import { PAUSE } from './caller-queue.js';
-import type { Sampled, Samples } from './counting/samples.js';
+import type { Sampled, Samples } from './counting/counting.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Steps } from './host/steps.js';

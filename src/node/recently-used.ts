@@ -1,4 +1,3 @@
-// A map that keeps what was asked for recently.
 /**
  * A bounded map that drops what was not used recently. A fresh hit takes one look-up: there is no list to relink.
  *

@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     }
   });
 
-  it('a node that ends before it tells of a deletion leaves room that others find free when they read all again', async () => {
+  it('a node that ends before it announces a deletion leaves room that others find free when they read all again', async () => {
     await begin(2, { machines: { perOwner: 1, onNode: 100 } });
     const owner = await mint();
     await contractOf(owner, 'machines');

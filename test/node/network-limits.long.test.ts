@@ -128,7 +128,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     const { directory, errors } = nodes[0]!;
     const announce = directory.announce.bind(directory);
     directory.announce = () => Promise.reject(new Error('it has ended'));
-    expect((await owner.createMachine('untold')).status).toBe(500);
+    expect((await owner.createMachine('unannounced')).status).toBe(500);
     directory.announce = announce;
     errors.length = 0;
     expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 1 });

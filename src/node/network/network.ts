@@ -14,7 +14,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { HostEvent } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
-import type { NodeOfMany } from '../registry/shared-store.js';
+import type { NodeOfMany } from '../registry/registry.js';
 import type { HeadMark } from '../store/head-mark.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
@@ -25,7 +25,7 @@ import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
-import { Turns } from './turns.js';
+import { MakingTurns } from './turns.js';
 
 const DUE_AT_ONCE = 64;
 
@@ -41,7 +41,7 @@ export class Network {
   readonly directory: Directory;
   readonly hostEvents = new Subject<HostEvent>();
   readonly presence: Presence;
-  readonly turns: Turns;
+  readonly turns: MakingTurns;
   readonly entries: Entries;
   readonly heads: Heads;
   /** For contracts that Redis does not count by itself. */
@@ -65,7 +65,7 @@ export class Network {
     this.presence = new Presence(connection, signer.fingerprint);
     const { transactions, plain, heads } = this;
     const { linkedWithinMs } = limits;
-    this.turns = new Turns(directory, linkedWithinMs);
+    this.turns = new MakingTurns(directory, linkedWithinMs);
     this.entries = new Entries({
       ...{ connection, directory, clock, signer },
       ...{ transactions, plain, heads },

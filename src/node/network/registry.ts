@@ -13,15 +13,21 @@ import type { ContractOptions, NewMachine } from '../host/host.js';
 import { keyedFields } from '../host/keys.js';
 import type { HostEvent } from '../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../host/machine.js';
-import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { deleted } from '../ownership.js';
-import { type KeyChange, keyLimitReached, type NodeShown, type Registry } from '../registry/registry.js';
+import {
+  type KeyChange,
+  keyLimitReached,
+  keyMachineOf,
+  keySlugOf,
+  type NodeShown,
+  type Registry,
+} from '../registry/registry.js';
 import type { Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
 import { type InUse, ofMachine, type QuotaRequest } from '../usage.js';
 import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
-import { GateTransactions, lost } from './gate-transactions.js';
+import { lost, stateText } from './gate-transactions.js';
 import { plainPlan } from './plain-plan.js';
 import { prefixOf } from './redis/buckets.js';
 import { asStartFailure } from './redis/store-away.js';
@@ -110,8 +116,7 @@ export class NetworkRegistry implements Registry {
       ...{ cause: 'manual', ...(by && { by }), emitted: [] },
     };
     const plain = plainPlan(plan);
-    const start =
-      plain === undefined ? [GateTransactions.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
+    const start = plain === undefined ? [stateText(first), ''] : [String(plain.threshold), String(plain.within)];
     return [id, JSON.stringify(asStored(image)), JSON.stringify({ e }), ...start];
   }
 

@@ -1,9 +1,9 @@
 // What counts for an owner is made by one node at a time, which knows before what all others have made: so nodes together never exceed a bound.
 //
-//   turn taken ─► log read ─► room? ─► made ─► all nodes are told ─► turn given back
+//   turn taken ─► log read ─► room? ─► made ─► announced ─► turn given back
 //
 // A node that ends meanwhile, or does not know whether it was made, gives no turn back. It is over once nothing can be made in it any more, and
-// the next node tells the others what was made.
+// the next node announces what was made.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../core/schema/failure.js';
 import { pause } from '../../core/time/wall.js';
@@ -15,7 +15,7 @@ const POLL_MS = 4;
 /** How far clocks of servers may differ. */
 const MOST_APART_MS = 2_000;
 
-export class Turns {
+export class MakingTurns {
   readonly #directory: Directory;
   readonly #withinMs: number;
   #last: Promise<unknown> = Promise.resolve();
@@ -28,7 +28,7 @@ export class Turns {
 
   /**
    * @param slug of the machine on which something is made, empty for a key
-   * @param work acts before an instant of the clock of Redis, and tells the other nodes
+   * @param work acts before an instant of the clock of Redis, and announces what it made
    * @throws Failure `store_away`: then it may exist; and what the work throws
    */
   of<T>(slug: string, work: (untilMs: number) => Promise<T>): Promise<T> {

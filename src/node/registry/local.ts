@@ -7,13 +7,12 @@ import { type Changed, type ContractChange, plansAfter } from '../host/contract-
 import type { ContractOptions, NewMachine } from '../host/host.js';
 import type { HostEvent } from '../host/ledger.js';
 import { type Machine, slugTaken } from '../host/machine.js';
-import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
 import type { Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import { type InUse, ofMachine } from '../usage.js';
-import { type KeyChange, keyLimitReached, type NodeShown, type Registry } from './registry.js';
+import { type KeyChange, keyLimitReached, keyMachineOf, keySlugOf, type NodeShown, type Registry } from './registry.js';
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';

@@ -4,13 +4,13 @@ import { EMPTY } from '../../core/record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
 import { assert, type Failure } from '../../core/schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
-import { decodeState, encodeState, type StateColumns } from './state-codec.js';
+import { decodeState, encodeState } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {
   image: ContractImage;
-  state: StateColumns;
-  keys: Map<string, StateColumns> | undefined;
+  state: Uint8Array;
+  keys: Map<string, Uint8Array> | undefined;
 }
 
 interface Shelf {
@@ -60,7 +60,7 @@ export class MemoryStore implements Store {
   keys(contractId: string): Iterable<ContractState> {
     this.#checkOpen();
     const keys = this.#contracts.get(contractId)?.keys ?? [];
-    return Array.from(keys, ([key, columns]) => decoded({ id: contractId, key }, columns));
+    return Array.from(keys, ([key, bytes]) => decoded({ id: contractId, key }, bytes));
   }
 
   putMachine(image: MachineImage): void {
@@ -243,8 +243,8 @@ function removeFirst(shelf: Shelf, rows: number): number {
   return removed.length;
 }
 
-function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns): ContractState {
-  const state = decodeState(owner, columns);
+function decoded(owner: Pick<ContractState, 'id' | 'key'>, bytes: Uint8Array): ContractState {
+  const state = decodeState(owner, bytes);
   assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
   return state;
 }

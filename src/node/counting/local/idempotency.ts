@@ -14,7 +14,7 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../host/steps.js';
-import type { KeptAnswers } from '../../store/kept-answers.js';
+import type { KeptAnswers } from '../../store/store.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 
