@@ -2,7 +2,7 @@
 //
 //   cycle         7          8          9
 //             .x..x..x|   x       |xxxx
-//                     ▲           ▲           taken when the cycle is over: see counting/samples.ts
+//                     ▲           ▲           taken when the cycle is over: see Samples
 //
 // A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
 // replaces one that is in none; a new contract replaces one without requests in its history.
