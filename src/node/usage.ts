@@ -12,7 +12,7 @@ import { ROOMS } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
-import type { Store } from './store/store.js';
+import { definitionText, type Store } from './store/store.js';
 
 /** Equal texts of definitions of an owner count once. */
 export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
@@ -54,7 +54,6 @@ export class Usage {
   readonly #kept = new Map<Machine, Kept>();
   readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
-  readonly #bytes = new WeakMap<Plan, number>();
 
   constructor(
     host: Host,
@@ -195,7 +194,7 @@ export class Usage {
     return {
       owner,
       plan,
-      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: this.#bytesOf(plan) }) as Asked,
+      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: bytesOf(plan) }) as Asked,
     };
   }
 
@@ -204,7 +203,7 @@ export class Usage {
     const more = {
       windowCycles: is.windowCycles - was.windowCycles,
       keyCells: is.keyCells - was.keyCells,
-      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0),
+      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : bytesOf(plan)), 0),
     };
     const asked = Object.entries(more) as Asked;
     return { owner, what: 'The contract was not changed.', asked: asked.filter(([, amount]) => amount > 0) };
@@ -224,7 +223,7 @@ export class Usage {
     let bytes = 0;
     for (const plan of plans) {
       const count = (known.get(plan) ?? 0) + by;
-      if (count === (by > 0 ? 1 : 0)) bytes += this.#bytesOf(plan);
+      if (count === (by > 0 ? 1 : 0)) bytes += bytesOf(plan);
       if (count === 0) known.delete(plan);
       else known.set(plan, count);
     }
@@ -249,20 +248,15 @@ export class Usage {
       for (const plan of plans) {
         const left = uses.get(plan)! - 1;
         uses.set(plan, left);
-        if (left === 0) freed.definition_bytes += this.#bytesOf(plan);
+        if (left === 0) freed.definition_bytes += bytesOf(plan);
       }
     }
     return freed;
   }
+}
 
-  #bytesOf(plan: Plan): number {
-    let bytes = this.#bytes.get(plan);
-    if (bytes === undefined) {
-      bytes = JSON.stringify(plan.definition).length;
-      this.#bytes.set(plan, bytes);
-    }
-    return bytes;
-  }
+function bytesOf({ definition }: Plan): number {
+  return definitionText(definition).length;
 }
 
 type Sized = Pick<Contract, 'plans' | 'image'>;

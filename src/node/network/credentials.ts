@@ -89,7 +89,7 @@ export class NetworkCredentials extends MemoryCredentials {
         const key = keyIn(change.key);
         const known = this.keyById(key.id);
         // It may be older than what this node has written: a revoked key stays revoked.
-        if (known !== undefined && (known.isRevoked || isSame(known, key))) return;
+        if (known !== undefined && (known.isRevoked || JSON.stringify(known) === JSON.stringify(key))) return;
         this.putKey(key);
         if (known !== undefined) this.onKey(key);
         return;
@@ -113,17 +113,6 @@ export class NetworkCredentials extends MemoryCredentials {
 function keyIn(parsed: Key): Key {
   checkTexts(parsed.id, parsed.hash, parsed.owner, ...parsed.scopes);
   return { ...parsed, machine: parsed.machine };
-}
-
-function isSame(a: Key, b: Key): boolean {
-  return (
-    a.hash === b.hash &&
-    a.owner === b.owner &&
-    a.machine === b.machine &&
-    a.expiresAtMs === b.expiresAtMs &&
-    a.isRevoked === b.isRevoked &&
-    a.scopes.join() === b.scopes.join()
-  );
 }
 
 function checkTexts(...fields: unknown[]): void {

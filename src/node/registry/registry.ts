@@ -22,7 +22,7 @@ import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
 import type { Credentials, Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import type { RecordReader } from '../store/store.js';
+import { definitionText, type RecordReader } from '../store/store.js';
 import type { Freed, InUse, Usage } from '../usage.js';
 
 export interface KeyChange {
@@ -114,9 +114,9 @@ interface SharedStore {
 
 /** The first contract that runs by this plan, with keys. Definitions are compared, since those of Redis have plans of their own. */
 export function contractBy({ definition }: Plan, maxKeys: number, { contracts }: Machine): Contract | undefined {
-  const text = JSON.stringify(definition);
+  const text = definitionText(definition);
   const isSame = ({ plan, image, failure }: Contract) =>
-    failure === undefined && image.keyed?.maxKeys === maxKeys && JSON.stringify(plan.definition) === text;
+    failure === undefined && image.keyed?.maxKeys === maxKeys && definitionText(plan.definition) === text;
   return contracts.find(isSame);
 }
 

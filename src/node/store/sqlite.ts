@@ -11,7 +11,14 @@ import { damaged } from './sqlite-failure.js';
 import { openSqliteFile } from './sqlite-file.js';
 import { SqliteRecords } from './sqlite-records.js';
 import { decodeState, encodeState } from './state-codec.js';
-import type { ContractImage, ContractState, MachineImage, Store, StoredMachine } from './store.js';
+import {
+  type ContractImage,
+  type ContractState,
+  definitionText,
+  type MachineImage,
+  type Store,
+  type StoredMachine,
+} from './store.js';
 
 export interface SqliteStoreOptions extends SqliteOptions {
   readonly dir: string;
@@ -40,9 +47,6 @@ const CONTRACT = '(SELECT number FROM contracts WHERE id = ? AND is_removed = 0)
 export class SqliteStore extends SqliteRecords implements Store {
   readonly credentials = new SqliteCredentials(this);
   readonly answers = new SqliteAnswers(this);
-  /** Text and SHA-256, cached because thousands of contracts share a plan. */
-  readonly #definitions = new WeakMap<ContractDefinition, { readonly text: string; readonly digest: string }>();
-
   /** By contract id, once written: a lookup takes half as long as the update of a state. */
   readonly #numbers = new Map<string, number>();
 
@@ -189,18 +193,13 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 
   #putDefinition(definition: ContractDefinition): string {
-    let known = this.#definitions.get(definition);
-    if (known === undefined) {
-      // Not canonical JSON, which would lose the order of states and parameters.
-      const text = JSON.stringify(definition);
-      known = { text, digest: sha256Hex(text) };
-      this.#definitions.set(definition, known);
-    }
+    const text = definitionText(definition);
+    const digest = sha256Hex(text);
     this.run(
       'INSERT INTO definitions (digest, text) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM definitions WHERE digest = ?)',
-      ...[known.digest, known.text, known.digest],
+      ...[digest, text, digest],
     );
-    return known.digest;
+    return digest;
   }
 
   #dropDefinition(id: number): void {

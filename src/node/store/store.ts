@@ -47,6 +47,15 @@ export interface ContractImage {
   readonly revision?: number | undefined;
 }
 
+const texts = new WeakMap<ContractDefinition, string>();
+
+/** Not canonical JSON, which would lose the order of states and parameters. Thousands of contracts share a definition. */
+export function definitionText(definition: ContractDefinition): string {
+  const text = texts.get(definition) ?? JSON.stringify(definition);
+  texts.set(definition, text);
+  return text;
+}
+
 export interface ContractState extends GateImage {
   readonly id: string;
   readonly key?: string | undefined;
