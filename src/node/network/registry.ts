@@ -26,7 +26,7 @@ import type { Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
 import { type InUse, ofMachine, type QuotaRequest } from '../usage.js';
-import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
+import { asStored, type KeptChange, movedMeanwhile, plannedChange } from './contract-change.js';
 import { lost, stateText } from './gate-transactions.js';
 import { plainPlan } from './plain-plan.js';
 import { prefixOf } from './redis/buckets.js';
@@ -134,36 +134,27 @@ export class NetworkRegistry implements Registry {
   /** @returns the number of the entry, 0 where nothing changes */
   async #change(contract: Contract, change: ContractChange, untilMs: number) {
     const { network, host, usage } = this.#context;
-    const { directory, entries } = network;
     const { slug, image: owned } = host.machine(contract.machine.slug);
+    const planned = plannedChange(contract, change);
+    if (planned.changes.length === 0) return { number: 0, planned };
+    usage.refuse(usage.ofChange(owned.owner, contract, plansAfter(contract, change)), this.place);
     for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-      const planned = plannedChange(contract, change);
-      const text = await directory.textOf(contract);
-      if (text !== '' && JSON.parse(text).revision !== contract.image.revision) {
-        await directory.learn(slug);
-        continue;
-      }
-      if (planned.changes.length === 0) return { number: 0, planned: { changes: [], forgotten: undefined } };
-      usage.refuse(usage.ofChange(owned.owner, contract, plansAfter(contract, change)), this.place);
-      const args = await this.#changeArgs(contract, text, planned, change);
-      const number = await entries.made('change', slug, args, untilMs);
+      const args = await this.#changeArgs(contract, planned, change);
+      const number = await network.entries.made('change', slug, args, untilMs);
       if (number === 0) throw await this.#whyNot(slug, lost(contract));
       if (number === -2) throw nameTaken(slug, change.name ?? '');
-      if (number > 0) {
-        await directory.announceGone(slug);
-        return { number, planned };
-      }
-      await directory.learn(slug);
+      if (number === -1) continue;
+      await network.directory.announceGone(slug);
+      return { number, planned };
     }
-    throw changedElsewhere(contract);
+    throw movedMeanwhile(contract);
   }
 
   async #changeArgs(
     contract: Contract,
-    text: string,
     { image, plan, changes, forgotten }: KeptChange,
     change: ContractChange,
-  ) {
+  ): Promise<string[]> {
     const { network, clock } = this.#context;
     const plain = plainPlan(plan);
     const { version, state } =
@@ -175,8 +166,7 @@ export class NetworkRegistry implements Registry {
     const limiting = plain && plan.states[plain.limiting]!.name;
     const { name: initial } = plan.states[plan.initial]!;
     return [
-      ...[contract.id, network.directory.placeOf(contract), text],
-      ...[JSON.stringify(asStored(image)), JSON.stringify(entry)],
+      ...[contract.id, JSON.stringify(asStored(image)), JSON.stringify(entry)],
       ...(plain === undefined
         ? [String(version)]
         : [String(plain.threshold), String(plain.within), initial, limiting!]),
@@ -185,17 +175,10 @@ export class NetworkRegistry implements Registry {
 
   async deleteContract(contract: Contract, by?: string) {
     const { network, host, usage } = this.#context;
-    const { directory, entries } = network;
     const { slug, image } = host.machine(contract.machine.slug);
     const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
-    const remove = () =>
-      entries.made('endcontract', slug, [JSON.stringify({ e }), contract.id, directory.placeOf(contract)]);
-    let number = await remove();
-    if (number < 0) {
-      await directory.learn(slug);
-      number = await remove();
-    }
-    if (number <= 0) throw await this.#whyNot(slug, lost(contract));
+    const number = await network.entries.made('endcontract', slug, [JSON.stringify({ e }), contract.id]);
+    if (number === 0) throw await this.#whyNot(slug, lost(contract));
     const freed = usage.roomOf(image.owner, [contract]);
     await this.#gone(slug, number);
     return freed;
