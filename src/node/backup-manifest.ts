@@ -22,7 +22,7 @@ const Manifest = Type.Object({
   heads: Type.Record(Type.String(), HeadShape),
   signature: Type.String(),
 });
-type Manifest = Static<typeof Manifest>;
+export type Manifest = Static<typeof Manifest>;
 
 export function manifestFileOf(file: string): string {
   return `${file}.manifest.json`;

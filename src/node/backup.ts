@@ -9,10 +9,17 @@ import { Failure } from '../core/schema/failure.js';
 import { unreadableFailure } from '../core/schema/text-file.js';
 import { unwritableFailure } from '../core/schema/unwritable.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
-import { checkedManifest, headsOf, manifestFileOf, refuseOtherHeads, signManifest } from './backup-manifest.js';
+import {
+  checkedManifest,
+  headsOf,
+  type Manifest,
+  manifestFileOf,
+  refuseOtherHeads,
+  signManifest,
+} from './backup-manifest.js';
 import { type Identity, identityIn } from './identity.js';
 import { keysOf } from './node-context.js';
-import { HeadMark, type MissingRows } from './store/head-mark.js';
+import { COMMITS, HeadMark, type MissingRows } from './store/head-mark.js';
 import { openSqliteStore, type SqliteStore } from './store/sqlite.js';
 import { verifierOf } from './verifications.js';
 
@@ -151,15 +158,14 @@ export function restore(
       ...successions.map(({ previous }) => previous),
     ]);
     const store = openSqliteStore({ dir });
+    let kept: Kept;
     try {
       refuseOtherHeads(manifest, store);
-      const kept = verified(store, identity, onProgress);
-      return { ...kept, lost: heads === undefined ? [] : lostBy(store, heads) };
+      kept = verified(store, identity, onProgress);
     } finally {
       store.close();
-      // Only now: when the store opened, it would have been taken for the backup's own.
-      if (heads !== undefined) takeHeads(dir, heads, store.commits);
     }
+    return { ...kept, lost: heads === undefined ? [] : takeHeads(dir, heads, store.commits, manifest) };
   } catch (error) {
     for (const name of fs.readdirSync(dir)) fs.rmSync(join(dir, name), { recursive: true, force: true });
     if (!wasThere) fs.rmdirSync(dir);
@@ -187,26 +193,15 @@ function makeFolder(dir: string): void {
   }
 }
 
-function takeHeads(dir: string, heads: string, commits: number): void {
+/** Only now: the store would have taken them for the backup's own when it opened. @returns the rows that they have and it lacks */
+function takeHeads(dir: string, heads: string, commits: number, backup: Manifest): readonly MissingRows[] {
   copied(heads, join(dir, 'weir.heads'));
   const mark = new HeadMark(dir);
-  mark.noteCommit(commits);
+  const lost = mark.missing((machine) => backup.heads[machine]?.seq ?? 0);
+  mark.note(COMMITS, commits);
   mark.write();
   mark.close();
-}
-
-function lostBy(store: SqliteStore, heads: string): readonly MissingRows[] {
-  const workshop = fs.mkdtempSync(join(store.dir, 'heads-'));
-  try {
-    fs.copyFileSync(heads, join(workshop, 'weir.heads'));
-    const mark = new HeadMark(workshop);
-    const seqs = new Map([...store.machines()].map(({ machine, head }) => [machine.slug, head.seq]));
-    const lost = mark.missing((machine) => seqs.get(machine) ?? 0);
-    mark.close();
-    return lost;
-  } finally {
-    fs.rmSync(workshop, { recursive: true, force: true });
-  }
+  return lost;
 }
 
 const PAGE = 500;

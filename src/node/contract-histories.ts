@@ -2,7 +2,7 @@
 //
 //   cycle         7          8          9
 //             .x..x..x|   x       |xxxx
-//                     ▲           ▲           taken when the cycle is over: see counting/samples.ts
+//                     ▲           ▲           taken when the cycle is over: see Samples
 //
 // A history starts with its contract or with the node, so that a page opened later has a past. Their number is bounded: a contract in a stream
 // replaces one that is in none; a new contract replaces one without requests in its history.
@@ -10,7 +10,7 @@ import { type Column, columns, HISTORY_CYCLES } from '../api/contract-history.js
 import { Failure } from '../core/schema/failure.js';
 import type { Bounds, SharedRoom } from './bounds.js';
 import { PAUSE } from './caller-queue.js';
-import type { Sampled, Samples } from './counting/samples.js';
+import type { Sampled, Samples } from './counting/counting.js';
 import type { Contract } from './host/contract.js';
 import type { Host } from './host/host.js';
 import type { Steps } from './host/steps.js';

@@ -14,7 +14,7 @@ import type { WallClock } from '../core/time/wall.js';
 import { SLICE_MS } from './caller-queue.js';
 import type { Host } from './host/host.js';
 import type { Machine } from './host/machine.js';
-import type { LatencyHistogram } from './latency-histogram.js';
+import type { LatencyHistogram } from './metrics.js';
 
 type Timed = Clock & Pick<WallClock, 'monotonicMs'>;
 

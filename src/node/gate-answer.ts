@@ -96,25 +96,20 @@ function wordsFor(
   return `The contract is ${state}: its window holds ${count} ${count === 1 ? 'request' : 'requests'}, and the threshold is ${threshold}. ${again}`;
 }
 
-interface RateLimitFields {
-  readonly policy: string | undefined;
-  readonly rateLimit: string | undefined;
-  /** Seconds, rounded up: a client that waits this long and is alone is admitted. 0 for now, undefined for never. */
-  readonly retryAfter: number | undefined;
-}
-
 /**
  * Fields of draft-ietf-httpapi-ratelimit-headers: how much a client may send, and when again.
  *
  *   RateLimit-Policy: "default";q=100;w=47     quota of a window, and its length in seconds
  *   RateLimit: "default";r=12;t=0              what remains, and in how many seconds one more would be admitted
+ *
+ * `retryAfter` is in seconds, rounded up: a client that waits this long and is alone is admitted. 0 for now, undefined for never.
  */
 function fieldsOf(
   { machine, contract, kind }: DecisionRequest,
   { threshold, remaining, retry_after_cycles: after, retry_after_ms: againMs }: Decision,
   cycle: number,
   nowMs: number,
-): RateLimitFields {
+) {
   const { plan } = contract;
   const { cycleMs } = machine.context.clock;
   const { rule } = plan;

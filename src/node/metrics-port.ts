@@ -7,11 +7,6 @@ import { Failure } from '../core/schema/failure.js';
 import type { Metrics } from './metrics.js';
 import type { Sockets } from './sockets.js';
 
-interface MetricsPort {
-  readonly url: string;
-  close(): void;
-}
-
 /** Rejects with the error of `listen`. */
 export async function openMetricsPort(
   metrics: Metrics,
@@ -19,7 +14,7 @@ export async function openMetricsPort(
   port: number,
   checkHost: HostCheck,
   sockets: Sockets,
-): Promise<MetricsPort> {
+) {
   const server = createServer((request, response) => {
     try {
       refuseHostLines(request);

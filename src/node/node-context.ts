@@ -25,14 +25,13 @@ import { Overload } from './overload.js';
 import { Ownership } from './ownership.js';
 import type { Caller } from './permission.js';
 import { LocalRegistry } from './registry/local.js';
-import type { Registry } from './registry/registry.js';
-import type { JoinNetwork } from './registry/shared-store.js';
+import type { JoinNetwork, Registry } from './registry/registry.js';
 import { Sockets } from './sockets.js';
 import type { Credentials, Key } from './store/credential-store.js';
 import { MemoryStore } from './store/memory.js';
 import type { RecordReader, Store } from './store/store.js';
 import { Streams } from './stream.js';
-import { Usage } from './usage.js';
+import { QUOTAS, Usage } from './usage.js';
 import { Verifications } from './verifications.js';
 
 interface ListedRoute {
@@ -120,7 +119,8 @@ export function createNodeContext(options: NodeContextOptions, surface: Surface)
 function permanentContext(options: NodeContextOptions) {
   const { clock, store, credentials, signer, onError = () => {} } = options;
   const set = { ...defaultLimits, ...options.limits };
-  const limits = store instanceof MemoryStore && options.network === undefined ? withinHeap(set) : set;
+  const ofHeap = store instanceof MemoryStore ? withinHeap(set) : set;
+  const limits = options.network === undefined ? ofHeap : withoutShares(set);
   const memory = options.memoryGuard ?? new MemoryGuard();
   const host = new Host({
     clock,
@@ -171,6 +171,11 @@ function withinHeap(limits: Limits): Limits {
   const most = Math.floor((heapOfProcess().limitBytes * HEAP_OF_RECORDS) / 1024);
   const { perOwner, onNode } = limits.recordKib;
   return { ...limits, recordKib: { perOwner: Math.min(perOwner, most), onNode: Math.min(onNode, most) } };
+}
+
+/** Nodes of a network keep no share of what counts in all of them for a network of addresses. */
+function withoutShares(limits: Limits): Limits {
+  return { ...limits, ...Object.fromEntries(QUOTAS.map((name) => [name, { ...limits[name], share: 1 }])) };
 }
 
 export type NodeContext = Readonly<ReturnType<typeof createNodeContext>>;

@@ -26,10 +26,6 @@ interface OperatorReply {
   readonly failure?: Pick<Failure, 'code' | 'what' | 'why' | 'fix'>;
 }
 
-interface OperatorSocket {
-  close(): void;
-}
-
 /**
  * @param stored the database; undefined for a node of a network, which is not copied
  * @returns undefined, with a line in the log, if there can be no socket
@@ -39,7 +35,7 @@ export async function openOperatorSocket(
   stored: SqliteStore | undefined,
   log: Logger,
   evict: Evict,
-): Promise<OperatorSocket | undefined> {
+): Promise<{ close(): void } | undefined> {
   const path = socketIn(dir);
   removeLeftCopies(dir);
   const without = 'no `weir node evict`, and no `weir node backup`';

@@ -1,9 +1,6 @@
-// A map that keeps what was asked for recently.
-/**
- * A bounded map that drops what was not used recently. A fresh hit takes one look-up: there is no list to relink.
- *
- *   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
- */
+// A bounded map that drops what was not used recently. A fresh hit takes one look-up: there is no list to relink.
+//
+//   get ─► young ─ miss ─► old ─ hit ─► moved to young          young full: it becomes old, and the old one is dropped
 export class RecentlyUsed<Value> {
   readonly #size: number;
   #young = new Map<string, Value>();

@@ -15,19 +15,6 @@ import type { Auth, Caller, Permission } from './permission.js';
 
 type Tier = 'computation (public)' | 'public' | 'account' | 'machine' | 'operations (public)';
 
-type RouteDomain =
-  | 'state machines'
-  | 'contract templates'
-  | 'contracts'
-  | 'events'
-  | 'record'
-  | 'operators'
-  | 'updates'
-  | 'compute, wizard surface'
-  | 'keys and sessions'
-  | 'node'
-  | 'home';
-
 /** For a caller that owns `edge-gateway` with one contract. Its `params` are those beside both. */
 interface Example {
   readonly params?: Readonly<Record<string, string>>;
@@ -66,7 +53,7 @@ export interface Served<S extends Shapes, A extends Auth> {
 }
 
 type Declared = Endpoint & Access & Served<Shapes, Auth>;
-export type Route = Declared & { readonly domain: RouteDomain };
+export type Route = Declared & { readonly domain: string };
 
 type ShapesOf<E extends Endpoint> = E extends { readonly shapes: infer S extends Shapes } ? S : Shapes;
 
@@ -78,7 +65,7 @@ export function route<const E extends Endpoint, const A extends Access>(
   return { ...endpoint, ...access, ...served } as unknown as Declared;
 }
 
-export function inDomain(domain: RouteDomain, routes: readonly Declared[]): Route[] {
+export function inDomain(domain: string, routes: readonly Declared[]): Route[] {
   return routes.map((one) => ({ ...one, domain }));
 }
 

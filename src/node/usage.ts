@@ -8,23 +8,29 @@ import type { Contract } from './host/contract.js';
 import type { Host, HostChange } from './host/host.js';
 import { cellsOfKeys } from './host/keys.js';
 import type { Machine } from './host/machine.js';
-import { ROOMS, type RoomName } from './limits.js';
+import { ROOMS } from './limits.js';
 import { isReserved, type Ownership } from './ownership.js';
 import { ofOwner } from './request-source.js';
 import type { Credentials } from './store/credential-store.js';
-import type { Store } from './store/store.js';
-
-export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
+import { definitionText, type Store } from './store/store.js';
 
 /** Equal texts of definitions of an owner count once. */
-export type QuotaAmounts = Readonly<Record<(typeof QUOTAS)[number], number>>;
+export const QUOTAS = ['machines', 'contracts', 'windowCycles', 'keyCells', 'definitionBytes'] as const;
+
+type Quota = (typeof QUOTAS)[number];
 
 /** What machines keep: the rows of their records, without removed ones, and answers under idempotency keys. */
 type Kept = Record<'rows' | 'recordKib' | 'answersKib', number>;
 
-export type Used = Readonly<Record<(typeof NAMES)[number], number>>;
+type Used = Readonly<Record<(typeof NAMES)[number], number>>;
 
-type Asked = readonly (readonly [name: keyof QuotaAmounts, more: number])[];
+export interface InUse {
+  readonly all: Used;
+  /** `left`: what the owner may still have. */
+  readonly own?: { readonly used: Used; readonly left: Used; readonly keys: number };
+}
+
+type Asked = readonly (readonly [name: Quota, more: number])[];
 
 export interface QuotaRequest {
   readonly owner: string;
@@ -34,7 +40,7 @@ export interface QuotaRequest {
   readonly plan?: Plan;
 }
 
-export type Freed = ReturnType<typeof freedOf>;
+export type Freed = ReturnType<Usage['roomOf']>;
 
 const NOTHING: Readonly<Kept> = { rows: 0, recordKib: 0, answersKib: 0 };
 
@@ -44,16 +50,15 @@ export class Usage {
   readonly #host: Host;
   readonly #ownership: Ownership;
   readonly #bounds: Bounds;
-  readonly #credentials: Pick<Credentials, 'keysOf'>;
+  readonly #credentials: Pick<Credentials, 'keysOf' | 'countKeys'>;
   readonly #kept = new Map<Machine, Kept>();
   readonly #networkByOwner = new Map<string, string>();
   readonly #plans = new Map<string, Map<Plan, number>>();
-  readonly #bytes = new WeakMap<Plan, number>();
 
   constructor(
     host: Host,
     store: Pick<Store, 'cut' | 'recordBytes'>,
-    credentials: Pick<Credentials, 'keysOf'>,
+    credentials: Pick<Credentials, 'keysOf' | 'countKeys'>,
     ownership: Ownership,
     bounds: Bounds,
   ) {
@@ -90,17 +95,24 @@ export class Usage {
     }
   }
 
-  of(owner: string): Used {
-    return usedBy((name) => this.amountOf(owner, name));
-  }
-
-  amountOf(owner: string, name: keyof Used): number {
-    return this.#room(name).of(ofOwner(owner));
-  }
-
   /** Without the node's own machines. */
-  get onNode(): Used {
-    return usedBy((name) => this.#room(name).all);
+  inUse(owner: string | undefined): InUse {
+    const all = usedBy((name) => this.#room(name).all);
+    if (owner === undefined) return { all };
+    const used = usedBy((name) => this.#amountOf(owner, name));
+    const left = usedBy((name) => {
+      const most = Math.min(this.#room(name).most.perOwner, this.#freeIn(owner, name));
+      return Math.max(0, Math.floor(most - used[name]));
+    });
+    return { all, own: { used, left, keys: this.#credentials.countKeys(owner) } };
+  }
+
+  get keepsAnswers(): boolean {
+    return this.#room('answersKib').all > 0;
+  }
+
+  #amountOf(owner: string, name: keyof Used): number {
+    return this.#room(name).of(ofOwner(owner));
   }
 
   takeRow(row: AuditRow): void {
@@ -125,25 +137,31 @@ export class Usage {
   #noteFull(owner: string): void {
     const { full } = this.#ownership;
     const name = RECORDS.find((one) => {
-      const used = this.amountOf(owner, one);
-      return used >= this.#room(one).most.perOwner || used >= this.freeIn(owner, one);
+      const used = this.#amountOf(owner, one);
+      return used >= this.#room(one).most.perOwner || used >= this.#freeIn(owner, one);
     });
     if (name === undefined) full.delete(owner);
     else full.set(owner, `as many ${ROOMS[name].of} as they may have, or as the node has room for`);
   }
 
-  refuse(wanted: QuotaRequest): void {
-    const { owner } = wanted;
-    const refusal = refusalBeyond('node', wanted, (name) => ({
-      most: this.#room(name).most.perOwner,
-      used: this.amountOf(owner, name),
-      free: this.freeIn(owner, name),
-    }));
-    if (refusal !== undefined) {
-      this.#bounds.countRefused(refusal.name);
-      throw refusal.failure;
+  /** @throws Failure `limit_reached` */
+  refuse({ owner, what, asked }: QuotaRequest, place: 'node' | 'network'): void {
+    for (const [name, more] of asked) {
+      const row = ROOMS[name];
+      const { perOwner: most } = this.#room(name).most;
+      const all = this.#amountOf(owner, name) + more;
+      const left = Math.max(0, Math.floor(this.#freeIn(owner, name)));
+      if (all <= Math.min(most, left)) continue;
+      this.#bounds.countRefused(name);
+      const isOwn = all > most;
+      const so = more === 1 ? '' : `, and with this one it would be ${all}`;
+      const why = isOwn
+        ? `An owner has up to ${most} ${row.of} on this ${place}${so}.`
+        : `An owner has no more ${row.of} than are still free on the ${place}, or for their network of addresses: ${left}.`;
+      const fix = isOwn ? row.fix : `Delete what you do not need, or ask another ${place}.`;
+      throw new Failure('limit_reached', { what: what ?? row.what, why, fix });
     }
-    if (wanted.asked.some(([name]) => name === 'machines')) this.refuseFurther(owner, 'deletedMachines');
+    if (asked.some(([name]) => name === 'machines')) this.refuseFurther(owner, 'deletedMachines');
   }
 
   /** @throws Failure by the table of limits.ts if there is no room for a further one */
@@ -151,20 +169,12 @@ export class Usage {
     this.#bounds.refuse(name, [ofOwner(owner), this.#networkOfOwner(owner)], least);
   }
 
-  leftOf(owner: string): Used {
-    const used = this.of(owner);
-    return usedBy((name) => {
-      const most = Math.min(this.#room(name).most.perOwner, this.freeIn(owner, name));
-      return Math.max(0, Math.floor(most - used[name]));
-    });
-  }
-
   #room(name: keyof Used): SharedRoom {
     return this.#bounds.room(name);
   }
 
   /** What others leave for an owner, and for the owners of the same network of addresses. */
-  freeIn(owner: string, name: keyof Used): number {
+  #freeIn(owner: string, name: keyof Used): number {
     return this.#room(name).freeIn(this.#networkOfOwner(owner));
   }
 
@@ -184,7 +194,7 @@ export class Usage {
     return {
       owner,
       plan,
-      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: this.#bytesOf(plan) }) as Asked,
+      asked: Object.entries({ contracts: 1, windowCycles, keyCells, definitionBytes: bytesOf(plan) }) as Asked,
     };
   }
 
@@ -193,7 +203,7 @@ export class Usage {
     const more = {
       windowCycles: is.windowCycles - was.windowCycles,
       keyCells: is.keyCells - was.keyCells,
-      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : this.#bytesOf(plan)), 0),
+      definitionBytes: after.reduce((sum, plan) => sum + (plans.includes(plan) ? 0 : bytesOf(plan)), 0),
     };
     const asked = Object.entries(more) as Asked;
     return { owner, what: 'The contract was not changed.', asked: asked.filter(([, amount]) => amount > 0) };
@@ -213,7 +223,7 @@ export class Usage {
     let bytes = 0;
     for (const plan of plans) {
       const count = (known.get(plan) ?? 0) + by;
-      if (count === (by > 0 ? 1 : 0)) bytes += this.#bytesOf(plan);
+      if (count === (by > 0 ? 1 : 0)) bytes += bytesOf(plan);
       if (count === 0) known.delete(plan);
       else known.set(plan, count);
     }
@@ -227,26 +237,30 @@ export class Usage {
     for (const name of NAMES) if (more[name]) this.#room(name).add(ofOwner(owner), network, more[name]);
   }
 
-  freedBy(owner: string, remove: () => void): Freed & { readonly machines: number } {
-    const before = this.of(owner);
-    remove();
-    const now = this.of(owner);
-    const freed = usedBy((name) => before[name] - now[name]);
-    return { machines: freed.machines, ...freedOf(freed) };
-  }
-
-  #bytesOf(plan: Plan): number {
-    let bytes = this.#bytes.get(plan);
-    if (bytes === undefined) {
-      bytes = JSON.stringify(plan.definition).length;
-      this.#bytes.set(plan, bytes);
+  /** What the owner may have anew without these contracts. */
+  roomOf(owner: string, contracts: readonly Sized[]) {
+    const freed = { contracts: contracts.length, window_cycles: 0, key_cells: 0, definition_bytes: 0 };
+    const uses = new Map(this.#plans.get(owner));
+    for (const { plans, image } of contracts) {
+      const { windowCycles, keyCells } = sizeOf(plans, image.keyed?.maxKeys);
+      freed.window_cycles += windowCycles;
+      freed.key_cells += keyCells;
+      for (const plan of plans) {
+        const left = uses.get(plan)! - 1;
+        uses.set(plan, left);
+        if (left === 0) freed.definition_bytes += bytesOf(plan);
+      }
     }
-    return bytes;
+    return freed;
   }
 }
 
+function bytesOf({ definition }: Plan): number {
+  return definitionText(definition).length;
+}
+
 type Sized = Pick<Contract, 'plans' | 'image'>;
-type Size = Pick<QuotaAmounts, 'windowCycles' | 'keyCells'>;
+type Size = Readonly<Record<'windowCycles' | 'keyCells', number>>;
 
 function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   const sum = (sizeOfOne: (plan: Plan) => number) => plans.reduce((all, plan) => all + sizeOfOne(plan), 0);
@@ -256,38 +270,11 @@ function sizeOf(plans: readonly Plan[], maxKeys: number | undefined): Size {
   };
 }
 
-export function freedOf({ contracts, windowCycles, keyCells, definitionBytes }: QuotaAmounts) {
-  return { contracts, window_cycles: windowCycles, key_cells: keyCells, definition_bytes: definitionBytes };
-}
-
 export function ofMachine(owner: string): QuotaRequest {
   return { owner, asked: [['machines', 1]] };
 }
 
-/** @param roomOf the most of an owner, what it uses, and what others leave for it @returns undefined if there is room */
-export function refusalBeyond(
-  place: 'node' | 'network',
-  { what, asked }: QuotaRequest,
-  roomOf: (name: keyof QuotaAmounts) => Readonly<Record<'most' | 'used' | 'free', number>>,
-): { readonly name: RoomName; readonly failure: Failure } | undefined {
-  for (const [name, more] of asked) {
-    const row = ROOMS[name];
-    const { most, used, free } = roomOf(name);
-    const all = used + more;
-    const left = Math.max(0, Math.floor(free));
-    if (all <= Math.min(most, left)) continue;
-    const isOwn = all > most;
-    const so = more === 1 ? '' : `, and with this one it would be ${all}`;
-    const why = isOwn
-      ? `An owner has up to ${most} ${row.of} on this ${place}${so}.`
-      : `An owner has no more ${row.of} than are still free on the ${place}, or for their network of addresses: ${left}.`;
-    const fix = isOwn ? row.fix : `Delete what you do not need, or ask another ${place}.`;
-    return { name, failure: new Failure('limit_reached', { what: what ?? row.what, why, fix }) };
-  }
-  return undefined;
-}
-
-export function usedBy(of: (name: keyof Used) => number): Used {
+function usedBy(of: (name: keyof Used) => number): Used {
   return Object.fromEntries(NAMES.map((name) => [name, of(name)])) as unknown as Used;
 }
 

@@ -166,8 +166,8 @@ describe('a restored folder', () => {
   });
 
   it.each<[what: string, sql: string]>([
-    ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 'admin', NULL, 0, 9e15, 0, NULL)"],
-    ['a count', "UPDATE states SET windows = x'00'"],
+    ['a key that was put in', "INSERT INTO keys VALUES ('k', 'h', 'me', 9e15, 0, '{}')"],
+    ['a count', "UPDATE states SET bytes = x'00'"],
     ['a limit', "UPDATE definitions SET text = replace(text, '5', '6')"],
     ['an answer', 'DELETE FROM commits'],
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON keys BEGIN DELETE FROM keys; END'],

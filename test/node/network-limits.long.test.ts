@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openNetworkStorage } from '../../src/node/network/network-storage.js';
 import { DIRECTORY } from '../../src/node/network/redis/buckets.js';
-import { functionNamed } from '../../src/node/network/redis/library.js';
 import { Caller, gateOf, statusAndCode, type Told } from './caller.js';
 import { hasRedis, RedisServer, until } from './network/redis/server.js';
 import { type NetworkNode, startNetworkNode } from './network-nodes.js';
@@ -124,18 +123,25 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     expect((await owner.at(nodes[3]!).post(gate)).body.code).toBe('limit_reached');
   });
 
-  it('what a node claimed that ended is free again once it cannot be made any more', async () => {
+  it('nothing is made in the turn of a node that has ended, and then what it made is known', async () => {
     const owner = owners[2]!;
-    const [{ key_id }] = (await owner.get('/api/keys')).body.keys;
-    const { owner: name } = JSON.parse(await redis.ask<string>('HGET', `${DIRECTORY}keys`, key_id));
-    const inAnHour = String(Date.now() + 3_600_000);
-    const claim = [functionNamed('claim'), '1', DIRECTORY, inAnHour, String(CYCLE_MS), name, 'ghost', inAnHour, ''];
-    const amounts = ['4', '9', '99', ...Array(4).fill(['0', '9999', '999999']).flat()];
-    expect((await redis.ask<any[]>('FCALL', ...claim, ...amounts))[1]).toBeUndefined();
-    expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 5, left: 0 });
-    expectAdmitted([await owner.at(nodes[1]!).createMachine('after')], 0, 'limit_reached', 422);
-    await redis.ask('ZADD', `${DIRECTORY}claims`, '1', `${name} ghost`);
-    expectAdmitted([await owner.at(nodes[1]!).createMachine('after')], 1, '', 0);
+    const { directory, errors } = nodes[0]!;
+    const announce = directory.announce.bind(directory);
+    directory.announce = () => Promise.reject(new Error('it has ended'));
+    expect((await owner.createMachine('unannounced')).status).toBe(500);
+    directory.announce = announce;
+    errors.length = 0;
+    expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 1 });
+    let isOver = false;
+    const next = owners[6]!.at(nodes[1]!).createMachine('taken');
+    void next.finally(() => {
+      isOver = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2 * CYCLE_MS));
+    expect(isOver).toBe(false);
+    const turn = await redis.ask<string>('GET', `${DIRECTORY}turn`);
+    await redis.ask('SET', `${DIRECTORY}turn`, turn.replace(/ \d+ /, ' 1 '));
+    expectAdmitted([await next], 0, 'slug_taken', 409);
     expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 2, free_on_node: 2 });
   });
 

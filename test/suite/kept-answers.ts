@@ -1,6 +1,6 @@
 // Owns the promise of a store of kept answers as one suite: test/node/store/kept-answers.test.ts runs it over every implementation.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { KeptAnswer, KeptAnswers } from '../../src/node/store/kept-answers.js';
+import type { KeptAnswer, KeptAnswers } from '../../src/node/store/store.js';
 
 const kept = (key: string, more: Partial<KeptAnswer> = {}): KeptAnswer => ({
   ...{ machine: 'edge', key, request: `request of ${key}`, untilCycle: 10, answer: '{"ok":true}' },

@@ -3,6 +3,7 @@
 //
 //   route ─► counting ─┬─► local      the host of this process, synchronous where nothing waits
 //                      └─► network    Redis, over several nodes
+import { type Column, columns } from '../../api/contract-history.js';
 import type { Problem } from '../../api/views.js';
 import type { Gate } from '../../core/limiter/gate.js';
 import type { AuditRow } from '../../core/record/row.js';
@@ -14,7 +15,6 @@ import type { Machine } from '../host/machine.js';
 import type { Decision, DecisionRequest, keyShown, Uncounted } from './decision.js';
 import type { Event } from './listeners.js';
 import type { OnceOnly, Replayed } from './once-only.js';
-import type { Samples } from './samples.js';
 
 /** A promise only where something is awaited: an answer that waits for nothing is given in the turn in which its request was read. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -111,4 +111,22 @@ export interface EventsAnswer {
   readonly admitted: number;
   readonly limited: number;
   readonly outcomes: readonly (EventAnswer | Problem)[];
+}
+
+/** The figures of a contract at the end of a cycle: the columns of its history. */
+export interface Sampled {
+  readonly contract: Contract;
+  /** In the order of `columns`; NaN if unknown. Admitted, limited, entries and restores are sums. */
+  begin(figures: readonly number[]): void;
+  take(cycle: number, figures: readonly number[]): void;
+}
+
+export interface Samples {
+  readonly mostUnwatched: number;
+  begin(sampled: Sampled): void;
+  end(sampled: Sampled): void;
+}
+
+export function figuresOf(known: Partial<Record<Column, number>>): number[] {
+  return columns.map((name) => known[name] ?? Number.NaN);
 }

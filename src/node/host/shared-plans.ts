@@ -3,6 +3,7 @@ import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { Plan } from '../../core/limiter/plan.js';
 import { planContract } from '../../core/limiter/validate.js';
 import { digestOf } from '../../core/schema/canonical.js';
+import { definitionText } from '../store/store.js';
 
 export class SharedPlans {
   /** By the JSON text of the definition, because the order of states matters. */
@@ -15,7 +16,7 @@ export class SharedPlans {
   readonly #byDefinition = new WeakMap<ContractDefinition, Plan>();
 
   of(plan: Plan): Plan {
-    const text = JSON.stringify(plan.definition);
+    const text = definitionText(plan.definition);
     const known = this.#byText.get(text)?.deref();
     if (known !== undefined) return known;
     this.#byText.set(text, new WeakRef(plan));

@@ -82,10 +82,10 @@ function noCandidates(): Failure {
   });
 }
 
-export function changedElsewhere({ id }: Contract): Failure {
+export function movedMeanwhile({ id }: Contract): Failure {
   return new Failure('node_overloaded', {
     what: `The contract ${id} was not changed.`,
-    why: 'It moved, or another node changed it, each time before this one did.',
+    why: 'It moved each time before it was changed.',
     fix: 'Try again.',
   });
 }

@@ -4,7 +4,6 @@ import { MemoryCredentials } from '../store/memory-credentials.js';
 import { DIRECTORY } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
-export const LOG_LENGTH = 10_000;
 const SCANNED = 200;
 const PAGE = 1_000;
 
@@ -24,16 +23,10 @@ export class NetworkCredentials extends MemoryCredentials {
     this.#log = log;
   }
 
-  /** Refuses a new key if its owner has `most`. @returns whether the key is stored now @throws Failure `store_away` */
-  async writeKey(key: Key, most = -1): Promise<boolean> {
-    const { id, owner, expiresAtMs } = key;
-    const change: CredentialChange = { kind: 'key', key };
-    const [, isDone] = await this.#connection.call('putkey', DIRECTORY, [
-      ...[owner, id, String(expiresAtMs), String(most)],
-      ...[JSON.stringify(key), JSON.stringify(change), String(LOG_LENGTH)],
-    ]);
-    if (isDone === 1) this.take(change);
-    return isDone === 1;
+  /** @throws Failure `store_away` */
+  async writeKey(key: Key): Promise<void> {
+    await this.#connection.command('HSET', `${DIRECTORY}keys`, key.id, JSON.stringify(key));
+    await this.#announce({ kind: 'key', key });
   }
 
   /** @throws Failure `store_away` */
@@ -96,7 +89,7 @@ export class NetworkCredentials extends MemoryCredentials {
         const key = keyIn(change.key);
         const known = this.keyById(key.id);
         // It may be older than what this node has written: a revoked key stays revoked.
-        if (known !== undefined && (known.isRevoked || isSame(known, key))) return;
+        if (known !== undefined && (known.isRevoked || JSON.stringify(known) === JSON.stringify(key))) return;
         this.putKey(key);
         if (known !== undefined) this.onKey(key);
         return;
@@ -120,17 +113,6 @@ export class NetworkCredentials extends MemoryCredentials {
 function keyIn(parsed: Key): Key {
   checkTexts(parsed.id, parsed.hash, parsed.owner, ...parsed.scopes);
   return { ...parsed, machine: parsed.machine };
-}
-
-function isSame(a: Key, b: Key): boolean {
-  return (
-    a.hash === b.hash &&
-    a.owner === b.owner &&
-    a.machine === b.machine &&
-    a.expiresAtMs === b.expiresAtMs &&
-    a.isRevoked === b.isRevoked &&
-    a.scopes.join() === b.scopes.join()
-  );
 }
 
 function checkTexts(...fields: unknown[]): void {

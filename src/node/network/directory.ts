@@ -12,7 +12,7 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { Machine } from '../host/machine.js';
 import type { ContractImage, MachineImage, RowQuery } from '../store/store.js';
-import { type CredentialChange, LOG_LENGTH, NetworkCredentials } from './credentials.js';
+import { type CredentialChange, NetworkCredentials } from './credentials.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
 
@@ -20,6 +20,7 @@ import type { RedisConnection } from './redis/connection.js';
 const STAMP = ['image', 'contracts', 'changed', 'removed', 'end'] as const;
 
 const PAGE = 1_000;
+const LOG_LENGTH = 10_000;
 /** How long Redis knows, in ms, that a record was removed and not lost. */
 const REMOVED_KNOWN_MS = String(366 * 86_400_000);
 
@@ -37,8 +38,6 @@ export class Directory {
   #host: Host | undefined;
   readonly #stamps = new Map<string, string>();
   readonly #removed = new Map<string, number>();
-  /** By contract id: the field in the hash of its machine. */
-  readonly #places = new Map<string, string>();
   readonly #refreshing = new Map<string, Promise<void>>();
   #last = '0-0';
   #following: Promise<void> | undefined;
@@ -145,17 +144,6 @@ export class Directory {
     return host.contract(id).plan;
   }
 
-  /** As Redis has it; empty if there is none. */
-  async textOf(contract: Contract): Promise<string> {
-    const prefix = prefixOf(contract.machine.slug);
-    const place = [`${prefix}m:${contract.machine.slug}`, this.placeOf(contract)];
-    return (await this.connection.command<string | null>('HGET', ...place)) ?? '';
-  }
-
-  placeOf({ id }: Contract): string {
-    return this.#places.get(id) ?? '';
-  }
-
   /** Drops a machine that was removed in Redis. @returns whether it was @throws Failure `store_away` */
   async dropRemoved(machine: Machine): Promise<boolean> {
     const { slug } = machine;
@@ -195,14 +183,14 @@ export class Directory {
     this.#stamps.set(slug, stampOf(STAMP.map((name) => fields.get(name) ?? null)));
     const known = host.machines.get(slug);
     const machine = host.learn(image, images, head, end);
-    for (const [index, { id }] of images.entries()) this.#places.set(id, contracts[index]![0]);
     // Contracts that Redis has lost are missing, too: only deleted ones are dropped.
     const removed = Number(fields.get('removed') ?? 0);
     if (removed > (this.#removed.get(slug) ?? 0)) {
       const ids = new Set(images.map(({ id }) => id));
-      const deleted = machine.contracts.filter(({ id }) => !ids.has(id));
-      host.unlearn(machine, deleted);
-      for (const { id } of deleted) this.#places.delete(id);
+      host.unlearn(
+        machine,
+        machine.contracts.filter(({ id }) => !ids.has(id)),
+      );
     }
     this.#removed.set(slug, removed);
     if (known === undefined) {
@@ -212,7 +200,6 @@ export class Directory {
   }
 
   #end(machine: Machine, end: NonNullable<Machine['end']>): void {
-    for (const { id } of machine.contracts) this.#places.delete(id);
     this.#host?.endLearned(machine, end);
     this.deleted.add(machine);
   }

@@ -17,7 +17,7 @@ import { tooManyKeys } from '../host/contract-failures.js';
 import type { HostContext } from '../host/host-context.js';
 import { Chain, Ledger } from '../host/ledger.js';
 import { Wakes } from '../host/wakes.js';
-import { stateFromText, stateToText } from '../store/state-codec.js';
+import { decodeState, encodeState } from '../store/state-codec.js';
 import type { ContractState } from '../store/store.js';
 import { prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
@@ -99,10 +99,6 @@ export class GateTransactions {
     return { version, state: saved?.state ?? image.state };
   }
 
-  static firstState(contract: Contract): string {
-    return stateToText(contract.saved());
-  }
-
   async #run<T>(place: GatePlace, work: (contract: Contract, cycle: number) => T): Promise<TransactionResult<T>> {
     const { image } = place;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -140,7 +136,7 @@ export class GateTransactions {
     if (!Array.isArray(found) && (name === undefined || found === -1)) throw lost(image);
     if (!Array.isArray(found)) return { nowMs, version: 0, saved: undefined };
     const [version, state] = found as readonly [Buffer, Buffer];
-    const stored = stateFromText({ id: image.id, key: name }, state.toString());
+    const stored = decodeState({ id: image.id, key: name }, Buffer.from(state.toString(), 'base64'));
     if (stored === undefined) throw damaged(image);
     // It may be from an earlier definition, or from a later one that this node does not know yet.
     const converted = adaptedImage(stored, image.plan);
@@ -178,7 +174,7 @@ export class GateTransactions {
     const { keyed } = image.image;
     const list = name === undefined || keyed === undefined ? '' : `${prefix}k:${gateName(image)}`;
     const [, entry] = await this.#connection.call<number>('commit', prefix, [
-      ...[gate, String(version), stateToText(contract.saved()), String(due), list],
+      ...[gate, String(version), stateText(contract), String(due), list],
       ...[String(keyed?.maxKeys ?? 0), String(decided.cycle + spanCycles(contract.plan, cycleMs))],
       String(rows[0]?.cycle ?? decided.cycle),
       ...rows.map(
@@ -187,6 +183,10 @@ export class GateTransactions {
     ]);
     return entry;
   }
+}
+
+export function stateText(contract: Contract): string {
+  return encodeState(contract.saved()).toString('base64');
 }
 
 export function gateName({ id, machine }: Pick<Contract, 'id' | 'machine'>, name?: string): string {

@@ -118,7 +118,7 @@ export class Heads {
   #saveHeads(): void {
     if (this.#mark === undefined) return;
     for (const { slug, head } of this.#host.machines.values())
-      if (this.#mark.isBehind(slug, head.seq)) this.#mark.note(slug, head.seq);
+      if (this.#mark.of(slug) < head.seq) this.#mark.note(slug, head.seq);
     this.#mark.write();
   }
 
@@ -151,8 +151,7 @@ export async function checkMark(
     else missing.push(one);
   }
   if (missing.length > 0 && !acceptLoss) throw rowsMissing(missing, (slug) => heads.has(slug));
-  for (const { machine } of missing) mark.note(machine, heads.get(machine) ?? 0);
-  mark.write();
+  mark.follow(heads);
   return missing;
 }
 

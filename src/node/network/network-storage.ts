@@ -5,7 +5,7 @@ import { CYCLE_MS } from '../../core/time/cycle.js';
 import { WallClock } from '../../core/time/wall.js';
 import { identityIn } from '../identity.js';
 import type { NodeStorage, StorageOptions } from '../node-storage.js';
-import type { JoinNetwork } from '../registry/shared-store.js';
+import type { JoinNetwork } from '../registry/registry.js';
 import { HeadMark } from '../store/head-mark.js';
 import { MemoryStore } from '../store/memory.js';
 import { NetworkCounting } from './counting.js';

@@ -14,18 +14,18 @@ import type { Contract } from '../host/contract.js';
 import type { Host } from '../host/host.js';
 import type { HostEvent } from '../host/ledger.js';
 import type { Machine } from '../host/machine.js';
-import type { NodeOfMany } from '../registry/shared-store.js';
+import type { NodeOfMany } from '../registry/registry.js';
 import type { HeadMark } from '../store/head-mark.js';
 import type { Directory } from './directory.js';
 import { Entries } from './entries.js';
 import { GateTransactions, gateName, unlessGone } from './gate-transactions.js';
 import { Heads, unlessMissing } from './heads.js';
-import { OwnerQuota } from './owner-quota.js';
 import { PlainCounting } from './plain-counting.js';
 import { plainPlan } from './plain-plan.js';
 import { Presence } from './presence.js';
 import { DIRECTORY, prefixOf } from './redis/buckets.js';
 import type { RedisConnection } from './redis/connection.js';
+import { MakingTurns } from './turns.js';
 
 const DUE_AT_ONCE = 64;
 
@@ -41,7 +41,7 @@ export class Network {
   readonly directory: Directory;
   readonly hostEvents = new Subject<HostEvent>();
   readonly presence: Presence;
-  readonly quota: OwnerQuota;
+  readonly turns: MakingTurns;
   readonly entries: Entries;
   readonly heads: Heads;
   /** For contracts that Redis does not count by itself. */
@@ -63,9 +63,9 @@ export class Network {
     this.plain = new PlainCounting(connection);
     this.heads = new Heads(directory, host, signer.fingerprint, mark);
     this.presence = new Presence(connection, signer.fingerprint);
-    this.quota = new OwnerQuota(connection, limits);
     const { transactions, plain, heads } = this;
     const { linkedWithinMs } = limits;
+    this.turns = new MakingTurns(directory, linkedWithinMs);
     this.entries = new Entries({
       ...{ connection, directory, clock, signer },
       ...{ transactions, plain, heads },

@@ -1,6 +1,6 @@
 // The registry of a network of nodes: kept in Redis, and known to the host of this process.
 //
-//   asked ─► room claimed ─► entry, by a function of Redis ─► all nodes hear of it ─► row linked ─► answer
+//   asked ─► turn ─► room? ─► entry, by a function of Redis ─► all nodes hear of it ─► row linked ─► answer
 import { randomBytes } from 'node:crypto';
 import type { Observable } from 'rxjs';
 import type { Plan } from '../../core/limiter/plan.js';
@@ -13,16 +13,21 @@ import type { ContractOptions, NewMachine } from '../host/host.js';
 import { keyedFields } from '../host/keys.js';
 import type { HostEvent } from '../host/ledger.js';
 import { type Machine, nameTaken, slugTaken } from '../host/machine.js';
-import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { deleted } from '../ownership.js';
-import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from '../registry/registry.js';
-import type { Session } from '../store/credential-store.js';
+import {
+  type KeyChange,
+  keyLimitReached,
+  keyMachineOf,
+  keySlugOf,
+  type NodeShown,
+  type Registry,
+} from '../registry/registry.js';
+import type { Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
 import type { ContractImage, MachineImage } from '../store/store.js';
-import { freedOf, ofMachine, type QuotaRequest, usedBy } from '../usage.js';
-import { asStored, changedElsewhere, type KeptChange, plannedChange } from './contract-change.js';
-import { GateTransactions, lost } from './gate-transactions.js';
-import { machineItem } from './owner-quota.js';
+import { type InUse, ofMachine, type QuotaRequest } from '../usage.js';
+import { asStored, type KeptChange, movedMeanwhile, plannedChange } from './contract-change.js';
+import { lost, stateText } from './gate-transactions.js';
 import { plainPlan } from './plain-plan.js';
 import { prefixOf } from './redis/buckets.js';
 import { asStartFailure } from './redis/store-away.js';
@@ -55,18 +60,19 @@ export class NetworkRegistry implements Registry {
   readonly follow = () => this.#context.network.directory.follow();
 
   async createMachine({ slug, owner = '', isPublic = false, displayName = slug, by }: NewMachine): Promise<Machine> {
-    const { network, clock, usage } = this.#context;
+    const { network, clock } = this.#context;
     const { directory, entries } = network;
-    const wanted = by === undefined ? undefined : ofMachine(owner);
-    if (wanted !== undefined) usage.refuseFurther(wanted.owner, 'deletedMachines');
     const cycle = clock.cycle();
     const e = { cycle, at: entries.at(), kind: 'machine_created', cause: 'manual', ...(by && { by }), emitted: [] };
     const image: MachineImage = { slug, owner, isPublic, displayName, createdCycle: cycle };
     const args = [JSON.stringify(image), JSON.stringify({ e }), GENESIS];
-    const make = (untilMs?: number) => entries.made('machine', slug, args, untilMs);
-    const number = await this.#within(wanted, machineItem(slug), make);
-    // Covers a creator that stopped before announcing it.
-    await directory.announce(slug);
+    const make = async (untilMs?: number) => {
+      const number = await entries.made('machine', slug, args, untilMs);
+      // Covers a creator that stopped before announcing it.
+      await directory.announce(slug);
+      return number;
+    };
+    const number = await this.#within(by === undefined ? undefined : ofMachine(owner), slug, make);
     if (number > 0) await entries.linked(slug, number);
     await directory.learn(slug);
     if (number === 0) throw slugTaken(slug);
@@ -81,11 +87,14 @@ export class NetworkRegistry implements Registry {
       options.by === undefined ? undefined : usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys);
     const id = randomBytes(8).toString('hex');
     const args = this.#contractArgs(id, machine, plan, options);
-    const make = (untilMs?: number) => entries.made('contract', slug, args, untilMs);
-    const number = await this.#within(wanted, `${slug}/${id}`, make);
+    const make = async (untilMs?: number) => {
+      const number = await entries.made('contract', slug, args, untilMs);
+      if (number > 0) await directory.announce(slug);
+      return number;
+    };
+    const number = await this.#within(wanted, slug, make);
     if (number === -1) throw nameTaken(slug, options.name ?? '');
     if (number === 0) throw await this.#whyNot(slug, machineLost(slug));
-    await directory.announce(slug);
     await entries.linked(slug, number);
     return directory.contract(slug, id);
   }
@@ -107,47 +116,45 @@ export class NetworkRegistry implements Registry {
       ...{ cause: 'manual', ...(by && { by }), emitted: [] },
     };
     const plain = plainPlan(plan);
-    const start =
-      plain === undefined ? [GateTransactions.firstState(first), ''] : [String(plain.threshold), String(plain.within)];
+    const start = plain === undefined ? [stateText(first), ''] : [String(plain.threshold), String(plain.within)];
     return [id, JSON.stringify(asStored(image)), JSON.stringify({ e }), ...start];
   }
 
   async changeContract(contract: Contract, change: ContractChange): Promise<Changed> {
+    const { network } = this.#context;
+    const { slug } = contract.machine;
+    const { number, planned } = await network.turns.of(slug, (untilMs) => this.#change(contract, change, untilMs));
+    if (number > 0) {
+      await network.entries.linked(slug, number);
+      void network.followKeys(contract);
+    }
+    return { ...planned, resets: false };
+  }
+
+  /** @returns the number of the entry, 0 where nothing changes */
+  async #change(contract: Contract, change: ContractChange, untilMs: number) {
     const { network, host, usage } = this.#context;
-    const { directory, entries } = network;
     const { slug, image: owned } = host.machine(contract.machine.slug);
-    const wanted = usage.ofChange(owned.owner, contract, plansAfter(contract, change));
+    const planned = plannedChange(contract, change);
+    if (planned.changes.length === 0) return { number: 0, planned };
+    usage.refuse(usage.ofChange(owned.owner, contract, plansAfter(contract, change)), this.place);
     for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
-      const planned = plannedChange(contract, change);
-      const text = await directory.textOf(contract);
-      if (text !== '' && JSON.parse(text).revision !== contract.image.revision) {
-        await directory.learn(slug);
-        continue;
-      }
-      if (planned.changes.length === 0) return { changes: [], forgotten: undefined, resets: false };
-      const args = await this.#changeArgs(contract, text, planned, change);
-      const make = (untilMs?: number) => entries.made('change', slug, args, untilMs);
-      const item = `${slug}/${contract.id}/r${planned.image.revision}`;
-      const number = await this.#within(wanted.asked.length === 0 ? undefined : wanted, item, make);
+      const args = await this.#changeArgs(contract, planned, change);
+      const number = await network.entries.made('change', slug, args, untilMs);
       if (number === 0) throw await this.#whyNot(slug, lost(contract));
       if (number === -2) throw nameTaken(slug, change.name ?? '');
-      if (number > 0) {
-        await directory.announceGone(slug);
-        await entries.linked(slug, number);
-        void network.followKeys(contract);
-        return { ...planned, resets: false };
-      }
-      await directory.learn(slug);
+      if (number === -1) continue;
+      await network.directory.announceGone(slug);
+      return { number, planned };
     }
-    throw changedElsewhere(contract);
+    throw movedMeanwhile(contract);
   }
 
   async #changeArgs(
     contract: Contract,
-    text: string,
     { image, plan, changes, forgotten }: KeptChange,
     change: ContractChange,
-  ) {
+  ): Promise<string[]> {
     const { network, clock } = this.#context;
     const plain = plainPlan(plan);
     const { version, state } =
@@ -159,8 +166,7 @@ export class NetworkRegistry implements Registry {
     const limiting = plain && plan.states[plain.limiting]!.name;
     const { name: initial } = plan.states[plan.initial]!;
     return [
-      ...[contract.id, network.directory.placeOf(contract), text],
-      ...[JSON.stringify(asStored(image)), JSON.stringify(entry)],
+      ...[contract.id, JSON.stringify(asStored(image)), JSON.stringify(entry)],
       ...(plain === undefined
         ? [String(version)]
         : [String(plain.threshold), String(plain.within), initial, limiting!]),
@@ -168,35 +174,25 @@ export class NetworkRegistry implements Registry {
   }
 
   async deleteContract(contract: Contract, by?: string) {
-    const { network, host } = this.#context;
-    const { directory, entries, quota } = network;
+    const { network, host, usage } = this.#context;
     const { slug, image } = host.machine(contract.machine.slug);
     const e = this.#deletion({ kind: 'contract_deleted', contract_id: contract.id }, by);
-    const remove = async (untilMs: number) => {
-      for (let tries = 0; tries < 2; tries += 1) {
-        const args = [JSON.stringify({ e }), contract.id, directory.placeOf(contract)];
-        const number = await entries.made('endcontract', slug, args, untilMs);
-        if (number >= 0) return number;
-        await directory.learn(slug);
-      }
-      return 0;
-    };
-    const done = await quota.freeing(
-      image.owner,
-      `${slug}/${contract.id}`,
-      remove,
-      contract.image.revision !== undefined,
-    );
-    if (done === undefined) throw await this.#whyNot(slug, lost(contract));
-    await this.#gone(slug, done.number);
-    return freedOf(done.freed);
+    const number = await network.entries.made('endcontract', slug, [JSON.stringify({ e }), contract.id]);
+    if (number === 0) throw await this.#whyNot(slug, lost(contract));
+    const freed = usage.roomOf(image.owner, [contract]);
+    await this.#gone(slug, number);
+    return freed;
   }
 
   async changeKeys({ made, changed = [], note }: KeyChange): Promise<void> {
     const { host, network, limits } = this.#context;
     const { credentials } = network.directory;
     const { keysPerOwner: most } = limits;
-    if (made !== undefined && !(await credentials.writeKey(made, most))) throw keyLimitReached(most, this.place);
+    const make = async (key: Key) => {
+      if (credentials.countKeys(key.owner) >= most) throw keyLimitReached(most, this.place);
+      await credentials.writeKey(key);
+    };
+    if (made !== undefined) await network.turns.of('', () => make(made));
     await Promise.all(changed.map((key) => credentials.writeKey(key)));
     if (note === undefined) return;
     const { owner, ...action } = note;
@@ -224,30 +220,24 @@ export class NetworkRegistry implements Registry {
     void network.directory.credentials.purgeEverywhere(clock.now()).catch(() => {});
   }
 
-  async deleteMachine({ slug, image }: Machine, by?: string) {
-    const { directory, entries, quota } = this.#context.network;
+  async deleteMachine({ slug, image, contracts }: Machine, by?: string) {
+    const { network, usage } = this.#context;
     const e = this.#deletion({ kind: 'machine_deleted' }, by);
     const args = [JSON.stringify({ e }), `${Date.parse(e.at)} ${e.cycle}`];
-    const remove = (untilMs: number) => entries.made('endmachine', slug, args, untilMs);
-    const done = await quota.freeing(image.owner, machineItem(slug), remove);
-    if (done !== undefined) await this.#gone(slug, done.number);
-    else if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
-    else await directory.learn(slug);
-    return done && { machines: done.freed.machines, ...freedOf(done.freed) };
+    const number = await network.entries.made('endmachine', slug, args);
+    if (number > 0) {
+      const freed = { machines: 1, ...usage.roomOf(image.owner, contracts) };
+      await this.#gone(slug, number);
+      return freed;
+    }
+    if (by !== undefined) throw await this.#whyNot(slug, machineLost(slug));
+    await network.directory.learn(slug);
+    return undefined;
   }
 
   async used(owner: string | undefined): Promise<InUse> {
-    const { network, usage, limits } = this.#context;
-    const quota = await network.quota.used(owner);
-    const all = { ...usage.onNode, ...quota.all };
-    if (owner === undefined) return { all };
-    const used = { ...usage.of(owner), ...quota.of };
-    const left = usedBy((name) => {
-      const { perOwner, onNode } = limits[name];
-      const most = Math.min(perOwner, Math.max(0, onNode - Math.ceil(all[name])));
-      return Math.max(0, most - Math.ceil(used[name]));
-    });
-    return { all, own: { used, left, keys: quota.keys } };
+    await this.follow();
+    return this.#context.usage.inUse(owner);
   }
 
   nodes(): Promise<readonly NodeShown[]> {
@@ -314,10 +304,15 @@ export class NetworkRegistry implements Registry {
 
   #within(
     wanted: QuotaRequest | undefined,
-    item: string,
+    slug: string,
     make: (untilMs?: number) => Promise<number>,
   ): Promise<number> {
-    return wanted === undefined ? make() : this.#context.network.quota.within(wanted, item, make);
+    if (wanted === undefined) return make();
+    const { network, usage } = this.#context;
+    return network.turns.of(slug, (untilMs) => {
+      usage.refuse(wanted, this.place);
+      return make(untilMs);
+    });
   }
 }
 

@@ -7,13 +7,12 @@ import { type Changed, type ContractChange, plansAfter } from '../host/contract-
 import type { ContractOptions, NewMachine } from '../host/host.js';
 import type { HostEvent } from '../host/ledger.js';
 import { type Machine, slugTaken } from '../host/machine.js';
-import { keyMachineOf, keySlugOf } from '../key-record.js';
 import { contractOf, deleted } from '../ownership.js';
 import { type LocalRegistryContext, Retention } from '../retention.js';
 import type { Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import { ofMachine } from '../usage.js';
-import { type InUse, type KeyChange, keyLimitReached, type NodeShown, type Registry } from './registry.js';
+import { type InUse, ofMachine } from '../usage.js';
+import { type KeyChange, keyLimitReached, keyMachineOf, keySlugOf, type NodeShown, type Registry } from './registry.js';
 
 export class LocalRegistry implements Registry {
   readonly place = 'node';
@@ -31,7 +30,7 @@ export class LocalRegistry implements Registry {
     const { host, usage, durability } = this.#context;
     if (host.failure !== undefined) throw host.failure;
     if (this.#retention.isRemoving(asked.slug)) throw slugTaken(asked.slug);
-    if (asked.by !== undefined) usage.refuse(ofMachine(asked.owner ?? ''));
+    if (asked.by !== undefined) usage.refuse(ofMachine(asked.owner ?? ''), this.place);
     const machine = host.createMachine(asked);
     await durability.commit();
     return machine;
@@ -41,7 +40,8 @@ export class LocalRegistry implements Registry {
     const { host, usage, work, durability } = this.#context;
     const contract = await work.once(machine, () => {
       if (machine.deletedMs !== undefined) throw deleted(machine);
-      if (options.by !== undefined) usage.refuse(usage.ofContract(machine.image.owner, plan, options.keyed?.maxKeys));
+      const { owner } = machine.image;
+      if (options.by !== undefined) usage.refuse(usage.ofContract(owner, plan, options.keyed?.maxKeys), this.place);
       return host.createPlanned(machine.slug, plan, options);
     });
     await durability.commit();
@@ -59,20 +59,21 @@ export class LocalRegistry implements Registry {
   *#change(machine: Machine, contract: Contract, change: ContractChange) {
     const { host, usage } = this.#context;
     contractOf(host, machine, contract.id);
-    usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)));
+    usage.refuse(usage.ofChange(machine.image.owner, contract, plansAfter(contract, change)), this.place);
     return yield* host.changeContract(contract, change);
   }
 
   async deleteContract(contract: Contract, by?: string) {
     const { host, usage, work, durability } = this.#context;
     const machine = host.machine(contract.machine.slug);
-    const taken = await work.once(machine, () => {
+    const freed = await work.once(machine, () => {
       // It may be gone by now.
       contractOf(host, machine, contract.id);
-      return usage.freedBy(machine.image.owner, () => host.deleteContract(contract, by));
+      const room = usage.roomOf(machine.image.owner, [contract]);
+      host.deleteContract(contract, by);
+      return room;
     });
     await durability.commit();
-    const { machines: _, ...freed } = taken;
     return freed;
   }
 
@@ -114,8 +115,11 @@ export class LocalRegistry implements Registry {
   async deleteMachine(machine: Machine, by?: string) {
     const { host, usage, work, durability } = this.#context;
     const freed = await work.once(machine, () => {
-      if (machine.deletedMs === undefined)
-        return usage.freedBy(machine.image.owner, () => host.deleteMachine(machine, by));
+      if (machine.deletedMs === undefined) {
+        const room = usage.roomOf(machine.image.owner, machine.contracts);
+        host.deleteMachine(machine, by);
+        return { machines: 1, ...room };
+      }
       if (by === undefined) return undefined;
       throw deleted(machine);
     });
@@ -124,10 +128,7 @@ export class LocalRegistry implements Registry {
   }
 
   used(owner: string | undefined): InUse {
-    const { usage, credentials } = this.#context;
-    const all = usage.onNode;
-    if (owner === undefined) return { all };
-    return { all, own: { used: usage.of(owner), left: usage.leftOf(owner), keys: credentials.countKeys(owner) } };
+    return this.#context.usage.inUse(owner);
   }
 
   nodes(): readonly NodeShown[] {

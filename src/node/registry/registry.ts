@@ -4,10 +4,15 @@ import type { Observable } from 'rxjs';
 import type { Static } from 'typebox';
 import type { listNodes } from '../../api/node.js';
 import type { Plan } from '../../core/limiter/plan.js';
+import type { KeyRing } from '../../core/record/key-ring.js';
 import type { AuditRow } from '../../core/record/row.js';
 import type { Signer } from '../../core/record/signing.js';
+import { sha256Hex } from '../../core/schema/canonical.js';
 import { Failure } from '../../core/schema/failure.js';
 import type { Clock } from '../../core/time/clock.js';
+import type { WallClock } from '../../core/time/wall.js';
+import type { CallerQueue } from '../caller-queue.js';
+import type { Counting } from '../counting/counting.js';
 import type { Contract } from '../host/contract.js';
 import type { Changed, ContractChange } from '../host/contract-change.js';
 import type { ContractOptions, Host, NewMachine } from '../host/host.js';
@@ -17,19 +22,14 @@ import type { Limits } from '../limits.js';
 import type { Ownership } from '../ownership.js';
 import type { Credentials, Key, Session } from '../store/credential-store.js';
 import type { MissingRows } from '../store/head-mark.js';
-import type { Freed, Usage, Used } from '../usage.js';
+import { definitionText, type RecordReader } from '../store/store.js';
+import type { Freed, InUse, Usage } from '../usage.js';
 
 export interface KeyChange {
   readonly made?: Key;
   /** Keys that end sooner. */
   readonly changed?: readonly Key[];
   readonly note?: AdminNote & { readonly owner: string };
-}
-
-export interface InUse {
-  readonly all: Used;
-  /** `left`: what the owner may still have. */
-  readonly own?: { readonly used: Used; readonly left: Used; readonly keys: number };
 }
 
 export type NodeShown = Static<(typeof listNodes.answers)[200]['schema']>['nodes'][number];
@@ -93,11 +93,30 @@ export interface Registry {
   readonly follow?: () => Promise<void>;
 }
 
+/** Several nodes share a store: a node keeps and counts there in place of its own. */
+export interface NodeOfMany {
+  readonly clock: WallClock;
+  readonly signer: Signer;
+  readonly limits: Limits;
+  readonly onError: (error: unknown) => void;
+}
+
+/** @param host knows what exists; nothing counts in it */
+export type JoinNetwork = (node: NodeOfMany, host: Host) => SharedStore;
+
+interface SharedStore {
+  readonly record: RecordReader;
+  /** The public keys of all nodes ever registered. */
+  keys(): Promise<KeyRing>;
+  registry(context: RegistryContext): Registry;
+  counting(queue: CallerQueue): Counting;
+}
+
 /** The first contract that runs by this plan, with keys. Definitions are compared, since those of Redis have plans of their own. */
 export function contractBy({ definition }: Plan, maxKeys: number, { contracts }: Machine): Contract | undefined {
-  const text = JSON.stringify(definition);
+  const text = definitionText(definition);
   const isSame = ({ plan, image, failure }: Contract) =>
-    failure === undefined && image.keyed?.maxKeys === maxKeys && JSON.stringify(plan.definition) === text;
+    failure === undefined && image.keyed?.maxKeys === maxKeys && definitionText(plan.definition) === text;
   return contracts.find(isSame);
 }
 
@@ -107,4 +126,13 @@ export function keyLimitReached(most: number, place: Registry['place']): Failure
     why: `An owner has up to ${most} keys on this ${place}, revoked ones too until they would have expired.`,
     fix: 'Wait until one expires, or use those you have.',
   });
+}
+
+/** The private machine that records what was done to an owner's keys. Only the node writes to it; it is read and verified like any other. */
+export function keyMachineOf(owner: string): NewMachine {
+  return { slug: keySlugOf(owner), owner, displayName: 'What was done to your keys' };
+}
+
+export function keySlugOf(owner: string): string {
+  return `weir-keys-${sha256Hex(owner).slice(0, 24)}`;
 }

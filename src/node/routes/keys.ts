@@ -3,9 +3,9 @@
 //   make, rotate, revoke ─► credential and audit row in one commit ─► cached callers of the key are dropped, its streams end
 import * as api from '../../api/keys.js';
 import { assert, Failure } from '../../core/schema/failure.js';
-import { keySlugOf } from '../key-record.js';
 import type { NodeContext } from '../node-context.js';
 import type { Caller } from '../permission.js';
+import { keySlugOf } from '../registry/registry.js';
 import { addressNetworkOf } from '../request-source.js';
 import { route } from '../route.js';
 import { newKey, newName, newOwner, newSession } from '../secret.js';

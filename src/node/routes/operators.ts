@@ -25,8 +25,11 @@ export const getOperator = route(api.getOperator, forAnyone, {
   example: { params: { id: 'KO42' } },
   handle(_, { params }) {
     const operator = findOperator(params.id);
-    if (operator === undefined) throw notFound(params.id);
-    return { ok: true, operator: operatorView(operator) };
+    if (operator !== undefined) return { ok: true, operator: operatorView(operator) };
+    throw new Failure('operator_not_found', {
+      what: `There is no operator "${params.id}".`,
+      fix: guessFor(params.id) ?? `There are ${[...standardOperators().keys()].join(', ')}.`,
+    });
   },
 });
 
@@ -34,13 +37,9 @@ function operatorView({ id, name, version, kind, equation, inputs, result, proof
   return { id, name, version, kind, equation, inputs, result, proof_required: proofRequired, cases };
 }
 
-function notFound(id: string): Failure {
-  const ids = [...standardOperators().keys()];
-  const guess = nearest(id, ids);
-  return new Failure('operator_not_found', {
-    what: `There is no operator "${id}".`,
-    fix: guess === undefined ? `There are ${ids.join(', ')}.` : `Did you mean "${guess}"?`,
-  });
+function guessFor(id: string): string | undefined {
+  const guess = nearest(id, [...standardOperators().keys()]);
+  return guess && `Did you mean "${guess}"?`;
 }
 
 const STEPS_AT_ONCE = 16;
@@ -99,11 +98,10 @@ function chosenFrom(ids: readonly string[]): Operator[] {
   return [...new Set([SUBSTRATE, ...ids])].map((id) => {
     const operator = findOperator(id);
     if (operator !== undefined) return operator;
-    const guess = nearest(id, [...standardOperators().keys()]);
     throw new Failure('operator_not_registered', {
       what: 'Nothing was projected.',
       why: `There is no operator "${id}".`,
-      fix: guess === undefined ? 'GET /api/operators lists the operators of this node.' : `Did you mean "${guess}"?`,
+      fix: guessFor(id) ?? 'GET /api/operators lists the operators of this node.',
       faults: [{ path: `/operators/${ids.indexOf(id)}`, message: 'is not registered' }],
     });
   });

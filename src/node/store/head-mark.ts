@@ -21,11 +21,11 @@ export interface MissingRows {
   readonly toSeq: number;
 }
 
-/** The slugs of slots that are not of machines: no machine has them. */
-const COMMITS = '';
-const CYCLE = '?';
+/** The names of slots that are not of machines: no machine has them. */
+export const COMMITS = '';
+export const CYCLE = '?';
 
-const isOfMachine = (slug: string) => slug !== COMMITS && slug !== CYCLE;
+const isOfMachine = (name: string) => name !== COMMITS && name !== CYCLE;
 
 export class HeadMark {
   readonly #file: number;
@@ -40,44 +40,30 @@ export class HeadMark {
   constructor(dir: string, name = 'weir.heads') {
     const path = join(dir, name);
     this.#file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
-    const bytes = fs.readFileSync(this.#file);
-    for (let slot = 0; (slot + 1) * SLOT_BYTES <= bytes.length; slot += 1) {
-      const head = readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES));
-      if (head?.seq === 0 && isOfMachine(head.machine)) {
-        this.#free.push(slot);
-        continue;
-      }
-      // An unreadable slot keeps its place, under a name that no machine has.
-      this.#marked.set(head?.machine ?? `?${slot}`, { seq: head?.seq ?? 0, slot });
-    }
+    for (const [slot, head] of slotsIn(fs.readFileSync(this.#file)).entries())
+      if (head === undefined) this.#free.push(slot);
+      else this.#marked.set(head.name, { seq: head.seq, slot });
   }
 
   get machines(): string[] {
-    return [...this.#marked].flatMap(([machine, { seq }]) => (isOfMachine(machine) && seq > 0 ? [machine] : []));
+    return [...this.#marked.keys()].filter(isOfMachine);
+  }
+
+  /** The seq of the last row of a machine, the number of commits, or the last cycle in which the process may have answered; 0 for none. */
+  of(name: string): number {
+    return this.#marked.get(name)?.seq ?? 0;
   }
 
   /** Rows in the mark but not in the database. @param seqOf the last seq of a machine, 0 for none */
   missing(seqOf: (machine: string) => number): MissingRows[] {
-    const missing: MissingRows[] = [];
-    for (const [machine, { seq: toSeq }] of this.#marked) {
-      if (!isOfMachine(machine)) continue;
-      const seq = toSeq === 0 ? 0 : seqOf(machine);
-      if (seq < toSeq) missing.push({ machine, fromSeq: seq + 1, toSeq });
-    }
-    return missing;
+    return this.machines.flatMap((machine) => {
+      const [seq, toSeq] = [seqOf(machine), this.of(machine)];
+      return seq < toSeq ? [{ machine, fromSeq: seq + 1, toSeq }] : [];
+    });
   }
 
-  get commits(): number {
-    return this.#marked.get(COMMITS)?.seq ?? 0;
-  }
-
-  noteCommit(number: number): void {
-    this.#pending.set(COMMITS, number);
-  }
-
-  /** The last cycle in which the process may have answered; 0 for none. */
-  get cycle(): number {
-    return this.#marked.get(CYCLE)?.seq ?? 0;
+  note(name: string, seq: number): void {
+    this.#pending.set(name, seq);
   }
 
   /** Not synced: after a power failure an earlier cycle stays. One that cannot be written does, too. */
@@ -89,12 +75,13 @@ export class HeadMark {
     }
   }
 
-  isBehind(machine: string, seq: number): boolean {
-    return (this.#marked.get(machine)?.seq ?? 0) < seq;
-  }
-
-  note(machine: string, seq: number): void {
-    this.#pending.set(machine, seq);
+  /** Is as the database from now on. @param heads by machine, and its number of commits */
+  follow(heads: ReadonlyMap<string, number>): void {
+    for (const name of new Set([...this.machines, ...heads.keys()])) {
+      const seq = heads.get(name) ?? 0;
+      if (this.of(name) !== seq) this.note(name, seq);
+    }
+    this.write();
   }
 
   bytes(): Buffer {
@@ -121,7 +108,7 @@ export class HeadMark {
   write(): void {
     if (this.#pending.size === 0) return;
     try {
-      for (const [machine, seq] of this.#pending) this.#put(machine, seq);
+      for (const [name, seq] of this.#pending) this.#put(name, seq);
       this.#isSyncedAll = false;
       this.#sync();
     } catch {
@@ -141,16 +128,16 @@ export class HeadMark {
     }
   }
 
-  #put(machine: string, seq: number): void {
-    let mark = this.#marked.get(machine);
+  #put(name: string, seq: number): void {
+    let mark = this.#marked.get(name);
     if (mark === undefined) {
       mark = { seq, slot: this.#free.pop() ?? this.#marked.size };
-      this.#marked.set(machine, mark);
+      this.#marked.set(name, mark);
     }
     mark.seq = seq;
     const slot = this.#slot.fill(0);
     slot.writeDoubleLE(seq);
-    slot.writeUInt8(slot.write(machine, 9, 'latin1'), 8);
+    slot.writeUInt8(slot.write(name, 9, 'latin1'), 8);
     slot.writeUInt32LE(crc32(slot.subarray(0, CHECKED_BYTES)), CHECKED_BYTES);
     fs.writeSync(this.#file, slot, 0, SLOT_BYTES, mark.slot * SLOT_BYTES);
   }
@@ -178,7 +165,12 @@ export function missingText(missing: readonly MissingRows[], isThere: (machine: 
 
 const SHOWN = 10;
 
-function readSlot(slot: Buffer): { readonly machine: string; readonly seq: number } | undefined {
-  if (crc32(slot.subarray(0, CHECKED_BYTES)) !== slot.readUInt32LE(CHECKED_BYTES)) return undefined;
-  return { machine: slot.toString('latin1', 9, 9 + slot.readUInt8(8)), seq: slot.readDoubleLE() };
+/** In order; undefined for one that is free, or torn. */
+function slotsIn(bytes: Buffer): ({ readonly name: string; readonly seq: number } | undefined)[] {
+  return Array.from({ length: Math.floor(bytes.length / SLOT_BYTES) }, (_, index) => {
+    const slot = bytes.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
+    if (crc32(slot.subarray(0, CHECKED_BYTES)) !== slot.readUInt32LE(CHECKED_BYTES)) return undefined;
+    const head = { name: slot.toString('latin1', 9, 9 + slot.readUInt8(8)), seq: slot.readDoubleLE() };
+    return head.seq === 0 ? undefined : head;
+  });
 }

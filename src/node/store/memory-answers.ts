@@ -1,5 +1,5 @@
 // Kept answers in memory, lost when the process ends.
-import type { KeptAnswer, KeptAnswers, KeptSize } from './kept-answers.js';
+import type { KeptAnswer, KeptAnswers, KeptSize } from './store.js';
 
 export class MemoryAnswers implements KeptAnswers {
   readonly #answers = new Map<string, Map<string, KeptAnswer>>();

@@ -4,13 +4,13 @@ import { EMPTY } from '../../core/record/chain.js';
 import { type AuditRow, bytesOfRow, type Checkpoint, type Cut } from '../../core/record/row.js';
 import { assert, type Failure } from '../../core/schema/failure.js';
 import { MemoryAnswers } from './memory-answers.js';
-import { decodeState, encodeState, type StateColumns } from './state-codec.js';
+import { decodeState, encodeState } from './state-codec.js';
 import type { ContractImage, ContractState, MachineImage, RowQuery, Store, StoredMachine } from './store.js';
 
 interface Contract {
   image: ContractImage;
-  state: StateColumns;
-  keys: Map<string, StateColumns> | undefined;
+  state: Uint8Array;
+  keys: Map<string, Uint8Array> | undefined;
 }
 
 interface Shelf {
@@ -35,7 +35,6 @@ export class MemoryStore implements Store {
   readonly #keepsStates: boolean;
   readonly #shelves = new Map<string, Shelf>();
   readonly #contracts = new Map<string, Contract>();
-  #closed = false;
 
   constructor({ keepsStates = true }: MemoryStoreOptions = {}) {
     this.#keepsStates = keepsStates;
@@ -46,7 +45,6 @@ export class MemoryStore implements Store {
   }
 
   machines(): Iterable<StoredMachine> {
-    this.#checkOpen();
     const slugs = [...this.#shelves.keys()].sort();
     return slugs.map((slug) => {
       const { machine, contracts, rows } = this.#shelf(slug);
@@ -58,13 +56,11 @@ export class MemoryStore implements Store {
   }
 
   keys(contractId: string): Iterable<ContractState> {
-    this.#checkOpen();
     const keys = this.#contracts.get(contractId)?.keys ?? [];
-    return Array.from(keys, ([key, columns]) => decoded({ id: contractId, key }, columns));
+    return Array.from(keys, ([key, bytes]) => decoded({ id: contractId, key }, bytes));
   }
 
   putMachine(image: MachineImage): void {
-    this.#checkOpen();
     const shelf = this.#shelves.get(image.slug);
     if (shelf !== undefined) shelf.machine = image;
     else
@@ -79,7 +75,6 @@ export class MemoryStore implements Store {
   }
 
   putContract(image: ContractImage, state: ContractState): void {
-    this.#checkOpen();
     assert(image.id === state.id, `the state of contract ${state.id} was put beside the image of ${image.id}`);
     assert(!this.#contracts.has(image.id), `contract ${image.id} is in the store already`);
     const contract = { image, state: encodeState(state), keys: undefined };
@@ -88,7 +83,6 @@ export class MemoryStore implements Store {
   }
 
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
-    this.#checkOpen();
     const contract = this.#contracts.get(image.id);
     assert(contract !== undefined, `contract ${image.id} is not in the store`);
     Object.assign(contract, { image, state: encodeState(state) });
@@ -96,7 +90,6 @@ export class MemoryStore implements Store {
   }
 
   putState(state: ContractState): void {
-    this.#checkOpen();
     const contract = this.#contracts.get(state.id);
     assert(contract !== undefined, `contract ${state.id} is not in the store`);
     if (!this.#keepsStates) return;
@@ -108,7 +101,6 @@ export class MemoryStore implements Store {
   }
 
   removeContract(id: string): void {
-    this.#checkOpen();
     const contract = this.#contracts.get(id);
     assert(contract !== undefined, `contract ${id} is not in the store`);
     this.#contracts.delete(id);
@@ -117,7 +109,6 @@ export class MemoryStore implements Store {
   }
 
   removeContracts(machine: string): void {
-    this.#checkOpen();
     for (const { image } of this.#shelf(machine).contracts.splice(0)) this.#contracts.delete(image.id);
   }
 
@@ -126,7 +117,6 @@ export class MemoryStore implements Store {
   }
 
   removeMachine(slug: string, most: number): number {
-    this.#checkOpen();
     const shelf = this.#shelf(slug);
     assert(shelf.contracts.length === 0, `machine ${slug} still has contracts`);
     const removed = this.answers.remove(slug, most);
@@ -137,12 +127,10 @@ export class MemoryStore implements Store {
   }
 
   deleteKey(contractId: string, key: string): void {
-    this.#checkOpen();
     this.#contracts.get(contractId)?.keys?.delete(key);
   }
 
   append(row: AuditRow): void {
-    this.#checkOpen();
     const shelf = this.#shelf(row.machine);
     const { rows } = shelf;
     const last = rows.at(-1)?.seq ?? 0;
@@ -152,18 +140,15 @@ export class MemoryStore implements Store {
   }
 
   putCheckpoint(checkpoint: Checkpoint): void {
-    this.#checkOpen();
     const shelf = this.#shelf(checkpoint.machine);
     if (shelf.checkpoint === undefined || shelf.checkpoint.seq <= checkpoint.seq) shelf.checkpoint = checkpoint;
   }
 
   commit(settled: (failure?: Failure) => void): void {
-    this.#checkOpen();
     settled();
   }
 
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
-    this.#checkOpen();
     const {
       afterSeq = 0,
       toSeq = Infinity,
@@ -187,22 +172,18 @@ export class MemoryStore implements Store {
   }
 
   recordBytes(machine: string): number {
-    this.#checkOpen();
     return this.#shelves.get(machine)?.bytes ?? 0;
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
-    this.#checkOpen();
     return this.#shelves.get(machine)?.checkpoint;
   }
 
   cut(machine: string): Cut | undefined {
-    this.#checkOpen();
     return this.#shelves.get(machine)?.cut;
   }
 
   putCut(cut: Cut): void {
-    this.#checkOpen();
     const shelf = this.#shelf(cut.machine);
     const { removed_to_seq: seq } = cut;
     const removed = shelf.cut?.removed_to_seq ?? 0;
@@ -222,18 +203,12 @@ export class MemoryStore implements Store {
     return false;
   }
 
-  close(): void {
-    this.#closed = true;
-  }
+  close(): void {}
 
   #shelf(slug: string): Shelf {
     const shelf = this.#shelves.get(slug);
     assert(shelf !== undefined, `machine ${slug} is not in the store`);
     return shelf;
-  }
-
-  #checkOpen(): void {
-    assert(!this.#closed, 'the store is closed');
   }
 }
 
@@ -243,8 +218,8 @@ function removeFirst(shelf: Shelf, rows: number): number {
   return removed.length;
 }
 
-function decoded(owner: Pick<ContractState, 'id' | 'key'>, columns: StateColumns): ContractState {
-  const state = decodeState(owner, columns);
+function decoded(owner: Pick<ContractState, 'id' | 'key'>, bytes: Uint8Array): ContractState {
+  const state = decodeState(owner, bytes);
   assert(state !== undefined, `the state of contract ${owner.id} was kept in memory`);
   return state;
 }

@@ -1,6 +1,7 @@
 // Kept answers in the database of the node's store: durable with the next commit of the store.
-import type { KeptAnswer, KeptAnswers, KeptSize } from './kept-answers.js';
+
 import type { SqliteConnection } from './sqlite-connection.js';
+import type { KeptAnswer, KeptAnswers, KeptSize } from './store.js';
 
 export class SqliteAnswers implements KeptAnswers {
   readonly #connection: SqliteConnection;

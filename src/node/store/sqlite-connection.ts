@@ -6,8 +6,8 @@
 // All waiting commits share one fsync. Reads use the same connection, so they see the open transaction.
 import type { BackupMetadata, Database as OpenDatabase, Statement } from 'better-sqlite3';
 import { assert, Failure } from '../../core/schema/failure.js';
-import type { HeadMark, MissingRows } from './head-mark.js';
-import { displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
+import { COMMITS, type HeadMark, type MissingRows } from './head-mark.js';
+import { damaged, displaced, readingFailure, storeStopped, writingFailure } from './sqlite-failure.js';
 import type { SqliteFile } from './sqlite-file.js';
 import { sqlite } from './sqlite-library.js';
 
@@ -70,6 +70,15 @@ export class SqliteConnection {
   protected noted<Thrown>(thrown: Thrown): Thrown {
     if (thrown instanceof Failure && thrown.code === 'store_damaged') this.#damage ??= thrown;
     return thrown;
+  }
+
+  /** @param what is kept as JSON @throws Failure `store_damaged` */
+  parsed<T>(text: string, what: string): T {
+    try {
+      return JSON.parse(text) as T;
+    } catch (error) {
+      throw this.noted(damaged(this.dir, `${what} is not JSON.`, error));
+    }
   }
 
   get commits(): number {
@@ -191,7 +200,7 @@ export class SqliteConnection {
       return;
     }
     this.#commits += 1;
-    this.#file.mark.noteCommit(this.#commits);
+    this.#file.mark.note(COMMITS, this.#commits);
     this.#file.mark.write();
   }
 

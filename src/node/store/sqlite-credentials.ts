@@ -1,9 +1,6 @@
 // Keys and sessions in the database of the node's store: durable with the next commit of the store.
-import type { Credentials, Key, Scope, Session } from './credential-store.js';
+import type { Credentials, Key, Session } from './credential-store.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-
-const COLUMNS = `id, hash, owner, scopes, machine, created_at_ms AS createdAtMs, expires_at_ms AS expiresAtMs,
-  is_revoked AS isRevoked, network`;
 
 export class SqliteCredentials implements Credentials {
   readonly #connection: SqliteConnection;
@@ -12,15 +9,13 @@ export class SqliteCredentials implements Credentials {
     this.#connection = connection;
   }
 
-  putKey({ id, hash, owner, scopes, machine, createdAtMs, expiresAtMs, isRevoked, network }: Key): void {
+  putKey(key: Key): void {
+    const { id, hash, owner, expiresAtMs, isRevoked } = key;
     this.#connection.run(
-      `INSERT INTO keys (id, hash, owner, scopes, machine, created_at_ms, expires_at_ms, is_revoked, network)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner, scopes = excluded.scopes,
-         machine = excluded.machine, created_at_ms = excluded.created_at_ms, expires_at_ms = excluded.expires_at_ms,
-         is_revoked = excluded.is_revoked, network = excluded.network`,
-      ...[id, hash, owner, scopes.join(' '), machine ?? null, createdAtMs, expiresAtMs, isRevoked ? 1 : 0],
-      network ?? null,
+      `INSERT INTO keys (id, hash, owner, expires_at_ms, is_revoked, text) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, owner = excluded.owner,
+         expires_at_ms = excluded.expires_at_ms, is_revoked = excluded.is_revoked, text = excluded.text`,
+      ...[id, hash, owner, expiresAtMs, isRevoked ? 1 : 0, JSON.stringify(key)],
     );
   }
 
@@ -75,20 +70,7 @@ export class SqliteCredentials implements Credentials {
   }
 
   #keys(where: string, ...values: (string | number)[]): Key[] {
-    const found = this.#connection.all<KeyColumns>(`SELECT ${COLUMNS} FROM keys ${where}`, ...values);
-    return found.map(({ scopes, machine, isRevoked, network, ...key }) => ({
-      ...key,
-      scopes: scopes.split(' ') as Scope[],
-      machine: machine ?? undefined,
-      isRevoked: isRevoked === 1,
-      ...(network === null ? {} : { network }),
-    }));
+    const found = this.#connection.all<{ text: string }>(`SELECT text FROM keys ${where}`, ...values);
+    return found.map(({ text }) => this.#connection.parsed(text, 'A key'));
   }
-}
-
-interface KeyColumns extends Omit<Key, 'scopes' | 'machine' | 'isRevoked' | 'network'> {
-  readonly scopes: string;
-  readonly machine: string | null;
-  readonly isRevoked: number;
-  readonly network: string | null;
 }

@@ -1,8 +1,7 @@
 // Checks a database for damage before the node reports ready; SQLite reports it only on reading a damaged page.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import type { HeadMark, MissingRows } from './head-mark.js';
-import { countsMissing, damaged, rowsMissing } from './sqlite-failure.js';
+import { damaged } from './sqlite-failure.js';
 import { APPLICATION_ID } from './sqlite-schema.js';
 
 /**
@@ -33,27 +32,6 @@ export function checkIntact(database: Database, dir: string, path: string, small
     const verdict = database.pragma(`quick_check(${checked})`, { simple: true });
     if (verdict !== 'ok') throw damaged(dir, `${String(verdict).replaceAll('\n', ' ')}.`);
   }
-}
-
-/** @param acceptLoss whether rows may be missing: the mark is then that of the database @throws Failure `rows_missing` */
-export function checkHeads(database: Database, dir: string, mark: HeadMark, acceptLoss: boolean): MissingRows[] {
-  const heads = database
-    .prepare<[], [string, number]>(
-      'SELECT slug, coalesce((SELECT max(seq) FROM rows WHERE machine = machines.id), 0) FROM machines',
-    )
-    .raw()
-    .all();
-  const bySlug = new Map(heads);
-  const missing = mark.missing((machine) => bySlug.get(machine) ?? 0);
-  const commits = database.prepare<[], number>('SELECT number FROM commits').pluck().get() ?? 0;
-  const lostCommits = mark.commits - commits;
-  if (missing.length > 0 && !acceptLoss) throw rowsMissing(dir, missing, bySlug);
-  if (lostCommits > 0 && !acceptLoss) throw countsMissing(dir, lostCommits);
-  if (lostCommits !== 0) mark.noteCommit(commits);
-  for (const { machine } of missing) mark.note(machine, bySlug.get(machine) ?? 0);
-  for (const [machine, seq] of heads) if (mark.isBehind(machine, seq)) mark.note(machine, seq);
-  mark.write();
-  return missing;
 }
 
 function walBytes(path: string): number {

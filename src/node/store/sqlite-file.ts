@@ -12,9 +12,9 @@ import { dirname, join, resolve } from 'node:path';
 import type Library from 'better-sqlite3';
 import { makeFolder } from '../../core/files/make-folder.js';
 import { Failure } from '../../core/schema/failure.js';
-import { HeadMark, type MissingRows } from './head-mark.js';
-import { checkHeads, checkIntact, checkPresent } from './sqlite-damage.js';
-import { databaseMissing, isLocked, openingFailure, unwritable } from './sqlite-failure.js';
+import { COMMITS, HeadMark, type MissingRows } from './head-mark.js';
+import { checkIntact, checkPresent } from './sqlite-damage.js';
+import { countsMissing, databaseMissing, isLocked, openingFailure, rowsMissing, unwritable } from './sqlite-failure.js';
 import { sqlite } from './sqlite-library.js';
 import { checkVersion, createTables } from './sqlite-schema.js';
 
@@ -181,6 +181,25 @@ function sync(path: string): void {
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+/** Then the mark is as the database. @param acceptLoss whether rows may be missing @throws Failure `rows_missing` */
+function checkHeads(database: Library.Database, dir: string, mark: HeadMark, acceptLoss: boolean): MissingRows[] {
+  const heads = new Map(
+    database
+      .prepare<[string], [string, number]>(
+        `SELECT slug, coalesce((SELECT max(seq) FROM rows WHERE machine = machines.id), 0) FROM machines
+         UNION ALL SELECT ?, number FROM commits`,
+      )
+      .raw()
+      .all(COMMITS),
+  );
+  const missing = mark.missing((machine) => heads.get(machine) ?? 0);
+  if (missing.length > 0 && !acceptLoss) throw rowsMissing(dir, missing, heads);
+  const lostCommits = mark.of(COMMITS) - (heads.get(COMMITS) ?? 0);
+  if (lostCommits > 0 && !acceptLoss) throw countsMissing(dir, lostCommits);
+  mark.follow(heads);
+  return missing;
 }
 
 /** Takes the lock with the first access. Durable means after an fsync. */

@@ -4,7 +4,6 @@ import type { AuditRow, Checkpoint, Cut } from '../../core/record/row.js';
 import { canonicalJson } from '../../core/schema/canonical.js';
 import { assert } from '../../core/schema/failure.js';
 import { SqliteConnection } from './sqlite-connection.js';
-import { damaged } from './sqlite-failure.js';
 import type { RecordReader, RowQuery, StoredMachine } from './store.js';
 
 const conditions = {
@@ -37,6 +36,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     this.#addBytes(machine, text.length);
   }
 
+  /** The text is canonical JSON, so the parsed row has the same text again, and the same hash. */
   rows(machine: string, query: RowQuery = {}): readonly AuditRow[] {
     const { afterSeq = 0, limit = 100 } = query;
     const given = filters.filter((field) => query[field] !== undefined);
@@ -47,7 +47,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
     return this.all<{ text: string }>(
       `SELECT text FROM rows WHERE ${wanted.join(' AND ')} ORDER BY seq LIMIT ?`,
       ...values,
-    ).map(({ text }) => this.#parsed(machine, text));
+    ).map(({ text }) => this.parsed<AuditRow>(text, `A row of machine ${machine}`));
   }
 
   recordBytes(machine: string): number {
@@ -56,44 +56,40 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
   }
 
   checkpoint(machine: string): Checkpoint | undefined {
-    return this.get(
-      `SELECT slug AS machine, seq, hash, cycle, signature
-       FROM checkpoints JOIN machines ON machines.id = checkpoints.machine WHERE slug = ?`,
-      machine,
-    );
+    return this.#signed('checkpoints', machine);
   }
 
-  putCheckpoint({ machine, seq, hash, cycle, signature }: Checkpoint): void {
+  putCheckpoint(checkpoint: Checkpoint): void {
+    const { machine, seq } = checkpoint;
     const changes = this.run(
-      `INSERT INTO checkpoints (machine, seq, hash, cycle, signature)
-       SELECT id, ?, ?, ?, ? FROM machines WHERE slug = ?
-       ON CONFLICT (machine) DO UPDATE
-       SET seq = excluded.seq, hash = excluded.hash, cycle = excluded.cycle, signature = excluded.signature
+      `INSERT INTO checkpoints (machine, seq, text) SELECT id, ?, ? FROM machines WHERE slug = ?
+       ON CONFLICT (machine) DO UPDATE SET seq = excluded.seq, text = excluded.text
        WHERE excluded.seq >= checkpoints.seq`,
-      ...[seq, hash, cycle, signature, machine],
+      ...[seq, JSON.stringify(checkpoint), machine],
     );
     assert(changes === 1 || this.checkpoint(machine) !== undefined, `machine ${machine} is not in the store`);
   }
 
   cut(machine: string): Cut | undefined {
-    return this.get(
-      `SELECT slug AS machine, seq AS removed_to_seq, hash AS removed_hash, at, cycle, signature
-       FROM cuts JOIN machines ON machines.id = cuts.machine WHERE slug = ?`,
-      machine,
-    );
+    return this.#signed('cuts', machine);
   }
 
-  putCut({ machine, removed_to_seq: seq, removed_hash: hash, at, cycle, signature }: Cut): void {
+  putCut(cut: Cut): void {
+    const { machine, removed_to_seq: seq } = cut;
     const changes = this.run(
-      `INSERT INTO cuts (machine, seq, hash, at, cycle, signature)
-       SELECT id, ?, ?, ?, ?, ? FROM machines
+      `INSERT INTO cuts (machine, seq, text)
+       SELECT id, ?, ? FROM machines
        WHERE slug = ? AND ? < (SELECT max(seq) FROM rows WHERE machine = machines.id)
-       ON CONFLICT (machine) DO UPDATE
-       SET seq = excluded.seq, hash = excluded.hash, at = excluded.at, cycle = excluded.cycle, signature = excluded.signature
+       ON CONFLICT (machine) DO UPDATE SET seq = excluded.seq, text = excluded.text
        WHERE ? >= cuts.seq`,
-      ...[seq, hash, at, cycle, signature, machine, seq, seq],
+      ...[seq, JSON.stringify(cut), machine, seq, seq],
     );
     assert(changes === 1, `rows of ${machine} up to ${seq} cannot be removed`);
+  }
+
+  #signed<T>(table: 'checkpoints' | 'cuts', machine: string): T | undefined {
+    const found = this.get<{ text: string }>(`SELECT text FROM ${table} WHERE machine = ${ID}`, machine);
+    return found && this.parsed(found.text, `What is signed of machine ${machine}`);
   }
 
   protected endOf(machine: string): Pick<StoredMachine, 'head' | 'last'> {
@@ -102,7 +98,7 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
       machine,
     );
     if (found === undefined) return { head: EMPTY, last: undefined };
-    const { seq, hash, cycle, at, kind } = this.#parsed(machine, found.text);
+    const { seq, hash, cycle, at, kind } = this.parsed<AuditRow>(found.text, `A row of machine ${machine}`);
     return { head: { seq, hash }, last: { cycle, at, kind } };
   }
 
@@ -136,14 +132,5 @@ export class SqliteRecords extends SqliteConnection implements RecordReader {
 
   #addBytes(machine: string, bytes: number): void {
     this.run('UPDATE machines SET record_bytes = record_bytes + ? WHERE slug = ?', bytes, machine);
-  }
-
-  /** The text is canonical JSON, so the parsed row has the same text again, and the same hash. */
-  #parsed(machine: string, text: string): AuditRow {
-    try {
-      return JSON.parse(text) as AuditRow;
-    } catch (error) {
-      throw this.noted(damaged(this.dir, `A row of machine ${machine} is not JSON.`, error));
-    }
   }
 }

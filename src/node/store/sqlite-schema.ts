@@ -11,10 +11,7 @@ const TABLES = `
   CREATE TABLE machines (
     id            INTEGER PRIMARY KEY,
     slug          TEXT    NOT NULL UNIQUE,
-    owner         TEXT    NOT NULL,
-    is_public     INTEGER NOT NULL,
-    display_name  TEXT    NOT NULL,
-    created_cycle INTEGER NOT NULL,
+    image         TEXT    NOT NULL,          -- as JSON
     record_bytes  INTEGER NOT NULL DEFAULT 0 -- of the texts of its rows
   ) STRICT;
 
@@ -30,13 +27,7 @@ const TABLES = `
     id               TEXT    NOT NULL UNIQUE,
     machine          INTEGER NOT NULL REFERENCES machines (id),
     definition       INTEGER NOT NULL REFERENCES definitions (id),
-    template_id      TEXT,
-    created_cycle    INTEGER NOT NULL,
-    first_fire_cycle INTEGER NOT NULL,
-    keyed            TEXT,    -- how it keeps its keys, as JSON; NULL: it has none
-    name             TEXT,    -- that its owner gave it
-    candidate        TEXT,    -- a second definition that is only checked, as JSON
-    revision         INTEGER NOT NULL DEFAULT 0, -- how often it was changed in place
+    image            TEXT    NOT NULL, -- what else it is, as JSON
     -- Of a contract that left its keys to an earlier row, to be removed: the number that it was listed by. NULL: its own.
     place            INTEGER,
     -- 1: it was deleted. It keeps its number until the states of its keys are gone, which takes a while where they are many.
@@ -48,21 +39,15 @@ const TABLES = `
 
   -- Apart from the contracts, which seldom change: what is written every cycle lies on as few pages as can be.
   CREATE TABLE states (
-    contract         INTEGER PRIMARY KEY REFERENCES contracts (number),
-    state            TEXT    NOT NULL,
-    held_until_cycle INTEGER NOT NULL,
-    refusals         INTEGER NOT NULL, -- in a row, by operators: how long the contract waits with the next try
-    windows          BLOB    NOT NULL  -- see state-codec.ts
+    contract INTEGER PRIMARY KEY REFERENCES contracts (number),
+    bytes    BLOB    NOT NULL -- see state-codec.ts
   ) STRICT;
 
   -- As "states", for each key that has counts or is not as at first.
   CREATE TABLE key_states (
-    contract         INTEGER NOT NULL REFERENCES contracts (number),
-    key              TEXT    NOT NULL,
-    state            TEXT    NOT NULL,
-    held_until_cycle INTEGER NOT NULL,
-    refusals         INTEGER NOT NULL,
-    windows          BLOB    NOT NULL,
+    contract INTEGER NOT NULL REFERENCES contracts (number),
+    key      TEXT    NOT NULL,
+    bytes    BLOB    NOT NULL,
     PRIMARY KEY (contract, key)
   ) STRICT, WITHOUT ROWID;
 
@@ -81,21 +66,16 @@ const TABLES = `
 
   -- The newest of each machine.
   CREATE TABLE checkpoints (
-    machine   INTEGER PRIMARY KEY REFERENCES machines (id),
-    seq       INTEGER NOT NULL,
-    hash      TEXT    NOT NULL,
-    cycle     INTEGER NOT NULL,
-    signature TEXT    NOT NULL
+    machine INTEGER PRIMARY KEY REFERENCES machines (id),
+    seq     INTEGER NOT NULL,
+    text    TEXT    NOT NULL -- all of it, as JSON
   ) STRICT;
 
   -- Replaces the first rows of a record. Rows up to "seq" may still be there: nobody reads them, and they are being deleted.
   CREATE TABLE cuts (
-    machine   INTEGER PRIMARY KEY REFERENCES machines (id),
-    seq       INTEGER NOT NULL,
-    hash      TEXT    NOT NULL,
-    at        TEXT    NOT NULL,
-    cycle     INTEGER NOT NULL,
-    signature TEXT    NOT NULL
+    machine INTEGER PRIMARY KEY REFERENCES machines (id),
+    seq     INTEGER NOT NULL,
+    text    TEXT    NOT NULL
   ) STRICT;
 
   -- One row: how many commits there were. The mark beside the database says it, too: see head-mark.ts.
@@ -106,12 +86,9 @@ const TABLES = `
     id            TEXT    NOT NULL PRIMARY KEY,
     hash          TEXT    NOT NULL UNIQUE,
     owner         TEXT    NOT NULL,
-    scopes        TEXT    NOT NULL, -- separated by spaces
-    machine       TEXT,             -- the only one that the key opens; NULL: every machine of its owner
-    created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER NOT NULL,
     is_revoked    INTEGER NOT NULL,
-    network       TEXT -- of the address that the first key of its owner was minted for; NULL: it is not known
+    text          TEXT    NOT NULL -- all of it, as JSON; the columns beside it are to find it
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX keys_by_expiry ON keys (expires_at_ms);
   CREATE INDEX keys_by_owner ON keys (owner, id);

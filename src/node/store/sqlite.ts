@@ -3,14 +3,22 @@
 import type { ContractDefinition } from '../../core/limiter/definition.js';
 import { sha256Hex } from '../../core/schema/canonical.js';
 import { assert } from '../../core/schema/failure.js';
+import { CYCLE } from './head-mark.js';
 import { SqliteAnswers } from './sqlite-answers.js';
 import type { SqliteOptions } from './sqlite-connection.js';
 import { SqliteCredentials } from './sqlite-credentials.js';
 import { damaged } from './sqlite-failure.js';
 import { openSqliteFile } from './sqlite-file.js';
 import { SqliteRecords } from './sqlite-records.js';
-import { decodeState, encodeState, type StateColumns } from './state-codec.js';
-import type { ContractImage, ContractState, MachineImage, Store, StoredMachine } from './store.js';
+import { decodeState, encodeState } from './state-codec.js';
+import {
+  type ContractImage,
+  type ContractState,
+  definitionText,
+  type MachineImage,
+  type Store,
+  type StoredMachine,
+} from './store.js';
 
 export interface SqliteStoreOptions extends SqliteOptions {
   readonly dir: string;
@@ -39,14 +47,11 @@ const CONTRACT = '(SELECT number FROM contracts WHERE id = ? AND is_removed = 0)
 export class SqliteStore extends SqliteRecords implements Store {
   readonly credentials = new SqliteCredentials(this);
   readonly answers = new SqliteAnswers(this);
-  /** Text and SHA-256, cached because thousands of contracts share a plan. */
-  readonly #definitions = new WeakMap<ContractDefinition, { readonly text: string; readonly digest: string }>();
-
   /** By contract id, once written: a lookup takes half as long as the update of a state. */
   readonly #numbers = new Map<string, number>();
 
   get lastCycle(): number {
-    return this.mark.cycle;
+    return this.mark.of(CYCLE);
   }
 
   noteCycle(cycle: number): void {
@@ -57,56 +62,47 @@ export class SqliteStore extends SqliteRecords implements Store {
   *machines(): Generator<StoredMachine> {
     const definitions = new Map<number, ContractDefinition>();
     for (let after = ''; ; ) {
-      const columns = this.get<Omit<MachineImage, 'isPublic'> & { readonly isPublic: number }>(
-        `SELECT slug, owner, is_public AS isPublic, display_name AS displayName, created_cycle AS createdCycle
-         FROM machines WHERE slug > ? ORDER BY slug LIMIT 1`,
+      const found = this.get<{ slug: string; image: string }>(
+        'SELECT slug, image FROM machines WHERE slug > ? ORDER BY slug LIMIT 1',
         after,
       );
-      if (columns === undefined) return;
-      const machine = { ...columns, isPublic: columns.isPublic === 1 };
-      after = machine.slug;
-      yield { machine, contracts: this.#contractsOf(machine.slug, definitions), ...this.endOf(machine.slug) };
+      if (found === undefined) return;
+      after = found.slug;
+      const machine = this.parsed<MachineImage>(found.image, `What is kept of machine ${after}`);
+      yield { machine, contracts: this.#contractsOf(after, definitions), ...this.endOf(after) };
     }
   }
 
   *keys(contractId: string): Generator<ContractState> {
     for (let after = ''; ; ) {
-      const page = this.all<StateColumns & { readonly key: string }>(
-        `SELECT key, state, held_until_cycle, refusals, windows FROM key_states
-         WHERE contract = ${CONTRACT} AND key > ? ORDER BY key LIMIT ?`,
+      const page = this.all<{ readonly key: string; readonly bytes: Uint8Array }>(
+        `SELECT key, bytes FROM key_states WHERE contract = ${CONTRACT} AND key > ? ORDER BY key LIMIT ?`,
         ...[contractId, after, KEYS_AT_ONCE],
       );
-      for (const columns of page) yield this.#stateOf({ id: contractId, ...columns });
+      for (const { key, bytes } of page) yield this.#stateOf({ id: contractId, key }, bytes);
       if (page.length < KEYS_AT_ONCE) return;
       after = page.at(-1)!.key;
     }
   }
 
-  putMachine({ slug, owner, isPublic, displayName, createdCycle }: MachineImage): void {
+  putMachine(image: MachineImage): void {
     this.run(
-      `INSERT INTO machines (slug, owner, is_public, display_name, created_cycle) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (slug) DO UPDATE SET owner = excluded.owner, is_public = excluded.is_public,
-         display_name = excluded.display_name, created_cycle = excluded.created_cycle`,
-      ...[slug, owner, isPublic ? 1 : 0, displayName, createdCycle],
+      'INSERT INTO machines (slug, image) VALUES (?, ?) ON CONFLICT (slug) DO UPDATE SET image = excluded.image',
+      ...[image.slug, JSON.stringify(image)],
     );
   }
 
   putContract(image: ContractImage, state: ContractState): void {
-    const { id, machine, definition, templateId, createdCycle, firstFireCycle, keyed } = image;
+    const { id, machine, definition } = image;
     assert(id === state.id, `the state of contract ${state.id} was put beside the image of ${id}`);
     const digest = this.#putDefinition(definition);
     const changes = this.run(
-      `INSERT INTO contracts (id, machine, definition, template_id, created_cycle, first_fire_cycle, keyed)
-       SELECT ?, machines.id, definitions.id, ?, ?, ?, ? FROM machines, definitions WHERE slug = ? AND digest = ?`,
-      ...[id, templateId ?? null, createdCycle, firstFireCycle, textOf(keyed), machine, digest],
+      `INSERT INTO contracts (id, machine, definition, image)
+       SELECT ?, machines.id, definitions.id, ? FROM machines, definitions WHERE slug = ? AND digest = ?`,
+      ...[id, textOf(image), machine, digest],
     );
     assert(changes === 1, `machine ${machine} is not in the store`);
-    const columns = encodeState(state);
-    this.run(
-      `INSERT INTO states (contract, state, held_until_cycle, refusals, windows) VALUES (${CONTRACT}, ?, ?, ?, ?)`,
-      ...[id, columns.state, columns.held_until_cycle, columns.refusals, columns.windows],
-    );
-    this.#setBeside(image, digest);
+    this.run(`INSERT INTO states (contract, bytes) VALUES (${CONTRACT}, ?)`, id, encodeState(state));
   }
 
   changeContract(image: ContractImage, state: ContractState, keepsKeys: boolean): void {
@@ -124,26 +120,24 @@ export class SqliteStore extends SqliteRecords implements Store {
       this.run(`UPDATE contracts SET place = ? WHERE number = ${CONTRACT}`, before.place, id);
       return;
     }
-    this.#setBeside(image, this.#putDefinition(image.definition));
+    this.run(
+      'UPDATE contracts SET definition = (SELECT id FROM definitions WHERE digest = ?), image = ? WHERE number = ?',
+      ...[this.#putDefinition(image.definition), textOf(image), before.number],
+    );
     this.putState(state);
     this.#dropDefinition(before.definition);
   }
 
   putState(image: ContractState): void {
     const { id, key } = image;
-    const { state, held_until_cycle, refusals, windows } = encodeState(image);
+    const bytes = encodeState(image);
     const number = this.#numberOf(id);
-    if (key === undefined)
-      this.run(
-        'UPDATE states SET state = ?, held_until_cycle = ?, refusals = ?, windows = ? WHERE contract = ?',
-        ...[state, held_until_cycle, refusals, windows, number],
-      );
+    if (key === undefined) this.run('UPDATE states SET bytes = ? WHERE contract = ?', bytes, number);
     else
       this.run(
-        `INSERT INTO key_states (contract, key, state, held_until_cycle, refusals, windows) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (contract, key) DO UPDATE SET state = excluded.state,
-           held_until_cycle = excluded.held_until_cycle, refusals = excluded.refusals, windows = excluded.windows`,
-        ...[number, key, state, held_until_cycle, refusals, windows],
+        `INSERT INTO key_states (contract, key, bytes) VALUES (?, ?, ?)
+         ON CONFLICT (contract, key) DO UPDATE SET bytes = excluded.bytes`,
+        ...[number, key, bytes],
       );
   }
 
@@ -198,28 +192,14 @@ export class SqliteStore extends SqliteRecords implements Store {
     return number;
   }
 
-  #setBeside({ id, name, candidate, revision = 0 }: ContractImage, digest: string): void {
-    if (name === undefined && candidate === undefined && revision === 0) return; // As it was inserted.
-    this.run(
-      `UPDATE contracts SET definition = (SELECT id FROM definitions WHERE digest = ?), name = ?, candidate = ?,
-         revision = ? WHERE number = ${CONTRACT}`,
-      ...[digest, name ?? null, textOf(candidate), revision, id],
-    );
-  }
-
   #putDefinition(definition: ContractDefinition): string {
-    let known = this.#definitions.get(definition);
-    if (known === undefined) {
-      // Not canonical JSON, which would lose the order of states and parameters.
-      const text = JSON.stringify(definition);
-      known = { text, digest: sha256Hex(text) };
-      this.#definitions.set(definition, known);
-    }
+    const text = definitionText(definition);
+    const digest = sha256Hex(text);
     this.run(
       'INSERT INTO definitions (digest, text) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM definitions WHERE digest = ?)',
-      ...[known.digest, known.text, known.digest],
+      ...[digest, text, digest],
     );
-    return known.digest;
+    return digest;
   }
 
   #dropDefinition(id: number): void {
@@ -254,33 +234,21 @@ export class SqliteStore extends SqliteRecords implements Store {
 
   #contractsOf(machine: string, definitions: Map<number, ContractDefinition>): StoredMachine['contracts'] {
     const all = this.all<ContractColumns>(
-      `SELECT contracts.id, definition, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision,
-         state, held_until_cycle, refusals, windows
+      `SELECT contracts.id, definition, image, bytes
        FROM contracts JOIN states ON states.contract = contracts.number
        WHERE machine = ${MACHINE} AND is_removed = 0 ORDER BY coalesce(place, contracts.number)`,
       machine,
     );
-    return all.map((columns) => {
-      const { id, template_id, created_cycle, first_fire_cycle, keyed, name, candidate, revision } = columns;
-      let definition = definitions.get(columns.definition);
+    return all.map(({ id, definition: number, image, bytes }) => {
+      let definition = definitions.get(number);
       if (definition === undefined) {
-        definition = this.#readDefinition(columns.definition);
-        definitions.set(columns.definition, definition);
+        definition = this.#readDefinition(number);
+        definitions.set(number, definition);
       }
-      const stateOf = () => this.#stateOf(columns);
+      const kept = this.parsed<KeptImage>(image, `What is kept of contract ${id}`);
+      const stateOf = () => this.#stateOf({ id }, bytes);
       return {
-        image: {
-          id,
-          machine,
-          definition,
-          templateId: template_id ?? undefined,
-          createdCycle: created_cycle,
-          firstFireCycle: first_fire_cycle,
-          ...(keyed === null ? {} : { keyed: this.#read(id, 'keys', keyed) }),
-          ...(name === null ? {} : { name }),
-          ...(candidate === null ? {} : { candidate: this.#read(id, 'candidate', candidate) }),
-          ...(revision === 0 ? {} : { revision }),
-        },
+        image: { ...kept, id, machine, definition },
         // Decoded on demand: counts take fifty times the memory of their bytes, and a machine may have 100,000 contracts.
         get state() {
           return stateOf();
@@ -289,19 +257,11 @@ export class SqliteStore extends SqliteRecords implements Store {
     });
   }
 
-  #stateOf(columns: StateColumns & Pick<ContractState, 'id' | 'key'>): ContractState {
-    const state = decodeState(columns, columns);
+  #stateOf(owner: Pick<ContractState, 'id' | 'key'>, bytes: Uint8Array): ContractState {
+    const state = decodeState(owner, bytes);
     if (state !== undefined) return state;
-    const whose = columns.key === undefined ? `contract ${columns.id}` : `a key of contract ${columns.id}`;
+    const whose = owner.key === undefined ? `contract ${owner.id}` : `a key of contract ${owner.id}`;
     throw damaged(this.dir, `The state and the windows of ${whose} do not fit their checksum.`);
-  }
-
-  #read(id: string, of: 'keys' | 'candidate', text: string) {
-    try {
-      return JSON.parse(text);
-    } catch (error) {
-      throw damaged(this.dir, `What contract ${id} says of its ${of} is not JSON.`, error);
-    }
   }
 
   /** The digest detects flipped bits. */
@@ -314,18 +274,15 @@ export class SqliteStore extends SqliteRecords implements Store {
   }
 }
 
-interface ContractColumns extends StateColumns {
+type KeptImage = Omit<ContractImage, 'id' | 'machine' | 'definition'>;
+
+interface ContractColumns {
   readonly id: string;
   readonly definition: number;
-  readonly template_id: string | null;
-  readonly created_cycle: number;
-  readonly first_fire_cycle: number;
-  readonly keyed: string | null;
-  readonly name: string | null;
-  readonly candidate: string | null;
-  readonly revision: number;
+  readonly image: string;
+  readonly bytes: Uint8Array;
 }
 
-function textOf(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
+function textOf({ id: _, machine: __, definition: ___, ...kept }: ContractImage): string {
+  return JSON.stringify(kept satisfies KeptImage);
 }

@@ -1,11 +1,8 @@
-// The state of a contract or key as every store keeps it: in memory and in SQLite as columns, in Redis as one text.
+// The state of a contract or key as every store keeps it, in Redis in base64.
 //
-//   columns   state | held_until_cycle | refusals | windows
-//   text      ["limiting",2306790013,0,"…"], the bytes in base64
-//
-//   windows   version (1 byte) | number of windows | window … | CRC-32 (4 bytes)
+//   state     version (1 byte) | length and name | held until cycle (8 bytes) | refusals | number of windows | window … | rule | CRC-32 (4 bytes)
 //   window    cycle (8 bytes)  | number of counts  | (gap, events) …
-//   rule      refused (1 byte; 2: a cost above 1, which follows) | time in ms (8 bytes) | state, serialized by V8: behind the windows
+//   rule      refused (1 byte; 2: a cost above 1, which follows) | time in ms (8 bytes) | state, serialized by V8
 //
 //   age       0 1 2 3 4 5 6 7          Only cycles with events are kept; the gap of one is the number of empty cycles
 //   events    3 1 . . . 7 2 .          before it. Here: 0 3, 0 1, 3 7, 0 2.
@@ -13,7 +10,7 @@
 // Numbers without a width are varints: seven bits a byte, the lowest first, the high bit set on all bytes but the last. A busy
 // window of 60 cycles takes some 140 bytes, an empty one 14. Numbers with a width are little-endian.
 //
-// The checksum covers id, state, hold and key, then all bytes before it.
+// The checksum covers id and key, then all bytes before it.
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import type { WindowImage } from '../../core/limiter/window.js';
@@ -24,19 +21,17 @@ const VERSION = 1;
 const CHECKSUM_BYTES = 4;
 const REFUSED_COST = 2;
 
-export interface StateColumns {
-  readonly state: string;
-  readonly held_until_cycle: number;
-  readonly refusals: number;
-  readonly windows: Uint8Array;
-}
-
 type Owner = Pick<ContractState, 'id' | 'key'>;
 
 /** Copies everything. @throws Bug unless events are integers above zero and ages are ascending integers from zero */
-export function encodeState(image: ContractState): StateColumns {
+export function encodeState(image: ContractState): Buffer {
   const { state, heldUntilCycle, refusals = 0, windows, rule } = image;
+  const name = Buffer.from(state);
   const bytes = [VERSION];
+  putVarint(bytes, name.length);
+  for (const byte of name) bytes.push(byte);
+  putDouble(bytes, heldUntilCycle);
+  putVarint(bytes, refusals);
   putVarint(bytes, windows.length);
   for (const { cycle, counts } of windows) {
     putDouble(bytes, cycle);
@@ -52,18 +47,19 @@ export function encodeState(image: ContractState): StateColumns {
   const { length } = bytes;
   bytes.push(0, 0, 0, 0);
   const whole = Buffer.from(bytes);
-  whole.writeUInt32LE(crc32(whole.subarray(0, length), crc32(besideOf(image, state, heldUntilCycle))), length);
-  return { state, held_until_cycle: heldUntilCycle, refusals, windows: whole };
+  whole.writeUInt32LE(crc32(whole.subarray(0, length), crc32(nameOf(image))), length);
+  return whole;
 }
 
-/** Undefined if the checksum does not match these columns and this owner, or for another version. */
-export function decodeState(owner: Owner, columns: StateColumns): ContractState | undefined {
-  const { state, held_until_cycle: heldUntilCycle, refusals, windows: bytes } = columns;
+/** Undefined if the checksum does not match these bytes and this owner, or for another version. */
+export function decodeState(owner: Owner, bytes: Uint8Array): ContractState | undefined {
   const content = bytes.subarray(0, -CHECKSUM_BYTES);
   if (content[0] !== VERSION) return undefined;
-  const beside = crc32(besideOf(owner, state, heldUntilCycle));
-  if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, beside)) return undefined;
+  if (viewOf(bytes).getUint32(content.length, true) !== crc32(content, crc32(nameOf(owner)))) return undefined;
   const reader = new ByteReader(content.subarray(1));
+  const state = Buffer.from(reader.bytes(reader.varint())).toString();
+  const heldUntilCycle = reader.double();
+  const refusals = reader.varint();
   const windows = Array.from({ length: reader.varint() }, () => ({ cycle: reader.double(), counts: countsIn(reader) }));
   return {
     id: owner.id,
@@ -74,18 +70,8 @@ export function decodeState(owner: Owner, columns: StateColumns): ContractState 
   };
 }
 
-export function stateToText(image: ContractState): string {
-  const { state, held_until_cycle, refusals, windows } = encodeState(image);
-  return JSON.stringify([state, held_until_cycle, refusals, Buffer.from(windows).toString('base64')]);
-}
-
-export function stateFromText(owner: Owner, text: string): ContractState | undefined {
-  const [state, held_until_cycle, refusals, bytes] = JSON.parse(text) as [string, number, number, string];
-  return decodeState(owner, { state, held_until_cycle, refusals, windows: Buffer.from(bytes, 'base64') });
-}
-
-function besideOf({ id, key }: Owner, state: string, heldUntilCycle: number): string {
-  return `${id} ${state} ${heldUntilCycle}${key === undefined ? '' : ` ${key}`}`;
+function nameOf({ id, key }: Owner): string {
+  return key === undefined ? id : `${id} ${key}`;
 }
 
 function putCounts(bytes: number[], counts: WindowImage['counts']): void {
@@ -115,7 +101,7 @@ function countsIn(reader: ByteReader): WindowImage['counts'] {
 function ruleIn(reader: ByteReader): NonNullable<ContractState['rule']> {
   const refused = reader.byte();
   const cost = refused === REFUSED_COST ? { cost: reader.varint() } : {};
-  return { refused: refused === 0 ? 0 : 1, ...cost, atMs: reader.double(), state: deserialize(reader.rest()) };
+  return { refused: refused === 0 ? 0 : 1, ...cost, atMs: reader.double(), state: deserialize(reader.bytes()) };
 }
 
 const eight = Buffer.alloc(8);
@@ -151,8 +137,10 @@ class ByteReader {
     return this.#at === this.#bytes.length;
   }
 
-  rest(): Uint8Array {
-    return this.#bytes.subarray(this.#at);
+  /** Default: all that are left. */
+  bytes(length = this.#bytes.length - this.#at): Uint8Array {
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
   byte(): number {

@@ -13,7 +13,6 @@ import type { ContractDefinition } from '../../core/limiter/definition.js';
 import type { GateImage } from '../../core/limiter/gate-record.js';
 import type { AuditRow, Checkpoint, Cut, RowKind } from '../../core/record/row.js';
 import type { Failure } from '../../core/schema/failure.js';
-import type { KeptAnswers } from './kept-answers.js';
 
 export interface MachineImage {
   readonly slug: string;
@@ -46,6 +45,15 @@ export interface ContractImage {
   readonly name?: string | undefined;
   readonly candidate?: ContractDefinition | undefined;
   readonly revision?: number | undefined;
+}
+
+const texts = new WeakMap<ContractDefinition, string>();
+
+/** Not canonical JSON, which would lose the order of states and parameters. Thousands of contracts share a definition. */
+export function definitionText(definition: ContractDefinition): string {
+  const text = texts.get(definition) ?? JSON.stringify(definition);
+  texts.set(definition, text);
+  return text;
 }
 
 export interface ContractState extends GateImage {
@@ -122,4 +130,34 @@ export interface Store extends RecordReader {
   /** Accepts writes again if a full disk has room. The store then holds exactly what was settled. */
   recover(): boolean;
   close(): void;
+}
+
+/** An answer by idempotency key: a repeated request is answered again but not counted again. */
+export interface KeptAnswer {
+  readonly machine: string;
+  /** Hash of the idempotency key; unique per machine. */
+  readonly key: string;
+  /** Hash of the request: reusing the key for another request is an error of the client. */
+  readonly request: string;
+  readonly untilCycle: number;
+  readonly answer: string;
+}
+
+/**
+ * Written in the same transaction as the counts of the request: after a crash the store holds both or neither. Reads see writes at once.
+ * test/suite/kept-answers.ts tests every implementation.
+ */
+export interface KeptAnswers {
+  put(answer: KeptAnswer): void;
+  find(machine: string, key: string): KeptAnswer | undefined;
+  /** Deletes up to `most` expired answers, oldest first. */
+  purge(cycle: number, most: number): readonly KeptSize[];
+  /** Removes up to `most` answers of a machine. @returns the number removed: below `most` once all are gone */
+  remove(machine: string, most: number): number;
+  sizes(): Iterable<KeptSize & { readonly count: number }>;
+}
+
+export interface KeptSize {
+  readonly machine: string;
+  readonly length: number;
 }

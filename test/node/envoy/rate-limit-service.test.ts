@@ -11,9 +11,9 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { grpcCredentials } from '../../../src/node/envoy/door.js';
 import { readDescriptorLimits } from '../../../src/node/envoy/limits-file.js';
 import { startRateLimitService } from '../../../src/node/envoy/rate-limit-service.js';
-import { grpcCredentials } from '../../../src/node/envoy/server-credentials.js';
 import { openSqliteStore } from '../../../src/node/store/sqlite.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { Caller, inTurn } from '../caller.js';

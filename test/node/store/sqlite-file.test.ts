@@ -189,9 +189,9 @@ describe('a damaged database', () => {
     ['is gone, but its log is there', (path) => fs.renameSync(path, join(path, '..', wal))],
     ['has a log that is none', (path) => fs.writeFileSync(join(path, '..', wal), noise(100_000))],
     ['is that of another program', (path) => fs.renameSync(foreign(join(path, '..')), path)],
-    ['has windows with a flipped bit', (path) => edit(path, "UPDATE states SET windows = CAST(x'02' || substr(windows, 2) AS BLOB)")],
-    ['has a contract in another state', (path) => edit(path, "UPDATE states SET state = 'limiting'")],
-    ['has a contract held for another time', (path) => edit(path, 'UPDATE states SET held_until_cycle = 4')],
+    ['has a state with a flipped bit', (path) => edit(path, "UPDATE states SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)")],
+    ['has a contract in another state', (path) => edit(path, "UPDATE states SET bytes = CAST(substr(bytes, 1, 2) || 'l' || substr(bytes, 4) AS BLOB)")],
+    ['has a contract that is not JSON', (path) => edit(path, "UPDATE contracts SET image = '{'")],
     ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
     ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
   ])('that %s is refused, with what to do', (_, damage) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WindowImage } from '../../../src/core/limiter/window.js';
 import { Bug } from '../../../src/core/schema/failure.js';
-import { decodeState, encodeState, stateFromText, stateToText } from '../../../src/node/store/state-codec.js';
+import { decodeState, encodeState } from '../../../src/node/store/state-codec.js';
 import type { ContractState } from '../../../src/node/store/store.js';
 
 const CYCLE = 2_306_790_000;
@@ -23,54 +23,47 @@ const states: readonly ContractState[] = [
   },
 ];
 
-it.each(states)('%j comes back from columns and from text', (state) => {
+it.each(states)('%j comes back from its bytes', (state) => {
   expect(decodeState(state, encodeState(state))).toEqual(state);
-  expect(stateFromText(state, stateToText(state))).toEqual(state);
 });
 
-it('a state that has changed, or is of another, is not read', () => {
-  const [, state] = states;
-  const columns = encodeState(state!);
-  const text = stateToText(state!);
-  expect([
-    decodeState({ id: 'c', key: 'b' }, columns),
-    decodeState(state!, { ...columns, state: 'allowing' }),
-    decodeState(state!, { ...columns, held_until_cycle: CYCLE }),
-    stateFromText(state!, text.replace('limiting', 'allowing')),
-  ]).toEqual([undefined, undefined, undefined, undefined]);
+it('a state of another contract or key is not read', () => {
+  const [ofContract, ofKey] = states;
+  const others = [ofContract!, { id: 'c', key: 'b' }, { ...ofKey!, id: 'd' }];
+  expect(others.map((owner) => decodeState(owner, encodeState(ofKey!)))).toEqual([undefined, undefined, undefined]);
 });
 
 it('keeps no part of the state of a rule', () => {
   const rule = { refused: 0 as const, atMs: 0, state: { tokens: 5 } };
   const state = { id: 'c', state: 'allowing', heldUntilCycle: 0, windows: [{ cycle: 0, counts: [] }], rule };
-  const columns = encodeState(state);
+  const bytes = encodeState(state);
   rule.state.tokens = 0;
-  expect(decodeState(state, columns)?.rule?.state).toEqual({ tokens: 5 });
+  expect(decodeState(state, bytes)?.rule?.state).toEqual({ tokens: 5 });
 });
 
 const beside = { id: 'c', state: 'allowing', heldUntilCycle: CYCLE };
 
 function encodeWindows(windows: readonly WindowImage[]): Uint8Array {
-  return encodeState({ ...beside, windows }).windows;
+  return encodeState({ ...beside, windows });
 }
 
 function decodeWindows(windows: Uint8Array): readonly WindowImage[] | undefined {
-  return decodeState(beside, { state: 'allowing', held_until_cycle: CYCLE, refusals: 0, windows })?.windows;
+  return decodeState(beside, windows)?.windows;
 }
 
 describe('windows as bytes', () => {
   // biome-ignore format: one case a line
   it.each<[string, readonly WindowImage[], number]>([
-    ['no window', [], 6],
-    ['an empty window', [{ cycle: CYCLE, counts: [] }], 15],
-    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 17],
-    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 135],
-    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 75],
-    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 300_017],
-    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 19],
-    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 40],
-    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 163],
-    ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 24],
+    ['no window', [], 24],
+    ['an empty window', [{ cycle: CYCLE, counts: [] }], 33],
+    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 35],
+    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 153],
+    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 93],
+    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 300_035],
+    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 37],
+    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 58],
+    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 181],
+    ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 42],
   ])('%s comes back from its bytes', (_, windows, bytes) => {
     const encoded = encodeWindows(windows);
     // As text: comparing 200,000 numbers one by one takes a second.
@@ -102,7 +95,7 @@ describe('windows as bytes', () => {
     const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [0, 1] }]));
     const versioned = (version: number) => {
       bytes[0] = version;
-      bytes.writeUInt32LE(crc32(bytes.subarray(0, -4), crc32(`c allowing ${CYCLE}`)), bytes.length - 4);
+      bytes.writeUInt32LE(crc32(bytes.subarray(0, -4), crc32('c')), bytes.length - 4);
       return decodeWindows(bytes);
     };
     expect([0, 1, 2].map(versioned)).toEqual([undefined, [{ cycle: CYCLE, counts: [0, 1] }], undefined]);

@@ -20,11 +20,11 @@ import type {
   KeyPage,
   KeysShown,
   MaybePromise,
+  Samples,
 } from '../counting.js';
 import { type DecisionRequest, keyShown } from '../decision.js';
 import type { Event } from '../listeners.js';
 import type { OnceOnly, Replayed } from '../once-only.js';
-import type { Samples } from '../samples.js';
 import { countEvent, countEvents, decideInSteps, decideNow, isOneStep, needsLongForecast } from './deciding.js';
 import type { Idempotency } from './idempotency.js';
 import { LocalSamples } from './samples.js';

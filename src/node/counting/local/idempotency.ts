@@ -14,7 +14,7 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { Steps } from '../../host/steps.js';
-import type { KeptAnswers } from '../../store/kept-answers.js';
+import type { KeptAnswers } from '../../store/store.js';
 import type { Usage } from '../../usage.js';
 import { type OnceOnly, Replayed, reachOf, reused } from '../once-only.js';
 
@@ -93,7 +93,7 @@ export class Idempotency {
   }
 
   purge(cycle: number): void {
-    if (this.#usage.onNode.answersKib === 0) return;
+    if (!this.#usage.keepsAnswers) return;
     for (const { machine, length } of this.#answers.purge(cycle, PURGED_AT_ONCE))
       this.#add(machine, -length - OVERHEAD);
   }

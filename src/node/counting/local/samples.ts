@@ -6,7 +6,7 @@ import type { Contract } from '../../host/contract.js';
 import type { Host } from '../../host/host.js';
 import type { Machine } from '../../host/machine.js';
 import type { Sleeper } from '../../host/wakes.js';
-import { figuresOf, type Sampled, type Samples } from '../samples.js';
+import { figuresOf, type Sampled, type Samples } from '../counting.js';
 
 export class LocalSamples implements Samples {
   readonly mostUnwatched = Number.POSITIVE_INFINITY;

@@ -145,8 +145,9 @@ local function sweepContracts(left)
       local field = string.format('c:%08d', place)
       local image = call('HGET', machine, field)
       if image then
-        stop(string.match(image, '^{"id":"([^"]+)"'))
-        call('HDEL', machine, field)
+        local id = string.match(image, '^{"id":"([^"]+)"')
+        stop(id)
+        call('HDEL', machine, field, 'i:' .. id)
       end
     end
     if place < last then

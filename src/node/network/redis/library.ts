@@ -3,10 +3,9 @@
 import { sha256Hex } from '../../../core/schema/canonical.js';
 import { countingFunctions } from './counting-functions.js';
 import { gateFunctions } from './gate-functions.js';
-import { quotaFunctions } from './quota-functions.js';
 import { recordFunctions } from './record-functions.js';
 
-const text = `${gateFunctions}${countingFunctions}${recordFunctions}${quotaFunctions}`;
+const text = `${gateFunctions}${countingFunctions}${recordFunctions}`;
 
 const NAME = `weir_${sha256Hex(text).slice(0, 12)}`;
 
@@ -35,6 +34,4 @@ export type FunctionName =
   | 'tolink'
   | 'entries'
   | 'link'
-  | 'claim'
-  | 'release'
-  | 'putkey';
+  | 'turn';

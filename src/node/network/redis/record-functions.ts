@@ -42,8 +42,8 @@ local function makeContract(args)
   else
     call('HSET', P .. 'g:' .. name, 'v', 1, 's', args[7])
   end
-  local place = call('HINCRBY', machine, 'contracts', 1)
-  call('HSET', machine, string.format('c:%08d', place), args[5])
+  local field = string.format('c:%08d', call('HINCRBY', machine, 'contracts', 1))
+  call('HSET', machine, field, args[5], 'i:' .. args[4], field)
   return enter(today, args[6])
 end
 
@@ -60,45 +60,43 @@ local function enterLast(entry)
   return enter(max(today, tonumber(last[2] or 0), tonumber(call('HGET', P .. 'm:' .. slug, 'cycle') or 0)), entry)
 end
 
--- Changes a contract: slug, id, the field that has it, its image, the new image, entry, then of a gate of the plain two
--- states threshold, within and both states, the initial one first; of another its version.
--- Number of the entry; 0: there is none, -1: it is another one by now, -2: the name is taken.
+-- Changes a contract: slug, id, the new image, entry, then of a gate of the plain two states threshold, within and both states,
+-- the initial one first; of another its version. Number of the entry; 0: there is none, -1: it has moved, -2: the name is taken.
 local function changeContract(args)
   slug = args[3]
   local machine, id, name = P .. 'm:' .. slug, args[4], args[3] .. '/' .. args[4]
-  if not isThere(name) then return 0 end
-  if call('HGET', machine, args[5]) ~= args[6] then return -1 end
-  if #args == 9 and call('HGET', P .. 'g:' .. name, 'v') ~= args[9] then return -1 end
-  local before, after, entry = nameIn(args[6]), nameIn(args[7]), args[8]
+  local field = call('HGET', machine, 'i:' .. id)
+  if not field or not isThere(name) then return 0 end
+  if #args == 7 and call('HGET', P .. 'g:' .. name, 'v') ~= args[7] then return -1 end
+  local before, after, entry = nameIn(call('HGET', machine, field)), nameIn(args[5]), args[6]
   if after and after ~= before and call('HSETNX', machine, 'n:' .. after, id) == 0 then return -2 end
   if before and after ~= before then call('HDEL', machine, 'n:' .. before) end
-  if #args > 9 then
+  if #args > 7 then
     read(name)
     advance(today)
-    follow(tonumber(args[9]), tonumber(args[10]))
+    follow(tonumber(args[7]), tonumber(args[8]))
     write()
     schedule()
-    local state = '"' .. args[11 + limiting] .. '"'
+    local state = '"' .. args[9 + limiting] .. '"'
     entry = string.gsub(entry, '"@"', state, 2)
   end
-  call('HSET', machine, args[5], args[7])
+  call('HSET', machine, field, args[5])
   call('HINCRBY', machine, 'changed', 1)
   return enter(today, entry)
 end
 
--- Deletes a contract: slug, entry, id, the field that has it
--- Its image is kept until the entries before this one are linked. Number of the entry; 0: there is none, -1: it is in another field.
+-- Deletes a contract: slug, entry, id. Its image is kept until the entries before this one are linked. Number of the entry; 0: there is none.
 local function deleteContract(args)
   slug = args[3]
   local machine, id = P .. 'm:' .. slug, args[5]
-  if not isThere(slug .. '/' .. id) then return 0 end
-  local image = call('HGET', machine, args[6])
-  if not image or string.match(image, '^{"id":"([^"]+)"') ~= id then return -1 end
+  local field = call('HGET', machine, 'i:' .. id)
+  if not field or not isThere(slug .. '/' .. id) then return 0 end
+  local image = call('HGET', machine, field)
   stop(id)
   noteDue(slug)
   local called = nameIn(image)
   if called then call('HDEL', machine, 'n:' .. called) end
-  call('HDEL', machine, args[6])
+  call('HDEL', machine, field, 'i:' .. id)
   call('HSET', machine, 'x:' .. id, image)
   call('HINCRBY', machine, 'removed', 1)
   return enterLast(args[4])
@@ -223,6 +221,16 @@ local function link(args)
   return 1
 end
 
+-- A turn to make what counts for owners: its id, until when, in unix ms, or 0 where its turn is over, the machine on which it makes something
+-- The machine of a turn that was not given back, else ''; nothing where it is another's turn.
+local function takeTurn(args)
+  local holder, ends, left = string.match(call('GET', P .. 'turn') or '- 0 ', '^(%S+) (%d+) (.*)$')
+  if holder ~= args[3] and (tonumber(ends) >= now or args[4] == '0') then return end
+  call('SET', P .. 'turn', table.concat({ args[3], args[4], args[5] }, ' '))
+  return left
+end
+
+define('$turn', { 'allow-oom' }, takeTurn)
 define('$machine', {}, makeMachine)
 define('$contract', {}, makeContract)
 define('$change', {}, changeContract)

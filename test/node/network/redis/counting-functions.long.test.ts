@@ -179,7 +179,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
         await firstOf('late', gate, '1', '0', '1'),
         await call('move', gate, '0', '1', '0', ''),
         await call('look', gate),
-        await call('endcontract', big, entry('contract_deleted'), 'c59', 'c:00000060'),
+        await call('endcontract', big, entry('contract_deleted'), 'c59'),
         await call('commit', gate, '0', 's', '-1', '', '0', '0', '0'),
         await call('contract', big, 'new', '{"id":"new"}', '{"e":0}', '1', '9'),
       ]).toEqual([-1, -1, -1, -1, -1, 0, -2, 0]);
