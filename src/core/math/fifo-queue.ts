@@ -1,4 +1,4 @@
-// A queue with constant-time `shift`.
+// A queue with constant-time `shift`, which also gives up its last item.
 
 const CUT = 1_024;
 
@@ -27,6 +27,13 @@ export class FifoQueue<T> {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;
     }
+    return item;
+  }
+
+  pop(): T | undefined {
+    if (this.length === 0) return undefined;
+    const item = this.#items.pop();
+    if (this.length === 0) this.clear();
     return item;
   }
 

@@ -9,6 +9,7 @@ import {
   type ClientState,
   type Effect,
   type SetbackType,
+  type Step,
   stay,
 } from './behaviour.js';
 
@@ -17,7 +18,7 @@ type Memory = object;
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
 type Guard = (memory: never, event: never) => boolean;
-type Action = (memory: never, event: never) => readonly [Memory, readonly object[]];
+type Action = (memory: never, event: never) => readonly [Memory, readonly Effect[]];
 
 interface Edge {
   readonly guard?: string;
@@ -26,18 +27,18 @@ interface Edge {
   readonly actions?: readonly string[];
 }
 
-interface ChartState<Type extends string> {
-  readonly on?: { readonly [Name in Type]?: readonly Edge[] };
+interface ChartState {
+  readonly on?: { readonly [Name in ClientEvent['type']]?: readonly Edge[] };
   /** Taken after another edge, as long as a guard holds. */
   readonly always?: readonly Edge[];
 }
 
-export interface ClientChart<Type extends string = ClientEvent['type']> {
+export interface ClientChart {
   readonly config: {
     readonly id: string;
     readonly initial: string;
     readonly context: Memory;
-    readonly states: Readonly<Record<string, ChartState<Type>>>;
+    readonly states: Readonly<Record<string, ChartState>>;
   };
   readonly guards: Readonly<Record<string, Guard>>;
   readonly actions: Readonly<Record<string, Action>>;
@@ -52,7 +53,7 @@ export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readon
 interface CompiledEdge {
   readonly guard: ((memory: Memory, event: object) => boolean) | undefined;
   readonly target: string;
-  readonly actions: readonly ((memory: Memory, event: object) => readonly [Memory, readonly unknown[]])[];
+  readonly actions: readonly ((memory: Memory, event: object) => Step<Memory>)[];
 }
 
 type Edges = readonly CompiledEdge[];
@@ -61,11 +62,7 @@ export interface ChartedState extends ClientState {
   readonly memory: Memory;
 }
 
-export function behaviourOf<Event extends { readonly type: string } = ClientEvent, Out = Effect>({
-  config,
-  guards,
-  actions,
-}: ClientChart<Event['type']>): Behaviour<ChartedState, Event, Out> {
+export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour<ChartedState> {
   const states = new Map<string, { readonly on: ReadonlyMap<string, Edges>; readonly always: Edges }>();
   for (const [name, { on = {}, always = [] }] of Object.entries(config.states)) {
     const compiled = (edges: readonly Edge[]): Edges =>
@@ -74,8 +71,8 @@ export function behaviourOf<Event extends { readonly type: string } = ClientEven
         target,
         actions: names.map((action) => named(actions, action) as CompiledEdge['actions'][number]),
       }));
-    const edges = Object.entries<readonly Edge[]>(on as Record<string, readonly Edge[]>);
-    states.set(name, { on: new Map(edges.map(([type, of]) => [type, compiled(of)])), always: compiled(always) });
+    const edges = Object.entries(on).map(([type, of]) => [type, compiled(of)] as const);
+    states.set(name, { on: new Map(edges), always: compiled(always) });
   }
   return {
     initial: { at: config.initial, memory: config.context },
@@ -83,12 +80,12 @@ export function behaviourOf<Event extends { readonly type: string } = ClientEven
       let { at, memory } = state;
       let edge = enabled(states.get(at)!.on.get(event.type), memory, event);
       if (edge === undefined) return stay(state);
-      let effects: readonly Out[] = [];
+      let effects: readonly Effect[] = [];
       for (; edge !== undefined; edge = enabled(states.get(at)!.always, memory, event)) {
         for (const action of edge.actions) {
           const [next, more] = action(memory, event);
           memory = next;
-          effects = effects.length === 0 ? (more as readonly Out[]) : [...effects, ...(more as readonly Out[])];
+          effects = effects.length === 0 ? more : [...effects, ...more];
         }
         at = edge.target;
       }

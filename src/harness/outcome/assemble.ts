@@ -5,11 +5,12 @@ import { VERSION } from '../../core/version.js';
 import { type Expectation, type FigureSource, judge, withControl } from './expectation.js';
 import { type Past, Stretches } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
-import type { Figures } from './run-fold.js';
+import type { Figures, RunFold } from './run-fold.js';
 
 type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines';
 
-export type RunFacts = Pick<Outcome, Facts> & Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>>;
+export type RunFacts = Pick<Outcome, Facts> &
+  Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>> & { readonly first_cycle: number; readonly last_cycle: number };
 
 const MOST_REACTIONS = 1_000;
 
@@ -23,27 +24,31 @@ export interface ControlRun {
 interface Asked {
   readonly expectations: readonly Expectation[];
   readonly control?: ControlRun | undefined;
+  /** Number of contracts listed. */
+  readonly top: number;
 }
 
-/** @param parts what only some runs have: clients, a service, a comparison … */
+/** @param parts what only some runs have: clients, a service, a comparison … @returns with the source of all its figures */
 export function assembleOutcome(
   { notes: own = [], ...facts }: RunFacts,
-  figures: Figures,
-  past: Past,
-  { expectations, control }: Asked,
+  fold: RunFold,
+  { expectations, control, top }: Asked,
   parts: Partial<Outcome> = {},
-): Outcome {
+): { readonly outcome: Outcome; readonly source: FigureSource } {
+  const { first_cycle, last_cycle, cycle_ms } = facts;
+  const figures = fold.figures(last_cycle, top);
+  const past = fold.past(first_cycle, last_cycle);
   const bare = { weir: VERSION, ...facts, ...figures, ...(control && { control: controlFigures(control) }), ...parts };
-  const source = withControl(figureSource(bare, past), control?.source);
-  const judged = expectations.map((expectation) => judge(expectation, source));
-  const notes = [...own, ...notesOn(figures, past, facts.cycle_ms)];
+  const source = figureSource(bare, past);
+  const all = withControl(source, control?.source);
+  const notes = [...own, ...notesOn(figures, past, cycle_ms)];
   const outcome = {
     ...bare,
-    reactions: figures.reactions.slice(0, MOST_REACTIONS),
+    reactions: bare.reactions.slice(0, MOST_REACTIONS),
     ...(notes.length > 0 ? { notes } : {}),
-    expectations: judged,
+    expectations: expectations.map((expectation) => judge(expectation, all)),
   };
-  return sealed({ ...outcome, verdict: verdictOf(outcome) });
+  return { outcome: sealed({ ...outcome, verdict: verdictOf(outcome) }), source };
 }
 
 /**
@@ -88,7 +93,7 @@ function controlFigures({ name, outcome }: ControlRun): NonNullable<Outcome['con
 }
 
 /** @param outcome with all its reactions */
-export function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
+function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
   const stretches = new Stretches(past);
   const { reactions } = outcome;
   const largest = (values: (number | null)[]) =>

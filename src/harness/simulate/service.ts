@@ -15,6 +15,7 @@
 // After "Fail at Scale" (B. Maurer, ACM Queue 13/8, 2015).
 
 import { Durations } from '../../core/math/durations.js';
+import { FifoQueue } from '../../core/math/fifo-queue.js';
 import { Level } from '../../core/math/level.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { assert } from '../../core/schema/failure.js';
@@ -55,8 +56,6 @@ const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, was
 type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
 
 interface OpenVisit<Work> extends Visit<Work> {
-  next: OpenVisit<Work> | undefined;
-  before: OpenVisit<Work> | undefined;
   stage: 'waiting' | 'serving' | 'gone';
   isAbandoned: boolean;
 }
@@ -68,9 +67,8 @@ export class Service<Work> {
   #emptyMs: number;
   #refusalMs = 0;
   readonly #fromMs: number;
-  // The queue, first to last. Dropped requests stay in the list until their turn.
-  #first: OpenVisit<Work> | undefined;
-  #last: OpenVisit<Work> | undefined;
+  /** Dropped requests stay in it until their turn. */
+  readonly #queue = new FifoQueue<OpenVisit<Work>>();
   readonly #waiting: Level;
   readonly #busy: Level;
   readonly #counts = { ...noCounts };
@@ -111,16 +109,11 @@ export class Service<Work> {
       this.#refusalMs += this.#plan.refusalMs;
       return undefined;
     }
-    const visit: OpenVisit<Work> = {
-      work,
-      arrivedMs,
-      next: undefined,
-      before: undefined,
-      stage: 'waiting',
-      isAbandoned: false,
-    };
-    if (isBusy) this.#enqueue(visit, arrivedMs);
-    else this.#serve(visit, arrivedMs);
+    const visit: OpenVisit<Work> = { work, arrivedMs, stage: 'waiting', isAbandoned: false };
+    if (isBusy) {
+      this.#queue.push(visit);
+      this.#changeWaiting(1, arrivedMs);
+    } else this.#serve(visit, arrivedMs);
     return visit;
   }
 
@@ -161,14 +154,6 @@ export class Service<Work> {
   get #mayFail(): boolean {
     const { fails, codelMs, deadlineMs } = this.#plan;
     return fails > 0 || codelMs !== undefined || deadlineMs < Number.POSITIVE_INFINITY;
-  }
-
-  #enqueue(visit: OpenVisit<Work>, nowMs: number): void {
-    if (this.#last === undefined) this.#first = visit;
-    else this.#last.next = visit;
-    visit.before = this.#last;
-    this.#last = visit;
-    this.#changeWaiting(1, nowMs);
   }
 
   #changeWaiting(by: number, nowMs: number): void {
@@ -241,15 +226,9 @@ export class Service<Work> {
   #dequeue(nowMs: number): OpenVisit<Work> | undefined {
     const { order } = this.#plan;
     const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#hasPersistentQueue(nowMs));
-    let visit = fromEnd ? this.#last : this.#first;
-    while (visit?.stage === 'gone') visit = fromEnd ? visit.before : visit.next;
-    if (fromEnd) this.#last = visit?.before;
-    else this.#first = visit?.next;
-    if (this.#first === undefined || this.#last === undefined || visit === undefined) {
-      this.#first = undefined;
-      this.#last = undefined;
-    } else if (fromEnd) this.#last.next = undefined;
-    else this.#first.before = undefined;
+    const next = () => (fromEnd ? this.#queue.pop() : this.#queue.shift());
+    let visit = next();
+    while (visit?.stage === 'gone') visit = next();
     return visit;
   }
 

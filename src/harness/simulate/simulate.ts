@@ -6,7 +6,7 @@ import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs
 import type { GateFigures as Counted } from '../../core/limiter/fast-path.js';
 import type { Seed } from '../../core/math/seed.js';
 import { lastInstantOf } from '../../core/time/cycle.js';
-import { assembleOutcome, type ControlRun, figureSource } from '../outcome/assemble.js';
+import { assembleOutcome, type ControlRun } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { FigureSource } from '../outcome/expectation.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -102,9 +102,7 @@ function toRunAndSource(
     (fold, _first, { cycle: reached, run }) => {
       const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
       for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
-      const figures = fold.figures(reached, top);
-      const past = fold.past(run.firstCycle, reached);
-      const outcome = assembleOutcome(
+      const { outcome, source } = assembleOutcome(
         {
           kind: 'simulate',
           arm: 'predicted',
@@ -118,16 +116,12 @@ function toRunAndSource(
           last_cycle: reached,
           skipped_lines: skippedLines,
         },
-        figures,
-        past,
-        { expectations: scenario.expectations, control: run.control },
+        fold,
+        { expectations: scenario.expectations, control: run.control, top },
         { ...fold.delays(), ...fold.costs(), ...(without_place && { without_place }), ...measured },
       );
       const { timeline, totals } = fold;
-      return {
-        run: { outcome, timeline, totals, ...(series && { series }) },
-        source: figureSource({ ...outcome, ...figures }, past),
-      };
+      return { run: { outcome, timeline, totals, ...(series && { series }) }, source };
     },
     ({ keepsTimeline }) => keepsTimeline,
   );
