@@ -3,7 +3,7 @@ import { canonicalJson, sha256Hex } from '../../core/schema/canonical.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
 import { type Expectation, type FigureSource, judge, withControl } from './expectation.js';
-import { type Past, Stretches } from './interval-figures.js';
+import { type Past, stretchValues } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures, RunFold } from './run-fold.js';
 
@@ -94,7 +94,6 @@ function controlFigures({ name, outcome }: ControlRun): NonNullable<Outcome['con
 
 /** @param outcome with all its reactions */
 function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
-  const stretches = new Stretches(past);
   const { reactions } = outcome;
   const largest = (values: (number | null)[]) =>
     values.reduce<number | undefined>(
@@ -102,7 +101,7 @@ function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, pa
       undefined,
     );
   return {
-    values: (figure, length, at, contract) => stretches.values(figure, length, at, contract),
+    values: stretchValues(past),
     whole: (name) => {
       switch (name) {
         case 'reaction_cycles':
