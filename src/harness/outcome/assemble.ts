@@ -7,10 +7,11 @@ import { type Past, stretchValues } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
 import type { Figures, RunFold } from './run-fold.js';
 
-type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines';
+type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'skipped_lines';
 
 export type RunFacts = Pick<Outcome, Facts> &
-  Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>> & { readonly first_cycle: number; readonly last_cycle: number };
+  Readonly<Record<'first_cycle' | 'last_cycle', number>> &
+  Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>>;
 
 const MOST_REACTIONS = 1_000;
 
