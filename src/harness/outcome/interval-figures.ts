@@ -116,7 +116,7 @@ function* limitingPerCycle(
 function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
   const counts = new Map<string, number>();
   let cycle: number | undefined;
-  for (const row of timeline.sorted().rows()) {
+  for (const row of timeline.rows()) {
     if (contract !== undefined && row.contract !== contract) continue;
     if (cycle !== undefined && row.cycle !== cycle) yield [cycle, largestIn(counts)];
     cycle = row.cycle;

@@ -1,4 +1,4 @@
-// A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
+// A run cycle by cycle, as columns of numbers, in order of cycle, then contract. A cycle without a row repeats the previous state, without requests.
 import { lengthened } from '../../core/math/lengthened.js';
 import type { CycleRow } from './cycle-row.js';
 
@@ -62,26 +62,6 @@ export class Timeline {
 
   *rows(): Generator<TimelineRow> {
     for (let index = 0; index < this.length; index += 1) yield this.row(index);
-  }
-
-  sorted(): Timeline {
-    if (this.#isSorted()) return this;
-    const order = Array.from({ length: this.length }, (_, index) => index);
-    order.sort((a, b) => this.#cycles.at(a) - this.#cycles.at(b) || this.#contracts.at(a) - this.#contracts.at(b));
-    const sorted = new Timeline(this.contracts);
-    for (const index of order) {
-      const { cycle, requests, admitted, count, state } = this.row(index);
-      sorted.add(cycle, this.#contracts.at(index), requests, admitted, count, state);
-    }
-    return sorted;
-  }
-
-  #isSorted(): boolean {
-    for (let index = 1; index < this.length; index += 1) {
-      const step = this.#cycles.at(index) - this.#cycles.at(index - 1);
-      if (step < 0 || (step === 0 && this.#contracts.at(index) < this.#contracts.at(index - 1))) return false;
-    }
-    return true;
   }
 
   #stateIndex(state: string): number {

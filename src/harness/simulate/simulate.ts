@@ -19,7 +19,7 @@ import { type ActorState, actorStates } from './actor-states.js';
 import type { JourneyRecorder } from './journeys.js';
 import { KeyPlaces } from './key-places.js';
 import { type Drivable, rowsOf } from './run.js';
-import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
+import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
@@ -74,9 +74,15 @@ export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {
 }
 
 /** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
-export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+export async function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+  const { run } = await runAndSource(scenario, options);
+  return run;
+}
+
+/** Rows without columns, where nobody reads them. */
+function runAndSource(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions) {
   const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
-  return lastValueFrom(rows.pipe(toRun(scenario, options)));
+  return lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
 }
 
 /** Folds the rows of `simulate$`. @param options the seed of the rows */
@@ -132,35 +138,22 @@ export async function controlRun(
   { name, scenario }: NonNullable<LoadedScenario['control']>,
   options: SimulateOptions,
 ): Promise<ControlRun> {
-  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
-  const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
+  const { run, source } = await runAndSource(scenario, options);
   return { name, outcome: run.outcome, source };
 }
-
-type OnRow = (row: CycleRow<SimulatedRun>) => void;
 
 /** The control runs first, with the same seed. */
 async function begin(
   scenario: LoadedScenario,
   options: SimulateOptions,
   needsColumns: boolean,
-  onRow: OnRow,
+  onRow: (row: CycleRow<SimulatedRun>) => void,
 ): Promise<Drivable> {
   checkLoaded(scenario);
-  const { seed = scenario.seed, untilCycle, signal } = options;
+  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, signal } = options;
   const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
   const traffic = await trafficOf(scenario, seed);
-  return prepare(scenario, traffic, control, { ...options, needsColumns }, onRow);
-}
-
-function prepare(
-  scenario: LoadedScenario,
-  traffic: Traffic,
-  control: ControlRun | undefined,
-  options: SimulateOptions & { readonly needsColumns: boolean },
-  onRow: OnRow,
-): Drivable {
-  const { untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys, needsColumns } = options;
+  const { inspect, withDecisions, journeys } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;
