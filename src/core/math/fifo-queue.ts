@@ -19,11 +19,9 @@ export class FifoQueue<T> {
   }
 
   shift(): T | undefined {
-    if (this.length === 0) return undefined;
-    const item = this.#items[this.#first]!;
-    this.#first += 1;
-    if (this.#first === this.#items.length) this.clear();
-    else if (this.#first >= CUT && 2 * this.#first >= this.#items.length) {
+    const item = this.first;
+    if (this.length > 0) this.#first += 1;
+    if (this.length === 0 || (this.#first >= CUT && 2 * this.#first >= this.#items.length)) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;
     }
@@ -31,10 +29,7 @@ export class FifoQueue<T> {
   }
 
   pop(): T | undefined {
-    if (this.length === 0) return undefined;
-    const item = this.#items.pop();
-    if (this.length === 0) this.clear();
-    return item;
+    return this.length === 0 ? undefined : this.#items.pop();
   }
 
   clear(): void {
