@@ -1,7 +1,8 @@
 // A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
 //
-//   chart ──► behaviourOf    a table of its edges: the logic of the actors (client-actor.ts)
+//   chart ──► behaviourOf    a table of its edges: the logic of the actors
 //        └──► clientDiagram  a drawing
+import type { ActorLogic, Snapshot } from 'xstate';
 import { assert } from '../../core/schema/failure.js';
 import {
   type Behaviour,
@@ -104,4 +105,40 @@ function named<T>(meanings: Readonly<Record<string, T>>, name: string): T {
   const meaning = meanings[name];
   assert(meaning !== undefined, `a statechart names "${name}", which means nothing`);
   return meaning;
+}
+
+// A client as an XState actor: its behaviour is the logic, and the effects of an event are data in its snapshot.
+//
+//   event ─► actor ─► (state, event) -> [state, effects] ─► snapshot { context: state, effects }
+
+type ClientSnapshot = Snapshot<undefined> & {
+  /** The state of its chart. */
+  readonly value: string;
+  readonly context: ClientState;
+  readonly effects: readonly Effect[];
+  readonly thrown: Thrown | undefined;
+};
+
+/** What the behaviour threw. Thrown again where the event was sent: XState would throw it in a later tick. */
+type Thrown = { readonly error: unknown };
+
+export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent, undefined> & { readonly config: object };
+
+export function clientLogic({ initial, on }: Behaviour<ClientState>, chart?: ClientChart): ClientLogic {
+  return {
+    config: chart?.config ?? {},
+    transition(snapshot, event) {
+      try {
+        return snapshotOf(...on(snapshot.context, event));
+      } catch (error) {
+        return snapshotOf(snapshot.context, [], { error });
+      }
+    },
+    getInitialSnapshot: () => snapshotOf(initial, []),
+    getPersistedSnapshot: (snapshot) => snapshot,
+  };
+}
+
+function snapshotOf(context: ClientState, effects: readonly Effect[], thrown?: Thrown): ClientSnapshot {
+  return { status: 'active', output: undefined, error: undefined, value: context.at, context, effects, thrown };
 }

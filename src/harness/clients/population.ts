@@ -15,7 +15,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientWorld, type Instance, type Transport } from './client.js';
-import { clientLogic } from './client-actor.js';
+import { clientLogic } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { refuseField } from './retry-plan.js';
