@@ -79,7 +79,7 @@ export async function simulate(scenario: LoadedScenario, options: SimulateOption
   return run;
 }
 
-/** Rows without columns, where nobody reads them. */
+/** Its rows are folded at once, and have no columns. */
 function runAndSource(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions) {
   const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
   return lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
