@@ -36,7 +36,7 @@ export function cellsOf(axes: readonly Axis[], { samples }: Grid, seed: Seed): C
   if (shares !== undefined)
     return shares.map((row, cell) => ({
       cell,
-      set: axes.reduce<Cell['set']>((set, axis, k) => ({ ...set, ...fieldsAt(axis, axis.at(row[k]!)) }), {}),
+      set: Object.fromEntries(axes.flatMap((axis, k) => Object.entries(fieldsAt(axis, axis.at(row[k]!))))),
     }));
   const open = axes.find(({ values }) => values === undefined);
   if (open !== undefined)
