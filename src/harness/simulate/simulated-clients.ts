@@ -127,19 +127,14 @@ export class SimulatedClients {
     // The contract for keys without a place has no clients.
     if (contract >= this.#contracts) return;
     if (this.#drawOneWayMs === undefined) {
-      this.#hear(contract, admits);
+      this.population.moved(contract, admits);
       return;
     }
     const { clock } = this.#world;
     // Events of one stream keep their order.
     const atMs = Math.max(clock.now() + this.#drawOneWayMs(), this.#heardMs.get(contract) ?? 0);
     this.#heardMs.set(contract, atMs);
-    clock.agenda.at(atMs, Rank.arrival, () => this.#hear(contract, admits));
-  }
-
-  #hear(contract: number, admits: boolean): void {
-    if (admits) this.population.rateRestored(contract);
-    else this.population.rateLimited(contract);
+    clock.agenda.at(atMs, Rank.arrival, () => this.population.moved(contract, admits));
   }
 
   figures(): { clients: ClientFigures[]; service?: ServiceFigures } {
