@@ -29,8 +29,7 @@ interface ServiceOptions<Work> {
   readonly plan: ServicePlan;
   readonly draw: RandomStream;
   readonly onStarted?: ((work: Work) => void) | undefined;
-  readonly onServed: (work: Work) => void;
-  readonly onFailed: (work: Work) => void;
+  readonly onEnd: (work: Work, isServed: boolean) => void;
   /** Present fraction of its full speed, above 0. Default: 1. */
   readonly speed?: (() => number) | undefined;
   readonly watch?: ServiceWatch | undefined;
@@ -98,7 +97,7 @@ export class Service<Work> {
     return this.#busy.value;
   }
 
-  /** Undefined if refused. `onServed` is called later, never from here. */
+  /** Undefined if refused. `onEnd` is called later, never from here. */
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
@@ -187,10 +186,9 @@ export class Service<Work> {
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
-    const { onServed, onFailed } = this.#options;
-    if (hasFailed) onFailed(visit.work);
-    else onServed(visit.work);
-    for (const { work } of late) onFailed(work);
+    const { onEnd } = this.#options;
+    onEnd(visit.work, !hasFailed);
+    for (const { work } of late) onEnd(work, false);
   }
 
   #serveNext(nowMs: number): readonly OpenVisit<Work>[] {
