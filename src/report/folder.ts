@@ -3,7 +3,7 @@ import { access, constants, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { makeFolder } from '../core/files/make-folder.js';
 import { writing } from '../core/schema/unwritable.js';
-import { csvLines, ndjsonLines } from '../harness/outcome/timeline-file.js';
+import { csvLines, ndjsonLines } from '../harness/outcome/timeline.js';
 import { chartFile, chartsIn, type ReportDocument, shownIn } from './block.js';
 import { chartsOf } from './chart/charts.js';
 import { drawingIfInstalled } from './chart/drawing.js';

@@ -3,7 +3,7 @@
 //
 //   threshold  held             limited        threshold,held,limited,limited.low,limited.high
 //           2  0 of 3  280 [231, 314]     ──►  2,0,280.1,231.2,314
-import { csvField } from '../harness/outcome/timeline-file.js';
+import { csvField } from '../harness/outcome/timeline.js';
 import type { Table, TableCell } from './block.js';
 import { number } from './words.js';
 

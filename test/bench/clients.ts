@@ -44,8 +44,7 @@ function simulate(jobs: number, seed: number): number {
     clock,
     plan: servicePlan({ servers: 10, time: exponential(42), queue: 1_000, dropsAbandoned: true }),
     draw: new RandomStream(seed, 'service'),
-    onServed: (attempt) => transport.served(attempt),
-    onFailed: (attempt) => transport.failed(attempt),
+    onEnd: (attempt, isServed) => transport.ended(attempt, isServed),
   });
   const transport = new ModelledTransport({
     clock,

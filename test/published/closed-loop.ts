@@ -51,11 +51,10 @@ export const closedLoop: PublishedCheck = {
       clock,
       plan: servicePlan({ time: exponential(UNIT_MS) }),
       draw: new RandomStream(seed, `${purpose}/service`),
-      onServed: (attempt) => {
+      onEnd: (attempt, isServed) => {
         if (isMeasured(attempt.sentMs)) responses.add((clock.now() - attempt.sentMs) / UNIT_MS);
-        transport.served(attempt);
+        transport.ended(attempt, isServed);
       },
-      onFailed: () => {},
     });
     const transport = new ModelledTransport({ clock, service });
     const plan = { name: 'closed', count: CLIENTS, share: 0, listens: false, timeoutMs: undefined };

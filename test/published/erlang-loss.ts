@@ -45,8 +45,7 @@ function refusedShare(offered: number, time: TimeLaw, seed: number, purpose: str
     plan: servicePlan({ servers: SERVERS, time, queue: 0 }),
     draw: new RandomStream(seed, `${purpose}/service`),
     fromMs: WARM_UP * UNIT_MS,
-    onServed: () => {},
-    onFailed: () => {},
+    onEnd: () => {},
   });
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, offered, WARM_UP + MEASURED, () => service.offer(undefined));

@@ -59,12 +59,11 @@ function run(rho: keyof typeof MEASURED, seed: number, purpose: string) {
     plan: servicePlan({ time: exponential(UNIT_MS) }),
     draw: new RandomStream(seed, `${purpose}/service`),
     fromMs,
-    onServed: (arrivedMs) => {
+    onEnd: (arrivedMs) => {
       const response = (clock.now() - arrivedMs) / UNIT_MS;
       if (arrivedMs >= fromMs && response > P95) beyond95 += 1;
       if (arrivedMs >= fromMs && response > P99) beyond99 += 1;
     },
-    onFailed: () => {},
   });
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);
   poissonArrivals(clock, arrivals, rho, WARM_UP + MEASURED[rho], () => service.offer(clock.now()));
@@ -101,12 +100,11 @@ function responseOfFirst(rho: number, there: number, seed: number, purpose: stri
     clock,
     plan: servicePlan({ time: { drawMs: () => law.drawMs(begun++ < there ? before : theirs) } }),
     draw: theirs,
-    onServed: (arrivedMs) => {
+    onEnd: (arrivedMs) => {
       ended += 1;
       if (ended > there) sumMs += clock.now() - arrivedMs;
       if (ended === there + FIRST) clock.stop();
     },
-    onFailed: () => {},
   });
   for (let n = 0; n < there; n += 1) service.offer(0);
   const arrivals = new RandomStream(seed, `${purpose}/arrivals`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ReportFormat, render, reportFormats } from '../../src/cli/report-formats.js';
 import { runsDocument } from '../../src/cli/runs-document.js';
 import { sha256Hex } from '../../src/core/schema/canonical.js';
-import { csvLines, ndjsonLines } from '../../src/harness/outcome/timeline-file.js';
+import { csvLines, ndjsonLines } from '../../src/harness/outcome/timeline.js';
 import { chartFile } from '../../src/report/block.js';
 import { chartsOf } from '../../src/report/chart/charts.js';
 import { documentMarkdown } from '../../src/report/markdown.js';

@@ -28,7 +28,7 @@ export function sampleRun({
   more = {},
 }: SampleOptions = {}): Reported {
   const names = Object.keys(contracts);
-  const timeline = new Timeline(names);
+  const rows: Parameters<Timeline['add']>[] = [];
   const told = names.map((id, index): ContractOutcome => {
     const transitions: TransitionSeen[] = [];
     const requests = new Map(contracts[id]);
@@ -59,7 +59,7 @@ export function sampleRun({
         peakCycle = firstCycle + cycle;
       }
       if (n > 0 || before !== `${count} ${isLimiting}`)
-        timeline.add(firstCycle + cycle, index, n, admitted, count, isLimiting ? 'limiting' : 'allowing');
+        rows.push([firstCycle + cycle, index, n, admitted, count, isLimiting ? 'limiting' : 'allowing']);
     }
     const intervals = limitingIntervals(transitions, new Set(['limiting']), firstCycle + cycles - 1);
     const entries = transitions.filter(({ to }) => to === 'limiting').length;
@@ -107,9 +107,10 @@ export function sampleRun({
     verdict: 'held',
     ...more,
   } satisfies Omit<Outcome, 'digest'>;
-  const sorted = timeline.sorted();
+  const timeline = new Timeline(names);
+  for (const row of rows.sort((a, b) => a[0] - b[0] || a[1] - b[1])) timeline.add(...row);
   const whole = sealed(outcome);
-  return { outcome: whole, timeline: sorted, totals: totalsOf(sorted, limitingStates(whole)) };
+  return { outcome: whole, timeline, totals: totalsOf(timeline, limitingStates(whole)) };
 }
 
 function totalsOf(timeline: Timeline, limiting: ReadonlySet<string>): Timeline {

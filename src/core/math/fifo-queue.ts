@@ -1,4 +1,4 @@
-// A queue with constant-time `shift`.
+// A queue with constant-time `shift`, which also gives up its last item.
 
 const CUT = 1_024;
 
@@ -19,15 +19,17 @@ export class FifoQueue<T> {
   }
 
   shift(): T | undefined {
-    if (this.length === 0) return undefined;
-    const item = this.#items[this.#first]!;
-    this.#first += 1;
-    if (this.#first === this.#items.length) this.clear();
-    else if (this.#first >= CUT && 2 * this.#first >= this.#items.length) {
+    const item = this.first;
+    if (this.length > 0) this.#first += 1;
+    if (this.length === 0 || (this.#first >= CUT && 2 * this.#first >= this.#items.length)) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;
     }
     return item;
+  }
+
+  pop(): T | undefined {
+    return this.length === 0 ? undefined : this.#items.pop();
   }
 
   clear(): void {

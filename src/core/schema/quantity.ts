@@ -8,7 +8,6 @@
 //
 // A number without a unit counts cycles, or requests per cycle. Decimals are exact fractions (0.1 is one tenth, as text or as a
 // number), so that nothing drifts in long runs.
-
 import { nearest } from './did-you-mean.js';
 import { Failure } from './failure.js';
 import { Type } from './json-schema.js';

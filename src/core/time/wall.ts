@@ -5,7 +5,6 @@
 //                                                                              skewMs = 56 min, until the wall clock has caught up
 //
 // now() = max(wall clock, course of the monotonic clock). A forward step skips cycles; a backward step repeats none.
-
 import { assert } from '../schema/failure.js';
 import { Agenda } from './agenda.js';
 import type { Clock } from './clock.js';

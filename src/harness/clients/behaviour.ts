@@ -79,19 +79,19 @@ export type Effect =
   | { readonly type: 'retry'; readonly job: Job; readonly wait: Wait; readonly after: SetbackType }
   | { readonly type: 'cancel_wait' };
 
-export type Step<State, Out = Effect> = readonly [state: State, effects: readonly Out[]];
+export type Step<State> = readonly [state: State, effects: readonly Effect[]];
 
 export type ClientState = { readonly at: string };
 
 /** `on` is total: an event without meaning in a state changes nothing. */
-export interface Behaviour<State extends { readonly at: string }, Event = ClientEvent, Out = Effect> {
+export interface Behaviour<State extends { readonly at: string }> {
   readonly initial: State;
-  on(state: State, event: Event): Step<State, Out>;
+  on(state: State, event: ClientEvent): Step<State>;
 }
 
 export const cancelWait: Effect = { type: 'cancel_wait' };
 
-export function stay<State>(state: State): Step<State, never> {
+export function stay<State>(state: State): Step<State> {
   return [state, nothing];
 }
 

@@ -1,7 +1,8 @@
 // A kind of client as a statechart: its config is data that can be drawn, its guards and actions are pure functions by name.
 //
-//   chart ──► behaviourOf    a table of its edges: the logic of the actors (client-actor.ts)
+//   chart ──► behaviourOf    a table of its edges: the logic of the actors
 //        └──► clientDiagram  a drawing
+import type { ActorLogic, Snapshot } from 'xstate';
 import { assert } from '../../core/schema/failure.js';
 import {
   type Behaviour,
@@ -9,6 +10,7 @@ import {
   type ClientState,
   type Effect,
   type SetbackType,
+  type Step,
   stay,
 } from './behaviour.js';
 
@@ -17,7 +19,7 @@ type Memory = object;
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
 type Guard = (memory: never, event: never) => boolean;
-type Action = (memory: never, event: never) => readonly [Memory, readonly object[]];
+type Action = (memory: never, event: never) => readonly [Memory, readonly Effect[]];
 
 interface Edge {
   readonly guard?: string;
@@ -26,18 +28,18 @@ interface Edge {
   readonly actions?: readonly string[];
 }
 
-interface ChartState<Type extends string> {
-  readonly on?: { readonly [Name in Type]?: readonly Edge[] };
+interface ChartState {
+  readonly on?: { readonly [Name in ClientEvent['type']]?: readonly Edge[] };
   /** Taken after another edge, as long as a guard holds. */
   readonly always?: readonly Edge[];
 }
 
-export interface ClientChart<Type extends string = ClientEvent['type']> {
+export interface ClientChart {
   readonly config: {
     readonly id: string;
     readonly initial: string;
     readonly context: Memory;
-    readonly states: Readonly<Record<string, ChartState<Type>>>;
+    readonly states: Readonly<Record<string, ChartState>>;
   };
   readonly guards: Readonly<Record<string, Guard>>;
   readonly actions: Readonly<Record<string, Action>>;
@@ -52,7 +54,7 @@ export function onSetback(...edges: readonly Edge[]): Record<SetbackType, readon
 interface CompiledEdge {
   readonly guard: ((memory: Memory, event: object) => boolean) | undefined;
   readonly target: string;
-  readonly actions: readonly ((memory: Memory, event: object) => readonly [Memory, readonly unknown[]])[];
+  readonly actions: readonly ((memory: Memory, event: object) => Step<Memory>)[];
 }
 
 type Edges = readonly CompiledEdge[];
@@ -61,11 +63,7 @@ export interface ChartedState extends ClientState {
   readonly memory: Memory;
 }
 
-export function behaviourOf<Event extends { readonly type: string } = ClientEvent, Out = Effect>({
-  config,
-  guards,
-  actions,
-}: ClientChart<Event['type']>): Behaviour<ChartedState, Event, Out> {
+export function behaviourOf({ config, guards, actions }: ClientChart): Behaviour<ChartedState> {
   const states = new Map<string, { readonly on: ReadonlyMap<string, Edges>; readonly always: Edges }>();
   for (const [name, { on = {}, always = [] }] of Object.entries(config.states)) {
     const compiled = (edges: readonly Edge[]): Edges =>
@@ -74,8 +72,8 @@ export function behaviourOf<Event extends { readonly type: string } = ClientEven
         target,
         actions: names.map((action) => named(actions, action) as CompiledEdge['actions'][number]),
       }));
-    const edges = Object.entries<readonly Edge[]>(on as Record<string, readonly Edge[]>);
-    states.set(name, { on: new Map(edges.map(([type, of]) => [type, compiled(of)])), always: compiled(always) });
+    const edges = Object.entries(on).map(([type, of]) => [type, compiled(of)] as const);
+    states.set(name, { on: new Map(edges), always: compiled(always) });
   }
   return {
     initial: { at: config.initial, memory: config.context },
@@ -83,12 +81,12 @@ export function behaviourOf<Event extends { readonly type: string } = ClientEven
       let { at, memory } = state;
       let edge = enabled(states.get(at)!.on.get(event.type), memory, event);
       if (edge === undefined) return stay(state);
-      let effects: readonly Out[] = [];
+      let effects: readonly Effect[] = [];
       for (; edge !== undefined; edge = enabled(states.get(at)!.always, memory, event)) {
         for (const action of edge.actions) {
           const [next, more] = action(memory, event);
           memory = next;
-          effects = effects.length === 0 ? (more as readonly Out[]) : [...effects, ...(more as readonly Out[])];
+          effects = effects.length === 0 ? more : [...effects, ...more];
         }
         at = edge.target;
       }
@@ -107,4 +105,40 @@ function named<T>(meanings: Readonly<Record<string, T>>, name: string): T {
   const meaning = meanings[name];
   assert(meaning !== undefined, `a statechart names "${name}", which means nothing`);
   return meaning;
+}
+
+// A client as an XState actor: its behaviour is the logic, and the effects of an event are data in its snapshot.
+//
+//   event ─► actor ─► (state, event) -> [state, effects] ─► snapshot { context: state, effects }
+
+type ClientSnapshot = Snapshot<undefined> & {
+  /** The state of its chart. */
+  readonly value: string;
+  readonly context: ClientState;
+  readonly effects: readonly Effect[];
+  readonly thrown: Thrown | undefined;
+};
+
+/** What the behaviour threw. Thrown again where the event was sent: XState would throw it in a later tick. */
+type Thrown = { readonly error: unknown };
+
+export type ClientLogic = ActorLogic<ClientSnapshot, ClientEvent, undefined> & { readonly config: object };
+
+export function clientLogic({ initial, on }: Behaviour<ClientState>, chart?: ClientChart): ClientLogic {
+  return {
+    config: chart?.config ?? {},
+    transition(snapshot, event) {
+      try {
+        return snapshotOf(...on(snapshot.context, event));
+      } catch (error) {
+        return snapshotOf(snapshot.context, [], { error });
+      }
+    },
+    getInitialSnapshot: () => snapshotOf(initial, []),
+    getPersistedSnapshot: (snapshot) => snapshot,
+  };
+}
+
+function snapshotOf(context: ClientState, effects: readonly Effect[], thrown?: Thrown): ClientSnapshot {
+  return { status: 'active', output: undefined, error: undefined, value: context.at, context, effects, thrown };
 }

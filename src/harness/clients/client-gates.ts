@@ -8,7 +8,6 @@
 import { LIMITED, NEVER, type Rule } from '../../core/limiter/rule/rule.js';
 import { pow } from '../../core/math/elementary.js';
 import type { RandomStream } from '../../core/math/random.js';
-import { behaviourOf, type ClientChart } from './client-chart.js';
 import { type AttemptEnd, slidingCount } from './retry-limits.js';
 
 interface GateAnswer {
@@ -102,22 +101,8 @@ interface BreakerPlan {
   readonly trials: number;
 }
 
-interface BreakerMemory {
-  readonly untilMs?: number;
-  /** While half open: trials let through, and trials served. */
-  readonly tried?: number;
-  readonly served?: number;
-}
-
-export type BreakerEvent =
-  | { readonly type: 'enter'; readonly nowMs: number }
-  | { readonly type: 'served' }
-  | { readonly type: 'setback'; readonly nowMs: number; readonly requests: number; readonly setbacks: number };
-
-type BreakerStep = readonly [BreakerMemory, readonly GateAnswer[]];
-
 /**
- * A circuit breaker, as a statechart.
+ * A circuit breaker.
  *
  *               setbacks >= share of >= least attempts                enter, after the time
  *    closed ──────────────────────────────────────────►  open  ──────────────────────────────►  half open
@@ -125,71 +110,45 @@ type BreakerStep = readonly [BreakerMemory, readonly GateAnswer[]];
  *      │                                                   └────────────── a setback ─────────────┘  │
  *      └───────────────────────────────── all trials served ─────────────────────────────────────────┘
  */
-export function breakerChart({ share, least, openMs, trials }: Omit<BreakerPlan, 'overMs'>) {
-  const refuse = { actions: ['refuse'] };
-  return {
-    config: {
-      id: 'breaker',
-      initial: 'closed',
-      context: {},
-      states: {
-        closed: { on: { setback: [{ guard: 'tooManyFail', target: 'open', actions: ['trip'] }] } },
-        open: { on: { enter: [{ guard: 'timeIsOver', target: 'half_open', actions: ['beginTrials'] }, refuse] } },
-        half_open: {
-          on: {
-            enter: [{ guard: 'hasTrialsLeft', actions: ['try'] }, refuse],
-            served: [{ guard: 'isLastTrial', target: 'closed', actions: ['close'] }, { actions: ['countServed'] }],
-            setback: [{ target: 'open', actions: ['trip'] }],
-          },
-        },
-      },
-    },
-    guards: {
-      tooManyFail: (_: BreakerMemory, { requests, setbacks }: Extract<BreakerEvent, { type: 'setback' }>) =>
-        requests >= least && setbacks >= share * requests,
-      timeIsOver: ({ untilMs }: BreakerMemory, { nowMs }: Extract<BreakerEvent, { type: 'enter' }>) =>
-        nowMs >= untilMs!,
-      hasTrialsLeft: ({ tried }: BreakerMemory) => tried! < trials,
-      isLastTrial: ({ served }: BreakerMemory) => served! + 1 >= trials,
-    },
-    actions: {
-      trip: (_: BreakerMemory, { nowMs }: { readonly nowMs: number }): BreakerStep => [{ untilMs: nowMs + openMs }, []],
-      refuse: (memory: BreakerMemory): BreakerStep => [memory, [refused]],
-      beginTrials: (): BreakerStep => [{ tried: 1, served: 0 }, []],
-      try: (memory: BreakerMemory): BreakerStep => [{ ...memory, tried: memory.tried! + 1 }, []],
-      countServed: (memory: BreakerMemory): BreakerStep => [{ ...memory, served: memory.served! + 1 }, []],
-      close: (): BreakerStep => [{}, []],
-    },
-  } satisfies ClientChart<BreakerEvent['type']>;
-}
-
-export function breaker(plan: BreakerPlan, startMs: number): ClientGate {
-  const { initial, on } = behaviourOf<BreakerEvent, GateAnswer>(breakerChart(plan));
+export function breaker({ share, overMs, least, openMs, trials }: BreakerPlan, startMs: number): ClientGate {
   const counting = (fromMs: number) => ({
-    attempts: slidingCount(plan.overMs, fromMs),
-    failed: slidingCount(plan.overMs, fromMs),
+    attempts: slidingCount(overMs, fromMs),
+    failed: slidingCount(overMs, fromMs),
   });
   let counts = counting(startMs);
-  let state = initial;
-  const handle = (event: BreakerEvent): readonly GateAnswer[] => {
-    const [next, answers] = on(state, event);
-    state = next;
-    return answers;
-  };
+  let state: 'closed' | 'open' | 'half open' = 'closed';
+  let untilMs = startMs;
+  /** While half open: trials let through, and trials served. */
+  let [tried, served] = [0, 0];
   return {
-    enter: (nowMs) => handle({ type: 'enter', nowMs })[0] ?? open,
+    enter(nowMs) {
+      if (state === 'closed') return open;
+      if (state === 'open') {
+        if (nowMs < untilMs) return refused;
+        [state, tried, served] = ['half open', 0, 0];
+      }
+      if (tried === trials) return refused;
+      tried += 1;
+      return open;
+    },
     ended({ type, nowMs }) {
       if (type === 'abandoned') return;
       counts.attempts.add(nowMs);
       if (type === 'served') {
-        const before = state.at;
-        handle({ type: 'served' });
+        if (state !== 'half open') return;
+        served += 1;
+        if (served < trials) return;
+        state = 'closed';
         // Counts from before the trials are obsolete.
-        if (before === 'half_open' && state.at === 'closed') counts = counting(nowMs);
+        counts = counting(nowMs);
         return;
       }
       counts.failed.add(nowMs);
-      handle({ type: 'setback', nowMs, requests: counts.attempts.at(nowMs), setbacks: counts.failed.at(nowMs) });
+      const attempts = counts.attempts.at(nowMs);
+      const tooManyFail = attempts >= least && counts.failed.at(nowMs) >= share * attempts;
+      if (state === 'open' || (state === 'closed' && !tooManyFail)) return;
+      state = 'open';
+      untilMs = nowMs + openMs;
     },
   };
 }

@@ -22,8 +22,7 @@ import {
   type ServiceAnswer,
   type Wait,
 } from './behaviour.js';
-import type { ClientLogic } from './client-actor.js';
-import type { ChartedState } from './client-chart.js';
+import type { ChartedState, ClientLogic } from './client-chart.js';
 import type { ClientGate } from './client-gates.js';
 import type { ClientPlan } from './client-plan.js';
 import type { ClientTally } from './client-tally.js';

@@ -15,7 +15,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { Rank } from '../../core/time/rank.js';
 import type { ClientEvent, Job } from './behaviour.js';
 import { Client, type ClientWorld, type Instance, type Transport } from './client.js';
-import { clientLogic } from './client-actor.js';
+import { clientLogic } from './client-chart.js';
 import type { ClientPlan } from './client-plan.js';
 import { type ClientCounts, ClientTally, type ClientWatch, sumOf, type TallyFigures } from './client-tally.js';
 import { refuseField } from './retry-plan.js';
@@ -75,12 +75,16 @@ export class Population {
     kind.take(this.#newJob(contract));
   }
 
-  rateLimited(contract: number): void {
-    this.#announce(contract, rateLimited);
-  }
-
-  rateRestored(contract: number): void {
-    this.#announce(contract, rateRestored);
+  /**
+   * Clients that listen hear that their contract now admits, or no longer. Deferred on the agenda: the gate is still in its transition, and
+   * cannot take what a device flushes at once.
+   */
+  moved(contract: number, admits: boolean): void {
+    if (!this.#kinds.some(({ plan }) => plan.listens)) return;
+    const event = admits ? rateRestored : rateLimited;
+    this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
+      for (const kind of this.#kinds) kind.announce(contract, event);
+    });
   }
 
   *clients(): IterableIterator<Client> {
@@ -99,14 +103,6 @@ export class Population {
       this.#sum().figures('all', clients, nowMs),
       ...this.#kinds.map(({ plan, tally, clients: { length } }) => tally.figures(plan.name, length, nowMs)),
     ];
-  }
-
-  /** Deferred on the agenda: the gate is still in its transition, and cannot take what a device flushes at once. */
-  #announce(contract: number, event: ClientEvent): void {
-    if (!this.#kinds.some(({ plan }) => plan.listens)) return;
-    this.#clock.agenda.at(this.#clock.now(), Rank.client, () => {
-      for (const kind of this.#kinds) kind.announce(contract, event);
-    });
   }
 
   #sum(): ClientTally {

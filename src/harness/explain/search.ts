@@ -62,6 +62,10 @@ interface Next {
   readonly passed: readonly number[];
   readonly cost: number;
 }
+
+const answers = ['admitted', 'limited'] as const;
+type Answer = (typeof answers)[number];
+
 /** Approximate number of nodes visited per node kept. */
 const NODES_OF_STEP = 3;
 /** Instants of earlier use, as shares of its span before the first request. */
@@ -167,7 +171,7 @@ class Search {
   }
 
   #following(node: SearchNode): SearchNode[] {
-    const { admitted, limited, unknown, state, nowMs } = node;
+    const { unknown, state, nowMs } = node;
     const counting = this.#counting;
     const found: SearchNode[] = [];
     const add = (counted: readonly Counted<unknown>[], one: Partial<SearchNode>, isKnown: boolean) => {
@@ -177,19 +181,16 @@ class Search {
         if (seen !== undefined && this.#isInTime(seen)) found.push(seen);
       }
     };
-    for (const next of this.#nextOf(node, 'admitted')) {
-      const span = this.#spanOfAdmitted(node, next.place);
-      if (span === undefined) continue;
-      const passed = { ...node.passed, admitted: next.passed };
-      const counted = counting.admit(state, span, this.#releasedIn(admitted), next.cost);
-      add(counted, { admitted: admitted + 1, passed }, true);
-    }
-    for (const next of this.#nextOf(node, 'limited')) {
-      const span = this.#spanOfLimited(node, next.place);
-      if (span === undefined) continue;
-      const passed = { ...node.passed, limited: next.passed };
-      add(counting.refuse(state, span, true, next.cost), { limited: limited + 1, passed }, false);
-    }
+    for (const name of answers)
+      for (const { place, passed, cost } of this.#nextOf(node, name)) {
+        const span = this.#spanOf(node, name, place);
+        if (span === undefined) continue;
+        const isAdmitted = name === 'admitted';
+        const counted = isAdmitted
+          ? counting.admit(state, span, this.#releasedIn(node.admitted), cost)
+          : counting.refuse(state, span, true, cost);
+        add(counted, { [name]: node[name] + 1, passed: { ...node.passed, [name]: passed } }, isAdmitted);
+      }
     const dueMs = this.#nextDue(node);
     // All answered requests are counted, and what is counted later does not change their releases.
     if (dueMs === Infinity) return found;
@@ -247,18 +248,12 @@ class Search {
     return unknown === node.unknown ? node : { ...node, unknown };
   }
 
-  #spanOfAdmitted(node: SearchNode, place = node.admitted): Span | undefined {
-    const { n, sent, after } = this.#on.admitted;
-    if (place >= n || after[place]! > node.limited) return undefined;
-    const span = { from: Math.max(node.nowMs, sent[place]!), to: this.#nextDue(node) };
-    return span.from <= span.to ? span : undefined;
-  }
-
-  #spanOfLimited(node: SearchNode, place = node.limited): Span | undefined {
-    const { n, sent, first, after } = this.#on.limited;
-    if (place >= n || after[place]! > node.admitted) return undefined;
-    const from = Math.max(node.nowMs, sent[place]!, first[node.limited]!);
-    const span = { from, to: this.#nextDue(node) };
+  /** A limited request is not held: it is counted as it is released. */
+  #spanOf(node: SearchNode, name: Answer, place: number): Span | undefined {
+    const { n, sent, first, after } = this.#on[name];
+    if (place >= n || after[place]! > node[name === 'admitted' ? 'limited' : 'admitted']) return undefined;
+    const leastMs = name === 'admitted' ? sent[place]! : Math.max(sent[place]!, first[node.limited]!);
+    const span = { from: Math.max(node.nowMs, leastMs), to: this.#nextDue(node) };
     return span.from <= span.to ? span : undefined;
   }
 
@@ -330,7 +325,7 @@ class Search {
     const { requests } = isAdmitted && this.#on.admitted.n > 0 ? this.#on.admitted : this.#on.limited;
     const { sentMs } = requests[Math.min(isAdmitted ? admitted : limited, requests.length - 1)]!;
     const [next] = isAdmitted ? this.#nextOf(furthest, 'admitted') : [];
-    const span = next && this.#spanOfAdmitted(furthest, next.place);
+    const span = next && this.#spanOf(furthest, 'admitted', next.place);
     const isHeld = span !== undefined && this.#counting.admit(furthest.state, span, ALWAYS, next!.cost).length > 0;
     return { sentMs, isHeld };
   }

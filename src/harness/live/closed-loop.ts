@@ -11,23 +11,21 @@ import type { Connection } from './connection.js';
 import { breakageOf, type Fields, type PoolRequest, type RequestListener } from './http-pool.js';
 import type { Sending, Stage } from './sending.js';
 
-const HIDES =
+/** What a closed loop hides. */
+export const CLOSED_LOOP_NOTE =
   'A closed loop: each connection sends its next request when the last one was answered. While the target is slow less is sent, so the latencies leave out the waiting that users at a steady rate would have (coordinated omission). A rate, as --rate 50/s, measures that.';
 
-interface ClosedLoop {
-  /** What it hides. */
-  readonly note: string;
-  readonly sending: (stage: Stage) => Sending;
-}
-
 /** @param connections shared among the origins @throws Failure `node_unreachable` for a certificate that does not hold */
-export async function closedLoop(connection: Connection, connections: number): Promise<ClosedLoop> {
+export async function closedLoop(connection: Connection, connections: number): Promise<(stage: Stage) => Sending> {
   await Promise.all([connection.endpoint, ...connection.others].map(checkCertificate));
-  return { note: HIDES, sending: (stage) => sendingOf(stage, connection, connections) };
+  return (stage) => sendingOf(stage, connection, connections);
 }
 
-function sendingOf(stage: Stage, connection: Connection, connections: number): Sending {
-  const { clock, firstCycle, endCycle, inFlight, observer } = stage;
+function sendingOf(
+  { clock, firstCycle, endCycle, inFlight, observer }: Stage,
+  connection: Connection,
+  connections: number,
+): Sending {
   const endMs = startOf(endCycle, clock.cycleMs);
   const running: ReturnType<typeof saturate> = [];
   let isStopped = false;

@@ -70,12 +70,8 @@ export class LiveClients implements Sending, Transport {
   /** Nothing to do: the request is in flight and the target counts it. */
   abandon(): void {}
 
-  rateLimited(contract: number): void {
-    if (!this.#stopped) this.#population.rateLimited(contract);
-  }
-
-  rateRestored(contract: number): void {
-    if (!this.#stopped) this.#population.rateRestored(contract);
+  moved(contract: number, admits: boolean): void {
+    if (!this.#stopped) this.#population.moved(contract, admits);
   }
 
   figures(): ClientFigures[] {

@@ -336,8 +336,8 @@ class LiveSession {
     if (contract === undefined) return;
     this.#events[contract]!.push(event);
     if (event.event === 'transition') this.#rows.moved(contract, seenOf(event));
-    else if (event.event === 'rate_limited') this.#sending.rateLimited?.(contract);
-    else if (event.event === 'rate_restored') this.#sending.rateRestored?.(contract);
+    else if (event.event === 'rate_limited') this.#sending.moved?.(contract, false);
+    else if (event.event === 'rate_restored') this.#sending.moved?.(contract, true);
   }
 
   #rowsTo(cycle: number): void {

@@ -149,7 +149,7 @@ async function sent(
     const closed = await loop?.closedLoop(connection, inFlight!);
     const sending = (stage: Stage): Sending => {
       if (generators !== undefined) return generators.sending(stage);
-      if (closed !== undefined) return closed.sending(stage);
+      if (closed !== undefined) return closed(stage);
       if (live.clients.length > 0) return new LiveClients(live, traffic, stage);
       return new PacedSender(upTo(requests, scheduleOf(traffic, live)), stage, pacing);
     };
@@ -157,7 +157,7 @@ async function sent(
     const notes = [
       ...live.notes,
       ...traffic.notes,
-      ...(closed === undefined ? [] : [closed.note]),
+      ...(loop === undefined ? [] : [loop.CLOSED_LOOP_NOTE]),
       ...(live.network === undefined ? [] : ['The network of the scenario is simulated only: the target has its own.']),
       ...(control === undefined ? [] : [`The control, ${control.name}, is simulated: it was not sent.`]),
     ];

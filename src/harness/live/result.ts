@@ -48,27 +48,22 @@ export async function resultOf(seen: LiveSeen, control?: ControlRun): Promise<Lo
     last_cycle: lastCycle,
     skipped_lines: skippedLines,
   } as const satisfies Partial<RunFacts>;
+  const asking = { expectations, control, top };
   const observedWith = (comparison: Comparison | undefined) =>
-    assembleOutcome(
-      { kind: 'load', arm: 'observed', ...common },
-      { ...seenFold.figures(lastCycle, top), reactions },
-      past,
-      { expectations, control },
-      { ...(seen.clients && { clients: seen.clients }), live, ...seenFold.costs(), ...(comparison && { comparison }) },
-    );
+    assembleOutcome({ kind: 'load', arm: 'observed', ...common }, seenFold, asking, {
+      reactions,
+      ...(seen.clients && { clients: seen.clients }),
+      live,
+      ...seenFold.costs(),
+      ...(comparison && { comparison }),
+    }).outcome;
   const judged = observedWith(comparison);
   const observed =
     judged.verdict === 'not held' && comparison !== undefined ? observedWith(whenNotHeld(comparison, seen)) : judged;
   const { fold } = model;
-  const predicted = assembleOutcome(
-    { kind: 'load', arm: 'predicted', ...common },
-    fold.figures(lastCycle, top),
-    fold.past(firstCycle, lastCycle),
-    { expectations, control },
-    fold.costs(),
-  );
+  const { outcome } = assembleOutcome({ kind: 'load', arm: 'predicted', ...common }, fold, asking, fold.costs());
   return {
-    predicted: { outcome: predicted, timeline: fold.timeline, totals: fold.totals },
+    predicted: { outcome, timeline: fold.timeline, totals: fold.totals },
     observed: { outcome: observed, timeline: seenFold.timeline, totals: seenFold.totals },
     series,
   };

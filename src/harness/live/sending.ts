@@ -8,8 +8,7 @@ import type { RequestObserver } from './request-log.js';
 export interface Sending {
   start(): void;
   stop(): void;
-  readonly rateLimited?: (contract: number) => void;
-  readonly rateRestored?: (contract: number) => void;
+  readonly moved?: (contract: number, admits: boolean) => void;
   /** Whether a schedule determines when requests are sent; otherwise the intended instant is the sending. */
   readonly isScheduled: boolean;
   /** Of a sender that has its own; otherwise those of the pool. */

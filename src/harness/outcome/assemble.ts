@@ -3,13 +3,15 @@ import { canonicalJson, sha256Hex } from '../../core/schema/canonical.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
 import { type Expectation, type FigureSource, judge, withControl } from './expectation.js';
-import { type Past, Stretches } from './interval-figures.js';
+import { type Past, stretchValues } from './interval-figures.js';
 import type { Outcome, Verdict } from './outcome-schema.js';
-import type { Figures } from './run-fold.js';
+import type { Figures, RunFold } from './run-fold.js';
 
-type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'first_cycle' | 'last_cycle' | 'skipped_lines';
+type Facts = 'kind' | 'arm' | 'scenario' | 'seed' | 'cycle_ms' | 'skipped_lines';
 
-export type RunFacts = Pick<Outcome, Facts> & Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>>;
+export type RunFacts = Pick<Outcome, Facts> &
+  Readonly<Record<'first_cycle' | 'last_cycle', number>> &
+  Partial<Pick<Outcome, 'question' | 'notes' | 'partial'>>;
 
 const MOST_REACTIONS = 1_000;
 
@@ -23,27 +25,31 @@ export interface ControlRun {
 interface Asked {
   readonly expectations: readonly Expectation[];
   readonly control?: ControlRun | undefined;
+  /** Number of contracts listed. */
+  readonly top: number;
 }
 
-/** @param parts what only some runs have: clients, a service, a comparison … */
+/** @param parts what only some runs have: clients, a service, a comparison … @returns with the source of all its figures */
 export function assembleOutcome(
   { notes: own = [], ...facts }: RunFacts,
-  figures: Figures,
-  past: Past,
-  { expectations, control }: Asked,
+  fold: RunFold,
+  { expectations, control, top }: Asked,
   parts: Partial<Outcome> = {},
-): Outcome {
+): { readonly outcome: Outcome; readonly source: FigureSource } {
+  const { first_cycle, last_cycle, cycle_ms } = facts;
+  const figures = fold.figures(last_cycle, top);
+  const past = fold.past(first_cycle, last_cycle);
   const bare = { weir: VERSION, ...facts, ...figures, ...(control && { control: controlFigures(control) }), ...parts };
-  const source = withControl(figureSource(bare, past), control?.source);
-  const judged = expectations.map((expectation) => judge(expectation, source));
-  const notes = [...own, ...notesOn(figures, past, facts.cycle_ms)];
+  const source = figureSource(bare, past);
+  const all = withControl(source, control?.source);
+  const notes = [...own, ...notesOn(figures, past, cycle_ms)];
   const outcome = {
     ...bare,
-    reactions: figures.reactions.slice(0, MOST_REACTIONS),
+    reactions: bare.reactions.slice(0, MOST_REACTIONS),
     ...(notes.length > 0 ? { notes } : {}),
-    expectations: judged,
+    expectations: expectations.map((expectation) => judge(expectation, all)),
   };
-  return sealed({ ...outcome, verdict: verdictOf(outcome) });
+  return { outcome: sealed({ ...outcome, verdict: verdictOf(outcome) }), source };
 }
 
 /**
@@ -88,8 +94,7 @@ function controlFigures({ name, outcome }: ControlRun): NonNullable<Outcome['con
 }
 
 /** @param outcome with all its reactions */
-export function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
-  const stretches = new Stretches(past);
+function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reactions'>, past: Past): FigureSource {
   const { reactions } = outcome;
   const largest = (values: (number | null)[]) =>
     values.reduce<number | undefined>(
@@ -97,7 +102,7 @@ export function figureSource(outcome: Partial<Outcome> & Pick<Figures, 'reaction
       undefined,
     );
   return {
-    values: (figure, length, at, contract) => stretches.values(figure, length, at, contract),
+    values: stretchValues(past),
     whole: (name) => {
       switch (name) {
         case 'reaction_cycles':

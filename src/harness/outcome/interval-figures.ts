@@ -1,10 +1,8 @@
 // Figures of part of a run: between two cycles, or over every interval of a given length.
-
+import { firstIndex } from '../../core/math/first-index.js';
 import type { FigureSource } from './expectation.js';
 import type { StretchFigure } from './figure-names.js';
 import type { TransitionSeen } from './outcome-schema.js';
-import { Plateaus, type Points, Sums } from './sliding.js';
-import type { Stretch } from './stretch.js';
 import type { Timeline } from './timeline.js';
 
 export interface Past {
@@ -17,99 +15,78 @@ export interface Past {
   readonly admits: (state: string) => boolean;
 }
 
-/** Intervals count cycles from the start of the run, and end with it at the latest. */
-export class Stretches implements Pick<FigureSource, 'values'> {
-  readonly #sums = new Map<string, Sums>();
-  readonly #peaks = new Map<string, Plateaus>();
+type CountFigure = 'requests' | 'admitted' | 'limited';
 
-  readonly #past: Past;
-
-  constructor(past: Past) {
-    this.#past = past;
-  }
-
-  /** Undefined if the contract is unknown or has no timeline, or the run stopped earlier. */
-  values(
-    figure: StretchFigure,
-    length: number,
-    at: Stretch,
-    contract: string | undefined,
-  ): ReadonlySet<number> | undefined {
-    const { firstCycle, lastCycle, names } = this.#past;
+/**
+ * Intervals count cycles from the start of the run, and end with it at the latest. Undefined if the contract is unknown or has no
+ * timeline, or the run stopped earlier.
+ */
+export function stretchValues(past: Past): FigureSource['values'] {
+  return (figure, length, at, contract) => {
+    const { firstCycle, lastCycle, names, timeline } = past;
     if (contract !== undefined && !names.includes(contract)) return undefined;
     const from = firstCycle + at.from;
     const to = Math.min(firstCycle + at.to, lastCycle + 1);
     if (to <= from) return undefined;
-    if (figure === 'peak_count') return this.#peaksOf(contract)?.largest(length, from, to);
-    return this.#sumsOf(figure, contract)?.over(length, from, to);
-  }
+    if (figure === 'peak_count')
+      return timeline && new Plateaus(largestCounts(timeline, contract)).largest(length, from, to);
+    const points = pointsOf(past, figure, contract);
+    return points && new Sums(points).over(length, from, to);
+  };
+}
 
-  #sumsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Sums | undefined {
-    const key = `${figure}/${contract ?? ''}`;
-    const known = this.#sums.get(key);
-    if (known !== undefined) return known;
-    const points = this.#pointsOf(figure, contract);
-    if (points === undefined) return undefined;
-    const sums = new Sums(points);
-    this.#sums.set(key, sums);
-    return sums;
+function pointsOf(
+  past: Past,
+  figure: Exclude<StretchFigure, 'peak_count'>,
+  contract: string | undefined,
+): Points | undefined {
+  switch (figure) {
+    case 'requests':
+    case 'admitted':
+    case 'limited':
+      return countsOf(past, figure, contract);
+    case 'entries':
+      return onePerCycle(limitingStretches(past, contract).map(([entry]) => entry));
+    case 'restores':
+      return onePerCycle(limitingStretches(past, contract).flatMap(([, restore]) => restore ?? []));
+    case 'limiting_cycles':
+      return limitingPerCycle(
+        limitingStretches(past, contract).map(([entry, restore]) => [entry, restore ?? past.lastCycle]),
+      );
   }
+}
 
-  #pointsOf(figure: Exclude<StretchFigure, 'peak_count'>, contract: string | undefined): Points | undefined {
-    switch (figure) {
-      case 'requests':
-      case 'admitted':
-      case 'limited':
-        return this.#counts(figure, contract);
-      case 'entries':
-        return onePerCycle(this.#limitingStretches(contract).map(([entry]) => entry));
-      case 'restores':
-        return onePerCycle(this.#limitingStretches(contract).flatMap(([, restore]) => restore ?? []));
-      case 'limiting_cycles':
-        return limitingPerCycle(
-          this.#limitingStretches(contract).map(([entry, restore]) => [entry, restore ?? this.#past.lastCycle]),
-        );
+function countsOf(
+  { names, timeline, totals }: Past,
+  figure: CountFigure,
+  contract: string | undefined,
+): Points | undefined {
+  // With a single contract its figures are the totals.
+  if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
+  return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
+}
+
+/** [entry, restore) of every interval without admission; the last may lack a restore. */
+function limitingStretches(
+  { names, transitions, admits }: Past,
+  contract: string | undefined,
+): [entry: number, restore: number | undefined][] {
+  return transitions.flatMap((moves, index) => {
+    if (contract !== undefined && names[index] !== contract) return [];
+    const stretches: [number, number | undefined][] = [];
+    for (const { cycle, to } of moves) {
+      const open = stretches.at(-1);
+      const isOpen = open !== undefined && open[1] === undefined;
+      if (!admits(to) && !isOpen) stretches.push([cycle, undefined]);
+      else if (admits(to) && isOpen) open[1] = cycle;
     }
-  }
-
-  #counts(figure: 'requests' | 'admitted' | 'limited', contract: string | undefined): Points | undefined {
-    const { names, timeline, totals } = this.#past;
-    // With a single contract its figures are the totals.
-    if (contract === undefined || names.length === 1) return pointsIn(totals, figure, undefined);
-    return timeline === undefined ? undefined : pointsIn(timeline, figure, contract);
-  }
-
-  /** [entry, restore) of every interval without admission; the last may lack a restore. */
-  #limitingStretches(contract: string | undefined): [entry: number, restore: number | undefined][] {
-    const { names, transitions, admits } = this.#past;
-    return transitions.flatMap((moves, index) => {
-      if (contract !== undefined && names[index] !== contract) return [];
-      const stretches: [number, number | undefined][] = [];
-      for (const { cycle, to } of moves) {
-        const open = stretches.at(-1);
-        const isOpen = open !== undefined && open[1] === undefined;
-        if (!admits(to) && !isOpen) stretches.push([cycle, undefined]);
-        else if (admits(to) && isOpen) open[1] = cycle;
-      }
-      return stretches;
-    });
-  }
-
-  #peaksOf(contract: string | undefined): Plateaus | undefined {
-    const { timeline } = this.#past;
-    if (timeline === undefined) return undefined;
-    const key = contract ?? '';
-    const known = this.#peaks.get(key);
-    if (known !== undefined) return known;
-    const levels = new Plateaus(largestCounts(timeline, contract));
-    this.#peaks.set(key, levels);
-    return levels;
-  }
+    return stretches;
+  });
 }
 
 function* pointsIn(
   timeline: Timeline,
-  figure: 'requests' | 'admitted' | 'limited',
+  figure: CountFigure,
   contract: string | undefined,
 ): Generator<readonly [number, number]> {
   for (const row of timeline.rows()) {
@@ -139,7 +116,7 @@ function* limitingPerCycle(
 function* largestCounts(timeline: Timeline, contract: string | undefined): Generator<readonly [number, number]> {
   const counts = new Map<string, number>();
   let cycle: number | undefined;
-  for (const row of timeline.sorted().rows()) {
+  for (const row of timeline.rows()) {
     if (contract !== undefined && row.contract !== contract) continue;
     if (cycle !== undefined && row.cycle !== cycle) yield [cycle, largestIn(counts)];
     cycle = row.cycle;
@@ -152,4 +129,93 @@ function largestIn(counts: ReadonlyMap<string, number>): number {
   let largest = 0;
   for (const count of counts.values()) if (count > largest) largest = count;
   return largest;
+}
+
+// Sums and maxima over a window that slides along a run.
+//
+//   values at     3   7   9             a sum changes only when a value enters or leaves the window; other starts are skipped
+//   window     |------|
+//                |------|               enters at c - length + 1, leaves at c + 1
+
+type Points = Iterable<readonly [cycle: number, value: number]>;
+
+class Sums {
+  readonly #cycles: number[] = [];
+  readonly #upTo: number[] = [0];
+
+  constructor(points: Points) {
+    let sum = 0;
+    for (const [cycle, value] of points) {
+      sum += value;
+      this.#cycles.push(cycle);
+      this.#upTo.push(sum);
+    }
+  }
+
+  between(from: number, to: number): number {
+    return to <= from ? 0 : this.#upTo[this.#place(to)]! - this.#upTo[this.#place(from)]!;
+  }
+
+  /** Every sum over `length` cycles within from .. to - 1; if that interval is shorter, its one sum. */
+  over(length: number, from: number, to: number): Set<number> {
+    const sums = new Set<number>();
+    for (const start of startsOf(this.#cycles, length, from, to)) {
+      sums.add(this.between(start, Math.min(to, start + length)));
+    }
+    return sums;
+  }
+
+  #place(cycle: number): number {
+    return firstIndex(this.#cycles.length, (index) => this.#cycles[index]! >= cycle);
+  }
+}
+
+/** A level holds until the next point; it is 0 before the first. */
+class Plateaus {
+  readonly #cycles: number[] = [Number.NEGATIVE_INFINITY];
+  readonly #levels: number[] = [0];
+
+  constructor(points: Points) {
+    for (const [cycle, level] of points) {
+      if (level === this.#levels.at(-1)) continue;
+      this.#cycles.push(cycle);
+      this.#levels.push(level);
+    }
+  }
+
+  /** The maxima of all intervals of `length` cycles within from .. to - 1; if that is shorter, its one maximum. */
+  largest(length: number, from: number, to: number): Set<number> {
+    const [cycles, levels] = [this.#cycles, this.#levels];
+    const found = new Set<number>();
+    // Points in the window not exceeded by a later one: their levels descend, so the first is the maximum.
+    const lasting: number[] = [];
+    let first = 0;
+    let next = 0;
+    for (const start of startsOf(cycles, length, from, to)) {
+      const end = Math.max(start + 1, Math.min(to, start + length));
+      for (; next < cycles.length && cycles[next]! < end; next += 1) {
+        while (lasting.length > first && levels[lasting.at(-1)!]! <= levels[next]!) lasting.pop();
+        lasting.push(next);
+      }
+      // A point has left when the next one holds at the start of the window.
+      while (cycles[lasting[first]! + 1]! <= start) first += 1;
+      found.add(levels[lasting[first]!]!);
+    }
+    return found;
+  }
+}
+
+/** Ascending window starts in from .. to - 1: the first, and each at which a point enters, leaves or is first. */
+function* startsOf(cycles: readonly number[], length: number, from: number, to: number): Generator<number> {
+  const last = Math.max(from, to - length);
+  let [leaving, entering] = [0, 0];
+  for (let start = from; start <= last; ) {
+    yield start;
+    if (start >= last) return;
+    while (cycles[leaving]! < start) leaving += 1;
+    while (cycles[entering]! - length + 1 <= start) entering += 1;
+    const reached = cycles[leaving] ?? Number.POSITIVE_INFINITY;
+    const entered = (cycles[entering] ?? Number.POSITIVE_INFINITY) - length + 1;
+    start = Math.min(reached > start ? reached : start + 1, entered);
+  }
 }

@@ -1,4 +1,4 @@
-// A run cycle by cycle, as columns of numbers. A cycle without a row repeats the previous state, without requests.
+// A run cycle by cycle, as columns of numbers, in order of cycle, then contract. A cycle without a row repeats the previous state, without requests.
 import { lengthened } from '../../core/math/lengthened.js';
 import type { CycleRow } from './cycle-row.js';
 
@@ -64,26 +64,6 @@ export class Timeline {
     for (let index = 0; index < this.length; index += 1) yield this.row(index);
   }
 
-  sorted(): Timeline {
-    if (this.#isSorted()) return this;
-    const order = Array.from({ length: this.length }, (_, index) => index);
-    order.sort((a, b) => this.#cycles.at(a) - this.#cycles.at(b) || this.#contracts.at(a) - this.#contracts.at(b));
-    const sorted = new Timeline(this.contracts);
-    for (const index of order) {
-      const { cycle, requests, admitted, count, state } = this.row(index);
-      sorted.add(cycle, this.#contracts.at(index), requests, admitted, count, state);
-    }
-    return sorted;
-  }
-
-  #isSorted(): boolean {
-    for (let index = 1; index < this.length; index += 1) {
-      const step = this.#cycles.at(index) - this.#cycles.at(index - 1);
-      if (step < 0 || (step === 0 && this.#contracts.at(index) < this.#contracts.at(index - 1))) return false;
-    }
-    return true;
-  }
-
   #stateIndex(state: string): number {
     const known = this.#stateNames.indexOf(state);
     return known >= 0 ? known : this.#stateNames.push(state) - 1;
@@ -104,6 +84,27 @@ export class TotalsTimeline extends Timeline {
     if (requests === 0 && transitions.length === 0) return;
     this.add(cycle, 0, requests, admitted, limiting, limiting > 0 ? 'limiting' : 'allowing');
   }
+}
+
+// Streamed as CSV and NDJSON.
+
+const COLUMNS = ['cycle', 'contract', 'requests', 'admitted', 'limited', 'count', 'state'] as const;
+
+/** RFC 4180 with LF and a header. */
+export function* csvLines(timeline: Timeline): Generator<string> {
+  yield `${COLUMNS.join(',')}\n`;
+  for (const row of timeline.rows()) yield `${COLUMNS.map((column) => csvField(row[column])).join(',')}\n`;
+}
+
+export function* ndjsonLines(timeline: Timeline): Generator<string> {
+  for (const row of timeline.rows()) yield `${JSON.stringify(row)}\n`;
+}
+
+/** Escapes formulas: a spreadsheet would run a key of a log that looks like one. */
+export function csvField(value: TimelineRow[keyof TimelineRow]): string {
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 const CHUNK_BITS = 12;

@@ -60,17 +60,22 @@ function deviceFaults({ count, share }: ClientPlan, contracts: number, path: str
   return [{ path, message: `is ${count}, and there are ${contracts} contracts: each needs a device of its own` }];
 }
 
-function contractFaults({ independent, clients, service, network, faults, popularity }: Planned): Fault[] {
+function contractFaults(planned: Planned): Fault[] {
+  const { independent, popularity } = planned;
   if (!independent) return [];
-  const others = [
+  const others = [...reactingParts(planned), ...(popularity.law === 'even' ? [] : ['a popularity'])];
+  if (others.length === 0) return [];
+  return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
+}
+
+/** Parts that send, hold or answer requests one by one. */
+function reactingParts({ clients, service, network, faults }: Planned): string[] {
+  return [
     ...(clients.length > 0 ? ['clients'] : []),
     ...(service === undefined ? [] : ['a service']),
     ...(network === undefined ? [] : ['a network']),
     ...(faults.length > 0 ? ['faults'] : []),
-    ...(popularity.law === 'even' ? [] : ['a popularity']),
   ];
-  if (others.length === 0) return [];
-  return [{ path: '/contracts/independent', message: `cannot be combined with ${others.join(' and ')}` }];
 }
 
 /** A request must end at the place where it began, but its key may gain or lose a place meanwhile. */
@@ -110,16 +115,14 @@ function costFaults({ costs, service, plan: { rule } }: Planned): Fault[] {
   ];
 }
 
-function keyFaults({ arrivals, contracts, independent, clients, service, network, faults }: Planned): Fault[] {
+function keyFaults(planned: Planned): Fault[] {
+  const { arrivals, contracts, independent } = planned;
   const keyed = arrivals.findIndex((spec) => spec.model === 'log' && spec.key_column !== undefined);
   if (keyed < 0) return [];
   const others = [
     ...(arrivals.length > 1 ? ['other arrivals'] : []),
     ...(contracts > 1 || independent ? ['contracts'] : []),
-    ...(clients.length > 0 ? ['clients'] : []),
-    ...(service === undefined ? [] : ['a service']),
-    ...(network === undefined ? [] : ['a network']),
-    ...(faults.length > 0 ? ['faults'] : []),
+    ...reactingParts(planned),
   ];
   if (others.length === 0) return [];
   const message = `gives each key a contract of its own, and cannot be combined with ${others.join(' and ')}`;

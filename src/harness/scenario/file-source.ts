@@ -13,30 +13,41 @@ import { recordingOf } from './recording.js';
 import type { Scenario } from './scenario-schema.js';
 
 export class FileSource implements ScenarioSource {
-  constructor(readonly path: string) {}
+  /** @param readsFiles false for a scenario that was sent: it may name no file */
+  constructor(
+    readonly path: string,
+    readonly readsFiles = true,
+  ) {}
 
   get name(): string {
     return nameOf(this.path);
   }
 
   definition(file: string): string {
+    this.#refuse(file);
     const fix = 'Name a file in YAML or JSON, beside the scenario.';
     return readText(resolve(dirname(this.path), file), { what: `The definition ${file}`, fix });
   }
 
-  recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
-    return readRecording(spec, dirname(this.path), cycleMs);
+  async recording(spec: LogSpec, cycleMs: number): Promise<RecordedLog> {
+    this.#refuse(spec.file);
+    const path = resolve(dirname(this.path), spec.file);
+    refuseEndless(path, spec.file);
+    return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
+  }
+
+  #refuse(file: string): void {
+    if (this.readsFiles) return;
+    throw new Failure('unreadable_file', {
+      what: `The file ${file} was not read.`,
+      why: 'The scenario names files, which a worker does not read.',
+      fix: 'Write what it holds into the scenario.',
+    });
   }
 }
 
 function nameOf(path: string): string {
   return basename(path, extname(path)).toLowerCase();
-}
-
-async function readRecording(spec: LogSpec, folder: string, cycleMs: number): Promise<RecordedLog> {
-  const path = resolve(folder, spec.file);
-  refuseEndless(path, spec.file);
-  return recordingOf(spec, cycleMs, (options, sink) => readLog(path, options, sink));
 }
 
 /** @throws Failure `unreadable_file` for a device or pipe, which an untrusted scenario may name */
@@ -51,30 +62,6 @@ function refuseEndless(path: string, file: string): void {
       fix: 'Name a log file. `weir replay` reads pipes.',
     });
   }
-}
-
-export class NoFiles implements ScenarioSource {
-  constructor(readonly path: string) {}
-
-  get name(): string {
-    return nameOf(this.path);
-  }
-
-  definition(file: string): string {
-    throw notRead(file);
-  }
-
-  recording({ file }: LogSpec): Promise<RecordedLog> {
-    return Promise.reject(notRead(file));
-  }
-}
-
-function notRead(file: string): Failure {
-  return new Failure('unreadable_file', {
-    what: `The file ${file} was not read.`,
-    why: 'The scenario names files, which a worker does not read.',
-    fix: 'Write what it holds into the scenario.',
-  });
 }
 
 /** @throws Failure `unreadable_file` */

@@ -34,7 +34,10 @@ export function axesOf({ set }: Grid): Axis[] {
 export function cellsOf(axes: readonly Axis[], { samples }: Grid, seed: Seed): Cell[] {
   const shares = samples === undefined ? undefined : sharesOf(axes, samples, seed);
   if (shares !== undefined)
-    return shares.map((row, cell) => ({ cell, set: setOf(axes, (axis, index) => axis.at(row[index]!)) }));
+    return shares.map((row, cell) => ({
+      cell,
+      set: Object.fromEntries(axes.flatMap((axis, k) => Object.entries(fieldsAt(axis, axis.at(row[k]!))))),
+    }));
   const open = axes.find(({ values }) => values === undefined);
   if (open !== undefined)
     throw wrongSweep(
@@ -47,26 +50,15 @@ export function cellsOf(axes: readonly Axis[], { samples }: Grid, seed: Seed): C
       `The grid has ${n} cells, and at most ${MOST_CELLS} are run.`,
       'Draw from it with --samples 1000.',
     );
-  return Array.from({ length: n }, (_, cell) => {
-    let rest = cell;
-    const places = axes
-      .toReversed()
-      .map(({ values }) => {
-        const place = rest % values!.length;
-        rest = Math.floor(rest / values!.length);
-        return place;
-      })
-      .reverse();
-    return { cell, set: setOf(axes, ({ values }, index) => values![places[index]!]!) };
-  });
+  const sets = axes.reduce<Cell['set'][]>(
+    (all, axis) => all.flatMap((set) => axis.values!.map((value) => ({ ...set, ...fieldsAt(axis, value) }))),
+    [{}],
+  );
+  return sets.map((set, cell) => ({ cell, set }));
 }
 
-function setOf(axes: readonly Axis[], value: (axis: Axis, index: number) => Json): Readonly<Record<string, Json>> {
-  const fields = axes.map((axis, index) => {
-    const one = value(axis, index);
-    return { [axis.path]: one, ...axis.sets?.[axis.values?.indexOf(one) ?? -1] };
-  });
-  return Object.fromEntries(fields.flatMap((each) => Object.entries(each)));
+function fieldsAt({ path, values, sets }: Axis, value: Json): Cell['set'] {
+  return { [path]: value, ...sets?.[values?.indexOf(value) ?? -1] };
 }
 
 function sharesOf(axes: readonly Axis[], n: number, seed: Seed): number[][] {

@@ -1,6 +1,6 @@
 // Loads a scenario from a file, a text or an object.
 import { Failure } from '../../core/schema/failure.js';
-import { FileSource, NoFiles, readSource } from './file-source.js';
+import { FileSource, readSource } from './file-source.js';
 import type { LoadedScenario } from './loaded-scenario.js';
 import { planScenario, type ScenarioObject } from './plan-scenario.js';
 
@@ -28,5 +28,5 @@ export function parseSent(sent: unknown, path: string): LoadedScenario {
       why: 'It is not an object.',
       fix: 'Send it as a value.',
     });
-  return planScenario(sent as ScenarioObject, new NoFiles(path));
+  return planScenario(sent as ScenarioObject, new FileSource(path, false));
 }

@@ -69,9 +69,8 @@ function planned(document: ScenarioDocument, source: ScenarioSource): LoadedScen
     const value = withLimiterRead(document.value, source);
     const faults = scenarioFaults(withoutFunctions(value)).concat(controlFaults(value));
     if (faults.length > 0) throw refused(faults);
-    const loaded = plan(value as PlannedScenario, source);
     const isText = typeof (document.value as { readonly limiter?: unknown }).limiter === 'string';
-    return isText ? withLimiterSaid(loaded, (value as PlannedScenario).limiter as object) : loaded;
+    return plan(value as PlannedScenario, source, isText);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const faults = document.located(error.faults);
@@ -97,16 +96,6 @@ function withLimiterRead(value: unknown, source: ScenarioSource, place = ''): un
   }
   if (typeof limiter !== 'string') return value;
   return { ...(value as object), limiter: placed(`${place}/limiter`, () => limiterIn(limiter, read)) };
-}
-
-/** Notes how a limiter given as text was understood. */
-function withLimiterSaid(loaded: LoadedScenario, limiter: object): LoadedScenario {
-  const said: LoadedScenario = {
-    ...loaded,
-    notes: [`Limiter ${limitSentence({ ...limiter }, loaded.cycleMs)}.`, ...loaded.notes],
-    at: (cycleMs) => (cycleMs === loaded.cycleMs ? said : withLimiterSaid(loaded.at(cycleMs), limiter)),
-  };
-  return said;
 }
 
 /** The schema has no functions: checks them as a model without requests, and as an open client. */
@@ -173,9 +162,11 @@ function refused(faults: readonly Fault[]): Failure {
   return new Failure('invalid_input', { what: 'The scenario was refused.', faults });
 }
 
+/** @param isText the limiter was given as text: a note says how it was understood */
 function plan(
   scenario: PlannedScenario,
   source: ScenarioSource,
+  isText = false,
   cycleMs = scenario.cycle_ms ?? cycleMsFor(windowsOf(scenario.limiter ?? {}), CYCLE_MS),
   window?: number,
 ): LoadedScenario {
@@ -225,6 +216,7 @@ function plan(
     phases,
     target: scenario.target,
     notes: [
+      ...(isText ? [`Limiter ${limitSentence({ ...(scenario.limiter as object) }, cycleMs)}.`] : []),
       ...[nearestWindow(windowOf(scenario), within, cycleMs)].filter((note) => note !== undefined),
       ...limiterNotes(scenario.limiter),
     ],
@@ -244,10 +236,10 @@ function plan(
     expectations: (scenario.expect ?? []).map((spec, index) => parseExpectation(spec, `/expect/${index}`, reading)),
     compared: comparedWith(scenario, within, cycleMs).map((one) => ({
       ...one,
-      scenario: plan({ ...alone, limiter: one.definition }, source, cycleMs, within),
+      scenario: plan({ ...alone, limiter: one.definition }, source, false, cycleMs, within),
     })),
     control,
-    at: (other) => (other === cycleMs ? loaded : plan(scenario, source, other)),
+    at: (other) => (other === cycleMs ? loaded : plan(scenario, source, isText, other)),
   };
   return loaded;
 }
@@ -270,7 +262,7 @@ function controlOf(
   cycleMs: number,
 ) {
   try {
-    return { name, scenario: plan({ ...scenario, ...replaced } as PlannedScenario, source, cycleMs) };
+    return { name, scenario: plan({ ...scenario, ...replaced } as PlannedScenario, source, false, cycleMs) };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     throw new Failure(error.code, { ...error, what: error.what, faults: ofControl(replaced, error.faults) });

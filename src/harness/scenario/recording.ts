@@ -5,7 +5,6 @@ import type { RequestSink } from '../traffic/log/intake.js';
 import type { LogOptions } from '../traffic/log/log-options.js';
 import type { LogReading } from '../traffic/log/read-bytes.js';
 import { LogOrder } from '../traffic/log-order.js';
-import { WholeSeconds } from '../traffic/spread-seconds.js';
 import type { RecordedLog } from './loaded-scenario.js';
 
 export async function recordingOf(
@@ -14,7 +13,6 @@ export async function recordingOf(
   read: (options: LogOptions, sink: RequestSink) => Promise<LogReading>,
 ): Promise<RecordedLog> {
   const order = new LogOrder({ cycleMs, isOne: spec.key_column === undefined });
-  const seconds = new WholeSeconds();
   const { skippedLines } = await read(
     {
       format: spec.format,
@@ -23,15 +21,8 @@ export async function recordingOf(
       keyColumn: spec.key_column,
       spreadMs: spec.spread === undefined ? undefined : parseTimeMs(spec.spread, cycleMs),
     },
-    {
-      opened: (unit) => seconds.opened(unit),
-      request(unixMs, n, key, spreadMs) {
-        seconds.see(unixMs, n);
-        order.request(unixMs, n, key, spreadMs);
-      },
-    },
+    order,
   );
-  const requests = () => order.end();
-  const { names, firstCycle, lastCycle } = order;
-  return { names, firstCycle, lastCycle, requests, skippedLines, isWholeSeconds: seconds.holds };
+  const { names, firstCycle, lastCycle, isWholeSeconds } = order;
+  return { names, firstCycle, lastCycle, requests: () => order.end(), skippedLines, isWholeSeconds };
 }

@@ -88,10 +88,7 @@ export class LogRequests {
     });
     this.#order = order;
     this.#bunched = bunched;
-    this.#readings = await readLogs(this.#paths, log, order, {
-      ...(signal === undefined ? {} : { signal }),
-      ...(onRead === undefined ? {} : { onProgress: onRead }),
-    });
+    this.#readings = await readLogs(this.#paths, log, order, { signal, onProgress: onRead });
     let last = Number.NEGATIVE_INFINITY;
     for (const part of partsOf(order.end())) {
       if (subscriber.closed) return;

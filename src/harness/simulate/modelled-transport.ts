@@ -113,16 +113,10 @@ export class ModelledTransport implements Transport {
     if (service?.isDropped(visit) === true) this.#over(attempt, false);
   }
 
-  served(attempt: SentAttempt): void {
+  ended(attempt: SentAttempt, isServed: boolean): void {
     this.#visits.delete(attempt);
-    this.#over(attempt, true);
-    this.#answer(attempt, served, 'service');
-  }
-
-  failed(attempt: SentAttempt): void {
-    this.#visits.delete(attempt);
-    this.#over(attempt, false);
-    this.#answer(attempt, this.#failure(), 'service');
+    this.#over(attempt, isServed);
+    this.#answer(attempt, isServed ? served : this.#failure(), 'service');
   }
 
   #goOn(): void {

@@ -94,7 +94,7 @@ export function toReplay(
   return folded((fold, { cycle: firstCycle }, { cycle: lastCycle }) => {
     const { readings } = requests;
     const limits = requests.limits?.();
-    const outcome = assembleOutcome(
+    const { outcome } = assembleOutcome(
       {
         kind: 'replay',
         arm: 'predicted',
@@ -107,9 +107,8 @@ export function toReplay(
         last_cycle: lastCycle,
         skipped_lines: readings.reduce((sum, { skippedLines }) => sum + skippedLines, 0),
       },
-      fold.figures(lastCycle, top),
-      fold.past(firstCycle, lastCycle),
-      { expectations },
+      fold,
+      { expectations, top },
       { ...fold.delays(), ...fold.costs(), ...(limits && { limits }) },
     );
     const { timeline, totals } = fold;

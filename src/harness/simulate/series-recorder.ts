@@ -8,7 +8,6 @@ import { startOf } from '../../core/time/cycle.js';
 import type { JobEnding } from '../clients/behaviour.js';
 import type { ClientWatch } from '../clients/client-tally.js';
 import type { Series } from '../outcome/series.js';
-import { SeriesRows } from '../outcome/series-rows.js';
 import type { ServiceWatch } from './service.js';
 
 interface SeriesRecorderOptions {
@@ -108,4 +107,58 @@ function quantilesOf(values: number[]): readonly [p50: number | null, p99: numbe
 
 function toMicroseconds(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms * 1000) / 1000;
+}
+
+// The rows of a series that a chart needs: all rows of a short run, or the ends and extremes of each interval of a long one.
+//
+//   an interval of a long run    . : | .. _ ...   ->   first, last, minimum and maximum of every column
+
+const STRETCHES = 1_000;
+
+/** Runs with at most this many cycles per interval are kept whole. */
+const CYCLES_KEPT = 8;
+
+export type SeriesRow = readonly [cycle: number, ...values: readonly (number | null)[]];
+
+export class SeriesRows {
+  readonly #stretch: number;
+  readonly #kept: SeriesRow[] = [];
+  #open: SeriesRow[] = [];
+
+  constructor(cycles: number) {
+    this.#stretch = cycles <= STRETCHES * CYCLES_KEPT ? 1 : Math.ceil(cycles / STRETCHES);
+  }
+
+  add(row: SeriesRow): void {
+    this.#open.push(row);
+    if (this.#open.length === this.#stretch) this.#close();
+  }
+
+  rows(): readonly SeriesRow[] {
+    this.#close();
+    return this.#kept;
+  }
+
+  #close(): void {
+    const rows = this.#open;
+    this.#open = [];
+    const first = rows[0];
+    if (first === undefined) return;
+    const indexes = new Set([0, rows.length - 1]);
+    for (let column = 1; column < first.length; column += 1) {
+      for (const index of extremes(rows, column)) indexes.add(index);
+    }
+    for (const index of [...indexes].sort((a, b) => a - b)) this.#kept.push(rows[index]!);
+  }
+}
+
+function extremes(rows: readonly SeriesRow[], column: number): number[] {
+  let least: number | undefined;
+  let most: number | undefined;
+  rows.forEach(({ [column]: value }, index) => {
+    if (value === null || value === undefined) return;
+    if (least === undefined || value < rows[least]![column]!) least = index;
+    if (most === undefined || value > rows[most]![column]!) most = index;
+  });
+  return least === undefined || most === undefined ? [] : [least, most];
 }

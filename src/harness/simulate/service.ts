@@ -15,6 +15,7 @@
 // After "Fail at Scale" (B. Maurer, ACM Queue 13/8, 2015).
 
 import { Durations } from '../../core/math/durations.js';
+import { FifoQueue } from '../../core/math/fifo-queue.js';
 import { Level } from '../../core/math/level.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { assert } from '../../core/schema/failure.js';
@@ -28,8 +29,7 @@ interface ServiceOptions<Work> {
   readonly plan: ServicePlan;
   readonly draw: RandomStream;
   readonly onStarted?: ((work: Work) => void) | undefined;
-  readonly onServed: (work: Work) => void;
-  readonly onFailed: (work: Work) => void;
+  readonly onEnd: (work: Work, isServed: boolean) => void;
   /** Present fraction of its full speed, above 0. Default: 1. */
   readonly speed?: (() => number) | undefined;
   readonly watch?: ServiceWatch | undefined;
@@ -55,8 +55,6 @@ const noCounts = { arrived: 0, served: 0, refused: 0, dropped: 0, failed: 0, was
 type ServiceCounts = Readonly<typeof noCounts> & { readonly waitingMs: number; readonly busyMs: number };
 
 interface OpenVisit<Work> extends Visit<Work> {
-  next: OpenVisit<Work> | undefined;
-  before: OpenVisit<Work> | undefined;
   stage: 'waiting' | 'serving' | 'gone';
   isAbandoned: boolean;
 }
@@ -68,9 +66,8 @@ export class Service<Work> {
   #emptyMs: number;
   #refusalMs = 0;
   readonly #fromMs: number;
-  // The queue, first to last. Dropped requests stay in the list until their turn.
-  #first: OpenVisit<Work> | undefined;
-  #last: OpenVisit<Work> | undefined;
+  /** Dropped requests stay in it until their turn. */
+  readonly #queue = new FifoQueue<OpenVisit<Work>>();
   readonly #waiting: Level;
   readonly #busy: Level;
   readonly #counts = { ...noCounts };
@@ -100,7 +97,7 @@ export class Service<Work> {
     return this.#busy.value;
   }
 
-  /** Undefined if refused. `onServed` is called later, never from here. */
+  /** Undefined if refused. `onEnd` is called later, never from here. */
   offer(work: Work): Visit<Work> | undefined {
     const arrivedMs = this.#clock.now();
     const isCounted = arrivedMs >= this.#fromMs;
@@ -111,16 +108,11 @@ export class Service<Work> {
       this.#refusalMs += this.#plan.refusalMs;
       return undefined;
     }
-    const visit: OpenVisit<Work> = {
-      work,
-      arrivedMs,
-      next: undefined,
-      before: undefined,
-      stage: 'waiting',
-      isAbandoned: false,
-    };
-    if (isBusy) this.#enqueue(visit, arrivedMs);
-    else this.#serve(visit, arrivedMs);
+    const visit: OpenVisit<Work> = { work, arrivedMs, stage: 'waiting', isAbandoned: false };
+    if (isBusy) {
+      this.#queue.push(visit);
+      this.#changeWaiting(1, arrivedMs);
+    } else this.#serve(visit, arrivedMs);
     return visit;
   }
 
@@ -163,14 +155,6 @@ export class Service<Work> {
     return fails > 0 || codelMs !== undefined || deadlineMs < Number.POSITIVE_INFINITY;
   }
 
-  #enqueue(visit: OpenVisit<Work>, nowMs: number): void {
-    if (this.#last === undefined) this.#first = visit;
-    else this.#last.next = visit;
-    visit.before = this.#last;
-    this.#last = visit;
-    this.#changeWaiting(1, nowMs);
-  }
-
   #changeWaiting(by: number, nowMs: number): void {
     this.#waiting.change(by, nowMs);
     if (this.#waiting.value === 0 || this.#waiting.value === by) this.#emptyMs = nowMs;
@@ -202,10 +186,9 @@ export class Service<Work> {
       this.#responses.record(nowMs - visit.arrivedMs);
     }
     const late = this.#serveNext(nowMs);
-    const { onServed, onFailed } = this.#options;
-    if (hasFailed) onFailed(visit.work);
-    else onServed(visit.work);
-    for (const { work } of late) onFailed(work);
+    const { onEnd } = this.#options;
+    onEnd(visit.work, !hasFailed);
+    for (const { work } of late) onEnd(work, false);
   }
 
   #serveNext(nowMs: number): readonly OpenVisit<Work>[] {
@@ -241,15 +224,9 @@ export class Service<Work> {
   #dequeue(nowMs: number): OpenVisit<Work> | undefined {
     const { order } = this.#plan;
     const fromEnd = order === 'lifo' || (order === 'adaptive_lifo' && this.#hasPersistentQueue(nowMs));
-    let visit = fromEnd ? this.#last : this.#first;
-    while (visit?.stage === 'gone') visit = fromEnd ? visit.before : visit.next;
-    if (fromEnd) this.#last = visit?.before;
-    else this.#first = visit?.next;
-    if (this.#first === undefined || this.#last === undefined || visit === undefined) {
-      this.#first = undefined;
-      this.#last = undefined;
-    } else if (fromEnd) this.#last.next = undefined;
-    else this.#first.before = undefined;
+    const next = () => (fromEnd ? this.#queue.pop() : this.#queue.shift());
+    let visit = next();
+    while (visit?.stage === 'gone') visit = next();
     return visit;
   }
 

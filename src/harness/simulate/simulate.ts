@@ -6,7 +6,7 @@ import { lastValueFrom, map, type Observable, type OperatorFunction } from 'rxjs
 import type { GateFigures as Counted } from '../../core/limiter/fast-path.js';
 import type { Seed } from '../../core/math/seed.js';
 import { lastInstantOf } from '../../core/time/cycle.js';
-import { assembleOutcome, type ControlRun, figureSource } from '../outcome/assemble.js';
+import { assembleOutcome, type ControlRun } from '../outcome/assemble.js';
 import type { CycleRow, RunShape } from '../outcome/cycle-row.js';
 import type { FigureSource } from '../outcome/expectation.js';
 import type { Outcome } from '../outcome/outcome-schema.js';
@@ -19,7 +19,7 @@ import { type ActorState, actorStates } from './actor-states.js';
 import type { JourneyRecorder } from './journeys.js';
 import { KeyPlaces } from './key-places.js';
 import { type Drivable, rowsOf } from './run.js';
-import { hasPlaces, type Traffic, trafficOf } from './scenario-traffic.js';
+import { hasPlaces, trafficOf } from './scenario-traffic.js';
 import { SimulatedClients } from './simulated-clients.js';
 import { World, type WorldInspect } from './world.js';
 
@@ -74,9 +74,15 @@ export function simulate$(scenario: LoadedScenario, options: SimulateOptions = {
 }
 
 /** The outcome of the rows of `simulate$`. @throws Failure if a log of the scenario cannot be read */
-export function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+export async function simulate(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions = {}): Promise<Run> {
+  const { run } = await runAndSource(scenario, options);
+  return run;
+}
+
+/** Its rows are folded at once, and have no columns. */
+function runAndSource(scenario: LoadedScenario, options: SimulateOptions & OutcomeOptions) {
   const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
-  return lastValueFrom(rows.pipe(toRun(scenario, options)));
+  return lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
 }
 
 /** Folds the rows of `simulate$`. @param options the seed of the rows */
@@ -102,9 +108,7 @@ function toRunAndSource(
     (fold, _first, { cycle: reached, run }) => {
       const { partial, skippedLines, notes, counted, series, without_place, ...measured } = run.measured();
       for (const [contract, counts] of counted.entries()) fold.counted(contract, counts);
-      const figures = fold.figures(reached, top);
-      const past = fold.past(run.firstCycle, reached);
-      const outcome = assembleOutcome(
+      const { outcome, source } = assembleOutcome(
         {
           kind: 'simulate',
           arm: 'predicted',
@@ -118,16 +122,12 @@ function toRunAndSource(
           last_cycle: reached,
           skipped_lines: skippedLines,
         },
-        figures,
-        past,
-        { expectations: scenario.expectations, control: run.control },
+        fold,
+        { expectations: scenario.expectations, control: run.control, top },
         { ...fold.delays(), ...fold.costs(), ...(without_place && { without_place }), ...measured },
       );
       const { timeline, totals } = fold;
-      return {
-        run: { outcome, timeline, totals, ...(series && { series }) },
-        source: figureSource({ ...outcome, ...figures }, past),
-      };
+      return { run: { outcome, timeline, totals, ...(series && { series }) }, source };
     },
     ({ keepsTimeline }) => keepsTimeline,
   );
@@ -138,35 +138,22 @@ export async function controlRun(
   { name, scenario }: NonNullable<LoadedScenario['control']>,
   options: SimulateOptions,
 ): Promise<ControlRun> {
-  const rows = rowsOf<SimulatedRun>((onRow) => begin(scenario, options, false, onRow), options.signal);
-  const { run, source } = await lastValueFrom(rows.pipe(toRunAndSource(scenario, options)));
+  const { run, source } = await runAndSource(scenario, options);
   return { name, outcome: run.outcome, source };
 }
-
-type OnRow = (row: CycleRow<SimulatedRun>) => void;
 
 /** The control runs first, with the same seed. */
 async function begin(
   scenario: LoadedScenario,
   options: SimulateOptions,
   needsColumns: boolean,
-  onRow: OnRow,
+  onRow: (row: CycleRow<SimulatedRun>) => void,
 ): Promise<Drivable> {
   checkLoaded(scenario);
-  const { seed = scenario.seed, untilCycle, signal } = options;
+  const { seed = scenario.seed, untilCycle = Number.POSITIVE_INFINITY, signal } = options;
   const control = scenario.control && (await controlRun(scenario.control, { seed, untilCycle, signal }));
   const traffic = await trafficOf(scenario, seed);
-  return prepare(scenario, traffic, control, { ...options, needsColumns }, onRow);
-}
-
-function prepare(
-  scenario: LoadedScenario,
-  traffic: Traffic,
-  control: ControlRun | undefined,
-  options: SimulateOptions & { readonly needsColumns: boolean },
-  onRow: OnRow,
-): Drivable {
-  const { untilCycle = Number.POSITIVE_INFINITY, inspect, withDecisions, journeys, needsColumns } = options;
+  const { inspect, withDecisions, journeys } = options;
   const { startCycle: firstCycle, drain, cycleMs, plan, keyed, senders, costs } = scenario;
   const { names, cycles, drawCost } = traffic;
   const wholeCycle = firstCycle + cycles - 1 + drain;

@@ -73,8 +73,7 @@ export class SimulatedClients {
         plan: service,
         draw: draws('service'),
         onStarted: journeys && ((attempt) => journeys.started(attempt, clock)),
-        onServed: (attempt) => modelled.served(attempt),
-        onFailed: (attempt) => modelled.failed(attempt),
+        onEnd: (attempt, isServed) => modelled.ended(attempt, isServed),
         speed,
         watch,
         fromMs,
@@ -127,19 +126,14 @@ export class SimulatedClients {
     // The contract for keys without a place has no clients.
     if (contract >= this.#contracts) return;
     if (this.#drawOneWayMs === undefined) {
-      this.#hear(contract, admits);
+      this.population.moved(contract, admits);
       return;
     }
     const { clock } = this.#world;
     // Events of one stream keep their order.
     const atMs = Math.max(clock.now() + this.#drawOneWayMs(), this.#heardMs.get(contract) ?? 0);
     this.#heardMs.set(contract, atMs);
-    clock.agenda.at(atMs, Rank.arrival, () => this.#hear(contract, admits));
-  }
-
-  #hear(contract: number, admits: boolean): void {
-    if (admits) this.population.rateRestored(contract);
-    else this.population.rateLimited(contract);
+    clock.agenda.at(atMs, Rank.arrival, () => this.population.moved(contract, admits));
   }
 
   figures(): { clients: ClientFigures[]; service?: ServiceFigures } {

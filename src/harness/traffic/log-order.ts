@@ -10,7 +10,7 @@ import type { Warning } from './log/log-options.js';
 import { ReorderBuffer } from './reorder-buffer.js';
 import type { CycleCounts } from './requests.js';
 import { spreadOverCycles } from './spread.js';
-import { SECOND_MS, secondOf, spreadSeconds, WholeSeconds } from './spread-seconds.js';
+import { SECOND_MS, secondOf, spreadSeconds } from './spread-seconds.js';
 
 /** Thrown where a request is older than what has run. */
 export const LATE = Symbol('late');
@@ -41,6 +41,8 @@ interface LogOrderOptions {
 export class LogOrder implements RequestSink {
   readonly names: string[] = [];
   latestMs = Number.NEGATIVE_INFINITY;
+  /** All times so far, dates or unix s, are whole seconds. */
+  isWholeSeconds = true;
   readonly #options: LogOrderOptions;
   /** Ms of a row. */
   readonly #grainMs: number;
@@ -52,7 +54,6 @@ export class LogOrder implements RequestSink {
   #ranTo = Number.NEGATIVE_INFINITY;
   #key: string | undefined;
   #id = 0;
-  readonly #seconds: WholeSeconds | undefined;
   #isSpread: boolean | undefined;
   #cycle = 0;
   #fromMs = 0;
@@ -66,11 +67,10 @@ export class LogOrder implements RequestSink {
     this.#buffer = new ReorderBuffer({ keys: this.names, isTimed, hasCosts, keepsOrder });
     this.#grainMs = isTimed ? 1 : cycleMs;
     this.#mostRows = mostRows;
-    this.#seconds = decidesByMs ? new WholeSeconds() : undefined;
   }
 
   opened(timeUnit: string | undefined): void {
-    this.#seconds?.opened(timeUnit);
+    if (timeUnit !== undefined && timeUnit !== 'date' && timeUnit !== 's') this.isWholeSeconds = false;
   }
 
   /** Whether the requests of whole seconds are spread. Final when all is read. */
@@ -97,7 +97,8 @@ export class LogOrder implements RequestSink {
   }
 
   request(unixMs: number, n: number, key: string, spreadMs: number, cost?: number): void {
-    this.#seconds?.see(unixMs, n);
+    // A line that counts several requests has a spread of its own.
+    if (n !== 1 || unixMs % SECOND_MS !== 0) this.isWholeSeconds = false;
     const { rowOf } = this.#options;
     if (rowOf !== undefined) this.#id = rowOf(key);
     else if (key !== this.#key) this.#meet(key);
@@ -135,7 +136,7 @@ export class LogOrder implements RequestSink {
   }
 
   #released(end?: number): Iterable<CycleCounts> {
-    this.#isSpread ??= this.#seconds?.holds === true;
+    this.#isSpread ??= this.#options.decidesByMs === true && this.isWholeSeconds;
     return this.#isSpread
       ? spreadSeconds(this.#buffer.release(SECOND_MS, end), this.#options)
       : this.#buffer.release(this.#options.cycleMs, end);

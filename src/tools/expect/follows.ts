@@ -10,10 +10,9 @@
 import { checkLimiter } from '../../core/limiter/products/limiter-spec.js';
 import type { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
 import { Failure } from '../../core/schema/failure.js';
-import { explain, isExplained } from '../../harness/explain/explain.js';
+import { explain, isExplained, type Settled } from '../../harness/explain/explain.js';
 import { meantRules, passesUnlimited, requestsToTest, SLACK_MS } from '../../harness/explain/meant-rules.js';
 import type { SeenRequest } from '../../harness/explain/seen-request.js';
-import type { Settled } from '../../harness/explain/smallest-set.js';
 import { nearRulesOf, seconds } from '../../harness/live/near-rules.js';
 import { listed } from '../../report/words.js';
 import { drawn } from './drawing.js';

@@ -77,7 +77,7 @@ export class LimitReplay {
     const run = new LimitRun(traffic, cycleMs, (row) => subscriber.next(row));
     this.#side = side;
     this.#run = run;
-    const hooks = { ...(signal && { signal }), ...(onRead && { onProgress: onRead }) };
+    const hooks = { signal, onProgress: onRead };
     const read = await traffic.read(this.#paths, mostRows, { ...log, hooks }, run);
     this.readings = read.readings;
     this.#warnings = read.warnings;

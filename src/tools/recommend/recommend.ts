@@ -69,10 +69,7 @@ async function readOnce(paths: readonly string[], options: LogAdviceOptions, mos
     run,
   });
   const sink = excluded.length === 0 ? order : new Excluding(order, excluded);
-  const readings = await readLogs(paths, log, sink, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onRead === undefined ? {} : { onProgress: onRead }),
-  });
+  const readings = await readLogs(paths, log, sink, { signal, onProgress: onRead });
   if (sink instanceof Excluding) sink.check();
   run(order.end());
   timed?.end();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Backlog } from '../../../src/harness/clients/backlog.js';
+import { Backlog } from '../../../src/harness/clients/holding.js';
 
 type Step = { readonly do: 'with' | 'withFirst' } | { readonly do: 'take'; readonly n: number };
 

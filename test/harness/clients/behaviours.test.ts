@@ -6,7 +6,7 @@ import { constant } from '../../../src/core/math/time-law.js';
 import { type Pauses, pauses } from '../../../src/harness/clients/backoff.js';
 import { type Behaviour, type ClientEvent, type Effect, setbackTypes } from '../../../src/harness/clients/behaviour.js';
 import { behaviourOf, type ChartedState, type ClientChart } from '../../../src/harness/clients/client-chart.js';
-import { type BreakerEvent, breakerChart, type ClientGate } from '../../../src/harness/clients/client-gates.js';
+import type { ClientGate } from '../../../src/harness/clients/client-gates.js';
 import { closed } from '../../../src/harness/clients/closed.js';
 import { type HoldingPlan, holding } from '../../../src/harness/clients/holding.js';
 import { obedient, open, type RetryingPlan, retrying } from '../../../src/harness/clients/requesting.js';
@@ -130,29 +130,6 @@ describe('a chart that is compiled', () => {
       { numRuns: 100 },
     );
   });
-});
-
-it('a breaker that is compiled: any events give the same states and answers as XState', () => {
-  const chart = breakerChart({ share: 0.5, least: 2, openMs: 30, trials: 2 });
-  const event = fc.record({
-    type: fc.constantFrom('enter' as const, 'served' as const, 'setback' as const),
-    nowMs: fc.nat(100),
-    requests: fc.nat(5),
-    setbacks: fc.nat(5),
-  });
-  fc.assert(
-    fc.property(fc.array(event), (script) => {
-      const compiled = behaviourOf<BreakerEvent, object>(chart);
-      const drawn = interpreted<BreakerEvent, object>(chart);
-      let [one, other] = [compiled.initial, drawn.initial];
-      for (const next of script) {
-        const [state, answers] = compiled.on(one, next);
-        const [stateDrawn, answersDrawn] = drawn.on(other, next);
-        expect([answersDrawn, stateDrawn]).toEqual([answers, state]);
-        [one, other] = [state, stateDrawn];
-      }
-    }),
-  );
 });
 
 /** A law that is drawn anew each time is the same if it draws the same. */

@@ -131,9 +131,9 @@ describe('clients of a fixed number', () => {
       clock.run();
       return [...population.clients()].map(({ id, state }) => `${id} ${state.at}`);
     };
-    population.rateLimited(0);
+    population.moved(0, false);
     const limited = states();
-    population.rateRestored(0);
+    population.moved(0, true);
     expect([limited, states()]).toEqual([
       ['holding/0 holding', 'holding/1 passing', 'holding/2 holding', 'deaf/0 passing', 'deaf/1 passing'],
       ['holding/0 passing', 'holding/1 passing', 'holding/2 passing', 'deaf/0 passing', 'deaf/1 passing'],
@@ -142,10 +142,10 @@ describe('clients of a fixed number', () => {
 
   it('devices flush in the instant of the restore, but not before who announced it is done', () => {
     const { clock, transport, population } = stage([{ kind: 'holding', count: 1 }]);
-    clock.agenda.at(5, Rank.arrival, () => population.rateLimited(0));
+    clock.agenda.at(5, Rank.arrival, () => population.moved(0, false));
     clock.agenda.at(6, Rank.arrival, () => population.arrive(0));
     clock.agenda.at(7, Rank.advance, () => {
-      population.rateRestored(0);
+      population.moved(0, true);
       transport.told.push('announced');
     });
     clock.run();
@@ -217,8 +217,8 @@ describe('figures', () => {
         population.begin();
         for (let ms = 0; ms < 1000; ms += 3) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));
         for (let ms = 100; ms < 1000; ms += 200) {
-          clock.agenda.at(ms, Rank.arrival, () => population.rateLimited(0));
-          clock.agenda.at(ms + 100, Rank.arrival, () => population.rateRestored(0));
+          clock.agenda.at(ms, Rank.arrival, () => population.moved(0, false));
+          clock.agenda.at(ms + 100, Rank.arrival, () => population.moved(0, true));
         }
         clock.run({ untilMs: 3000 });
         const { jobs, succeeded, given_up, dropped } = population.counts;

@@ -30,22 +30,20 @@ export function play(behaviour: Behaviour<ChartedState>, story: string, limit?: 
 }
 
 /** A chart as XState runs it: one pure transition for each event. */
-export function interpreted<Event extends { readonly type: string } = ClientEvent, Out = Effect>(
-  chart: ClientChart<Event['type']>,
-): Behaviour<ChartedState, Event, Out> {
+export function interpreted(chart: ClientChart): Behaviour<ChartedState> {
   const machine = clientMachine(chart);
   return {
     initial: { at: chart.config.initial, memory: chart.config.context },
     on({ at, memory: context }, event) {
       const [next, actions] = transition(machine, machine.resolveState({ value: at, context }), event as EventObject);
       const emitted = actions.filter(({ type }) => (type as string) === 'xstate.emit');
-      const effects = emitted.map(({ params }) => (params as unknown as { event: Out }).event);
+      const effects = emitted.map(({ params }) => (params as unknown as { event: Effect }).event);
       return [{ at: next.value as string, memory: next.context as object }, effects];
     },
   };
 }
 
-function clientMachine<Type extends string>({ config, guards, actions }: ClientChart<Type>): AnyStateMachine {
+function clientMachine({ config, guards, actions }: ClientChart): AnyStateMachine {
   const drawn = setup({
     types: { context: {} as object, events: {} as ClientEvent, emitted: {} as Effect },
     guards: Object.fromEntries(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type StretchFigure, stretchFigures } from '../../../src/harness/outcome/figure-names.js';
-import { type Past, Stretches } from '../../../src/harness/outcome/interval-figures.js';
+import { type Past, stretchValues } from '../../../src/harness/outcome/interval-figures.js';
 import { Timeline } from '../../../src/harness/outcome/timeline.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 
@@ -94,10 +94,10 @@ describe.each([...stretchFigures])('%s', (figure) => {
         const chosen = contract === undefined ? cells : contract < cells.length ? [cells[contract]!] : [];
         const name = contract === undefined ? undefined : `c${contract}`;
         const at = { from, to: from + length };
-        const stretches = new Stretches(told);
+        const values = stretchValues(told);
         const end = Math.min(at.to, counts[0]!.length);
         if (chosen.length === 0 || from >= end) {
-          expect(stretches.values(figure, window, at, name)).toBe(undefined);
+          expect(values(figure, window, at, name)).toBe(undefined);
           return;
         }
         const between = (a: number, b: number) =>
@@ -108,8 +108,8 @@ describe.each([...stretchFigures])('%s', (figure) => {
         const windows = new Set<number>();
         for (let start = from; start <= Math.max(from, end - window); start += 1)
           windows.add(between(start, Math.min(end, start + window)));
-        expect(stretches.values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
-        expect(new Set(stretches.values(figure, window, at, name))).toEqual(windows);
+        expect(values(figure, Number.POSITIVE_INFINITY, at, name)).toEqual(new Set([between(from, end)]));
+        expect(new Set(values(figure, window, at, name))).toEqual(windows);
       }),
       { numRuns: 300 },
     );
@@ -126,9 +126,9 @@ it('where each contract was not told of, only what the totals and transitions sa
     2,
     2,
   );
-  const stretches = new Stretches({ ...told, timeline: undefined });
+  const values = stretchValues({ ...told, timeline: undefined });
   const whole = (figure: StretchFigure, contract?: string) =>
-    [...(stretches.values(figure, Number.POSITIVE_INFINITY, { from: 0, to: 3 }, contract) ?? [])][0];
+    [...(values(figure, Number.POSITIVE_INFINITY, { from: 0, to: 3 }, contract) ?? [])][0];
   expect({
     requests: whole('requests'),
     ofOne: whole('requests', 'c0'),

@@ -31,8 +31,7 @@ function run(spec: ClientSpec, instants: readonly number[]) {
     if (hostEvent.kind !== 'row') return;
     for (const event of hostEvent.row.emitted) {
       told.push(`${hostEvent.row.cycle} ${event} at ${hostEvent.row.inputs?.S}`);
-      if (event === 'rate_limited') population.rateLimited(0);
-      else population.rateRestored(0);
+      population.moved(0, event === 'rate_restored');
     }
   });
   for (const ms of instants) clock.agenda.at(ms, Rank.arrival, () => population.arrive(0));

@@ -22,8 +22,7 @@ function send(parts: Parts, { jobs = 1, timeout, served = true }: Options = {}) 
     clock,
     plan: servicePlan({ time: constant(10), queue: 0 }),
     draw: new RandomStream(1, 'service'),
-    onServed: (attempt) => transport.served(attempt),
-    onFailed: (attempt) => transport.failed(attempt),
+    onEnd: (attempt, isServed) => transport.ended(attempt, isServed),
   });
   const transport = new ModelledTransport({ ...parts, clock, ...(served ? { service } : {}) });
   const client = { kind: 'open', ...(timeout === undefined ? {} : { timeout }) } as const;

@@ -32,8 +32,7 @@ class Stage {
       clock: this.clock,
       plan: plan(given),
       draw: new RandomStream(1, 'service'),
-      onServed: (work) => this.told.push(`${this.clock.now()} ${work} served`),
-      onFailed: (work) => this.told.push(`${this.clock.now()} ${work} failed`),
+      onEnd: (work, isServed) => this.told.push(`${this.clock.now()} ${work} ${isServed ? 'served' : 'failed'}`),
       speed: () => (this.clock.now() < slowUntilMs ? 0.2 : 1),
       fromMs,
     });
@@ -118,8 +117,7 @@ describe('a service', () => {
           clock,
           plan: plan({ servers, time: inTurn(given.map(([, ms]) => ms)) }),
           draw: new RandomStream(1, 'service'),
-          onServed: (n) => told.push(`${n} at ${clock.now()}`),
-          onFailed: () => {},
+          onEnd: (n) => told.push(`${n} at ${clock.now()}`),
         });
         given.forEach(([gapMs, ms], n) => {
           at += gapMs;
@@ -214,11 +212,10 @@ describe('whatever happens', () => {
       clock,
       plan: servicePlan({ ...rest, time: inTurn(requests.map(({ ms }) => ms)) }),
       draw: new RandomStream(1, 'service'),
-      onServed: ({ n, atMs }) => {
+      onEnd: ({ n, atMs }) => {
         gone.add(n);
         insideMs.sum += clock.now() - atMs;
       },
-      onFailed: () => {},
     });
     requests.forEach(({ gapMs, patienceMs }, n) => {
       at += gapMs;

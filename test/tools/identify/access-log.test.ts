@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseWhere } from '../../../src/harness/traffic/log/where.js';
+import { parseWhere } from '../../../src/harness/traffic/log/log-options.js';
 import { type AccessLogOptions, readAccessLog } from '../../../src/tools/identify/access-log.js';
 import { readEvidence } from '../../../src/tools/identify/findings.js';
 import { temporaryFolder } from '../../left-behind.js';

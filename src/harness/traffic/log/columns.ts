@@ -21,9 +21,8 @@ import {
 import { readDate, type TimeStyle } from './instant.js';
 import { printable } from './intake.js';
 import { type Layout, mostly, type Role, valuesOf } from './layout.js';
-import type { FieldOptions, Warning } from './log-options.js';
+import type { Condition, FieldOptions, Warning } from './log-options.js';
 import { areCounts, numberOf, type TimeUnit, unitOf, unitOfDate } from './unix.js';
-import type { Condition } from './where.js';
 
 interface TimeChoice {
   /** One field, or a date and a clock time. */

@@ -6,7 +6,7 @@ import { type Columns, chooseColumns, inWords, timeFieldsIn } from './columns.js
 import { counts } from './counts.js';
 import { customLayout, isCustom, NEARLY_ALL } from './custom-layout.js';
 import { evenTable, namedTable, namelessTable } from './delimited.js';
-import { type DocumentKind, DocumentReader, documentKinds } from './documents.js';
+import { type DocumentKind, DocumentReader, documentKinds, refuseUnread } from './documents.js';
 import {
   ENVELOPE_TIME,
   envelopeAlone,
@@ -34,7 +34,6 @@ import { type LogOptions, logFormats, type Warning } from './log-options.js';
 import { knownBinary, looksBinary } from './magic.js';
 import { logfmt, templateLayout, timedLines } from './pattern.js';
 import { RequestReader } from './request-reader.js';
-import { refuseUnread } from './unread-documents.js';
 
 export const HEAD_BYTES = 1 << 16;
 

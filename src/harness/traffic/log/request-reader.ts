@@ -5,8 +5,8 @@ import { TimeReader } from './instant.js';
 import { type Intake, NO_CLIENT } from './intake.js';
 import { type Cutter, Field, type Layout } from './layout.js';
 import type { LineReader } from './lines.js';
+import { conditionTest } from './log-options.js';
 import { readCount } from './unix.js';
-import { conditionTest } from './where.js';
 
 export class RequestReader implements LineReader {
   readonly time: TimeReader;

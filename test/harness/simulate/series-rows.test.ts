@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SeriesRow, SeriesRows } from '../../../src/harness/outcome/series-rows.js';
+import { type SeriesRow, SeriesRows } from '../../../src/harness/simulate/series-recorder.js';
 
 const keep = (rows: readonly SeriesRow[], cycles = rows.length) => {
   const kept = new SeriesRows(cycles);
