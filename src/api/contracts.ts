@@ -4,6 +4,7 @@ import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { RowShape } from '../core/record/row.js';
+import { exact, flag, real, shape, text, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
@@ -11,7 +12,6 @@ import {
   Cycle,
   contractFields,
   created,
-  exact,
   freed,
   Hash,
   Key,
@@ -33,7 +33,7 @@ import { ContractStatus, ContractView, Counted, DecisionShape, State } from './v
 export const LOOK_BACK = 200;
 export const MOST_TRANSITIONS = 10;
 
-const OfTemplate = Type.Object({
+const OfTemplate = shape({
   template_id: Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template.' }),
 });
 
@@ -48,12 +48,11 @@ export const LimiterField = Type.Object(
   },
 );
 
-export const LimitText = Type.String({
-  minLength: 1,
-  maxLength: 20_000,
-  description:
-    "The limiter as a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20'. No file is read for it.",
-});
+export const LimitText = text(
+  1,
+  20_000,
+  "The limiter as a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20'. No file is read for it.",
+);
 
 const further = {
   name: Type.Optional(ContractName),
@@ -72,9 +71,9 @@ export const listTemplates = get('/api/contracts/templates', {
   answers: ok('A page of templates.', {
     count: Type.Integer({ description: 'Templates on all pages.' }),
     templates: Type.Array(
-      Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
+      shape({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
     ),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
@@ -93,16 +92,13 @@ export const deployRateLimiter = post('/api/contracts/templates/rate-limiter/dep
       slug: Slug,
       threshold: thresholdOf('; 100 when absent'),
       within: withinOf('; 60 when absent'),
-      near_limit: Type.Optional(
-        Type.Number({
-          minimum: 0.01,
-          maximum: 0.99,
-          description:
-            'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
-        }),
+      'near_limit?': real(
+        0.01,
+        0.99,
+        'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
       ),
-      rule: Type.Optional(LimiterField),
-      limit: Type.Optional(LimitText),
+      'rule?': LimiterField,
+      'limit?': LimitText,
       ...further,
     }),
   },
@@ -114,15 +110,13 @@ export const deployTemplate = post('/api/contracts/templates/{template_id}/deplo
     params: OfTemplate,
     body: exact({
       slug: Slug,
-      params: Type.Optional(
-        Type.Object(
-          {},
-          {
-            additionalProperties: true,
-            maxProperties: 64,
-            description: 'Parameters of the rule; those of the template when absent.',
-          },
-        ),
+      'params?': Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          maxProperties: 64,
+          description: 'Parameters of the rule; those of the template when absent.',
+        },
       ),
       clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
       announces: RuleDefinition.properties.announces,
@@ -155,14 +149,14 @@ export const listContracts = get('/api/chain/{slug}/contracts', {
   },
   answers: ok('A page of contracts, in order of creation unless `sort` says otherwise.', {
     contracts: Type.Array(ContractView),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
 export const getContract = get('/api/chain/{slug}/contracts/{contract_id}', {
-  shapes: { params: OfContract, querystring: exact({ key: Type.Optional(Key) }) },
+  shapes: { params: OfContract, querystring: exact({ 'key?': Key }) },
   answers: ok('The contract; with `key`, state and count are those of the key.', {
-    contract: Type.Object({
+    contract: shape({
       ...ContractStatus.properties,
       definition: ContractDefinition,
       last_transitions: Type.Array(RowShape, {
@@ -178,18 +172,16 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
   shapes: {
     params: OfContract,
     querystring: exact({
-      after: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
-      ),
+      'after?': whole(0, 100_000_000, '`next` of the page before.'),
       limit: limitOf('Keys'),
-      limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
+      'limited?': flag('Only keys whose state does not admit.'),
       search: Search,
     }),
   },
   answers: ok('A page of keys. One that comes or goes meanwhile may be missing.', {
     cycle: Cycle,
     keys: Type.Array(
-      Type.Object({
+      shape({
         key: Type.String({ description: 'The key, or its keyed hash.' }),
         state: State,
         count: Counted,
@@ -197,7 +189,7 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
         retry_after_cycles,
       }),
     ),
-    next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.Integer({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
@@ -230,21 +222,17 @@ export const driveTransition = post('/api/chain/{slug}/contracts/{contract_id}/t
   shapes: {
     params: OfContract,
     body: exact({
-      to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
-      key: Type.Optional(Key),
-      input: Type.Optional(
-        Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+      to: text(1, 64, 'The state to enter.'),
+      'key?': Key,
+      'input?': Type.Record(
+        Type.String({ minLength: 1, maxLength: 64 }),
+        Type.Number({ minimum: -1e300, maximum: 1e300 }),
+        {
           maxProperties: 32,
           description: 'For the condition of the transition, and for its operator.',
-        }),
+        },
       ),
-      hold_cycles: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 100_000,
-          description: 'Cycles for which no evaluation leaves the state; 0 when absent.',
-        }),
-      ),
+      'hold_cycles?': whole(0, 100_000, 'Cycles for which no evaluation leaves the state; 0 when absent.'),
     }),
   },
   answers: ok('The transition, as the record has it.', {

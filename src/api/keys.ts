@@ -1,7 +1,8 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
+import { exact, flag, shape, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
-import { created, exact, ok, pageOf } from './shapes.js';
+import { created, ok, pageOf } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',
@@ -21,9 +22,7 @@ const OneMachine = Type.Optional(
   Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the only machine that the key opens.' }),
 );
 const ExpiresInDays = (otherwise: string) =>
-  Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 365, description: `Days until it expires; ${otherwise} when absent.` }),
-  );
+  Type.Optional(whole(1, 365, `Days until it expires; ${otherwise} when absent.`));
 
 const made = {
   key: Secret,
@@ -47,45 +46,41 @@ export const listKeys = get('/api/keys', {
   },
   answers: ok('A page of keys, by id, without their secrets.', {
     keys: Type.Array(
-      Type.Object({
+      shape({
         key_id: KeyId,
         scopes: Scopes,
         machine: OneMachine,
         created_at: Instant(''),
         expires_at: Instant('A rotated key expires at the end of the overlap.'),
-        revoked: Type.Boolean({ description: 'A revoked key is listed until it would have expired.' }),
-        is_own: Type.Boolean({ description: 'Whether it is the key of this request.' }),
+        revoked: flag('A revoked key is listed until it would have expired.'),
+        is_own: flag('Whether it is the key of this request.'),
       }),
     ),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-    record: Type.Optional(
-      Type.String({
-        description:
-          'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
-      }),
-    ),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
+    'record?': Type.String({
+      description:
+        'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
+    }),
   }),
 });
 
-const OfKey = Type.Object({ key_id: KeyId });
+const OfKey = shape({ key_id: KeyId });
 
 export const rotateKey = post('/api/keys/{key_id}/rotate', {
   shapes: {
     params: OfKey,
     body: exact({
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 2_592_000,
-          description: 'How long both keys hold; a day when absent. 0: the old one ends at once.',
-        }),
+      'overlap_seconds?': whole(
+        0,
+        2_592_000,
+        'How long both keys hold; a day when absent. 0: the old one ends at once.',
       ),
       expires_in_days: ExpiresInDays('the lifetime of the old key'),
     }),
   },
   answers: created('The new key: same owner, scopes and machine. It is not shown again.', {
     ...made,
-    previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
+    previous: shape({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
   }),
 });
 

@@ -1,13 +1,14 @@
 // The endpoints of operators: the registry, and projections over future cycles.
 import { SUBSTRATE } from '../core/operator/ko42.js';
+import { exact, flag, shape, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { get, post } from './endpoint.js';
-import { Cycle, exact, Hash, ok } from './shapes.js';
+import { Cycle, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
-const OperatorView = Type.Object({
+const OperatorView = shape({
   id: Type.String(),
   name: Type.String(),
   version: Type.String(),
@@ -15,18 +16,18 @@ const OperatorView = Type.Object({
   equation: Type.String({ description: 'As it is written to the record.' }),
   inputs: Type.Record(
     Type.String(),
-    Type.Object({
+    shape({
       unit: Type.String(),
       min: Type.Number(),
       max: Type.Number(),
-      default: Type.Optional(Type.Number({ description: 'Absent if the input is required.' })),
+      'default?': Type.Number({ description: 'Absent if the input is required.' }),
       description: Type.String(),
     }),
   ),
-  result: Type.Object({ unit: Type.String(), description: Type.String() }),
-  proof_required: Type.Boolean({ description: 'Whether every fire is proved and verified.' }),
+  result: shape({ unit: Type.String(), description: Type.String() }),
+  proof_required: flag('Whether every fire is proved and verified.'),
   cases: Type.Array(
-    Type.Object({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
+    shape({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
     { description: 'Published values that the operator reproduces.' },
   ),
 });
@@ -34,31 +35,25 @@ const OperatorView = Type.Object({
 const MOST_STEPS = 32;
 
 const Body = exact({
-  steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
-  base_cycle: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
-      description: 'The cycle of step 0; the running one when absent.',
-    }),
-  ),
-  operators: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-      maxItems: 16,
-      description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
-    }),
-  ),
-  inputs: Type.Optional(
-    Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+  steps: whole(1, MOST_STEPS, 'How many cycles, one a step.'),
+  'base_cycle?': whole(0, Number.MAX_SAFE_INTEGER - MOST_STEPS, 'The cycle of step 0; the running one when absent.'),
+  'operators?': Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 16,
+    description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
+  }),
+  'inputs?': Type.Record(
+    Type.String({ minLength: 1, maxLength: 64 }),
+    Type.Number({ minimum: -1e300, maximum: 1e300 }),
+    {
       maxProperties: 64,
       description: 'By name; each operator uses the inputs it knows.',
-    }),
+    },
   ),
 });
 
-export const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
+export const Summary = shape({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
 
-export const Step = Type.Object({
+export const Step = shape({
   step: Type.Integer({ description: 'From 0.' }),
   cycle: Cycle,
   operator: Type.String(),
@@ -72,7 +67,7 @@ export const listOperators = get('/api/operators', {
 });
 
 export const getOperator = get('/api/operators/{id}', {
-  shapes: { params: Type.Object({ id: Type.String({ description: 'Id of the operator.' }) }) },
+  shapes: { params: shape({ id: Type.String({ description: 'Id of the operator.' }) }) },
   answers: ok('The operator.', { operator: OperatorView }),
 });
 
@@ -83,9 +78,9 @@ export const shift = post('/api/core/shift', {
     steps: Type.Integer(),
     cycle_seconds: Type.Literal(CYCLE_MS / 1000),
     projection: Type.Array(Step),
-    summary: Type.Object(
-      { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
-      { description: 'Of all results, and for each operator.' },
-    ),
+    summary: shape('Of all results, and for each operator.', {
+      ...Summary.properties,
+      by_operator: Type.Record(Type.String(), Summary),
+    }),
   }),
 });

@@ -1,23 +1,22 @@
 // The endpoints of the record: read, verify.
 import { CutShape, ROW_KINDS, RowShape } from '../core/record/row.js';
 import { HeadShape, VerificationShape } from '../core/record/verification.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
-import { ContractId, Cycle, exact, limitOf, OfMachine, ok, Seq } from './shapes.js';
+import { ContractId, Cycle, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
-  after_seq: Type.Optional(Seq),
+  'after_seq?': Seq,
   limit: limitOf('Rows'),
-  kind: Type.Optional(Type.Enum(ROW_KINDS)),
-  contract_id: Type.Optional(ContractId),
-  from_cycle: Type.Optional(Cycle),
-  to_cycle: Type.Optional(Cycle),
-  format: Type.Optional(
-    Type.Enum(['json', 'ndjson'], {
-      description:
-        'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
-    }),
-  ),
+  'kind?': Type.Enum(ROW_KINDS),
+  'contract_id?': ContractId,
+  'from_cycle?': Cycle,
+  'to_cycle?': Cycle,
+  'format?': Type.Enum(['json', 'ndjson'], {
+    description:
+      'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
+  }),
 });
 const shapes = { params: OfMachine, querystring: Query } as const;
 
@@ -27,10 +26,8 @@ export const readRecord = get('/api/chain/{slug}/state', {
     machine: Type.String(),
     rows: Type.Array(RowShape),
     head: HeadShape,
-    cut: Type.Optional(CutShape),
-    next_after_seq: Type.Optional(
-      Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
-    ),
+    'cut?': CutShape,
+    'next_after_seq?': Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
   }),
 });
 

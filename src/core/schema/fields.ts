@@ -1,13 +1,52 @@
 // Schemas of common fields: a number in a range, a boolean; and objects without other fields.
+import type { TObject, TOptional, TSchema } from 'typebox';
 import { Type } from './json-schema.js';
 
 export const strict = { additionalProperties: false } as const;
+
+type Properties = Readonly<Record<string, TSchema>>;
+
+/** A field whose name ends in ? may be absent, as in TypeScript. */
+type Named<Fields extends Properties> = {
+  [Name in keyof Fields as Name extends `${infer Own}?` ? Own : Name]: Name extends `${string}?`
+    ? TOptional<Fields[Name]>
+    : Fields[Name];
+};
+
+function named<Fields extends Properties>(fields: Fields): Named<Fields> {
+  const entries = Object.entries(fields).map(([name, field]) =>
+    name.endsWith('?') ? [name.slice(0, -1), Type.Optional(field)] : [name, field],
+  );
+  return Object.fromEntries(entries) as Named<Fields>;
+}
+
+/** An object without other fields. */
+export function exact<Fields extends Properties>(fields: Fields): TObject<Named<Fields>>;
+export function exact<Fields extends Properties>(description: string, fields: Fields): TObject<Named<Fields>>;
+export function exact(...[one, fields]: [Properties] | [string, Properties]) {
+  if (typeof one !== 'string') return Type.Object(named(one), strict);
+  return Type.Object(named(fields!), { ...strict, description: one });
+}
+
+/** An object that may have other fields. */
+export function shape<Fields extends Properties>(fields: Fields): TObject<Named<Fields>>;
+export function shape<Fields extends Properties>(description: string, fields: Fields): TObject<Named<Fields>>;
+export function shape(...[one, fields]: [Properties] | [string, Properties]) {
+  return typeof one === 'string' ? Type.Object(named(fields!), { description: one }) : Type.Object(named(one));
+}
+
+/** An object without other fields, of which the whole of an answer or a file is made. */
+export const titled = <Fields extends Properties>(title: string, fields: Fields) =>
+  Type.Object(named(fields), { ...strict, title });
 
 export const whole = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });
 
 export const real = (minimum: number, maximum: number, description: string) =>
   Type.Number({ minimum, maximum, description });
+
+export const text = (minLength: number, maxLength: number, description: string) =>
+  Type.String({ minLength, maxLength, description });
 
 /**
  * Text in one line that shows all of itself: no control characters, none that turn its direction, none that are invisible. By code point:

@@ -10,7 +10,7 @@ import type autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
-import { flag, strict } from '../../core/schema/fields.js';
+import { exact, flag, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
 import { saturate } from './closed-loop.js';
@@ -41,36 +41,30 @@ type StressedRoute = (typeof stressedRoutes)[number];
 
 const Busy = Nullable(Measure('Utilization of the event loop, 0 .. 1; null if unknown.'));
 
-const RouteFigures = Type.Object(
-  {
-    route: Type.Enum([...stressedRoutes], { description: 'The route.' }),
-    requestsPerSecond: Measure('Requests answered per second.'),
-    eventsPerSecond: Measure('More than requests if a request carries many.'),
-    latencyMsP50: Measure('Latency in ms.'),
-    latencyMsP99: Measure('Latency in ms.'),
-    errors: Count('Requests without an answer, over all rounds.'),
-    unexpected: Count('Answers that are neither admitted nor limited, over all rounds.'),
-    generatorBusy: Busy,
-    nodeBusy: Busy,
-    boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
-  },
-  strict,
-);
+const RouteFigures = exact({
+  route: Type.Enum([...stressedRoutes], { description: 'The route.' }),
+  requestsPerSecond: Measure('Requests answered per second.'),
+  eventsPerSecond: Measure('More than requests if a request carries many.'),
+  latencyMsP50: Measure('Latency in ms.'),
+  latencyMsP99: Measure('Latency in ms.'),
+  errors: Count('Requests without an answer, over all rounds.'),
+  unexpected: Count('Answers that are neither admitted nor limited, over all rounds.'),
+  generatorBusy: Busy,
+  nodeBusy: Busy,
+  boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
+});
 
-export const StressResult = Type.Object(
-  {
-    target: Text('The node.'),
-    connections: Count('Connections at once.'),
-    workers: Count('Threads that send.'),
-    seconds: Measure('Length of a round.'),
-    rounds: Count('Of each route.'),
-    routes: Type.Array(RouteFigures),
-    search: Type.Optional(RateSearch),
-    notes: Type.Array(Text('What a reader should know.')),
-    partial: flag('True when it was stopped.'),
-  },
-  { ...strict, title: 'weir stress --json' },
-);
+export const StressResult = titled('weir stress --json', {
+  target: Text('The node.'),
+  connections: Count('Connections at once.'),
+  workers: Count('Threads that send.'),
+  seconds: Measure('Length of a round.'),
+  rounds: Count('Of each route.'),
+  routes: Type.Array(RouteFigures),
+  'search?': RateSearch,
+  notes: Type.Array(Text('What a reader should know.')),
+  partial: flag('True when it was stopped.'),
+});
 
 export type RouteFigures = Shaped<typeof RouteFigures>;
 export type StressResult = Shaped<typeof StressResult>;

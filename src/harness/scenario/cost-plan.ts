@@ -9,12 +9,12 @@
 import type { Static } from 'typebox';
 import type { Draws } from '../../core/math/random.js';
 import { parseTimeLaw } from '../../core/math/time-law.js';
-import { strict } from '../../core/schema/fields.js';
+import { exact, real, strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_COST = 1_000_000_000;
 
-const amount = (description: string) => Type.Number({ minimum: 0, maximum: MOST_COST, description });
+const amount = (description: string) => real(0, MOST_COST, description);
 const whole = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MOST_COST, description });
 const law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
 
@@ -26,23 +26,17 @@ export const CostsSpec = Type.Object(
     each: Type.Union(
       [
         whole('Every request costs this.', 1),
-        Type.Object({ law: law('exponential', 'Without memory.'), mean: amount('Mean.') }, strict),
-        Type.Object(
-          {
-            law: law('uniform', 'Every cost between two is as likely.'),
-            from: amount('The smallest.'),
-            to: amount('The largest; not below from.'),
-          },
-          strict,
-        ),
-        Type.Object(
-          {
-            law: law('lognormal', 'Mostly small, now and then very large.'),
-            mean: amount('Mean, above 0.'),
-            deviation: amount('Standard deviation.'),
-          },
-          strict,
-        ),
+        exact({ law: law('exponential', 'Without memory.'), mean: amount('Mean.') }),
+        exact({
+          law: law('uniform', 'Every cost between two is as likely.'),
+          from: amount('The smallest.'),
+          to: amount('The largest; not below from.'),
+        }),
+        exact({
+          law: law('lognormal', 'Mostly small, now and then very large.'),
+          mean: amount('Mean, above 0.'),
+          deviation: amount('Standard deviation.'),
+        }),
       ],
       {
         description: 'What a request costs: a number, or a law to draw it from; rounded, at least 1.',

@@ -8,6 +8,7 @@
 //   limiter: 10 in 1s and 100 in 60s                                    the same as a text: limit-text.ts
 import type { Static, TUnsafe } from 'typebox';
 import { Failure, type Fault, placed } from '../../schema/failure.js';
+import { exact, flag, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { cycleMsFor, parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
@@ -22,68 +23,47 @@ import { completeLimit } from './limit-text.js';
 import { definitionOf, limiterAdvice, namesOf, productOf, products } from './products.js';
 
 export const windowFields = {
-  threshold: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000_000,
-      description: 'Request events a window may hold. Default: 100.',
-    }),
-  ),
+  threshold: Type.Optional(whole(1, 1_000_000_000, 'Request events a window may hold. Default: 100.')),
   within: Type.Optional(timeField('Length of the rolling window. Default: 60 cycles.')),
   near_limit: Type.Optional(
-    Type.Number({
-      minimum: 0.01,
-      maximum: 0.99,
-      description: 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.',
-    }),
+    real(0.01, 0.99, 'Share of the threshold from which the contract is in the state nearing, which emits near_limit.'),
   ),
-  shadow: Type.Optional(
-    Type.Boolean({ description: 'Whether it admits all, and only says what it would have limited. Default: false.' }),
-  ),
+  shadow: Type.Optional(flag('Whether it admits all, and only says what it would have limited. Default: false.')),
 };
 
-const Window = Type.Object(windowFields, strict);
+const Window = exact(windowFields);
 
 const { hold_ms, counts } = RuleDefinition.properties;
 
-const WindowOfSeveral = Type.Object({ ...windowFields, hold_ms, counts }, strict);
+const WindowOfSeveral = exact({ ...windowFields, hold_ms, counts });
 
-const Paste = Type.Object(
-  {
-    paste: Type.String({
-      minLength: 1,
-      maxLength: 20_000,
-      description:
-        'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
-    }),
-    location: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description:
-          'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
-      }),
-    ),
-    hold_ms,
-    counts,
-  },
-  strict,
-);
+const Paste = exact({
+  paste: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description:
+      'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
+  }),
+  'location?': Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
+  }),
+  hold_ms,
+  counts,
+});
 
 const Held = Type.Object({ hold_ms, counts });
 
-const All = Type.Object(
-  {
-    and: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A limiter.' }), {
-      minItems: 2,
-      maxItems: 16,
-      description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
-    }),
-    hold_ms,
-    counts,
-  },
-  strict,
-);
+const All = exact({
+  and: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A limiter.' }), {
+    minItems: 2,
+    maxItems: 16,
+    description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
+  }),
+  hold_ms,
+  counts,
+});
 
 const likes = Object.entries(products).map(([name, { product, params, example }]) =>
   Type.Object(

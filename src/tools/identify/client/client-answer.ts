@@ -1,7 +1,7 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
 import type { Static, TUnsafe } from 'typebox';
 import type { Range } from '../../../core/math/range.js';
-import { flag, strict } from '../../../core/schema/fields.js';
+import { exact, flag, titled } from '../../../core/schema/fields.js';
 import { type Shaped, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
 import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
@@ -22,69 +22,56 @@ const Answers = Type.Array(Type.Union([Type.Number(), Type.String()]), {
   description: 'Statuses, or what went wrong.',
 });
 
-const Wait = Type.Object(
-  {
-    after: Groups,
-    growth: Type.Enum(['none', 'fixed', 'linear', 'exponential'], { description: 'From one wait to the next.' }),
-    jitter: Type.Enum(['none', 'full', 'equal', 'subtractive', 'proportional', 'additive', 'decorrelated']),
-    words: Text('The law in words.'),
-    parameters: Type.Record(Type.String(), Type.Number(), { description: 'In ms; `jitter` as a share of the wait.' }),
-    intervals: Intervals,
-  },
-  strict,
-);
+const Wait = exact({
+  after: Groups,
+  growth: Type.Enum(['none', 'fixed', 'linear', 'exponential'], { description: 'From one wait to the next.' }),
+  jitter: Type.Enum(['none', 'full', 'equal', 'subtractive', 'proportional', 'additive', 'decorrelated']),
+  words: Text('The law in words.'),
+  parameters: Type.Record(Type.String(), Type.Number(), { description: 'In ms; `jitter` as a share of the wait.' }),
+  intervals: Intervals,
+});
 type WaitAnswer = Shaped<typeof Wait>;
 type Jitter = WaitAnswer['jitter'];
 
-const Way = Type.Object(
-  {
-    way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
-    reachMs: Type.Optional(Measure('near: at most beyond its own wait; later: beyond the announced one.')),
-    ignoresZero: Type.Optional(flag('0 counts as no announcement.')),
-    end: Type.Optional(
-      Type.Object(
-        {
-          above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
-          atMs: Measure('The cap, or the longest wait that is still obeyed.'),
-          leastMs: Measure('At least.'),
-          // Infinity is null in JSON.
-          mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
-        },
-        strict,
-      ),
-    ),
-  },
-  strict,
-);
+const Way = exact({
+  way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
+  'reachMs?': Measure('near: at most beyond its own wait; later: beyond the announced one.'),
+  'ignoresZero?': flag('0 counts as no announcement.'),
+  'end?': exact({
+    above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
+    atMs: Measure('The cap, or the longest wait that is still obeyed.'),
+    leastMs: Measure('At least.'),
+    // Infinity is null in JSON.
+    mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
+  }),
+});
 
-export const ClientAnswer = Type.Object(
-  {
-    program: Text('The command.'),
-    verdict: Type.Enum(['identified', 'ambiguous', 'none', 'undecided'], { description: 'As of a limiter.' }),
-    calls: Count('Calls that the program made.'),
-    requests: Count('Requests that it sent.'),
-    seconds: Measure('How long it took.'),
-    methods: Type.Array(Text('A method.')),
-    client: Type.Unknown({ description: "An entry of a scenario's `clients`; null if none explains all calls." }),
-    intervals: Intervals,
-    retries_on: Answers,
-    not_retried: Answers,
-    retry_after: Nullable(
-      Type.Enum(['obeyed', 'capped', 'floor', 'ignored'], {
-        description: 'Null if no attempt followed an announcement, or no known way explains what followed.',
-      }),
-    ),
-    max_attempts: Nullable(Count('Attempts of a call.')),
-    waits: Type.Array(Type.Object({ ...Wait.properties, others: Type.Array(Text('Another law.')) }, strict)),
-    announced: Type.Object(
-      { ways: Type.Array(Way), after: Groups, date: Nullable(flag('Whether dates are obeyed.')) },
-      { ...strict, description: 'All ways that explain the waits after `Retry-After`.' },
-    ),
-    like: Type.Array(Text('A library that retries so.')),
-    remarks: Type.Array(Text('A sentence.')),
-  },
-  { ...strict, title: 'weir identify --client --json' },
-);
+export const ClientAnswer = titled('weir identify --client --json', {
+  program: Text('The command.'),
+  verdict: Type.Enum(['identified', 'ambiguous', 'none', 'undecided'], { description: 'As of a limiter.' }),
+  calls: Count('Calls that the program made.'),
+  requests: Count('Requests that it sent.'),
+  seconds: Measure('How long it took.'),
+  methods: Type.Array(Text('A method.')),
+  client: Type.Unknown({ description: "An entry of a scenario's `clients`; null if none explains all calls." }),
+  intervals: Intervals,
+  retries_on: Answers,
+  not_retried: Answers,
+  retry_after: Nullable(
+    Type.Enum(['obeyed', 'capped', 'floor', 'ignored'], {
+      description: 'Null if no attempt followed an announcement, or no known way explains what followed.',
+    }),
+  ),
+  max_attempts: Nullable(Count('Attempts of a call.')),
+  waits: Type.Array(exact({ ...Wait.properties, others: Type.Array(Text('Another law.')) })),
+  announced: exact('All ways that explain the waits after `Retry-After`.', {
+    ways: Type.Array(Way),
+    after: Groups,
+    date: Nullable(flag('Whether dates are obeyed.')),
+  }),
+  like: Type.Array(Text('A library that retries so.')),
+  remarks: Type.Array(Text('A sentence.')),
+});
 export type ClientAnswer = Shaped<typeof ClientAnswer> & { readonly client: ClientSpec | null };
 
 /** A limit of Retry-After is often a longer time. */
@@ -106,7 +93,7 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
   const isAdviceOpen = advice.length > 1 && waits.some(({ growth }) => growth !== 'none');
   const isOpen = waits.some(({ others }) => others.length > 0) || isAdviceOpen || attempts.most === Infinity;
   const isUndecided = isMixed || unseenOf(policy).length > 0;
-  const remarks = remarksOn(policy, isMixed);
+  const remarks = [...remarksOn(policy, isMixed)];
   if (isExplained && !isReplayed && !isUndecided)
     remarks.push('No client of a scenario explains all of these calls, so none is written.');
   const longestS = Math.max(0, ...calls.flatMap(({ attempts: [one] }) => one!.reply.retryAfter?.seconds ?? []));
@@ -190,7 +177,7 @@ function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals
       ? ', longer by as much each time'
       : factor === 1
         ? ' each time'
-        : `, x ${exact(factor)} each time`;
+        : `, x ${short(factor)} each time`;
   const jittered: Readonly<Record<Jitter, string>> = {
     none: '',
     full: ', full jitter',
@@ -208,13 +195,13 @@ function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals
   )!.toMs;
   const scaled = ({ least, most }: Range): Ends => ends({ least: scale * least, most: scale * most });
   const shown: (readonly [name: string, value: number | undefined, interval: Ends])[] = [
-    ['base_ms', exact(scale * baseMs), scaled(intervals.baseMs)],
+    ['base_ms', short(scale * baseMs), scaled(intervals.baseMs)],
     capMs === Infinity
       ? ['cap_ms', undefined, [scale * Math.min(intervals.capMs.least, longestMs), null]]
       : ['cap_ms', scale * capMs, scaled(intervals.capMs)],
   ];
   if (growth !== 'linear' && !isDecorrelated && isGrowthSeen)
-    shown.splice(1, 0, ['factor', exact(factor), ends(intervals.factor)]);
+    shown.splice(1, 0, ['factor', short(factor), ends(intervals.factor)]);
   if (jitter === 'additive') shown.push(['plus_ms', plusMs, ends(intervals.plusMs)]);
   const { least, most } = intervals.low;
   if (jitter === 'subtractive') shown.push(['jitter', 1 - low, [1 - most, 1 - least]]);
@@ -236,7 +223,7 @@ function jitterOf({ jitter }: WaitStructure, low: number): Jitter {
   return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
-function exact(value: number): number {
+function short(value: number): number {
   return Number(value.toPrecision(4));
 }
 
@@ -248,73 +235,53 @@ function ends({ least, most }: Range): Ends {
   return [least, most === Infinity ? null : most];
 }
 
-function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
+function* remarksOn(policy: RetryPolicy, isMixed: boolean): Generator<string> {
   const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout, deadline, quota } = policy;
-  if (isMixed)
-    return [
-      'Several calls had one path, so their attempts could not be separated. Give each call its own path, or let each start make one call.',
-    ];
-  const remarks: string[] = [];
+  if (isMixed) {
+    yield 'Several calls had one path, so their attempts could not be separated. Give each call its own path, or let each start make one call.';
+    return;
+  }
   const unseen = unseenOf(policy);
   if (unseen.length > 0)
-    remarks.push(
-      `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`,
-    );
+    yield `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`;
   for (const { unexplained, isEven, paced, after, fits } of backoffs) {
     const kinds = after.map((one) => (one === 'limited' ? '429' : 'other failures')).join(' and ');
     if (paced !== undefined) {
       const { k, ms: quickMs, otherMs: slowMs } = paced;
-      remarks.push(
-        `The waits after ${kinds} do not begin with the answer, as behind a rate limit of the program's own or a pace of its sends: before retry ${k} it waited for ${Math.round(quickMs)} ms after quick answers, ${Math.round(slowMs)} ms after slow ones.`,
-      );
+      yield `The waits after ${kinds} do not begin with the answer, as behind a rate limit of the program's own or a pace of its sends: before retry ${k} it waited for ${Math.round(quickMs)} ms after quick answers, ${Math.round(slowMs)} ms after slow ones.`;
     } else if (unexplained.length > 0) {
       const { k, ms: gap } = unexplained[0]!;
-      remarks.push(
-        `No known policy explains all waits after ${kinds}: the first that none explains is ${Math.round(gap)} ms before retry ${k}.`,
-      );
-    } else if (!isEven) remarks.push(`The waits after ${kinds} are not spread evenly over any known law.`);
+      yield `No known policy explains all waits after ${kinds}: the first that none explains is ${Math.round(gap)} ms before retry ${k}.`;
+    } else if (!isEven) yield `The waits after ${kinds} are not spread evenly over any known law.`;
     else if (fits[0]?.structure.jitter === 'none' && fits[0].structure.growth !== 'none') {
       const unseenMs = Math.ceil(fits[0].hiddenMs);
-      remarks.push(
-        `A random part of less than ${unseenMs} ms in the waits after ${kinds} would not be seen: answers were that late.`,
-      );
+      yield `A random part of less than ${unseenMs} ms in the waits after ${kinds} would not be seen: answers were that late.`;
     }
   }
   if (attempts.most === Infinity && deadline !== undefined)
-    remarks.push(
-      `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}, so it may have any number above: the client is written without a limit.`,
-    );
+    yield `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}, so it may have any number above: the client is written without a limit.`;
   else if (attempts.most === Infinity && attempts.least > 1)
-    remarks.push(
-      `A call that always fails was watched for ${counted(attempts.least, 'attempt')} and had not ended. More time (--for) would show more.`,
-    );
+    yield `A call that always fails was watched for ${counted(attempts.least, 'attempt')} and had not ended. More time (--for) would show more.`;
   else if (attempts.most > attempts.least && attempts.most < Infinity)
-    remarks.push(`Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`);
-  if (retried.sometimes.length > 0) remarks.push(`Retried in some calls only: ${retried.sometimes.join(', ')}.`);
-  if (advice.length > 1) remarks.push(`Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`);
-  if (advice.length === 0 && advisedAfter.length > 0)
-    remarks.push('No known use of Retry-After explains the waits after it.');
+    yield `Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`;
+  if (retried.sometimes.length > 0) yield `Retried in some calls only: ${retried.sometimes.join(', ')}.`;
+  if (advice.length > 1) yield `Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`;
+  if (advice.length === 0 && advisedAfter.length > 0) yield 'No known use of Retry-After explains the waits after it.';
   const untried =
     advice.length === 0
       ? []
       : setbacks.filter((one) => backoffs.some(({ after }) => after.includes(one)) && !advisedAfter.includes(one));
-  for (const one of untried)
-    remarks.push(`Retry-After was not tested after ${one === 'limited' ? '429' : 'other failures'}.`);
+  for (const one of untried) yield `Retry-After was not tested after ${one === 'limited' ? '429' : 'other failures'}.`;
   if (advice[0]?.way === 'ignored') {
     const longestMs = Math.max(0, ...backoffs.flatMap(({ fits }) => fits.slice(0, 1).map(({ hiddenMs }) => hiddenMs)));
-    remarks.push(
-      `Whether Retry-After makes its waits longer by less than ${Math.ceil(longestMs)} ms would not be seen: answers were that late.`,
-    );
+    yield `Whether Retry-After makes its waits longer by less than ${Math.ceil(longestMs)} ms would not be seen: answers were that late.`;
   }
   if (advice[0] !== undefined && advice[0].way !== 'ignored' && obeysDate === false)
-    remarks.push('A Retry-After that is a date is not obeyed.');
+    yield 'A Retry-After that is a date is not obeyed.';
   if (quota.limited !== undefined || quota.failed !== undefined)
-    remarks.push(
-      quota.isRefunded
-        ? 'A retry that is served gives its cost back to the quota. What a first attempt gives back was not measured.'
-        : 'What served calls give back to the quota was not measured.',
-    );
+    yield quota.isRefunded
+      ? 'A retry that is served gives its cost back to the quota. What a first attempt gives back was not measured.'
+      : 'What served calls give back to the quota was not measured.';
   if (timeout?.most === Infinity && timeout.least > 0)
-    remarks.push(`It waits for an answer for ${Math.floor(timeout.least / 1000)} s and longer.`);
-  return remarks;
+    yield `It waits for an answer for ${Math.floor(timeout.least / 1000)} s and longer.`;
 }
