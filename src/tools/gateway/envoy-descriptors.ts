@@ -10,8 +10,7 @@ import { durationOf } from './duration.js';
 import { literal } from './expression.js';
 import type { FoundLimiter, FoundLimits, Like, Reach } from './found.js';
 import { envoyCondition } from './header-match.js';
-import { keyOfAll, type LimitKey } from './limit-key.js';
-import { headerText } from './logged-headers.js';
+import { headerText, keyOfAll, type LimitKey } from './limit-key.js';
 import { allHold, equalTo, isAlways, not, type RequestField, type ValueTest } from './request-condition.js';
 
 export const isDomain = (root: TreeEntry) =>

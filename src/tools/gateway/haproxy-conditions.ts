@@ -5,7 +5,7 @@
 // Source: HAProxy's configuration manual 2.6, 7.1 to 7.4.
 import { isRange } from './address-range.js';
 import { literal } from './expression.js';
-import { headerText } from './logged-headers.js';
+import { headerText } from './limit-key.js';
 import {
   ALWAYS,
   anyOf,

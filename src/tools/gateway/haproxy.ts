@@ -5,7 +5,7 @@
 //   http-request deny deny_status 429 if { sc_http_req_rate(0) gt 20 }        { like: haproxy-http-req-rate, period: 10s, limit: 20 }
 //
 // The count includes a request tracked before the rule: `gt 20` admits 20, `ge 20` admits 19. Source: HAProxy 2.6, run; its manual, 7.3.3.
-import { reachFrom } from './condition-reach.js';
+import { reachFrom } from './boolean-text.js';
 import type { FoundLimiter, FoundLimits, Source } from './found.js';
 import {
   COUNTERS,

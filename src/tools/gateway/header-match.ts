@@ -3,7 +3,7 @@
 //   - name: ":method"                  method = POST         headers: [{ name: User-Agent, type: RegularExpression, value: bot }]
 //     string_match: { exact: POST }
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
-import { headerText } from './logged-headers.js';
+import { headerText } from './limit-key.js';
 import {
   ALWAYS,
   allHold,

@@ -7,7 +7,7 @@
 import { readBoolean } from './boolean-text.js';
 import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { conditionOfValues } from './header-match.js';
-import { headerText } from './logged-headers.js';
+import { headerText } from './limit-key.js';
 import {
   allHold,
   anyOf,

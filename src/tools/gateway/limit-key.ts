@@ -1,5 +1,13 @@
 // What a limit counts by: parts of a request, or a text made of them.
-import { joinedText, literalText, needsOf, type RequestField, type RequestText } from './request-condition.js';
+import {
+  fieldText,
+  joinedText,
+  literalText,
+  missing,
+  needsOf,
+  type RequestField,
+  type RequestText,
+} from './request-condition.js';
 
 export interface LimitKey {
   readonly text: string;
@@ -62,4 +70,20 @@ function valuesOf(value: RequestText): RequestText[] {
   if (value.kind === 'joined') return value.of.flatMap(valuesOf);
   if (value.kind !== 'choice') return [value];
   return [...value.rows.map(({ text }) => text), value.otherwise].flatMap(valuesOf);
+}
+
+/** Headers that access logs show. */
+const LOGGED: Readonly<Record<string, RequestField>> = {
+  'user-agent': 'agent',
+  referer: 'referer',
+  host: 'host',
+  ':authority': 'host',
+  ':method': 'method',
+  ':path': 'url',
+};
+
+export function headerText(name: string): RequestText {
+  const field = LOGGED[name.toLowerCase()];
+  if (field !== undefined) return fieldText(field);
+  return missing(name.toLowerCase() === 'cookie' ? 'a cookie' : `the header ${name.toLowerCase()}`);
 }

@@ -10,9 +10,8 @@ import { type Directive, directivesOf, flattened, zoneBytes } from './directives
 import { expressionOf } from './expression.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Source } from './found.js';
 import { isMainFile, withIncludes } from './nginx-includes.js';
-import { type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-rewrite.js';
 import { type NginxLocation, type NginxServer, nginxRoute, nginxRows } from './nginx-route.js';
-import { NginxVariables } from './nginx-variables.js';
+import { NginxVariables, type Rewritten, rewrittenBy, UNTOUCHED } from './nginx-variables.js';
 import { conditionWords, equalTo, isAlways, literalText, tested, textWords } from './request-condition.js';
 
 interface Zone {

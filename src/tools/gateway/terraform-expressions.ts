@@ -7,7 +7,7 @@ import { isRange } from './address-range.js';
 import { readBoolean } from './boolean-text.js';
 import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { literal } from './expression.js';
-import { headerText } from './logged-headers.js';
+import { headerText } from './limit-key.js';
 import {
   ALWAYS,
   allHold,

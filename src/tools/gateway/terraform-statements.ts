@@ -5,8 +5,7 @@
 // Source: the reference of aws_wafv2_web_acl at registry.terraform.io, and AWS WAF's developer guide.
 import { at, isGiven, isThere, listAt, type TreeEntry, textAt } from './document.js';
 import { literal } from './expression.js';
-import { keyOfTexts, type LimitKey } from './limit-key.js';
-import { headerText } from './logged-headers.js';
+import { headerText, keyOfTexts, type LimitKey } from './limit-key.js';
 import {
   allHold,
   argumentText,

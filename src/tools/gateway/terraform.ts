@@ -4,8 +4,7 @@
 //   { like: aws-waf, limit: 2000 }             more than 2000 in 300 s, the default, by an estimate
 //
 // Sources: the references of the providers aws, cloudflare, google, azurerm and kong-gateway at registry.terraform.io.
-
-import { reachFrom } from './condition-reach.js';
+import { reachFrom } from './boolean-text.js';
 import {
   at,
   isGiven,

@@ -1,11 +1,10 @@
 // The rule of a router of Traefik: Host(`a`) && (PathPrefix(`/x`) || Path(`/y`)) && !Method(`GET`).
 //
 // Sources: doc.traefik.io, routers of Traefik 3, and of 2: several values of a matcher, Headers(`k`, `v`), Query(`k=v`), {name:expression}.
-import { readBoolean } from './boolean-text.js';
-import { reachFrom } from './condition-reach.js';
+import { reachFrom, readBoolean } from './boolean-text.js';
 import { literal } from './expression.js';
 import type { Reach } from './found.js';
-import { headerText } from './logged-headers.js';
+import { headerText } from './limit-key.js';
 import {
   allHold,
   anyOf,

@@ -12,7 +12,6 @@ import { Sandbox } from './sandbox.js';
 import { shipped } from './shipped.js';
 import { steps } from './steps.js';
 import { Story } from './story.js';
-import { useTheme } from './theme.js';
 
 type View =
   | { readonly at: 'story'; readonly step: number }
@@ -99,6 +98,22 @@ function Shown({ view, theme, onView, onSandbox }: ShownProps) {
       return never;
     }
   }
+}
+
+/** The page's theme follows the system until the switch is used. */
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+function useTheme(): [theme: Theme, set: (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>(prefersDark.matches ? 'dark' : 'light');
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = theme;
+  }, [theme]);
+  useEffect(() => {
+    const follow = () => setTheme(prefersDark.matches ? 'dark' : 'light');
+    prefersDark.addEventListener('change', follow);
+    return () => prefersDark.removeEventListener('change', follow);
+  }, []);
+  return [theme, setTheme];
 }
 
 void viewOf(location.hash).then((first) => render(<App first={first} />, element('play')));

@@ -9,7 +9,7 @@ import { FittedRule, fit, fittedRules, heldOutFields, heldOutFigures } from './f
 import { PasteLines } from './lines-to-paste.js';
 import type { HeldOut, Sizing, Tuning } from './sizing.js';
 import { AlikeNetwork, alikeNetworks, SuspectNetwork, suspectNetworks } from './suspects.js';
-import { worstBurst } from './worst-burst.js';
+import { worstBurst } from './window-counts.js';
 
 const CurvePoint = Type.Object(
   {

@@ -100,106 +100,75 @@ export const otherProducts: Readonly<Record<string, OtherProduct>> = {
   'terraform-aws-waf': {
     lines: ({ n, ms }, isKeyed) => {
       const [window = 60] = [60, 120, 300, 600].sort((a, b) => distance(1000 * a, ms) - distance(1000 * b, ms));
-      return [
-        'resource "aws_wafv2_web_acl" "weir" {',
-        '  name = "weir"',
-        '  scope = "REGIONAL"',
-        '  default_action {',
-        '    allow {}',
-        '  }',
-        '  rule {',
-        '    name = "rate"',
-        '    priority = 1',
-        '    action {',
-        '      block {}',
-        '    }',
-        '    statement {',
-        '      rate_based_statement {',
-        `        limit = ${Math.ceil((1000 * n * window) / ms)}`,
-        `        evaluation_window_sec = ${window}`,
-        `        aggregate_key_type = "${isKeyed ? 'IP' : 'CONSTANT'}"`,
-        '      }',
-        '    }',
-        ...visibility('    ', 'rate'),
-        '  }',
-        ...visibility('  ', 'weir'),
-        '}',
-      ];
+      const rate_based_statement = {
+        limit: Math.ceil((1000 * n * window) / ms),
+        evaluation_window_sec: window,
+        aggregate_key_type: isKeyed ? 'IP' : 'CONSTANT',
+      };
+      const visibility_config = (metric_name: string) => ({
+        visibility_config: { cloudwatch_metrics_enabled: true, metric_name, sampled_requests_enabled: true },
+      });
+      const statement = { rate_based_statement };
+      const rule = { name: 'rate', priority: 1, action: { block: {} }, statement, ...visibility_config('rate') };
+      const acl = { name: 'weir', scope: 'REGIONAL', default_action: { allow: {} }, rule };
+      return resource('aws_wafv2_web_acl', { ...acl, ...visibility_config('weir') });
     },
     differs: () =>
       'An estimate about every 10 s, up to 30 s late: bursts pass. Refused requests count, too. The limit is at least 10.',
   },
   'terraform-aws-api-gateway': {
-    lines: ({ n, ms }) => [
-      'resource "aws_api_gateway_usage_plan" "weir" {',
-      '  name = "weir"',
-      '  throttle_settings {',
-      `    rate_limit = ${Number(((1000 * n) / ms).toPrecision(6))}`,
-      `    burst_limit = ${n}`,
-      '  }',
-      '}',
-    ],
+    lines: ({ n, ms }) => {
+      const throttle_settings = { rate_limit: Number(((1000 * n) / ms).toPrecision(6)), burst_limit: n };
+      return resource('aws_api_gateway_usage_plan', { name: 'weir', throttle_settings });
+    },
     differs: (pace) => `${bucket(pace)} Per API key of the plan, and best effort.`,
   },
   'terraform-cloudflare': {
-    lines: ({ n, ms }, isKeyed) => [
-      'resource "cloudflare_ruleset" "weir" {',
-      '  zone_id = var.zone_id',
-      '  name = "weir"',
-      '  kind = "zone"',
-      '  phase = "http_ratelimit"',
-      '  rules {',
-      '    action = "block"',
-      '    expression = "true"',
-      '    ratelimit {',
-      `      characteristics = [${isKeyed ? '"cf.colo.id", "ip.src"' : '"cf.colo.id"'}]`,
-      `      requests_per_period = ${n}`,
-      `      period = ${seconds(ms)}`,
-      `      mitigation_timeout = ${seconds(ms)}`,
-      '    }',
-      '  }',
-      '}',
-    ],
+    lines: ({ n, ms }, isKeyed) => {
+      const ratelimit = {
+        characteristics: isKeyed ? ['cf.colo.id', 'ip.src'] : ['cf.colo.id'],
+        requests_per_period: n,
+        period: seconds(ms),
+        mitigation_timeout: seconds(ms),
+      };
+      const rules = { action: 'block', expression: 'true', ratelimit };
+      const zone_id = new Expression('var.zone_id');
+      return resource('cloudflare_ruleset', { zone_id, name: 'weir', kind: 'zone', phase: 'http_ratelimit', rules });
+    },
     differs: () =>
       'Counted in each data centre, with a lag. A client that exceeds is refused for the whole timeout. Plans allow some periods only.',
   },
   'terraform-google': {
-    lines: ({ n, ms }, isKeyed) => [
-      'resource "google_compute_security_policy" "weir" {',
-      '  name = "weir"',
-      '  rule {',
-      '    action = "throttle"',
-      '    priority = 1',
-      '    match {',
-      '      versioned_expr = "SRC_IPS_V1"',
-      '      config {',
-      '        src_ip_ranges = ["*"]',
-      '      }',
-      '    }',
-      '    rate_limit_options {',
-      '      conform_action = "allow"',
-      '      exceed_action = "deny(429)"',
-      `      enforce_on_key = "${isKeyed ? 'IP' : 'ALL'}"`,
-      '      rate_limit_threshold {',
-      `        count = ${n}`,
-      `        interval_sec = ${seconds(ms)}`,
-      '      }',
-      '    }',
-      '  }',
-      '}',
-    ],
+    lines: ({ n, ms }, isKeyed) => {
+      const rate_limit_options = {
+        conform_action: 'allow',
+        exceed_action: 'deny(429)',
+        enforce_on_key: isKeyed ? 'IP' : 'ALL',
+        rate_limit_threshold: { count: n, interval_sec: seconds(ms) },
+      };
+      const match = { versioned_expr: 'SRC_IPS_V1', config: { src_ip_ranges: ['*'] } };
+      const rule = { action: 'throttle', priority: 1, match, rate_limit_options };
+      return resource('google_compute_security_policy', { name: 'weir', rule });
+    },
     differs: () => 'Approximate, and counted in each region. Some intervals only are allowed.',
   },
 };
 
-function visibility(indent: string, name: string): string[] {
-  return [
-    `${indent}visibility_config {`,
-    `${indent}  cloudwatch_metrics_enabled = true`,
-    `${indent}  metric_name = "${name}"`,
-    `${indent}  sampled_requests_enabled = true`,
-    `${indent}}`,
-  ];
+class Expression {
+  constructor(readonly text: string) {}
+}
+
+/** A resource of Terraform named weir: what is an object is a block. */
+const resource = (type: string, body: object) => blockLines(`resource "${type}" "weir"`, body, '');
+
+function blockLines(head: string, body: object, indent: string): string[] {
+  const inner = Object.entries(body).flatMap(([name, value]) => {
+    if (typeof value === 'object' && !(value instanceof Expression) && !Array.isArray(value))
+      return blockLines(name, value, `${indent}  `);
+    const text = value instanceof Expression ? value.text : JSON.stringify(value).replaceAll(',', ', ');
+    return [`${indent}  ${name} = ${text}`];
+  });
+  return inner.length === 0 ? [`${indent}${head} {}`] : [`${indent}${head} {`, ...inner, `${indent}}`];
 }
 
 export function linesAs(product: string, { threshold, within, cycleMs, key }: PastedLimit): PasteLines {

@@ -5,7 +5,7 @@ import type { Palette, Theme } from '../../report/chart-specs/palette.js';
 import { type ChartSpec, type Line, unmarked } from '../../report/chart-specs/spec.js';
 import { drawOnScreen } from '../../web/draw-on-screen.js';
 import { cell, element } from '../../web/page-element.js';
-import type { SizedWindow, SizingData } from './sizing-data.js';
+import type { SizedWindow, SizingData } from './sizing-page.js';
 
 const data = JSON.parse(element('data').textContent) as SizingData & {
   readonly palettes: Readonly<Record<Theme, Palette>>;

@@ -8,9 +8,8 @@ import { number, percent, windowWords } from '../../report/words.js';
 import type { RuleCurve } from './advice.js';
 import type { BusyCycles, BusyRow } from './busy-cycles.js';
 import type { LogAdvice } from './recommend.js';
-import type { SizedRows, SizedWindow, SizingData } from './sizing-data.js';
 import { type AdviceParts, adviceDocument } from './sizing-document.js';
-import { worstBurst } from './worst-burst.js';
+import { worstBurst } from './window-counts.js';
 
 const MOST_ROWS = 30_000;
 const MOST_ROWS_OF_WINDOW = 10_000;
@@ -143,4 +142,48 @@ function columnsOf(
     from: rows.map(({ from }) => from),
     to: rows.map(({ to }) => to),
   };
+}
+
+/** For the script of the page. Arrays of one interface are parallel. */
+export interface SizingData {
+  /** Unix ms. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly isKeyed: boolean;
+  /** What thresholds count, for example tokens. Absent: requests. */
+  readonly unit?: string;
+  readonly keys: readonly string[];
+  readonly requestsOf: readonly number[];
+  readonly windows: readonly SizedWindow[];
+}
+
+export interface SizedWindow {
+  readonly name: string;
+  /** Without suspects, as `keysLimited`. */
+  readonly requests: number;
+  readonly thresholds: readonly number[];
+  /** Limited requests by threshold, without suspects and of suspects. */
+  readonly limited: readonly number[];
+  readonly suspectsLimited: readonly number[];
+  readonly keysLimited: readonly number[];
+  /** Most requests passed in a second, and a minute, as multiples of the threshold. */
+  readonly burst1s: number;
+  readonly burst1min: number;
+  readonly recommended: readonly { readonly share: string; readonly threshold: number }[];
+  readonly suspects: readonly {
+    readonly key: string;
+    readonly requests: number;
+    readonly limited: readonly number[];
+  }[];
+  /** Rows without suspects, complete for thresholds from `floor` on; undefined if unknown. */
+  readonly rows?: SizedRows;
+}
+
+export interface SizedRows {
+  readonly floor: number;
+  readonly key: readonly number[];
+  /** Seconds from the first request. */
+  readonly second: readonly number[];
+  readonly from: readonly number[];
+  readonly to: readonly number[];
 }

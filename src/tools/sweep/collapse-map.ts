@@ -24,10 +24,8 @@ import {
   recoveringAt,
   shareAt,
 } from './collapse-points.js';
-import { type FigureCondition, readFigureCondition } from './condition.js';
-import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { openRunner, type Runner } from './runner.js';
-import { exactly, type RunSweepOptions, type SweepRow, type SweptFigure } from './sweep.js';
+import { type FigureCondition, readFigureCondition, type SweepPlan, scenarioOf } from './plan-sweep.js';
+import { exactly, openRunner, type Runner, type RunSweepOptions, type SweepRow, type SweptFigure } from './sweep.js';
 
 export interface MapQuestion {
   /** Axis of the load, for example `arrivals.0.rate=2/s..10/s:1/s`. */

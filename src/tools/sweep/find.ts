@@ -6,14 +6,11 @@
 //
 // Around the change, the search continues in finer steps, to three significant figures or the given resolution; in whole numbers for a
 // field of whole numbers. Then a few more values are tried on both sides. If one contradicts the bisection, there is no answer.
-
 import { Failure } from '../../core/schema/failure.js';
 import { type Axis, type Cell, type Json, parseAxis, withUnit, wrongSweep } from '../../harness/scenario/grid.js';
 import type { RunPlace } from '../../harness/simulate/replication.js';
-import { type FigureCondition, readFigureCondition } from './condition.js';
-import { type SweepPlan, scenarioOf } from './plan-sweep.js';
-import { openRunner } from './runner.js';
-import { type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
+import { type FigureCondition, readFigureCondition, type SweepPlan, scenarioOf } from './plan-sweep.js';
+import { openRunner, type RunSweepOptions, rowOf, type SweptFigure } from './sweep.js';
 
 export interface Find {
   /** Compares means over replications: `limited < 1%` (of all requests), `clients.given_up == 0 && limited < 20`. */

@@ -1,8 +1,8 @@
 // The search for parameters must not lose those of the rule that gave the answers, when it starts from none.
 import { expect, it } from 'vitest';
-import { bucketsWithin } from '../../../src/tools/identify/bucket-limits.js';
 import { evidenceOf } from '../../../src/tools/identify/evidence.js';
 import { fitted } from '../../../src/tools/identify/fit.js';
+import { bucketsWithin } from '../../../src/tools/identify/search-starts.js';
 import { isByToken } from '../../../src/tools/identify/structure.js';
 import { TOLERANCE_MS } from '../../../src/tools/identify/violation.js';
 import { askedAtRandom } from './asked-at-random.js';
