@@ -3,19 +3,12 @@
 //   or   and ( ("||" | "or") and )*        and   not ( ("&&" | "and") not )*        not   ("!" | "not") not | "(" or ")" | comparison
 import { literal } from './expression.js';
 import type { Reach } from './found.js';
-import {
-  allHold,
-  isAlways,
-  missing,
-  not,
-  oneHolds,
-  type RequestCondition,
-  type TextTest,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** A comparison at the beginning of a text, and its length; undefined if there is none. */
-type ReadComparison = (text: string) => { readonly condition: RequestCondition; readonly length: number } | undefined;
+type ReadComparison = (
+  text: string,
+) => { readonly condition: ask.RequestCondition; readonly length: number } | undefined;
 
 const AND = /\s*(?:&&|and\b)\s*/iy;
 const OR = /\s*(?:\|\||or\b)\s*/iy;
@@ -27,13 +20,13 @@ const MOST_DEPTH = 100;
 class Unreadable extends Error {}
 
 /** What cannot be read is missing. */
-export function readBoolean(text: string, comparison: ReadComparison): RequestCondition {
+export function readBoolean(text: string, comparison: ReadComparison): ask.RequestCondition {
   const reader = new BooleanReader(text, comparison);
   try {
     return reader.whole();
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return missing(`what ${text.length > 100 ? `${text.slice(0, 100)}…` : text} asks`);
+    return ask.missing(`what ${text.length > 100 ? `${text.slice(0, 100)}…` : text} asks`);
   }
 }
 
@@ -46,7 +39,7 @@ class BooleanReader {
     readonly comparison: ReadComparison,
   ) {}
 
-  whole(): RequestCondition {
+  whole(): ask.RequestCondition {
     const read = this.#either();
     if (this.text.slice(this.#at).trim() !== '') throw new Unreadable();
     return read;
@@ -59,22 +52,22 @@ class BooleanReader {
     return true;
   }
 
-  #either(): RequestCondition {
+  #either(): ask.RequestCondition {
     const all = [this.#both()];
     while (this.#takes(OR)) all.push(this.#both());
-    return oneHolds(...all);
+    return ask.oneHolds(...all);
   }
 
-  #both(): RequestCondition {
+  #both(): ask.RequestCondition {
     const all = [this.#one()];
     while (this.#takes(AND)) all.push(this.#one());
-    return allHold(...all);
+    return ask.allHold(...all);
   }
 
-  #one(): RequestCondition {
+  #one(): ask.RequestCondition {
     if (++this.#depth > MOST_DEPTH) throw new Unreadable();
     try {
-      if (this.#takes(NOT)) return not(this.#one());
+      if (this.#takes(NOT)) return ask.not(this.#one());
       if (this.#takes(OPEN)) {
         const inner = this.#either();
         if (!this.#takes(CLOSE)) throw new Unreadable();
@@ -95,35 +88,35 @@ class BooleanReader {
 // A condition as hosts, paths and the rest: a log without hosts has requests for any, and routes are ordered by their hosts and paths.
 //
 //   Host(`a`) && (Path(`/x`) || Path(`/y`)) && Method(`POST`)     hosts a; paths /x, /y; when method is POST
-export function reachFrom(condition: RequestCondition): Reach {
+export function reachFrom(condition: ask.RequestCondition): Reach {
   let hosts: readonly string[] = [];
-  let paths: readonly ValueTest[] = [];
-  const rest: RequestCondition[] = [];
+  let paths: readonly ask.ValueTest[] = [];
+  const rest: ask.RequestCondition[] = [];
   for (const one of condition.kind === 'and' ? condition.of : [condition]) {
     const [ownHosts, ownPaths] = [testsOf(one, 'host')?.map(hostOf), testsOf(one, 'path')?.map(pathOf)];
     if (ownHosts !== undefined && !ownHosts.includes(undefined) && hosts.length === 0) hosts = ownHosts as string[];
     else if (ownPaths !== undefined && !ownPaths.includes(undefined) && paths.length === 0)
-      paths = ownPaths as ValueTest[];
+      paths = ownPaths as ask.ValueTest[];
     else rest.push(one);
   }
-  const when = allHold(...rest);
-  return { hosts, paths, ...(!isAlways(when) && { when }) };
+  const when = ask.allHold(...rest);
+  return { hosts, paths, ...(!ask.isAlways(when) && { when }) };
 }
 
 /** The alternatives of a condition on one field alone. */
-function testsOf(condition: RequestCondition, field: 'host' | 'path'): TextTest[] | undefined {
+function testsOf(condition: ask.RequestCondition, field: 'host' | 'path'): ask.TextTest[] | undefined {
   const all = condition.kind === 'or' ? condition.of : [condition];
   const tests = all.map((one) =>
     one.kind === 'test' && one.text.kind === 'field' && one.text.field === field ? one.test : undefined,
   );
-  return tests.length === 0 || tests.includes(undefined) ? undefined : (tests as TextTest[]);
+  return tests.length === 0 || tests.includes(undefined) ? undefined : (tests as ask.TextTest[]);
 }
 
-function hostOf(test: TextTest): string | undefined {
+function hostOf(test: ask.TextTest): string | undefined {
   if (test.is === 'equal') return test.value;
   if (test.is === 'matching') return `~${test.value}`;
   if (test.is === 'suffix') return test.value.startsWith('.') ? `*${test.value}` : `~${literal(test.value)}$`;
   return test.is === 'prefix' ? `~^${literal(test.value)}` : undefined;
 }
 
-const pathOf = (test: TextTest) => ('value' in test ? test : undefined);
+const pathOf = (test: ask.TextTest) => ('value' in test ? test : undefined);

@@ -7,19 +7,7 @@
 
 import { expressionOf } from './expression.js';
 import { type LimitKey, perClient } from './limit-key.js';
-import {
-  ALWAYS,
-  conditionWords,
-  holds,
-  isAlways,
-  type LoggedRequest,
-  lackOf,
-  passes,
-  type RequestCondition,
-  type RequestText,
-  textWords,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 import { type UnreadFormat, whyUnread } from './unread-formats.js';
 
 export type Like = Readonly<Record<string, unknown>> & { readonly like: string };
@@ -46,11 +34,11 @@ export interface FoundLimiter {
   /** Host names or patterns such as `*.example.com`; empty: all. */
   readonly hosts: readonly string[];
   /** Empty: all. */
-  readonly paths: readonly ValueTest[];
+  readonly paths: readonly ask.ValueTest[];
   /** What else a request that is counted fulfils. Default: always. */
-  readonly when?: RequestCondition | undefined;
+  readonly when?: ask.RequestCondition | undefined;
   /** Which of the counted requests may be refused. Default: all. */
-  readonly refuses?: RequestCondition | undefined;
+  readonly refuses?: ask.RequestCondition | undefined;
   /** Unknown: the file does not say which requests the limit covers. */
   readonly reach: 'known' | 'unknown';
   readonly key: LimitKey;
@@ -97,15 +85,15 @@ export interface GatewayLimits {
   readonly notApplied: readonly NotApplied[];
   readonly unread: readonly Unread[];
   /** All that a request may be asked for. */
-  readonly conditions: readonly RequestCondition[];
+  readonly conditions: readonly ask.RequestCondition[];
   /** The limits of a request. A log without hosts has requests for any. */
-  readonly appliesTo: (request: LoggedRequest, unsure?: Unsure) => readonly FoundLimiter[];
+  readonly appliesTo: (request: ask.LoggedRequest, unsure?: Unsure) => readonly FoundLimiter[];
 }
 
 /** Receives each limit that the request may meet, and what the log lacks to say so. */
 type Unsure = (limiter: FoundLimiter, lacks: string) => void;
 
-export type LimitRoute = (request: LoggedRequest, unsure: Unsure) => readonly FoundLimiter[];
+export type LimitRoute = (request: ask.LoggedRequest, unsure: Unsure) => readonly FoundLimiter[];
 
 export type Written = Pick<Noted, 'file' | 'line'>;
 
@@ -134,7 +122,7 @@ export class FoundLimits {
   readonly routes: LimitRoute[] = [];
   readonly rows: LimitedRoute[] = [];
   /** Of routes; those of limiters are their own. */
-  readonly conditions: RequestCondition[] = [];
+  readonly conditions: ask.RequestCondition[] = [];
   readonly read = new Set<string>();
   readonly routed = new Set<FoundLimiter>();
 
@@ -218,7 +206,7 @@ export class FoundLimits {
 }
 
 /** The limits of the first route that fits; of several that may, those that are limits of all. */
-function routed(routes: readonly LimitedRoute[], request: LoggedRequest, unsure: Unsure): readonly FoundLimiter[] {
+function routed(routes: readonly LimitedRoute[], request: ask.LoggedRequest, unsure: Unsure): readonly FoundLimiter[] {
   const fitting = routes.flatMap((route) => {
     const held = fits(route, request);
     return held === false ? [] : [{ ...route, isSure: held === true }];
@@ -235,8 +223,8 @@ function routed(routes: readonly LimitedRoute[], request: LoggedRequest, unsure:
   const possible = [...maybe.filter(({ isSure }) => !isSure), ...(taken === undefined ? [] : [taken])];
   const isCertain = (one: FoundLimiter) =>
     (taken !== undefined || possible.length === 0) && possible.every(({ limiters }) => limiters.includes(one));
-  const lacks = lackOf(
-    possible.flatMap(({ isSure, when = ALWAYS }) => (isSure ? [] : [when])),
+  const lacks = ask.lackOf(
+    possible.flatMap(({ isSure, when = ask.ALWAYS }) => (isSure ? [] : [when])),
     request,
   );
   const all = [...new Set(possible.flatMap(({ limiters }) => limiters))].filter(({ reach }) => reach === 'known');
@@ -244,7 +232,7 @@ function routed(routes: readonly LimitedRoute[], request: LoggedRequest, unsure:
   return all.filter(isCertain);
 }
 
-const orAll = (paths: readonly ValueTest[]) =>
+const orAll = (paths: readonly ask.ValueTest[]) =>
   paths.some(({ is, value }) => is === 'prefix' && (value === '/' || value === '')) ? [] : paths;
 
 const byLine = (a: Noted, b: Noted) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
@@ -288,34 +276,34 @@ export function limitsOf(found: FoundLimits): GatewayLimits {
   };
 }
 
-const isOfFields = (text: RequestText): boolean =>
+const isOfFields = (text: ask.RequestText): boolean =>
   text.kind === 'joined' ? text.of.every(isOfFields) : text.kind === 'field' || text.kind === 'normal';
 
 /** What a limit loses that is put through all requests of its place, without a log: its conditions, paths and key. */
 export function leftOut({ places }: Pick<GatewayLimits, 'places'>): Noted[] {
   const all = new Set(places.flatMap(({ limiters }) => limiters));
-  return [...all].flatMap(({ file, line, where, paths, when = ALWAYS, refuses = ALWAYS, key }) => {
+  return [...all].flatMap(({ file, line, where, paths, when = ask.ALWAYS, refuses = ask.ALWAYS, key }) => {
     const others = paths.flatMap(({ value }) => (where.includes(value) ? [] : [value]));
-    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : textWords(key.value);
+    const asked = key.value === undefined || isOfFields(key.value) ? key.lacks : ask.textWords(key.value);
     // A variable of a pasted piece is defined elsewhere.
     const isKnown = asked !== undefined && !asked.startsWith('$');
     const said = [
       others.length === 0 ? [] : `it is for ${others.join(', ')}; here it is for every request`,
-      isAlways(when)
+      ask.isAlways(when)
         ? []
-        : `it counts requests only if ${conditionWords(when)}; here it counts every request of the place`,
-      isAlways(refuses)
+        : `it counts requests only if ${ask.conditionWords(when)}; here it counts every request of the place`,
+      ask.isAlways(refuses)
         ? []
-        : `it refuses only if ${conditionWords(refuses)}; here it may refuse every request of the place`,
+        : `it refuses only if ${ask.conditionWords(refuses)}; here it may refuse every request of the place`,
       !isKnown ? [] : `it counts by ${asked}, and no request without one; here it counts every request`,
     ];
     return said.flat().map((what) => ({ file, line, what }));
   });
 }
 
-function isMet(limiter: FoundLimiter, reach: Reach, request: LoggedRequest, unsure: Unsure): boolean {
+function isMet(limiter: FoundLimiter, reach: Reach, request: ask.LoggedRequest, unsure: Unsure): boolean {
   const held = fits(reach, request);
-  if (held === undefined) unsure(limiter, lackOf([reach.when ?? ALWAYS], request));
+  if (held === undefined) unsure(limiter, ask.lackOf([reach.when ?? ask.ALWAYS], request));
   return held === true;
 }
 
@@ -335,12 +323,12 @@ export function isHost(pattern: string, host: string): boolean {
 }
 
 /** Undefined if it depends on what the log lacks. */
-export function fits({ hosts, paths, when = ALWAYS }: Reach, request: LoggedRequest): boolean | undefined {
+export function fits({ hosts, paths, when = ask.ALWAYS }: Reach, request: ask.LoggedRequest): boolean | undefined {
   if (!fitsHost(hosts, request.host)) return false;
   const { path } = request;
-  const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => passes(one, path)));
+  const isPathFit = paths.length === 0 || (path === undefined ? undefined : paths.some((one) => ask.passes(one, path)));
   if (isPathFit === false) return false;
-  const held = holds(when, request);
+  const held = ask.holds(when, request);
   return held === false ? false : isPathFit === undefined ? undefined : held;
 }
 

@@ -6,22 +6,7 @@
 import { isRange } from './address-range.js';
 import { literal } from './expression.js';
 import { headerText } from './limit-key.js';
-import {
-  ALWAYS,
-  anyOf,
-  argumentText,
-  equalTo,
-  fieldText,
-  joinedText,
-  missing,
-  NEVER,
-  not,
-  type RequestCondition,
-  type RequestText,
-  type TextTest,
-  tested,
-  testNamed,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 const PREDEFINED: Readonly<Record<string, string>> = {
   LOCALHOST: 'src 127.0.0.1/8 ::1',
@@ -36,15 +21,15 @@ const PREDEFINED: Readonly<Record<string, string>> = {
   METH_TRACE: 'method TRACE',
   HTTP_URL_SLASH: 'url_beg /',
 };
-const CONSTANT: Readonly<Record<string, RequestCondition>> = {
-  TRUE: ALWAYS,
-  WAIT_END: ALWAYS,
-  HTTP: ALWAYS,
-  FALSE: NEVER,
+const CONSTANT: Readonly<Record<string, ask.RequestCondition>> = {
+  TRUE: ask.ALWAYS,
+  WAIT_END: ask.ALWAYS,
+  HTTP: ask.ALWAYS,
+  FALSE: ask.NEVER,
 };
 
 /** An acl that HAProxy knows without a definition. */
-export function predefined(name: string): RequestCondition | undefined {
+export function predefined(name: string): ask.RequestCondition | undefined {
   return CONSTANT[name] ?? (Object.hasOwn(PREDEFINED, name) ? conditionOfAcl(PREDEFINED[name]!) : undefined);
 }
 
@@ -52,7 +37,7 @@ export function predefined(name: string): RequestCondition | undefined {
 const MATCHES = ['str', 'beg', 'end', 'sub', 'reg', 'dir', 'dom', 'found', 'len', 'ip', 'int', 'bool'] as const;
 type Match = (typeof MATCHES)[number];
 
-export function conditionOfAcl(text: string): RequestCondition {
+export function conditionOfAcl(text: string): ask.RequestCondition {
   const [, sample = '', rest = ''] = /^((?:[^\s(]|\([^)]*\))+)\s*(.*)$/s.exec(text.trim()) ?? [];
   const [fetch = '', ...converters] = sample.split(/,(?![^(]*\))/);
   const [, name = '', suffix, given = ''] =
@@ -61,45 +46,47 @@ export function conditionOfAcl(text: string): RequestCondition {
   for (const converter of converters) {
     const [, kind = ''] = /^(\w+)/.exec(converter) ?? [];
     if (kind === 'lower' || kind === 'url_dec') own = { kind: kind === 'lower' ? 'lower' : 'decoded', of: own };
-    else own = missing(`what ${sample} is`);
+    else own = ask.missing(`what ${sample} is`);
   }
   const { match, ignoresCase, values, isListed } = flagsOf(rest);
   if (own.kind === 'missing') return own;
-  if (isListed) return missing('a list in another file');
+  if (isListed) return ask.missing('a list in another file');
   const by: Match = match ?? (suffix as Match | undefined) ?? (name === 'src' || name.endsWith('_ip') ? 'ip' : 'str');
-  if (by === 'found' || (values.length === 0 && match === undefined)) return not(tested(own, equalTo('')));
+  if (by === 'found' || (values.length === 0 && match === undefined)) return ask.not(ask.tested(own, ask.equalTo('')));
   if (by === 'ip') {
     const ranges = values.filter(isRange);
-    return ranges.length < values.length ? missing('a name of an address') : tested(own, { is: 'within', ranges });
+    return ranges.length < values.length
+      ? ask.missing('a name of an address')
+      : ask.tested(own, { is: 'within', ranges });
   }
-  if (by === 'len' || by === 'int' || by === 'bool') return missing(`what ${text} asks`);
-  return anyOf(own, values, (value) => testNamed(by, value, ignoresCase) ?? partTest(by, value, ignoresCase));
+  if (by === 'len' || by === 'int' || by === 'bool') return ask.missing(`what ${text} asks`);
+  return ask.anyOf(own, values, (value) => ask.testNamed(by, value, ignoresCase) ?? partTest(by, value, ignoresCase));
 }
 
 /** Of whole parts: of a path between slashes, of a host between dots, too. */
-function partTest(by: Match, value: string, ignoresCase: boolean): TextTest {
+function partTest(by: Match, value: string, ignoresCase: boolean): ask.TextTest {
   const ends = by === 'dir' ? '/' : '/.:';
   const inner = literal(value.replace(new RegExp(`^[${ends}?]+|[${ends}?]+$`, 'g'), ''));
   return { is: 'matching', value: `(?:^|[${ends}?])${inner}(?:[${ends}?]|$)`, ignoresCase };
 }
 
-export const FETCHES: Readonly<Record<string, RequestText>> = {
-  method: fieldText('method'),
-  path: fieldText('path'),
-  pathq: fieldText('url'),
-  url: fieldText('url'),
-  query: fieldText('query'),
-  src: fieldText('client'),
-  base: joinedText([fieldText('host'), fieldText('path')]),
-  status: fieldText('status'),
+export const FETCHES: Readonly<Record<string, ask.RequestText>> = {
+  method: ask.fieldText('method'),
+  path: ask.fieldText('path'),
+  pathq: ask.fieldText('url'),
+  url: ask.fieldText('url'),
+  query: ask.fieldText('query'),
+  src: ask.fieldText('client'),
+  base: ask.joinedText([ask.fieldText('host'), ask.fieldText('path')]),
+  status: ask.fieldText('status'),
 };
 
-export function sampleText(name: string, given: string): RequestText {
+export function sampleText(name: string, given: string): ask.RequestText {
   const [argument = ''] = given.split(',');
   if (/^(?:req\.)?f?hdr(?:_ip)?$/.test(name)) return headerText(argument);
-  if (name === 'url_param' || name === 'urlp') return argumentText(argument);
-  if (/^(?:req\.)?cook$/.test(name)) return missing('a cookie');
-  return FETCHES[name] ?? missing(`what ${given === '' ? name : `${name}(${given})`} is`);
+  if (name === 'url_param' || name === 'urlp') return ask.argumentText(argument);
+  if (/^(?:req\.)?cook$/.test(name)) return ask.missing('a cookie');
+  return FETCHES[name] ?? ask.missing(`what ${given === '' ? name : `${name}(${given})`} is`);
 }
 
 function flagsOf(rest: string) {

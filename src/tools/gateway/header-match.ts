@@ -4,78 +4,64 @@
 //     string_match: { exact: POST }
 import { at, isGiven, listAt, type TreeEntry, textAt } from './document.js';
 import { headerText } from './limit-key.js';
-import {
-  ALWAYS,
-  allHold,
-  anyOf,
-  argumentText,
-  equalTo,
-  fieldText,
-  missing,
-  not,
-  type RequestCondition,
-  type RequestText,
-  type TextTest,
-  tested,
-  testNamed,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** Whole values: a regular expression matches all of a text. */
-const whole = (expression: string): TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
+const whole = (expression: string): ask.TextTest => ({ is: 'matching', value: `^(?:${expression})$` });
 
-const isThere = (text: RequestText) => not(tested(text, equalTo('')));
+const isThere = (text: ask.RequestText) => ask.not(ask.tested(text, ask.equalTo('')));
 
 /** Of the Gateway API: all that a match asks besides its path. */
-export function matchCondition(match: TreeEntry): RequestCondition {
+export function matchCondition(match: TreeEntry): ask.RequestCondition {
   const method = at(match, 'method');
   const asked =
     method === undefined || !isGiven(method)
-      ? ALWAYS
+      ? ask.ALWAYS
       : method.fields.size > 0
-        ? missing('the method of gRPC')
-        : tested(fieldText('method'), equalTo(String(method.value)));
+        ? ask.missing('the method of gRPC')
+        : ask.tested(ask.fieldText('method'), ask.equalTo(String(method.value)));
   const test = (one: TreeEntry) => {
     const value = textAt(one, 'value') ?? '';
-    return textAt(one, 'type') === 'RegularExpression' ? whole(value) : equalTo(value);
+    return textAt(one, 'type') === 'RegularExpression' ? whole(value) : ask.equalTo(value);
   };
-  return allHold(
+  return ask.allHold(
     asked,
-    ...listAt(match, 'headers').map((one) => tested(headerText(textAt(one, 'name') ?? ''), test(one))),
-    ...listAt(match, 'queryParams').map((one) => tested(argumentText(textAt(one, 'name') ?? ''), test(one))),
+    ...listAt(match, 'headers').map((one) => ask.tested(headerText(textAt(one, 'name') ?? ''), test(one))),
+    ...listAt(match, 'queryParams').map((one) => ask.tested(ask.argumentText(textAt(one, 'name') ?? ''), test(one))),
   );
 }
 
 /** Of Envoy: all that a match asks besides its path. */
-export function envoyCondition(match: TreeEntry | undefined): RequestCondition {
+export function envoyCondition(match: TreeEntry | undefined): ask.RequestCondition {
   const others = ['runtime_fraction', 'grpc', 'dynamic_metadata', 'path_template'].filter((name) =>
     isGiven(at(match, name)),
   );
-  return allHold(
+  return ask.allHold(
     ...listAt(match, 'headers').map((one) => envoyTest(one, headerText(textAt(one, 'name') ?? ''))),
-    ...listAt(match, 'query_parameters').map((one) => envoyTest(one, argumentText(textAt(one, 'name') ?? ''))),
-    ...others.map((name) => missing(name)),
+    ...listAt(match, 'query_parameters').map((one) => envoyTest(one, ask.argumentText(textAt(one, 'name') ?? ''))),
+    ...others.map((name) => ask.missing(name)),
   );
 }
 
-function envoyTest(matcher: TreeEntry, text: RequestText): RequestCondition {
+function envoyTest(matcher: TreeEntry, text: ask.RequestText): ask.RequestCondition {
   const string = at(matcher, 'string_match') ?? matcher;
   const ignoresCase = textAt(string, 'ignore_case') === 'true';
   const tests = ['exact', 'prefix', 'suffix', 'contains'].map((name) => {
     const value = textAt(string, name) ?? textAt(matcher, `${name}_match`);
-    return value === undefined ? undefined : testNamed(name, value, ignoresCase);
+    return value === undefined ? undefined : ask.testNamed(name, value, ignoresCase);
   });
   const regex = textAt(string, 'safe_regex', 'regex') ?? textAt(matcher, 'safe_regex_match', 'regex');
   const test = tests.find((one) => one !== undefined) ?? (regex === undefined ? undefined : whole(regex));
   const isAbsent = textAt(matcher, 'present_match') === 'false';
-  const present = isAbsent ? not(isThere(text)) : isThere(text);
-  const asked = test === undefined ? present : tested(text, test);
-  const held = isGiven(at(matcher, 'range_match')) ? missing('the range of a header') : asked;
-  return textAt(matcher, 'invert_match') === 'true' ? not(held) : held;
+  const present = isAbsent ? ask.not(isThere(text)) : isThere(text);
+  const asked = test === undefined ? present : ask.tested(text, test);
+  const held = isGiven(at(matcher, 'range_match')) ? ask.missing('the range of a header') : asked;
+  return textAt(matcher, 'invert_match') === 'true' ? ask.not(held) : held;
 }
 
 /** Of Kong: a name with the values of a header, an expression after ~*. */
-export function conditionOfValues(text: RequestText, values: readonly string[]): RequestCondition {
-  return anyOf(text, values, (value) =>
-    value.startsWith('~*') ? { is: 'matching', value: value.slice(2), ignoresCase: true } : equalTo(value, true),
+export function conditionOfValues(text: ask.RequestText, values: readonly string[]): ask.RequestCondition {
+  return ask.anyOf(text, values, (value) =>
+    value.startsWith('~*') ? { is: 'matching', value: value.slice(2), ignoresCase: true } : ask.equalTo(value, true),
   );
 }

@@ -7,23 +7,13 @@
 import { at, entryOf, listAt, numberAt, type TreeEntry, textAt, textsAt, walk } from './document.js';
 import { bySpecificity, type FoundLimiter, type FoundLimits, type Like, type Reach } from './found.js';
 import { matchCondition } from './header-match.js';
-import {
-  ALWAYS,
-  allHold,
-  fieldText,
-  isAlways,
-  not,
-  oneHolds,
-  type RequestCondition,
-  tested,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 const OURS = 'nginx.ingress.kubernetes.io/';
 const LIMITS = /^nginx\.ingress\.kubernetes\.io\/limit-(?:rps|rpm|connections)$/;
 const THEIRS = /\/(?:global-)?rate-limit(?:$|-requests$)|^haproxy[\w.-]*\/limit-(?:rps|connections)$/;
 
-function pathOfRule(path: TreeEntry): ValueTest[] {
+function pathOfRule(path: TreeEntry): ask.ValueTest[] {
   const text = textAt(path, 'path') ?? '/';
   const type = textAt(path, 'pathType');
   if (type === 'Exact') return [{ is: 'equal', value: text }];
@@ -32,12 +22,12 @@ function pathOfRule(path: TreeEntry): ValueTest[] {
   return type === 'Prefix' ? prefixOf(text) : [{ is: 'prefix', value: text }];
 }
 
-function pathsOfRules(rules: readonly TreeEntry[]): ValueTest[] {
+function pathsOfRules(rules: readonly TreeEntry[]): ask.ValueTest[] {
   return rules.flatMap((rule) => listAt(rule, 'http', 'paths').flatMap(pathOfRule));
 }
 
 /** Of a match of the Gateway API. */
-function pathOfMatch(match: TreeEntry): ValueTest[] {
+function pathOfMatch(match: TreeEntry): ask.ValueTest[] {
   const text = textAt(match, 'path', 'value');
   if (text === undefined) return [];
   const type = textAt(match, 'path', 'type') ?? 'PathPrefix';
@@ -53,13 +43,13 @@ export function reachOfRules(route: TreeEntry | undefined, rules: readonly TreeE
   const conditions = matches.map(matchCondition);
   const paths = matches.map(pathOfMatch);
   const all = { hosts, paths: paths.every((some) => some.length > 0) ? paths.flat() : [] };
-  if (conditions.every(isAlways)) return all;
-  return { ...all, when: oneHolds(...conditions.map((one, i) => allHold(one, conditionOfPaths(paths[i]!)))) };
+  if (conditions.every(ask.isAlways)) return all;
+  return { ...all, when: ask.oneHolds(...conditions.map((one, i) => ask.allHold(one, conditionOfPaths(paths[i]!)))) };
 }
 
 /** Of any of them; of none: always. */
-function conditionOfPaths(paths: readonly ValueTest[]): RequestCondition {
-  return paths.length === 0 ? ALWAYS : oneHolds(...paths.map((one) => tested(fieldText('path'), one)));
+function conditionOfPaths(paths: readonly ask.ValueTest[]): ask.RequestCondition {
+  return paths.length === 0 ? ask.ALWAYS : ask.oneHolds(...paths.map((one) => ask.tested(ask.fieldText('path'), one)));
 }
 
 /** Of one rule of an Ingress. */
@@ -101,7 +91,7 @@ export function objectNamed(
 }
 
 /** Of whole segments: `/api` and `/api/…`, not `/apis`. */
-function prefixOf(text: string): ValueTest[] {
+function prefixOf(text: string): ask.ValueTest[] {
   if (text.endsWith('/')) return [{ is: 'prefix', value: text }];
   return [
     { is: 'equal', value: text },
@@ -137,10 +127,10 @@ export function readIngress(roots: readonly TreeEntry[], found: FoundLimits): vo
       const hosts = [textAt(rule, 'host') ?? []].flat();
       const isRegex = regexHosts.has(textAt(rule, 'host'));
       const paths = listAt(rule, 'http', 'paths');
-      if (paths.length === 0) return [{ hosts, paths: [] as ValueTest[], limiters }];
+      if (paths.length === 0) return [{ hosts, paths: [] as ask.ValueTest[], limiters }];
       return paths.map((path) => {
         const text = textAt(path, 'path') ?? '/';
-        const regex: ValueTest = { is: 'matching', value: `^${text}`, ignoresCase: true };
+        const regex: ask.ValueTest = { is: 'matching', value: `^${text}`, ignoresCase: true };
         return { hosts, paths: isRegex ? [regex] : pathOfRule(path), limiters };
       });
     });
@@ -181,7 +171,9 @@ function* ingressesIn(root: TreeEntry): Generator<TreeEntry> {
 
 /** A list of networks, separated by commas. */
 const notFrom = (list: string) =>
-  not(tested(fieldText('client'), { is: 'within', ranges: list.split(/[\s,]+/).filter((one) => one !== '') }));
+  ask.not(
+    ask.tested(ask.fieldText('client'), { is: 'within', ranges: list.split(/[\s,]+/).filter((one) => one !== '') }),
+  );
 
 const isCanary = (root: TreeEntry) => textAt(root, 'metadata', 'annotations', `${OURS}canary`) === 'true';
 

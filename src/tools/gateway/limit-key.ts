@@ -1,20 +1,12 @@
 // What a limit counts by: parts of a request, or a text made of them.
-import {
-  fieldText,
-  joinedText,
-  literalText,
-  missing,
-  needsOf,
-  type RequestField,
-  type RequestText,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 export interface LimitKey {
   readonly text: string;
   /** Empty: all requests share a key. Undefined: access logs do not contain the key. */
-  readonly parts: readonly RequestField[] | undefined;
+  readonly parts: readonly ask.RequestField[] | undefined;
   /** The key if it is more than its parts: a request without one, an empty text, is not counted. */
-  readonly value?: RequestText | undefined;
+  readonly value?: ask.RequestText | undefined;
   /** What access logs do not contain: `a cookie`. */
   readonly lacks?: string | undefined;
 }
@@ -23,7 +15,7 @@ export const everyone: LimitKey = { text: 'all requests together', parts: [] };
 export const perClient: LimitKey = { text: 'client address', parts: ['client'] };
 
 /** Access logs contain only the keys in `parts`. */
-export const keyNamed = (parts: Readonly<Record<string, readonly RequestField[]>>, text: string): LimitKey => ({
+export const keyNamed = (parts: Readonly<Record<string, readonly ask.RequestField[]>>, text: string): LimitKey => ({
   text,
   parts: Object.hasOwn(parts, text) ? parts[text] : undefined,
 });
@@ -33,47 +25,47 @@ export const unknownKey = (text: string): LimitKey => ({ text, parts: undefined 
 /** Several values together; unknown if one of them is. */
 export const keyOfAll = (
   text: string,
-  parts: readonly (RequestField | readonly RequestField[] | undefined)[],
+  parts: readonly (ask.RequestField | readonly ask.RequestField[] | undefined)[],
 ): LimitKey => ({
   text,
-  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as RequestField[])],
+  parts: parts.includes(undefined) ? undefined : [...new Set(parts.flat() as ask.RequestField[])],
 });
 
 /** A request whose key is an empty text is not counted. */
-export function keyOfText(text: string, value: RequestText): LimitKey {
+export function keyOfText(text: string, value: ask.RequestText): LimitKey {
   const parts = plainParts(value);
   if (parts !== undefined) return isEmpty(value) ? { text, parts, value } : { text, parts };
-  const [lacks] = needsOf([value]).missing;
+  const [lacks] = ask.needsOf([value]).missing;
   if (lacks !== undefined) return { text, parts: undefined, lacks };
-  return { text, parts: [...needsOf(valuesOf(value)).fields], value };
+  return { text, parts: [...ask.needsOf(valuesOf(value)).fields], value };
 }
 
 /** Several values, each of them a part of the key. */
-export const keyOfTexts = (text: string, values: readonly RequestText[]): LimitKey =>
-  keyOfText(text, joinedText(values.flatMap((one) => [one, literalText('\n')])));
+export const keyOfTexts = (text: string, values: readonly ask.RequestText[]): LimitKey =>
+  keyOfText(text, ask.joinedText(values.flatMap((one) => [one, ask.literalText('\n')])));
 
-const isEmpty = (value: RequestText): boolean =>
+const isEmpty = (value: ask.RequestText): boolean =>
   value.kind === 'joined'
     ? value.of.length > 0 && value.of.every(isEmpty)
     : value.kind === 'literal' && value.text === '';
 
 /** Undefined if it is more than fields one after another. */
-function plainParts(value: RequestText): RequestField[] | undefined {
+function plainParts(value: ask.RequestText): ask.RequestField[] | undefined {
   const all = (value.kind === 'joined' ? value.of : [value]).flatMap((one) =>
     one.kind === 'literal' ? [] : one.kind === 'field' ? [one.field] : [undefined],
   );
-  return all.includes(undefined) ? undefined : [...new Set(all as RequestField[])];
+  return all.includes(undefined) ? undefined : [...new Set(all as ask.RequestField[])];
 }
 
 /** What a choice may yield, without its conditions. */
-function valuesOf(value: RequestText): RequestText[] {
+function valuesOf(value: ask.RequestText): ask.RequestText[] {
   if (value.kind === 'joined') return value.of.flatMap(valuesOf);
   if (value.kind !== 'choice') return [value];
   return [...value.rows.map(({ text }) => text), value.otherwise].flatMap(valuesOf);
 }
 
 /** Headers that access logs show. */
-const LOGGED: Readonly<Record<string, RequestField>> = {
+const LOGGED: Readonly<Record<string, ask.RequestField>> = {
   'user-agent': 'agent',
   referer: 'referer',
   host: 'host',
@@ -82,8 +74,8 @@ const LOGGED: Readonly<Record<string, RequestField>> = {
   ':path': 'url',
 };
 
-export function headerText(name: string): RequestText {
+export function headerText(name: string): ask.RequestText {
   const field = LOGGED[name.toLowerCase()];
-  if (field !== undefined) return fieldText(field);
-  return missing(name.toLowerCase() === 'cookie' ? 'a cookie' : `the header ${name.toLowerCase()}`);
+  if (field !== undefined) return ask.fieldText(field);
+  return ask.missing(name.toLowerCase() === 'cookie' ? 'a cookie' : `the header ${name.toLowerCase()}`);
 }

@@ -5,14 +5,7 @@ import { number } from '../../report/words.js';
 import { type FoundLimiter, type GatewayLimits, isHost, type Reach } from './found.js';
 import type { LimitKey } from './limit-key.js';
 import { admittedAtOnce, paceOf } from './limit-rule.js';
-import {
-  ALWAYS,
-  conditionWords,
-  needsOf,
-  type RequestCondition,
-  textWords,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 export interface LimitPair {
   readonly old: FoundLimiter;
@@ -56,12 +49,12 @@ export function pairsOf(
 }
 
 /** What else than host and path decides; it may be in the key. */
-function conditionOf({ when = ALWAYS, key }: FoundLimiter): string {
-  const isOfRoute = (one: RequestCondition) => {
-    const { fields, missing } = needsOf([one]);
+function conditionOf({ when = ask.ALWAYS, key }: FoundLimiter): string {
+  const isOfRoute = (one: ask.RequestCondition) => {
+    const { fields, missing } = ask.needsOf([one]);
     return missing.size === 0 && [...fields].every((field) => field === 'host' || field === 'path');
   };
-  const asked = (when.kind === 'and' ? when.of : [when]).filter((one) => !isOfRoute(one)).map(conditionWords);
+  const asked = (when.kind === 'and' ? when.of : [when]).filter((one) => !isOfRoute(one)).map(ask.conditionWords);
   return [...asked, ...(key.value?.kind === 'choice' ? ['in its key'] : [])].join(' and ');
 }
 
@@ -87,7 +80,7 @@ export function hostPaths(reaches: readonly Reach[]): readonly string[] {
 
 const BEGINS = /^\^?((?:[\w/-]|\\.)*?)\/?(?:\(?\.\*\)?|\(\/\|\$\)\(\.\*\))?$/;
 
-function pathOf({ is, value }: ValueTest): string {
+function pathOf({ is, value }: ask.ValueTest): string {
   const [, begin] = is === 'matching' ? (BEGINS.exec(value) ?? []) : [];
   if (is === 'equal') return value;
   return is === 'prefix' || begin !== undefined ? `${(begin ?? value).replace(/\\|\/$/g, '')}*` : `~${value}`;
@@ -111,7 +104,7 @@ export function covers(one: string, other: string): boolean {
 }
 
 export function keyWords({ text, parts, value }: LimitKey): string {
-  if (value !== undefined && value.kind !== 'choice') return textWords(value);
+  if (value !== undefined && value.kind !== 'choice') return ask.textWords(value);
   if (parts === undefined) return text.startsWith('each ') ? text : `each ${text}`;
   if (parts.length === 0) return '*all clients together*';
   return `each ${parts.map((part) => (part === 'client' ? 'client address' : part)).join(' and ')}`;

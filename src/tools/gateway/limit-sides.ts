@@ -6,22 +6,13 @@ import { limitsFlight, ruleOf } from '../../core/limiter/rule/rule-definition.js
 import type { FoundLimiter, GatewayLimits } from './found.js';
 import type { LimitKey } from './limit-key.js';
 import { ruleIn } from './limit-rule.js';
-import {
-  ALWAYS,
-  holds,
-  isAlways,
-  type LoggedRequest,
-  lackOf,
-  needsOf,
-  type RequestField,
-  requestText,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 export interface Requester {
   readonly client: number;
   /** The column that the user named for keys that the log lacks. */
   readonly key: string;
-  readonly request: LoggedRequest;
+  readonly request: ask.LoggedRequest;
   /** Texts of keys that were made of the request; a cache. */
   readonly keys: Map<LimitKey, string>;
 }
@@ -69,9 +60,9 @@ export interface LeftOut {
 
 export class LimitSide {
   /** What keys are made of. */
-  readonly keyFields: ReadonlySet<RequestField>;
+  readonly keyFields: ReadonlySet<ask.RequestField>;
   /** What decides which limits a request meets. */
-  readonly placeFields: ReadonlySet<RequestField>;
+  readonly placeFields: ReadonlySet<ask.RequestField>;
   readonly hasHosts: boolean;
   readonly #limits: ReadonlyMap<FoundLimiter, SideLimit>;
   readonly #leftOut = new Map<FoundLimiter, LeftOut>();
@@ -110,10 +101,10 @@ export class LimitSide {
     this.#limits = limits;
     this.#route = gateway.appliesTo;
     const keys = [...limits.keys()].map(({ key }) => key);
-    const ofValues = needsOf(keys.flatMap(({ value }) => value ?? [])).fields;
+    const ofValues = ask.needsOf(keys.flatMap(({ value }) => value ?? [])).fields;
     const parts = keys.flatMap((key) => key.parts ?? []);
     this.keyFields = new Set([...ofValues, ...parts]);
-    const ofConditions = needsOf(gateway.conditions).fields;
+    const ofConditions = ask.needsOf(gateway.conditions).fields;
     this.placeFields = new Set([...ofConditions, ...ofValues, ...parts.filter((part) => part !== 'client')]);
     this.hasHosts = [...limits.keys()].some(({ hosts }) => hosts.length > 0);
   }
@@ -122,7 +113,7 @@ export class LimitSide {
     return [...this.#leftOut.values()];
   }
 
-  placeOf(request: LoggedRequest): LimitPlace {
+  placeOf(request: ask.LoggedRequest): LimitPlace {
     const unjudged = new Set<FoundLimiter>();
     const unsure = (limiter: FoundLimiter, lacks: string) => {
       unjudged.add(limiter);
@@ -133,15 +124,15 @@ export class LimitSide {
     const all = this.#route(request, unsure).flatMap((limiter): MetLimit[] => {
       const limit = this.#limits.get(limiter);
       if (this.#leftOut.get(limiter)?.isJudged === false && limit === undefined) unjudged.add(limiter);
-      const { key, refuses = ALWAYS } = limiter;
+      const { key, refuses = ask.ALWAYS } = limiter;
       const text = limit === undefined || !limit.hasOwnKey ? undefined : keyText(key, request);
       if (limit === undefined || (text === '' && !isEveryone(key))) return [];
       if (limit.hasOwnKey && text === undefined) {
-        unsure(limiter, lackOf([...(key.value === undefined ? [] : [key.value])], request));
+        unsure(limiter, ask.lackOf([...(key.value === undefined ? [] : [key.value])], request));
         return [];
       }
-      const isRefused = isAlways(refuses) || holds(refuses, request);
-      if (isRefused === undefined) unsure(limiter, lackOf([refuses], request));
+      const isRefused = ask.isAlways(refuses) || ask.holds(refuses, request);
+      if (isRefused === undefined) unsure(limiter, ask.lackOf([refuses], request));
       return [{ ...limit, isOnlyCounted: isRefused !== true }];
     });
     const met = countedOnce(all);
@@ -177,8 +168,8 @@ const nounOf = ({ text, lacks }: LimitKey) => lacks ?? text;
 export const isEveryone = ({ parts, value }: LimitKey) => value === undefined && parts?.length === 0;
 
 /** Undefined if the log lacks a part. */
-export function keyText({ parts = [], value }: LimitKey, request: LoggedRequest): string | undefined {
-  if (value !== undefined) return requestText(value, request);
+export function keyText({ parts = [], value }: LimitKey, request: ask.LoggedRequest): string | undefined {
+  if (value !== undefined) return ask.requestText(value, request);
   const texts = parts.map((part) => request[part]);
   if (texts.includes(undefined)) return undefined;
   return texts.every((text) => text === '') ? '' : texts.join('\n');

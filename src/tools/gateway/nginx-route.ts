@@ -7,29 +7,17 @@
 // Source: ngx_http_core_find_location of nginx 1.22. Logs lack the port: among servers with the same name, one with limits has precedence.
 import { expressionOf } from './expression.js';
 import { type FoundLimiter, isHost, type LimitedRoute, type LimitRoute } from './found.js';
-import {
-  ALWAYS,
-  holds,
-  type LoggedRequest,
-  lackOf,
-  needsOf,
-  normalPath,
-  passes,
-  type RequestCondition,
-  type RequestText,
-  requestText,
-  type ValueTest,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** `if (…) { return 418; }` beside `error_page 418 = @name`. */
 export interface Redirect {
-  readonly when: RequestCondition;
+  readonly when: ask.RequestCondition;
   readonly to: string;
 }
 
 export interface Rewrite {
-  readonly when: RequestCondition;
-  readonly to: RequestText;
+  readonly when: ask.RequestCondition;
+  readonly to: ask.RequestText;
   /** `last` and `break` end the rewrites of the block; after `break` the location stays. */
   readonly flag: 'last' | 'break' | undefined;
 }
@@ -54,7 +42,7 @@ export interface NginxServer {
 }
 
 interface Compiled {
-  readonly pattern: ValueTest;
+  readonly pattern: ask.ValueTest;
   readonly isFinal: boolean;
   readonly location: NginxLocation;
   readonly inner: readonly Compiled[];
@@ -70,11 +58,11 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
       const everywhere = placesOf(server.place);
       const all = new Set(everywhere.flatMap(({ limiters }) => limiters));
       const isCertain = (one: FoundLimiter) => everywhere.every(({ limiters }) => limiters.includes(one));
-      for (const one of all) if (!isCertain(one)) unsure(one, lackOf([], request));
+      for (const one of all) if (!isCertain(one)) unsure(one, ask.lackOf([], request));
       return [...all].filter(isCertain);
     }
     const tree = trees.get(server)!;
-    const asked = { ...request, path: normalPath(path) };
+    const asked = { ...request, path: ask.normalPath(path) };
     const rewritten = locationOf(server.place, tree, asked);
     const isMoved = rewritten?.path !== asked.path;
     const unclear = rewritten === undefined ? placesOf(server.place) : isMoved ? [rewritten.location] : [];
@@ -85,10 +73,10 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
     if (found.isInternal === true && !isMoved) return [];
     const named = (name: string) => server.place.locations.find(({ words }) => words === name);
     for (const { when, to } of found.redirects ?? []) {
-      const [held, limiters] = [holds(when, request), named(to)?.limiters ?? []];
+      const [held, limiters] = [ask.holds(when, request), named(to)?.limiters ?? []];
       if (held === true) return limiters;
       if (held === false) continue;
-      for (const one of [...limiters, ...found.limiters]) unsure(one, lackOf([when], request));
+      for (const one of [...limiters, ...found.limiters]) unsure(one, ask.lackOf([when], request));
       return [];
     }
     if (found.tries === undefined) return found.limiters;
@@ -101,7 +89,7 @@ export function nginxRoute(servers: readonly NginxServer[]): LimitRoute {
 const MOST_REWRITES = 10;
 
 /** After all rewrites; undefined if the log does not say. */
-function locationOf(server: NginxLocation, tree: readonly Compiled[], request: LoggedRequest) {
+function locationOf(server: NginxLocation, tree: readonly Compiled[], request: ask.LoggedRequest) {
   let path = rewrittenPath(server.rewrites, request)?.path;
   for (let k = 0; k < MOST_REWRITES && path !== undefined; k += 1) {
     const location = find(tree, path) ?? server;
@@ -113,11 +101,11 @@ function locationOf(server: NginxLocation, tree: readonly Compiled[], request: L
 }
 
 /** By the rewrites of one block. */
-function rewrittenPath(rewrites: readonly Rewrite[] = [], request: LoggedRequest) {
+function rewrittenPath(rewrites: readonly Rewrite[] = [], request: ask.LoggedRequest) {
   let path = request.path!;
   for (const { when, to, flag } of rewrites) {
-    const held = holds(when, { ...request, path });
-    const next = held === true ? requestText(to, { ...request, path }) : path;
+    const held = ask.holds(when, { ...request, path });
+    const next = held === true ? ask.requestText(to, { ...request, path }) : path;
     if (held === undefined || next === undefined) return undefined;
     path = next;
     if (held && flag !== undefined) return { path, stays: flag === 'break' };
@@ -125,8 +113,8 @@ function rewrittenPath(rewrites: readonly Rewrite[] = [], request: LoggedRequest
   return { path, stays: false };
 }
 
-const dependsOnPath = ({ key: { parts = [], value }, when = ALWAYS }: FoundLimiter) =>
-  parts.includes('path') || needsOf([when, ...(value === undefined ? [] : [value])]).fields.has('path');
+const dependsOnPath = ({ key: { parts = [], value }, when = ask.ALWAYS }: FoundLimiter) =>
+  parts.includes('path') || ask.needsOf([when, ...(value === undefined ? [] : [value])]).fields.has('path');
 
 const placesOf = (place: NginxLocation): readonly NginxLocation[] => [place, ...place.locations.flatMap(placesOf)];
 
@@ -141,7 +129,7 @@ function compiled(locations: readonly NginxLocation[]): readonly Compiled[] {
     }));
 }
 
-function patternOf(words: string): ValueTest {
+function patternOf(words: string): ask.ValueTest {
   const [, sign = '', text = ''] = /^(=|\^~|~\*|~)?\s*(.*)$/.exec(words)!;
   const is = sign === '=' ? 'equal' : sign.startsWith('~') ? 'matching' : 'prefix';
   return { is, value: text, ignoresCase: sign === '~*' };
@@ -158,7 +146,7 @@ export function nginxRows({ names, place }: NginxServer): LimitedRoute[] {
 function find(locations: readonly Compiled[], path: string): NginxLocation | undefined {
   let longest: Compiled | undefined;
   for (const one of locations) {
-    if (one.pattern.is === 'matching' || !passes(one.pattern, path)) continue;
+    if (one.pattern.is === 'matching' || !ask.passes(one.pattern, path)) continue;
     if (one.pattern.is === 'equal') return one.location;
     if (longest === undefined || one.pattern.value.length > longest.pattern.value.length) longest = one;
   }
@@ -166,7 +154,7 @@ function find(locations: readonly Compiled[], path: string): NginxLocation | und
   const isExpression = within !== undefined && isFromExpression(longest!.inner, within);
   if (isExpression || longest?.isFinal === true) return within ?? longest?.location;
   for (const one of locations)
-    if (one.pattern.is === 'matching' && passes(one.pattern, path)) return find(one.inner, path) ?? one.location;
+    if (one.pattern.is === 'matching' && ask.passes(one.pattern, path)) return find(one.inner, path) ?? one.location;
   return within ?? longest?.location;
 }
 

@@ -8,28 +8,12 @@ import { isRange } from './address-range.js';
 import type { Directive } from './directives.js';
 import { keyOfText, type LimitKey } from './limit-key.js';
 import type { Redirect, Rewrite } from './nginx-route.js';
-import {
-  ALWAYS,
-  allHold,
-  argumentText,
-  equalTo,
-  fieldText,
-  joinedText,
-  literalText,
-  missing,
-  not,
-  oneHolds,
-  type RequestCondition,
-  type RequestField,
-  type RequestText,
-  type TextTest,
-  tested,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** What `set` has given by now, by name. */
-export type SetVariables = ReadonlyMap<string, RequestText>;
+export type SetVariables = ReadonlyMap<string, ask.RequestText>;
 
-const FIELDS: Readonly<Record<string, RequestField>> = {
+const FIELDS: Readonly<Record<string, ask.RequestField>> = {
   remote_addr: 'client',
   binary_remote_addr: 'client',
   host: 'host',
@@ -48,54 +32,54 @@ const BEFORE_THE_ANSWER: Readonly<Record<string, string>> = { status: '000' };
 
 const MOST_DEPTH = 20;
 
-export const URI: RequestText = { kind: 'normal', of: fieldText('path') };
+export const URI: ask.RequestText = { kind: 'normal', of: ask.fieldText('path') };
 
 export class NginxVariables {
   /** @param maps directives `map` and `geo` */
   constructor(readonly maps: readonly Directive[]) {}
 
   /** A text with variables: `$binary_remote_addr$request_uri`. */
-  textOf(text: string, given: SetVariables, depth = 0): RequestText {
+  textOf(text: string, given: SetVariables, depth = 0): ask.RequestText {
     const parts = text.split(/(\$\{\w+\}|\$\w+)/).filter((part) => part !== '');
-    if (parts.length === 0) return literalText('');
-    return joinedText(
+    if (parts.length === 0) return ask.literalText('');
+    return ask.joinedText(
       parts.map((part) => {
         const [, name] = /^\$\{?(\w+)\}?$/.exec(part) ?? [];
-        return name === undefined ? literalText(part) : this.#variable(name, given, depth);
+        return name === undefined ? ask.literalText(part) : this.#variable(name, given, depth);
       }),
     );
   }
 
-  #variable(name: string, given: SetVariables, depth: number): RequestText {
+  #variable(name: string, given: SetVariables, depth: number): ask.RequestText {
     const map = this.maps.findLast(({ words }) => words.at(-1) === `$${name}`);
-    if (depth > MOST_DEPTH) return missing(`$${name}, which leads to itself`);
+    if (depth > MOST_DEPTH) return ask.missing(`$${name}, which leads to itself`);
     if (map !== undefined)
       return map.words[0] === 'geo' ? this.#geo(map, given, depth + 1) : this.#map(map, given, depth + 1);
     const known = given.get(name);
     if (known !== undefined) return known;
     if (name === 'uri' || name === 'document_uri') return URI;
     const field = FIELDS[name];
-    if (field !== undefined) return fieldText(field);
-    if (Object.hasOwn(BEFORE_THE_ANSWER, name)) return literalText(BEFORE_THE_ANSWER[name]!);
-    const query = fieldText('query');
+    if (field !== undefined) return ask.fieldText(field);
+    if (Object.hasOwn(BEFORE_THE_ANSWER, name)) return ask.literalText(BEFORE_THE_ANSWER[name]!);
+    const query = ask.fieldText('query');
     if (name === 'is_args')
       return {
         kind: 'choice',
-        rows: [{ when: tested(query, equalTo('')), text: literalText('') }],
-        otherwise: literalText('?'),
+        rows: [{ when: ask.tested(query, ask.equalTo('')), text: ask.literalText('') }],
+        otherwise: ask.literalText('?'),
       };
     const [, kind, own = ''] = /^(arg|cookie|http)_(\w+)$/.exec(name) ?? [];
-    if (kind === 'arg') return argumentText(own);
-    if (kind === 'cookie') return missing('a cookie');
-    return missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
+    if (kind === 'arg') return ask.argumentText(own);
+    if (kind === 'cookie') return ask.missing('a cookie');
+    return ask.missing(kind === 'http' ? `the header ${own.replaceAll('_', '-')}` : `$${name}`);
   }
 
   /** Texts without regard to their case first, then names of hosts, then expressions in their order. */
-  #map({ words, block = [] }: Directive, given: SetVariables, depth: number): RequestText {
+  #map({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const source = this.textOf(words[1] ?? '', given, depth);
     const rows = rowsOf(block);
     const included = block.find(({ words: [name] }) => name === 'include');
-    if (included !== undefined) return missing(`${words.at(-1)}, by ${included.words[1]}`);
+    if (included !== undefined) return ask.missing(`${words.at(-1)}, by ${included.words[1]}`);
     const hasHosts = block.some((row) => row.words[0] === 'hostnames');
     const rank = (text: string) => (text.startsWith('~') ? 2 : hasHosts && /^[.*]|\*$/.test(text) ? 1 : 0);
     const choices = rows
@@ -109,37 +93,41 @@ export class NginxVariables {
   }
 
   /** The narrowest network first. Values are texts, even with a leading $. */
-  #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): RequestText {
+  #geo({ words, block = [] }: Directive, given: SetVariables, depth: number): ask.RequestText {
     const [, first = ''] = words;
-    const source = words.length > 2 ? this.textOf(first, given, depth) : fieldText('client');
+    const source = words.length > 2 ? this.textOf(first, given, depth) : ask.fieldText('client');
     const included = block.find(({ words: [name] }) => name === 'include');
-    if (included !== undefined) return missing(`${words.at(-1)}, by ${included.words[1]}`);
+    if (included !== undefined) return ask.missing(`${words.at(-1)}, by ${included.words[1]}`);
     const rows = rowsOf(block);
     const lengthOf = (range: string) => Number(/\/(\d+)$/.exec(range)?.[1] ?? 128);
     const choices = rows
       .filter(({ text }) => isRange(text))
       .sort((a, b) => lengthOf(b.text) - lengthOf(a.text))
-      .map(({ text, value }) => ({ when: tested(source, { is: 'within', ranges: [text] }), text: literalText(value) }));
-    return choice(choices, literalText(defaultOf(rows)));
+      .map(({ text, value }) => ({
+        when: ask.tested(source, { is: 'within', ranges: [text] }),
+        text: ask.literalText(value),
+      }));
+    return choice(choices, ask.literalText(defaultOf(rows)));
   }
 
   /** Of an `if`: `($request_method = POST)`. */
-  conditionOf({ words }: Directive, given: SetVariables): RequestCondition {
+  conditionOf({ words }: Directive, given: SetVariables): ask.RequestCondition {
     const text = words
       .slice(1)
       .join(' ')
       .trim()
       .replace(/^\(\s*|\s*\)$/g, '');
     const [, name, sign, value = ''] = /^(\$\S+?)(?:\s*(!?~\*?|!?=)\s*(.*))?$/s.exec(text) ?? [];
-    if (name === undefined) return missing(`whether ${text}`);
+    if (name === undefined) return ask.missing(`whether ${text}`);
     const own = this.textOf(name, given);
-    if (sign === undefined) return not(oneHolds(tested(own, equalTo('')), tested(own, equalTo('0'))));
+    if (sign === undefined)
+      return ask.not(ask.oneHolds(ask.tested(own, ask.equalTo('')), ask.tested(own, ask.equalTo('0'))));
     const isNegated = sign.startsWith('!');
-    const test: TextTest = sign.includes('~')
+    const test: ask.TextTest = sign.includes('~')
       ? { is: 'matching', value, ignoresCase: sign.endsWith('*') }
-      : equalTo(value);
-    const held = tested(own, test);
-    return isNegated ? not(held) : held;
+      : ask.equalTo(value);
+    const held = ask.tested(own, test);
+    return isNegated ? ask.not(held) : held;
   }
 
   /** Follows `set`, and `set` within `if`, in their order. */
@@ -153,7 +141,7 @@ export class NginxVariables {
         const name = variable.replace(/^\$\{?|\}$/g, '');
         if (directive !== 'set') continue;
         const text = this.textOf(value, when === undefined ? given : withCaptures(given, when));
-        given.set(name, when === undefined ? text : choice([{ when, text }], given.get(name) ?? literalText('')));
+        given.set(name, when === undefined ? text : choice([{ when, text }], given.get(name) ?? ask.literalText('')));
       }
     }
     return given;
@@ -173,7 +161,7 @@ export class NginxVariables {
 }
 
 /** With `$1` to `$9` and the names of groups, if the condition is an expression. */
-export function withCaptures(given: SetVariables, condition: RequestCondition): SetVariables {
+export function withCaptures(given: SetVariables, condition: ask.RequestCondition): SetVariables {
   if (condition.kind !== 'test' || condition.test.is !== 'matching') return given;
   const { text: of, test } = condition;
   const named = [...test.value.matchAll(/\(\?P?<(\w+)>/g)].map(([, name]) => name!);
@@ -181,7 +169,10 @@ export function withCaptures(given: SetVariables, condition: RequestCondition): 
   return new Map([...given, ...groups.map((group) => [group, { kind: 'captured', of, test, group }] as const)]);
 }
 
-function choice(rows: readonly { when: RequestCondition; text: RequestText }[], otherwise: RequestText): RequestText {
+function choice(
+  rows: readonly { when: ask.RequestCondition; text: ask.RequestText }[],
+  otherwise: ask.RequestText,
+): ask.RequestText {
   return rows.length === 0 ? otherwise : { kind: 'choice', rows, otherwise };
 }
 
@@ -193,16 +184,19 @@ function rowsOf(block: readonly Directive[]): { readonly text: string; readonly 
 
 const defaultOf = (rows: ReturnType<typeof rowsOf>) => rows.find(({ text }) => text === 'default')?.value ?? '';
 
-function mapped(source: RequestText, text: string, rank: number): RequestCondition {
+function mapped(source: ask.RequestText, text: string, rank: number): ask.RequestCondition {
   if (rank === 2) {
     const ignoresCase = text.startsWith('~*');
-    return tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
+    return ask.tested(source, { is: 'matching', value: text.slice(ignoresCase ? 2 : 1), ignoresCase });
   }
   const plain = text.replace(/^\\/, '');
-  if (rank === 0) return tested(source, equalTo(plain, true));
+  if (rank === 0) return ask.tested(source, ask.equalTo(plain, true));
   const [is, value] = plain.endsWith('*') ? (['prefix', plain.slice(0, -1)] as const) : (['suffix', plain] as const);
-  if (!plain.startsWith('.')) return tested(source, { is, value: value.replace(/^\*/, ''), ignoresCase: true });
-  return oneHolds(tested(source, equalTo(plain.slice(1), true)), tested(source, { is, value, ignoresCase: true }));
+  if (!plain.startsWith('.')) return ask.tested(source, { is, value: value.replace(/^\*/, ''), ignoresCase: true });
+  return ask.oneHolds(
+    ask.tested(source, ask.equalTo(plain.slice(1), true)),
+    ask.tested(source, { is, value, ignoresCase: true }),
+  );
 }
 
 // What the rewrite module does with a request before the limits see it: variables, answers, redirects to a named location.
@@ -214,13 +208,13 @@ function mapped(source: RequestText, text: string, rank: number): RequestConditi
 export interface Rewritten {
   readonly given: SetVariables;
   /** Of requests that are not answered yet. */
-  readonly when: RequestCondition;
+  readonly when: ask.RequestCondition;
   readonly redirects: readonly Redirect[];
   /** Of this block alone. */
   readonly rewrites: readonly Rewrite[];
 }
 
-export const UNTOUCHED: Rewritten = { given: new Map(), when: ALWAYS, redirects: [], rewrites: [] };
+export const UNTOUCHED: Rewritten = { given: new Map(), when: ask.ALWAYS, redirects: [], rewrites: [] };
 
 /** A server's directives run first, then those of the location itself. */
 export function rewrittenBy(block: readonly Directive[], before: Rewritten, variables: NginxVariables): Rewritten {
@@ -229,15 +223,15 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
   const rewrites: Rewrite[] = [];
   const pages = block.filter(({ words: [name] }) => name === 'error_page');
   for (const one of block) {
-    const inIf = one.words[0] === 'if' ? variables.conditionOf(one, given) : ALWAYS;
+    const inIf = one.words[0] === 'if' ? variables.conditionOf(one, given) : ask.ALWAYS;
     for (const { words } of one.words[0] === 'if' ? (one.block ?? []) : [one]) {
       const [name, value = '', replacement = '', flag] = words;
       if (name !== 'rewrite') continue;
-      const matches = tested(URI, { is: 'matching', value });
-      const held = allHold(inIf, matches);
+      const matches = ask.tested(URI, { is: 'matching', value });
+      const held = ask.allHold(inIf, matches);
       const to = variables.textOf(replacement.replace(/\?.*$/, ''), withCaptures(given, matches));
       if (/^(?:redirect|permanent)$/.test(flag ?? '') || /^(?:https?:\/\/|\$scheme)/.test(replacement))
-        when = allHold(when, not(held));
+        when = ask.allHold(when, ask.not(held));
       else rewrites.push({ when: held, to, flag: flag === 'last' || flag === 'break' ? flag : undefined });
     }
     if (one.words[0] === 'if') {
@@ -245,7 +239,7 @@ export function rewrittenBy(block: readonly Directive[], before: Rewritten, vari
       const code = one.block?.find(({ words: [name] }) => name === 'return')?.words[1];
       const page = pages.find(({ words }) => words.slice(1, -1).includes(code ?? '') && words.at(-1)!.startsWith('@'));
       if (page !== undefined) redirects.push({ when: held, to: page.words.at(-1)! });
-      else if (code !== undefined) when = allHold(when, not(held));
+      else if (code !== undefined) when = ask.allHold(when, ask.not(held));
     }
     given = variables.setBy([one], given);
   }

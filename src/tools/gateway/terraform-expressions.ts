@@ -8,42 +8,24 @@ import { readBoolean } from './boolean-text.js';
 import { at, isGiven, listAt, type TreeEntry, textAt, textsAt } from './document.js';
 import { literal } from './expression.js';
 import { headerText } from './limit-key.js';
-import {
-  ALWAYS,
-  allHold,
-  anyOf,
-  argumentText,
-  equalTo,
-  fieldText,
-  joinedText,
-  literalText,
-  missing,
-  NEVER,
-  not,
-  oneHolds,
-  type RequestCondition,
-  type RequestText,
-  type TextTest,
-  tested,
-  testNamed,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
-const CLOUDFLARE: Readonly<Record<string, RequestText>> = {
-  'ip.src': fieldText('client'),
-  'http.host': fieldText('host'),
-  'http.request.method': fieldText('method'),
-  'http.request.uri': fieldText('url'),
-  'http.request.uri.path': fieldText('path'),
-  'raw.http.request.uri.path': fieldText('path'),
-  'http.request.uri.query': fieldText('query'),
-  'http.user_agent': fieldText('agent'),
-  'http.referer': fieldText('referer'),
-  'http.response.code': fieldText('status'),
-  'http.cookie': missing('a cookie'),
+const CLOUDFLARE: Readonly<Record<string, ask.RequestText>> = {
+  'ip.src': ask.fieldText('client'),
+  'http.host': ask.fieldText('host'),
+  'http.request.method': ask.fieldText('method'),
+  'http.request.uri': ask.fieldText('url'),
+  'http.request.uri.path': ask.fieldText('path'),
+  'raw.http.request.uri.path': ask.fieldText('path'),
+  'http.request.uri.query': ask.fieldText('query'),
+  'http.user_agent': ask.fieldText('agent'),
+  'http.referer': ask.fieldText('referer'),
+  'http.response.code': ask.fieldText('status'),
+  'http.cookie': ask.missing('a cookie'),
 };
 
 /** A condition in the language of Cloudflare. */
-export function cloudflareCondition(text: string): RequestCondition {
+export function cloudflareCondition(text: string): ask.RequestCondition {
   return readBoolean(text, cloudflareAt);
 }
 
@@ -61,16 +43,17 @@ const CALL = new RegExp(
 function cloudflareAt(text: string) {
   const call = CALL.exec(text);
   if (call !== null) {
-    const test = testNamed(call[1]!, unquoted(call[3]!))!;
-    return { condition: tested(cloudflareText(call[2]!), test), length: call[0].length };
+    const test = ask.testNamed(call[1]!, unquoted(call[3]!))!;
+    return { condition: ask.tested(cloudflareText(call[2]!), test), length: call[0].length };
   }
   const name = VALUE.exec(text)?.[1];
   if (name === undefined) return undefined;
-  if (name === 'true' || name === 'false') return { condition: name === 'true' ? ALWAYS : NEVER, length: name.length };
+  if (name === 'true' || name === 'false')
+    return { condition: name === 'true' ? ask.ALWAYS : ask.NEVER, length: name.length };
   const sign = OPERATOR.exec(text.slice(name.length));
   const own = cloudflareText(name);
   if (sign === null)
-    return { condition: own.kind === 'missing' ? own : missing(`what ${name} is`), length: name.length };
+    return { condition: own.kind === 'missing' ? own : ask.missing(`what ${name} is`), length: name.length };
   const from = name.length + sign[0].length;
   const operator = sign[1]!.replace(/\s+/g, ' ');
   const value = new RegExp(String.raw`^(?:\{[^}]*\}|${STRING}|\$[\w.]+|[\w.:/-]+)`).exec(text.slice(from))?.[0];
@@ -78,16 +61,16 @@ function cloudflareAt(text: string) {
   return { condition: compared(own, operator, value), length: from + value.length };
 }
 
-export function cloudflareText(name: string): RequestText {
+export function cloudflareText(name: string): ask.RequestText {
   const [, wrapped, inner = ''] = /^(lower|url_decode)\(\s*(.*?)\s*\)$/s.exec(name) ?? [];
   if (wrapped !== undefined) return { kind: wrapped === 'lower' ? 'lower' : 'decoded', of: cloudflareText(inner) };
   const [, argument] = /^http\.request\.uri\.args\["([^"]*)"\]/.exec(name) ?? [];
-  if (argument !== undefined) return argumentText(argument);
+  if (argument !== undefined) return ask.argumentText(argument);
   const [, header] = /^http\.request\.headers\["([^"]*)"\]/.exec(name) ?? [];
   if (header !== undefined) return headerText(header);
   if (name === 'http.request.full_uri')
-    return joinedText([literalText('https://'), fieldText('host'), fieldText('url')]);
-  return CLOUDFLARE[name] ?? missing(name);
+    return ask.joinedText([ask.literalText('https://'), ask.fieldText('host'), ask.fieldText('url')]);
+  return CLOUDFLARE[name] ?? ask.missing(name);
 }
 
 function unquoted(text: string): string {
@@ -95,53 +78,57 @@ function unquoted(text: string): string {
   return raw ?? text.replace(/^"|"$/g, '').replace(/\\(["\\])/g, '$1');
 }
 
-function compared(own: RequestText, operator: string, written: string): RequestCondition {
-  if (written.startsWith('$')) return missing(`the list ${written}`);
+function compared(own: ask.RequestText, operator: string, written: string): ask.RequestCondition {
+  if (written.startsWith('$')) return ask.missing(`the list ${written}`);
   if (written.startsWith('{')) {
     const values = [...written.slice(1, -1).matchAll(new RegExp(String.raw`${STRING}|[^\s"]+`, 'g'))];
-    return oneHolds(...values.map(([one]) => tested(own, valueTest(own, unquoted(one)))));
+    return ask.oneHolds(...values.map(([one]) => ask.tested(own, valueTest(own, unquoted(one)))));
   }
   const value = unquoted(written);
   const number = Number(value);
   switch (operator) {
     case '!=':
     case 'ne':
-      return not(tested(own, valueTest(own, value)));
+      return ask.not(ask.tested(own, valueTest(own, value)));
     case 'contains':
     case 'matches':
     case '~':
-      return tested(own, testNamed(operator, value)!);
+      return ask.tested(own, ask.testNamed(operator, value)!);
     case 'wildcard':
     case 'strict wildcard': {
       const expression = `^${value.split('*').map(literal).join('.*')}$`;
-      return tested(own, { is: 'matching', value: expression, ignoresCase: operator === 'wildcard' });
+      return ask.tested(own, { is: 'matching', value: expression, ignoresCase: operator === 'wildcard' });
     }
     case '<':
     case 'lt':
-      return tested(own, { is: 'below', number });
+      return ask.tested(own, { is: 'below', number });
     case '>':
     case 'gt':
-      return tested(own, { is: 'above', number });
+      return ask.tested(own, { is: 'above', number });
     case '<=':
     case 'le':
-      return not(tested(own, { is: 'above', number }));
+      return ask.not(ask.tested(own, { is: 'above', number }));
     case '>=':
     case 'ge':
-      return not(tested(own, { is: 'below', number }));
+      return ask.not(ask.tested(own, { is: 'below', number }));
     default:
-      return tested(own, valueTest(own, value));
+      return ask.tested(own, valueTest(own, value));
   }
 }
 
-const valueTest = (own: RequestText, value: string): TextTest =>
-  own.kind === 'field' && own.field === 'client' && isRange(value) ? { is: 'within', ranges: [value] } : equalTo(value);
+const valueTest = (own: ask.RequestText, value: string): ask.TextTest =>
+  own.kind === 'field' && own.field === 'client' && isRange(value)
+    ? { is: 'within', ranges: [value] }
+    : ask.equalTo(value);
 
 /** Of a rule of Google Cloud Armor: addresses, or an expression. */
-export function armorCondition(rule: TreeEntry): RequestCondition {
+export function armorCondition(rule: TreeEntry): ask.RequestCondition {
   const expression = at(rule, 'match', 'expr', 'expression');
   if (isGiven(expression)) return readBoolean(textAt(expression) ?? '?', armorAt);
   const ranges = textsAt(rule, 'match', 'config', 'src_ip_ranges');
-  return ranges.length === 0 || ranges.includes('*') ? ALWAYS : tested(fieldText('client'), { is: 'within', ranges });
+  return ranges.length === 0 || ranges.includes('*')
+    ? ask.ALWAYS
+    : ask.tested(ask.fieldText('client'), { is: 'within', ranges });
 }
 
 const ARMOR =
@@ -149,53 +136,56 @@ const ARMOR =
 
 function armorAt(text: string) {
   const [whole, , range, name = '', lower, sign = '', value = ''] = ARMOR.exec(text) ?? [];
-  if (whole === undefined) return text.startsWith('true') ? { condition: ALWAYS, length: 4 } : undefined;
+  if (whole === undefined) return text.startsWith('true') ? { condition: ask.ALWAYS, length: 4 } : undefined;
   const length = whole.length;
   if (range !== undefined)
-    return { condition: tested(fieldText('client'), { is: 'within' as const, ranges: [range.slice(1, -1)] }), length };
+    return {
+      condition: ask.tested(ask.fieldText('client'), { is: 'within' as const, ranges: [range.slice(1, -1)] }),
+      length,
+    };
   const header = /\[\s*['"](.*?)['"]/.exec(name)?.[1];
   const field = { 'request.path': 'path', 'request.method': 'method', 'request.query': 'query', 'origin.ip': 'client' };
-  const plain = header === undefined ? fieldText(field[name as keyof typeof field] as 'path') : headerText(header);
-  const own: RequestText = lower === undefined ? plain : { kind: 'lower', of: plain };
+  const plain = header === undefined ? ask.fieldText(field[name as keyof typeof field] as 'path') : headerText(header);
+  const own: ask.RequestText = lower === undefined ? plain : { kind: 'lower', of: plain };
   const asked = value.slice(1, -1).replace(/\\\\/g, '\\');
-  const held = tested(own, testNamed(sign.replace(/\W/g, ''), asked) ?? equalTo(asked));
-  return { condition: sign === '!=' ? not(held) : held, length };
+  const held = ask.tested(own, ask.testNamed(sign.replace(/\W/g, ''), asked) ?? ask.equalTo(asked));
+  return { condition: sign === '!=' ? ask.not(held) : held, length };
 }
 
-const AZURE: Readonly<Record<string, RequestText>> = {
-  RemoteAddr: fieldText('client'),
-  SocketAddr: fieldText('client'),
-  RequestMethod: fieldText('method'),
-  RequestUri: fieldText('url'),
-  QueryString: fieldText('query'),
-  Cookies: missing('a cookie'),
-  RequestCookies: missing('a cookie'),
+const AZURE: Readonly<Record<string, ask.RequestText>> = {
+  RemoteAddr: ask.fieldText('client'),
+  SocketAddr: ask.fieldText('client'),
+  RequestMethod: ask.fieldText('method'),
+  RequestUri: ask.fieldText('url'),
+  QueryString: ask.fieldText('query'),
+  Cookies: ask.missing('a cookie'),
+  RequestCookies: ask.missing('a cookie'),
 };
 
 /** Of a rule of Azure: all of its conditions hold. */
-export function azureCondition(rule: TreeEntry): RequestCondition {
+export function azureCondition(rule: TreeEntry): ask.RequestCondition {
   const all = [...listAt(rule, 'match_condition'), ...listAt(rule, 'match_conditions')];
-  return allHold(
+  return ask.allHold(
     ...all.map((one) => {
       const variable = at(one, 'match_variables');
       const name = textAt(variable, 'variable_name') ?? textAt(one, 'match_variable') ?? '';
       const header = textAt(variable, 'selector') ?? textAt(one, 'selector') ?? '';
       const operator = textAt(one, 'operator') ?? '';
       const values = textsAt(one, 'match_values');
-      const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? missing(name));
+      const plain = /^RequestHeaders?$/.test(name) ? headerText(header) : (AZURE[name] ?? ask.missing(name));
       const isLower = listAt(one, 'transforms').some(({ value }) => value === 'Lowercase');
-      const own: RequestText = isLower ? { kind: 'lower', of: plain } : plain;
-      const isNamed = testNamed(operator, '') !== undefined;
+      const own: ask.RequestText = isLower ? { kind: 'lower', of: plain } : plain;
+      const isNamed = ask.testNamed(operator, '') !== undefined;
       const held =
         operator === 'Any'
-          ? ALWAYS
+          ? ask.ALWAYS
           : operator === 'IPMatch'
-            ? tested(own, { is: 'within', ranges: values })
+            ? ask.tested(own, { is: 'within', ranges: values })
             : isNamed
-              ? anyOf(own, values, (value) => testNamed(operator, value)!)
-              : missing(operator);
+              ? ask.anyOf(own, values, (value) => ask.testNamed(operator, value)!)
+              : ask.missing(operator);
       const isNegated = textAt(one, 'negation_condition') === 'true' || textAt(one, 'negate_condition') === 'true';
-      return isNegated ? not(held) : held;
+      return isNegated ? ask.not(held) : held;
     }),
   );
 }

@@ -6,19 +6,7 @@
 import { at, isGiven, isThere, listAt, type TreeEntry, textAt } from './document.js';
 import { literal } from './expression.js';
 import { headerText, keyOfTexts, type LimitKey } from './limit-key.js';
-import {
-  allHold,
-  argumentText,
-  fieldText,
-  missing,
-  not,
-  oneHolds,
-  type RequestCondition,
-  type RequestField,
-  type RequestText,
-  tested,
-  testNamed,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** Addresses by the resource that lists them: `aws_wafv2_ip_set.office`. */
 export type AddressSets = ReadonlyMap<string, readonly string[]>;
@@ -29,12 +17,12 @@ function namesIn(entry: TreeEntry | undefined): string[] {
   return [...(block?.fields.keys() ?? [])].filter((name) => isThere(at(block, name)));
 }
 
-export function conditionOfStatement(statement: TreeEntry | undefined, sets: AddressSets): RequestCondition {
+export function conditionOfStatement(statement: TreeEntry | undefined, sets: AddressSets): ask.RequestCondition {
   const inner = (name: string) => listAt(statement, name, 'statement').map((one) => conditionOfStatement(one, sets));
   const named = (name: string) => (isGiven(at(statement, name)) ? at(statement, name) : undefined);
-  if (named('and_statement') !== undefined) return allHold(...inner('and_statement'));
-  if (named('or_statement') !== undefined) return oneHolds(...inner('or_statement'));
-  if (named('not_statement') !== undefined) return not(allHold(...inner('not_statement')));
+  if (named('and_statement') !== undefined) return ask.allHold(...inner('and_statement'));
+  if (named('or_statement') !== undefined) return ask.oneHolds(...inner('or_statement'));
+  if (named('not_statement') !== undefined) return ask.not(ask.allHold(...inner('not_statement')));
   const bytes = named('byte_match_statement');
   if (bytes !== undefined) return conditionOfBytes(bytes);
   const regex = named('regex_match_statement');
@@ -44,24 +32,24 @@ export function conditionOfStatement(statement: TreeEntry | undefined, sets: Add
     const arn = at(addresses, 'arn')?.expression ?? textAt(addresses, 'arn') ?? '';
     const ranges = sets.get(arn.replace(/\.arn$/, ''));
     const isForwarded = isGiven(at(addresses, 'ip_set_forwarded_ip_config'));
-    if (ranges === undefined || isForwarded) return missing(`the addresses of ${arn}`);
-    return tested(fieldText('client'), { is: 'within', ranges });
+    if (ranges === undefined || isForwarded) return ask.missing(`the addresses of ${arn}`);
+    return ask.tested(ask.fieldText('client'), { is: 'within', ranges });
   }
   const [kind = 'a statement'] = namesIn(statement);
-  return missing(`what ${kind} asks`);
+  return ask.missing(`what ${kind} asks`);
 }
 
-function conditionOfBytes(statement: TreeEntry): RequestCondition {
+function conditionOfBytes(statement: TreeEntry): ask.RequestCondition {
   const position = (textAt(statement, 'positional_constraint') ?? '').toUpperCase();
   const value = textAt(statement, 'search_string');
   if (position === 'CONTAINS_WORD') return matched(statement, value && `\\b${literal(value)}\\b`, 'matches');
   return matched(statement, value, position);
 }
 
-function matched(statement: TreeEntry, value: string | undefined, by: string): RequestCondition {
-  const test = testNamed(by, value ?? '');
-  if (test === undefined) return missing(`the position ${by}`);
-  if (value === undefined) return missing('a text that is known only once Terraform has evaluated it');
+function matched(statement: TreeEntry, value: string | undefined, by: string): ask.RequestCondition {
+  const test = ask.testNamed(by, value ?? '');
+  if (test === undefined) return ask.missing(`the position ${by}`);
+  if (value === undefined) return ask.missing('a text that is known only once Terraform has evaluated it');
   let text = fieldOf(at(statement, 'field_to_match'));
   const transformations = [...listAt(statement, 'text_transformation')]
     .map((one) => ({ priority: Number(textAt(one, 'priority') ?? 0), type: textAt(one, 'type') ?? 'NONE' }))
@@ -69,22 +57,22 @@ function matched(statement: TreeEntry, value: string | undefined, by: string): R
   for (const { type } of transformations)
     if (type === 'LOWERCASE') text = { kind: 'lower', of: text };
     else if (type === 'URL_DECODE') text = { kind: 'decoded', of: text };
-    else if (type !== 'NONE') text = missing(`what ${type} makes of a text`);
-  return tested(text, test);
+    else if (type !== 'NONE') text = ask.missing(`what ${type} makes of a text`);
+  return ask.tested(text, test);
 }
 
-function fieldOf(field: TreeEntry | undefined): RequestText {
+function fieldOf(field: TreeEntry | undefined): ask.RequestText {
   const has = (name: string) => isThere(at(field, name));
-  if (has('uri_path')) return fieldText('path');
-  if (has('method')) return fieldText('method');
-  if (has('query_string')) return fieldText('query');
-  if (has('single_query_argument')) return argumentText(textAt(field, 'single_query_argument', 'name') ?? '');
+  if (has('uri_path')) return ask.fieldText('path');
+  if (has('method')) return ask.fieldText('method');
+  if (has('query_string')) return ask.fieldText('query');
+  if (has('single_query_argument')) return ask.argumentText(textAt(field, 'single_query_argument', 'name') ?? '');
   if (has('single_header')) return headerText(textAt(field, 'single_header', 'name') ?? '');
   const [kind = 'a part of a request'] = namesIn(field);
-  return missing(kind === 'cookies' ? 'a cookie' : kind.replaceAll('_', ' '));
+  return ask.missing(kind === 'cookies' ? 'a cookie' : kind.replaceAll('_', ' '));
 }
 
-const CUSTOM: Readonly<Record<string, RequestField>> = {
+const CUSTOM: Readonly<Record<string, ask.RequestField>> = {
   ip: 'client',
   forwarded_ip: 'client',
   http_method: 'method',
@@ -94,12 +82,14 @@ const CUSTOM: Readonly<Record<string, RequestField>> = {
 
 /** Several values together. */
 export function keyOfCustom(keys: readonly TreeEntry[]): LimitKey {
-  const texts = keys.map((key): RequestText => {
+  const texts = keys.map((key): ask.RequestText => {
     const [kind = ''] = namesIn(key);
     if (kind === 'header') return headerText(textAt(key, 'header', 'name') ?? '');
-    if (kind === 'query_argument') return argumentText(textAt(key, 'query_argument', 'name') ?? '');
+    if (kind === 'query_argument') return ask.argumentText(textAt(key, 'query_argument', 'name') ?? '');
     const field = CUSTOM[kind];
-    return field === undefined ? missing(kind === 'cookie' ? 'a cookie' : kind.replaceAll('_', ' ')) : fieldText(field);
+    return field === undefined
+      ? ask.missing(kind === 'cookie' ? 'a cookie' : kind.replaceAll('_', ' '))
+      : ask.fieldText(field);
   });
   return keyOfTexts(keys.map((key) => [...key.fields.keys()].join()).join(', '), texts);
 }

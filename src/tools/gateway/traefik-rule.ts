@@ -5,19 +5,7 @@ import { reachFrom, readBoolean } from './boolean-text.js';
 import { literal } from './expression.js';
 import type { Reach } from './found.js';
 import { headerText } from './limit-key.js';
-import {
-  allHold,
-  anyOf,
-  argumentText,
-  equalTo,
-  fieldText,
-  missing,
-  not,
-  oneHolds,
-  type RequestCondition,
-  type TextTest,
-  tested,
-} from './request-condition.js';
+import * as ask from './request-condition.js';
 
 /** Without a rule: all. */
 export function traefikReach(rule: string | undefined): Reach {
@@ -38,54 +26,56 @@ function matcherAt(text: string) {
   return { condition: conditionOf(name, values), length: whole.length };
 }
 
-const matching = (value: string): TextTest => ({ is: 'matching', value });
+const matching = (value: string): ask.TextTest => ({ is: 'matching', value });
 
-function conditionOf(name: string, values: readonly string[]): RequestCondition {
+function conditionOf(name: string, values: readonly string[]): ask.RequestCondition {
   const [first = '', second] = values;
   switch (name) {
     case 'Host':
     case 'HostHeader':
-      return anyOf(fieldText('host'), values, (one) => equalTo(one, true));
+      return ask.anyOf(ask.fieldText('host'), values, (one) => ask.equalTo(one, true));
     case 'HostRegexp':
-      return anyOf(fieldText('host'), values, (one) =>
+      return ask.anyOf(ask.fieldText('host'), values, (one) =>
         isTemplate(one) ? matching(`^${templateOf(one, '[^.]+')}$`) : matching(one),
       );
     case 'Path':
-      return anyOf(fieldText('path'), values, (one) =>
-        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : equalTo(one),
+      return ask.anyOf(ask.fieldText('path'), values, (one) =>
+        isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}$`) : ask.equalTo(one),
       );
     case 'PathPrefix':
-      return anyOf(fieldText('path'), values, (one) =>
+      return ask.anyOf(ask.fieldText('path'), values, (one) =>
         isTemplate(one) ? matching(`^${templateOf(one, '[^/]+')}`) : { is: 'prefix', value: one },
       );
     case 'PathRegexp':
-      return anyOf(fieldText('path'), values, matching);
+      return ask.anyOf(ask.fieldText('path'), values, matching);
     case 'Method':
-      return anyOf(fieldText('method'), values, (one) => equalTo(one.toUpperCase()));
+      return ask.anyOf(ask.fieldText('method'), values, (one) => ask.equalTo(one.toUpperCase()));
     case 'ClientIP':
-      return tested(fieldText('client'), { is: 'within', ranges: values });
+      return ask.tested(ask.fieldText('client'), { is: 'within', ranges: values });
     case 'Header':
     case 'Headers':
-      return tested(headerText(first), equalTo(second ?? ''));
+      return ask.tested(headerText(first), ask.equalTo(second ?? ''));
     case 'HeaderRegexp':
     case 'HeadersRegexp':
-      return tested(headerText(first), matching(second ?? ''));
+      return ask.tested(headerText(first), matching(second ?? ''));
     case 'Query':
-      return second === undefined ? allHold(...values.map(argumentOf)) : tested(argumentText(first), equalTo(second));
+      return second === undefined
+        ? ask.allHold(...values.map(argumentOf))
+        : ask.tested(ask.argumentText(first), ask.equalTo(second));
     case 'QueryRegexp':
-      return tested(argumentText(first), matching(second ?? ''));
+      return ask.tested(ask.argumentText(first), matching(second ?? ''));
     default:
-      return missing(`what ${name}(${values.join(', ')}) asks`);
+      return ask.missing(`what ${name}(${values.join(', ')}) asks`);
   }
 }
 
 /** `name=value`, and `name` alone: any value. */
-function argumentOf(text: string): RequestCondition {
+function argumentOf(text: string): ask.RequestCondition {
   const [name = '', value] = text.split(/=(.*)/s);
-  if (value !== undefined) return tested(argumentText(name), equalTo(value));
-  const query = fieldText('query');
-  const named: TextTest = { is: 'matching', value: `(?:^|&)${literal(name)}(?:=|&|$)` };
-  return oneHolds(not(tested(argumentText(name), equalTo(''))), tested(query, named));
+  if (value !== undefined) return ask.tested(ask.argumentText(name), ask.equalTo(value));
+  const query = ask.fieldText('query');
+  const named: ask.TextTest = { is: 'matching', value: `(?:^|&)${literal(name)}(?:=|&|$)` };
+  return ask.oneHolds(ask.not(ask.tested(ask.argumentText(name), ask.equalTo(''))), ask.tested(query, named));
 }
 
 /** Of Traefik 2: `{sub:[a-z]+}.example`. */
