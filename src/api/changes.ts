@@ -1,10 +1,10 @@
 // The endpoints that change a contract in place: its name, numbers and rule, and the candidate compared with it.
 import { ContractDefinition, Shadow } from '../core/limiter/definition.js';
-import { strict } from '../core/schema/fields.js';
+import { exact, strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import { get, patch, post } from './endpoint.js';
-import { ContractName, exact, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
+import { ContractName, limitOf, OfContract, ok, thresholdOf, withinOf } from './shapes.js';
 import { ComparedKey, ContractView, compared, LimiterShown } from './views.js';
 
 const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
@@ -34,9 +34,7 @@ export const changeContract = patch('/api/chain/{slug}/contracts/{contract_id}',
         ),
         limiter: Type.Optional(LimiterField),
         limit: Type.Optional(LimitText),
-        definition: Type.Optional(
-          Type.Object(ContractDefinition.properties, { ...strict, description: 'A definition of your own.' }),
-        ),
+        definition: Type.Optional(exact('A definition of your own.', ContractDefinition.properties)),
         shadow: Type.Optional(Shadow),
         candidate: Type.Optional(
           Type.Union([Type.Null(), LimiterField, LimitText], {

@@ -1,9 +1,11 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, list keys, move to a state.
+
 import { ContractDefinition, Shadow, WhenAway } from '../core/limiter/definition.js';
 import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { RowShape } from '../core/record/row.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
@@ -11,7 +13,6 @@ import {
   Cycle,
   contractFields,
   created,
-  exact,
   freed,
   Hash,
   Key,

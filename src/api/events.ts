@@ -1,7 +1,8 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { type Endpoint, get, post } from './endpoint.js';
-import { ContractId, Count, Cycle, EventType, exact, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
+import { ContractId, Count, Cycle, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
 import { DecisionShape, Problem } from './views.js';
 
 export const EventShape = exact({

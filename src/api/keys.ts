@@ -1,7 +1,8 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
-import { created, exact, ok, pageOf } from './shapes.js';
+import { created, ok, pageOf } from './shapes.js';
 
 const Secret = Type.String({
   pattern: '^weir_[A-Za-z0-9_-]{43}$',

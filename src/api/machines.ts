@@ -1,8 +1,8 @@
 // The endpoints of machines: create, list, show, rank the most active.
-import { VISIBLE } from '../core/schema/fields.js';
+import { exact, VISIBLE } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
-import { Cycle, created, exact, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
+import { Cycle, created, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
 import { MachineSummary, MachineView } from './views.js';
 import { LONGEST_WINDOW, WINDOWS } from './windows.js';
 

@@ -1,8 +1,10 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
+
 import { SuccessionShape } from '../core/record/row.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
-import { Cycle, exact, OfMachine, ok } from './shapes.js';
+import { Cycle, OfMachine, ok } from './shapes.js';
 
 export const publicKey = get('/api/updates/pubkey', {
   answers: ok('The key.', {

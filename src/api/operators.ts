@@ -1,9 +1,11 @@
 // The endpoints of operators: the registry, and projections over future cycles.
+
 import { SUBSTRATE } from '../core/operator/ko42.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { get, post } from './endpoint.js';
-import { Cycle, exact, Hash, ok } from './shapes.js';
+import { Cycle, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 

@@ -1,9 +1,11 @@
 // The endpoints of the record: read, verify.
+
 import { CutShape, ROW_KINDS, RowShape } from '../core/record/row.js';
 import { HeadShape, VerificationShape } from '../core/record/verification.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
-import { ContractId, Cycle, exact, limitOf, OfMachine, ok, Seq } from './shapes.js';
+import { ContractId, Cycle, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
   after_seq: Type.Optional(Seq),

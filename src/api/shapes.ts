@@ -1,6 +1,6 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
-import { strict } from '../core/schema/fields.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
@@ -12,10 +12,6 @@ export function limitOf(what: string, most = LONGEST_PAGE) {
 
 export function pageOf(what: string, after: string) {
   return { after: Type.Optional(Type.String({ maxLength: 64, description: after })), limit: limitOf(what) };
-}
-
-export function exact<Fields extends Readonly<Record<string, TSchema>>>(fields: Fields) {
-  return Type.Object(fields, strict);
 }
 
 export const Nothing = exact({});
@@ -89,42 +85,38 @@ export const Key = Type.String({
 });
 
 /** Not part of the definition: contracts of one definition may keep keys differently. */
-export const Keyed = Type.Object(
-  {
-    max_keys: Type.Integer({
-      minimum: 1,
+export const Keyed = exact('Counts each key separately.', {
+  max_keys: Type.Integer({
+    minimum: 1,
+    maximum: 10_000_000,
+    description: 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.',
+  }),
+  idle_cycles: Type.Optional(
+    Type.Integer({
+      minimum: 0,
       maximum: 10_000_000,
-      description: 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.',
+      description:
+        'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
     }),
-    idle_cycles: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 10_000_000,
-        description:
-          'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
-      }),
-    ),
-    overflow: Type.Optional(
-      Type.Enum(['refuse', 'share'], {
-        description:
-          'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys. Default: refuse.',
-      }),
-    ),
-    store_keys: Type.Optional(
-      Type.Enum(['plain', 'hashed'], {
-        description:
-          'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: hashed.',
-      }),
-    ),
-    show_keys: Type.Optional(
-      Type.Boolean({
-        description:
-          'Says a second time that a public machine shows its keys to all; without it plain is refused there.',
-      }),
-    ),
-  },
-  { ...strict, description: 'Counts each key separately.' },
-);
+  ),
+  overflow: Type.Optional(
+    Type.Enum(['refuse', 'share'], {
+      description:
+        'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys. Default: refuse.',
+    }),
+  ),
+  store_keys: Type.Optional(
+    Type.Enum(['plain', 'hashed'], {
+      description:
+        'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: hashed.',
+    }),
+  ),
+  show_keys: Type.Optional(
+    Type.Boolean({
+      description: 'Says a second time that a public machine shows its keys to all; without it plain is refused there.',
+    }),
+  ),
+});
 
 /** Fields of a contract that a request has beside those of its definition, which has its own name. */
 export const contractFields = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };

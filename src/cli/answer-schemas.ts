@@ -2,7 +2,7 @@
 import { Profile } from '../core/limiter/products/profile.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { VerificationShape } from '../core/record/verification.js';
-import { real, strict } from '../core/schema/fields.js';
+import { exact, real, strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { RetrySpec } from '../harness/clients/retry-schema.js';
 import { Verdict } from '../harness/outcome/outcome-schema.js';
@@ -21,23 +21,20 @@ const explained = {
   profile: Profile,
 };
 
-const ListedLimiter = Type.Object(
-  {
-    name: Text('Its name.'),
-    product: Text('Whose it is.'),
-    example: Text('The limiter in words.'),
-    refused: Text('What a refused request does.'),
-    primitive: Text('The rule that it follows.'),
-    profile: Profile,
-  },
-  strict,
-);
+const ListedLimiter = exact({
+  name: Text('Its name.'),
+  product: Text('Whose it is.'),
+  example: Text('The limiter in words.'),
+  refused: Text('What a refused request does.'),
+  primitive: Text('The rule that it follows.'),
+  profile: Profile,
+});
 
 export const LimiterAnswer = Type.Union(
   [
-    Type.Object({ ...explained, notes }, strict),
-    Type.Object({ limiters: Type.Array(Type.Object(explained, strict)), notes }, strict),
-    Type.Object({ limiters: Type.Array(ListedLimiter) }, { ...strict, description: 'Without a limiter: all of them.' }),
+    exact({ ...explained, notes }),
+    exact({ limiters: Type.Array(exact(explained)), notes }),
+    exact('Without a limiter: all of them.', { limiters: Type.Array(ListedLimiter) }),
   ],
   { title: 'weir limiter --json' },
 );
@@ -49,31 +46,23 @@ const library = {
   client: RetrySpec,
 };
 
-const Burst = Type.Object(
-  {
-    attempts: Count('Requests sent.'),
-    succeeded: Count('Jobs served.'),
-    givenUp: Count('Jobs given up.'),
-    amplification: Measure('Attempts per job.'),
-    sentMs: Type.Array(Measure('When a request was sent, in ms.')),
-    lastMs: Measure('When the last one was.'),
-  },
-  { ...strict, description: 'A hundred jobs at once, at a limiter of 10/s with a burst of 10.' },
-);
+const Burst = exact('A hundred jobs at once, at a limiter of 10/s with a burst of 10.', {
+  attempts: Count('Requests sent.'),
+  succeeded: Count('Jobs served.'),
+  givenUp: Count('Jobs given up.'),
+  amplification: Measure('Attempts per job.'),
+  sentMs: Type.Array(Measure('When a request was sent, in ms.')),
+  lastMs: Measure('When the last one was.'),
+});
 
 export const ClientAnswer = Type.Union(
   [
-    Type.Object({ clients: Type.Array(Type.Object(library, strict)) }, strict),
-    Type.Object(
-      {
-        ...library,
-        at_failures: Type.Array(
-          Type.Object({ share: real(0, 1, 'Of requests that fail.'), attempts: Measure('Per job.') }, strict),
-        ),
-        burst: Burst,
-      },
-      strict,
-    ),
+    exact({ clients: Type.Array(exact(library)) }),
+    exact({
+      ...library,
+      at_failures: Type.Array(exact({ share: real(0, 1, 'Of requests that fail.'), attempts: Measure('Per job.') })),
+      burst: Burst,
+    }),
   ],
   { title: 'weir client --json' },
 );
@@ -81,57 +70,43 @@ export const ClientAnswer = Type.Union(
 const figure = Type.Union([Type.Number(), Type.Null()], { description: 'Null where the run lacks it.' });
 const run = Text('The run, as it was named.');
 
-const Change = Type.Object(
-  {
-    baseline: Type.Number(),
-    delta: Type.Number(),
-    share: Optional(Type.Number({ description: 'Of the baseline; absent for 0.' })),
-    verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'With the tolerance.' }),
-  },
-  strict,
-);
+const Change = exact({
+  baseline: Type.Number(),
+  delta: Type.Number(),
+  share: Optional(Type.Number({ description: 'Of the baseline; absent for 0.' })),
+  verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'With the tolerance.' }),
+});
 
-const RunsCompared = Type.Object(
-  {
-    runs: Type.Array(
-      Type.Object(
-        {
-          name: run,
-          scenario: Text('Name of its scenario.'),
-          seed: ReportedOutcome.properties.seed,
-          verdict: Verdict,
-          digest: Text('Of its outcome.'),
-        },
-        strict,
-      ),
-    ),
-    baseline: Nullable(run),
-    tolerance: Type.Object(
-      { share: Measure('Of the baseline.'), floor: Measure('In the unit of a figure.') },
-      { ...strict, description: 'By how much a figure may be worse.' },
-    ),
-    figures: Type.Array(
-      Type.Object(
-        {
-          name: Text('The figure.'),
-          unit: Text('Its unit.'),
-          values: Type.Array(figure, { description: 'By run.' }),
-          changes: Type.Array(Nullable(Change), { description: 'By run; null without a baseline.' }),
-        },
-        strict,
-      ),
-    ),
-    worse: Type.Array(
-      Type.Object({ run, figure: Text('The figure.'), baseline: Type.Number(), value: Type.Number() }, strict),
-    ),
-  },
-  { ...strict, description: 'Of several runs.' },
-);
+const RunsCompared = exact('Of several runs.', {
+  runs: Type.Array(
+    exact({
+      name: run,
+      scenario: Text('Name of its scenario.'),
+      seed: ReportedOutcome.properties.seed,
+      verdict: Verdict,
+      digest: Text('Of its outcome.'),
+    }),
+  ),
+  baseline: Nullable(run),
+  tolerance: exact('By how much a figure may be worse.', {
+    share: Measure('Of the baseline.'),
+    floor: Measure('In the unit of a figure.'),
+  }),
+  figures: Type.Array(
+    exact({
+      name: Text('The figure.'),
+      unit: Text('Its unit.'),
+      values: Type.Array(figure, { description: 'By run.' }),
+      changes: Type.Array(Nullable(Change), { description: 'By run; null without a baseline.' }),
+    }),
+  ),
+  worse: Type.Array(exact({ run, figure: Text('The figure.'), baseline: Type.Number(), value: Type.Number() })),
+});
 
 export const ReportAnswer = Type.Union([ReportedOutcome, RunsCompared], { title: 'weir report --json' });
 
 const lostRows = Type.Array(
-  Type.Object({ machine: Text('Its slug.'), from_seq: Count('First row.'), to_seq: Count('Last row.') }, strict),
+  exact({ machine: Text('Its slug.'), from_seq: Count('First row.'), to_seq: Count('Last row.') }),
   { description: 'Rows that are lost, by machine.' },
 );
 

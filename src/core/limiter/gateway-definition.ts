@@ -1,6 +1,6 @@
 // What a gate reads from the headers of a request (in node/gateway-headers.ts): the key, the cost, and the gateway's credential.
 import type { Static } from 'typebox';
-import { strict } from '../schema/fields.js';
+import { exact, strict } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
 const HeaderName = Type.String({
@@ -20,47 +20,31 @@ const absent = Type.Optional(
 
 const KeySource = Type.Union(
   [
-    Type.Object(
-      { header: HeaderName, absent },
+    exact('The value of a header, sent once and without a comma: more than one value is answered with 403.', {
+      header: HeaderName,
+      absent,
+    }),
+    exact('The address of the client; in IPv6 its network of 64 bits.', {
+      forwarded: exact('A list of addresses; X-Forwarded-For if no header is named.', {
+        hops: Type.Integer({
+          minimum: 1,
+          maximum: 16,
+          description: 'Trusted proxies, the gateway included: each adds an address at the right end.',
+        }),
+        header: Type.Optional(HeaderName),
+      }),
+      absent,
+    }),
+    exact(
+      'The path of the original request, without its query, in one spelling: //api, /%61pi and /x/../api are /api.',
       {
-        ...strict,
-        description: 'The value of a header, sent once and without a comma: more than one value is answered with 403.',
-      },
-    ),
-    Type.Object(
-      {
-        forwarded: Type.Object(
-          {
-            hops: Type.Integer({
-              minimum: 1,
-              maximum: 16,
-              description: 'Trusted proxies, the gateway included: each adds an address at the right end.',
-            }),
-            header: Type.Optional(HeaderName),
-          },
-          { ...strict, description: 'A list of addresses; X-Forwarded-For if no header is named.' },
-        ),
+        uri: exact('For example X-Original-URI or X-Forwarded-Uri.', {
+          header: HeaderName,
+          segments: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 16, description: 'Parts of the path that count; all when absent.' }),
+          ),
+        }),
         absent,
-      },
-      { ...strict, description: 'The address of the client; in IPv6 its network of 64 bits.' },
-    ),
-    Type.Object(
-      {
-        uri: Type.Object(
-          {
-            header: HeaderName,
-            segments: Type.Optional(
-              Type.Integer({ minimum: 1, maximum: 16, description: 'Parts of the path that count; all when absent.' }),
-            ),
-          },
-          { ...strict, description: 'For example X-Original-URI or X-Forwarded-Uri.' },
-        ),
-        absent,
-      },
-      {
-        ...strict,
-        description:
-          'The path of the original request, without its query, in one spelling: //api, /%61pi and /x/../api are /api.',
       },
     ),
   ],
@@ -71,21 +55,15 @@ export const GatewayDefinition = Type.Object(
   {
     key: Type.Optional(KeySource),
     cost: Type.Optional(
-      Type.Object(
-        {
-          header: HeaderName,
-          max: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 1_000, description: 'The most that it may say; 100 when absent.' }),
-          ),
-        },
-        { ...strict, description: 'How many requests it counts as, from 1; 1 without the header. ?n= has precedence.' },
-      ),
+      exact('How many requests it counts as, from 1; 1 without the header. ?n= has precedence.', {
+        header: HeaderName,
+        max: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_000, description: 'The most that it may say; 100 when absent.' }),
+        ),
+      }),
     ),
     credential: Type.Optional(
-      Type.Object(
-        { header: HeaderName },
-        { ...strict, description: 'A header that holds a key of the owner, beside Authorization.' },
-      ),
+      exact('A header that holds a key of the owner, beside Authorization.', { header: HeaderName }),
     ),
   },
   {

@@ -7,7 +7,7 @@
 //   lognormal     |  ▃█▇▅▃▂▂▁▁▁▁             x = e^(m + s z),  s^2 = ln(1 + deviation^2 / mean^2),  m = ln mean - s^2 / 2
 import type { Static } from 'typebox';
 import { Failure, unreachable } from '../schema/failure.js';
-import { strict } from '../schema/fields.js';
+import { exact } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { parseTimeMs, timeField } from '../schema/quantity.js';
 import { exp, log } from './elementary.js';
@@ -18,32 +18,23 @@ const Law = <const Name extends string>(name: Name, description: string) => Type
 export const TimeLawSpec = Type.Union(
   [
     timeField('Always this long.'),
-    Type.Object({ law: Law('constant', 'Always the same.'), time: timeField('How long.') }, strict),
-    Type.Object({ law: Law('exponential', 'Without memory.'), mean: timeField('Mean.') }, strict),
-    Type.Object(
-      {
-        law: Law('normal', 'Around a mean; what would be negative counts as positive.'),
-        mean: timeField('Mean, before folding.'),
-        deviation: timeField('Standard deviation, before folding.'),
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        law: Law('uniform', 'Every time between two is as likely.'),
-        from: timeField('The shortest.'),
-        to: timeField('The longest; not below from.'),
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        law: Law('lognormal', 'Mostly short, now and then very long.'),
-        mean: timeField('Mean, above 0.'),
-        deviation: timeField('Standard deviation.'),
-      },
-      strict,
-    ),
+    exact({ law: Law('constant', 'Always the same.'), time: timeField('How long.') }),
+    exact({ law: Law('exponential', 'Without memory.'), mean: timeField('Mean.') }),
+    exact({
+      law: Law('normal', 'Around a mean; what would be negative counts as positive.'),
+      mean: timeField('Mean, before folding.'),
+      deviation: timeField('Standard deviation, before folding.'),
+    }),
+    exact({
+      law: Law('uniform', 'Every time between two is as likely.'),
+      from: timeField('The shortest.'),
+      to: timeField('The longest; not below from.'),
+    }),
+    exact({
+      law: Law('lognormal', 'Mostly short, now and then very long.'),
+      mean: timeField('Mean, above 0.'),
+      deviation: timeField('Standard deviation.'),
+    }),
   ],
   { description: 'How long: a time, or a law to draw it from.' },
 );

@@ -3,7 +3,7 @@
 //
 // Field names are those of the API and of exports: rows are hashed, stored, served and exported like this. Fields that do not apply are absent.
 import type { Static, TSchema } from 'typebox';
-import { strict } from '../schema/fields.js';
+import { exact } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
@@ -73,37 +73,33 @@ const ownFields = {
     description: 'The equation of the operator, verbatim.',
   }),
   proof_digest: Hash('Digest of the proof; there for every operator that requires one.'),
-  substrate: Type.Object(
-    { operator: Operator, inputs: Inputs, result: Amount('What the substrate operator computed.') },
-    { ...strict, description: 'The always-on operator, where another one stands above it.' },
-  ),
-  failure: Type.Object(
-    {
-      code: Type.String({ pattern: '^[a-z0-9_]{1,64}$', description: 'Code of the failure.' }),
-      detail: Type.String({ maxLength: 10_000, description: 'What happened, why, and what to do.' }),
-    },
-    { ...strict, description: 'Why it did not move.' },
-  ),
+  substrate: exact('The always-on operator, where another one stands above it.', {
+    operator: Operator,
+    inputs: Inputs,
+    result: Amount('What the substrate operator computed.'),
+  }),
+  failure: exact('Why it did not move.', {
+    code: Type.String({ pattern: '^[a-z0-9_]{1,64}$', description: 'Code of the failure.' }),
+    detail: Type.String({ maxLength: 10_000, description: 'What happened, why, and what to do.' }),
+  }),
   definition_digest: Hash('SHA-256 over the canonical JSON of the definition from this row on.'),
   name: Name('The name that its owner gave it.'),
-  keyed: Type.Object(
-    {
-      max_keys: Count(1, 'The most keys with counts at a time.'),
-      idle_cycles: Count(0, 'How long a key without counts is remembered, in cycles.'),
-      overflow: Type.Enum(['refuse', 'share'], {
-        description: 'What becomes of further keys: refused, or one gate for all.',
-      }),
-      store_keys: Type.Enum(['plain', 'hashed'], {
-        description: 'Whether the record has keys, or their keyed hashes.',
-      }),
-    },
-    { ...strict, description: 'Each key is a gate of its own.' },
-  ),
+  keyed: exact('Each key is a gate of its own.', {
+    max_keys: Count(1, 'The most keys with counts at a time.'),
+    idle_cycles: Count(0, 'How long a key without counts is remembered, in cycles.'),
+    overflow: Type.Enum(['refuse', 'share'], {
+      description: 'What becomes of further keys: refused, or one gate for all.',
+    }),
+    store_keys: Type.Enum(['plain', 'hashed'], {
+      description: 'Whether the record has keys, or their keyed hashes.',
+    }),
+  }),
   changes: Type.Array(
-    Type.Object(
-      { what: Type.Enum([...CHANGED], { description: 'What changed.' }), from: Value, to: Value },
-      { ...strict, description: 'A value before and after.' },
-    ),
+    exact('A value before and after.', {
+      what: Type.Enum([...CHANGED], { description: 'What changed.' }),
+      from: Value,
+      to: Value,
+    }),
     { minItems: 1, maxItems: CHANGED.length, description: 'Of contract_changed: each value before and after.' },
   ),
   states: Type.Array(Name('Name of a state.'), {
@@ -176,59 +172,49 @@ const optional = <Fields extends Readonly<Record<string, TSchema>>>(fields: Fiel
     [Field in keyof Fields]: ReturnType<typeof Type.Optional<Fields[Field]>>;
   };
 
-export const RowShape = Type.Object(
-  { ...everyRow, kind: Type.Enum(ROW_KINDS), emitted: Emitted(MOST_EMITTED), ...optional(ownFields) },
-  { ...strict, description: 'A row of the record.' },
-);
+export const RowShape = exact('A row of the record.', {
+  ...everyRow,
+  kind: Type.Enum(ROW_KINDS),
+  emitted: Emitted(MOST_EMITTED),
+  ...optional(ownFields),
+});
 
 /** Refuses unknown fields, and fields of other kinds. */
 export function rowShapeOf(kind: RowKind): TSchema {
   const [must, may]: readonly [readonly OwnField[], readonly OwnField[]] = kinds[kind];
-  return Type.Object(
-    {
-      ...everyRow,
-      kind: Type.Literal(kind),
-      emitted: Emitted(kind === 'transition' ? MOST_EMITTED : 0),
-      ...Object.fromEntries(must.map((field) => [field, ownFields[field]])),
-      ...Object.fromEntries(may.map((field) => [field, Type.Optional<TSchema>(ownFields[field])])),
-    },
-    strict,
-  );
+  return exact({
+    ...everyRow,
+    kind: Type.Literal(kind),
+    emitted: Emitted(kind === 'transition' ? MOST_EMITTED : 0),
+    ...Object.fromEntries(must.map((field) => [field, ownFields[field]])),
+    ...Object.fromEntries(may.map((field) => [field, Type.Optional<TSchema>(ownFields[field])])),
+  });
 }
 
 /** Signed by the node: its chain reached this row, so an export that ends earlier is incomplete. */
-export const CheckpointShape = Type.Object(
-  {
-    machine: Machine('Slug of the machine.'),
-    seq: Count(1, 'The row up to which the record is signed.'),
-    hash: Hash('Hash of that row.'),
-    cycle: Count(0, 'The cycle in which it was signed.'),
-    signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
-  },
-  { ...strict, description: 'The word of the node for how far a record had come.' },
-);
+export const CheckpointShape = exact('The word of the node for how far a record had come.', {
+  machine: Machine('Slug of the machine.'),
+  seq: Count(1, 'The row up to which the record is signed.'),
+  hash: Hash('Hash of that row.'),
+  cycle: Count(0, 'The cycle in which it was signed.'),
+  signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
+});
 
-export const CutShape = Type.Object(
-  {
-    machine: Machine('Slug of the machine.'),
-    removed_to_seq: Count(1, 'Rows 1 to this one were removed: the first that is left is behind it.'),
-    removed_hash: Hash('Hash of that row: the first that is left names it as its previous one.'),
-    at: Instant('When they were removed.'),
-    cycle: Count(0, 'The cycle in which it was signed.'),
-    signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
-  },
-  { ...strict, description: 'Replaces the first rows, where the node removed some.' },
-);
+export const CutShape = exact('Replaces the first rows, where the node removed some.', {
+  machine: Machine('Slug of the machine.'),
+  removed_to_seq: Count(1, 'Rows 1 to this one were removed: the first that is left is behind it.'),
+  removed_hash: Hash('Hash of that row: the first that is left names it as its previous one.'),
+  at: Instant('When they were removed.'),
+  cycle: Count(0, 'The cycle in which it was signed.'),
+  signature: Signature('Ed25519 by the key of the node over the canonical JSON of the other fields, base64.'),
+});
 
-export const SuccessionShape = Type.Object(
-  {
-    previous: PublicKey('The key that signs this.'),
-    next: PublicKey('The key that signs from `cycle` on.'),
-    cycle: Count(0, 'The cycle of the change.'),
-    signature: Signature('Ed25519 by `previous` over the canonical JSON of the other three fields, base64.'),
-  },
-  { ...strict, description: 'A key names the one that follows it.' },
-);
+export const SuccessionShape = exact('A key names the one that follows it.', {
+  previous: PublicKey('The key that signs this.'),
+  next: PublicKey('The key that signs from `cycle` on.'),
+  cycle: Count(0, 'The cycle of the change.'),
+  signature: Signature('Ed25519 by `previous` over the canonical JSON of the other three fields, base64.'),
+});
 
 export type AuditRow = Frozen<Static<typeof RowShape>>;
 export type AuditEntry = Omit<AuditRow, 'seq' | 'previous_hash' | 'hash' | 'signature'>;

@@ -1,7 +1,17 @@
 // Schemas of common fields: a number in a range, a boolean; and objects without other fields.
+import type { TObject, TSchema } from 'typebox';
 import { Type } from './json-schema.js';
 
 export const strict = { additionalProperties: false } as const;
+
+type Properties = Readonly<Record<string, TSchema>>;
+
+/** An object without other fields. */
+export function exact<Fields extends Properties>(fields: Fields): TObject<Fields>;
+export function exact<Fields extends Properties>(description: string, fields: Fields): TObject<Fields>;
+export function exact(...[one, fields]: [Properties] | [string, Properties]) {
+  return typeof one === 'string' ? Type.Object(fields!, { ...strict, description: one }) : Type.Object(one, strict);
+}
 
 export const whole = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });

@@ -1,7 +1,7 @@
 // The schema of the clients in a scenario.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { real, strict, whole } from '../../core/schema/fields.js';
+import { exact, real, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { clientLibraries, type LibraryName } from './libraries.js';
@@ -18,16 +18,13 @@ const share = {
   share: Type.Optional(real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.')),
 };
 
-const FlushSpec = Type.Object(
-  {
-    batch: Type.Optional(
-      whole(1, 1_000_000, 'Items sent together; the next batch waits for their answers. Default: all that are held.'),
-    ),
-    spread: Type.Optional(timeField('Time over which the batches are spread. Default: 0, at once.')),
-    jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
-  },
-  { ...strict, description: 'How held items are sent once the gate is restored.' },
-);
+const FlushSpec = exact('How held items are sent once the gate is restored.', {
+  batch: Type.Optional(
+    whole(1, 1_000_000, 'Items sent together; the next batch waits for their answers. Default: all that are held.'),
+  ),
+  spread: Type.Optional(timeField('Time over which the batches are spread. Default: 0, at once.')),
+  jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
+});
 
 const common = {
   name: Type.Optional(
@@ -42,7 +39,7 @@ const common = {
 };
 
 function Kind<const Name extends string, Fields extends TProperties>(kind: Name, description: string, fields: Fields) {
-  return Type.Object({ kind: Type.Literal(kind, { description }), ...common, ...fields }, { ...strict, description });
+  return exact(description, { kind: Type.Literal(kind, { description }), ...common, ...fields });
 }
 
 export const clientKinds = {
@@ -72,17 +69,14 @@ export const clientKinds = {
 
 export type ClientKind = keyof typeof clientKinds;
 
-const Like = Type.Object(
-  {
-    like: Type.Enum(Object.keys(clientLibraries) as LibraryName[], {
-      description: 'A client library with its defaults; what else is given replaces them. `weir client` lists them.',
-    }),
-    ...common,
-    ...share,
-    ...libraryFields,
-  },
-  { ...strict, description: 'A client that retries as a library does: what is not given is as the library has it.' },
-);
+const Like = exact('A client that retries as a library does: what is not given is as the library has it.', {
+  like: Type.Enum(Object.keys(clientLibraries) as LibraryName[], {
+    description: 'A client library with its defaults; what else is given replaces them. `weir client` lists them.',
+  }),
+  ...common,
+  ...share,
+  ...libraryFields,
+});
 
 export const ClientSpec = Type.Union([...Object.values(clientKinds), Like], {
   description:

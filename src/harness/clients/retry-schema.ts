@@ -1,6 +1,6 @@
 // The schema of how a client retries: back-off, Retry-After, limits of retries, the gate on its own side, hedging.
 import type { Static, TSchema } from 'typebox';
-import { flag, real, strict, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { rateField, timeField } from '../../core/schema/quantity.js';
 import { backoffPolicies } from './backoff.js';
@@ -14,35 +14,32 @@ const tokens = (description: string, minimum = 0) => Type.Number({ minimum, maxi
 
 const share = (description: string, maximum = 1) => Type.Number({ minimum: 0, maximum, description });
 
-const BackoffSpec = Type.Object(
-  {
-    policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),
-    base: Type.Optional(timeField('The unit of the pauses. Default: 100ms.')),
-    cap: Type.Optional(timeField('The longest pause, not below base. Default: 20s, or base if that is longer.')),
-    factor: Type.Optional(
-      real(1, 100, 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.'),
+const BackoffSpec = exact('The pauses between attempts.', {
+  policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),
+  base: Type.Optional(timeField('The unit of the pauses. Default: 100ms.')),
+  cap: Type.Optional(timeField('The longest pause, not below base. Default: 20s, or base if that is longer.')),
+  factor: Type.Optional(
+    real(1, 100, 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.'),
+  ),
+  first: Type.Optional(
+    timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
+  ),
+  shorten_by: Type.Optional(
+    share(
+      'Of geometric and linear: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.',
     ),
-    first: Type.Optional(
-      timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
-    ),
-    shorten_by: Type.Optional(
-      share(
-        'Of geometric and linear: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.',
-      ),
-    ),
-    lengthen_by: Type.Optional(
-      share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
-    ),
-    add: Type.Optional(timeField('Of geometric and linear: a pause is longer by up to this time, by chance.')),
-    jitter: Type.Optional(
-      Type.Literal('exponential', {
-        description:
-          'Of fixed, exponential, geometric and linear: a pause is drawn from the exponential law, its mean what it would be otherwise.',
-      }),
-    ),
-  },
-  { ...strict, description: 'The pauses between attempts.' },
-);
+  ),
+  lengthen_by: Type.Optional(
+    share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
+  ),
+  add: Type.Optional(timeField('Of geometric and linear: a pause is longer by up to this time, by chance.')),
+  jitter: Type.Optional(
+    Type.Literal('exponential', {
+      description:
+        'Of fixed, exponential, geometric and linear: a pause is drawn from the exponential law, its mean what it would be otherwise.',
+    }),
+  ),
+});
 
 const bySetback = <Field extends TSchema>(field: Field) => ({
   limited: Type.Optional(field),
@@ -58,86 +55,64 @@ const RetryAfterPolicy = Type.Enum(retryAfterPolicies, {
     'ignore; obey: it replaces the pause; floor: the pause is at least as long; clamp: floor, but at most slack longer than the pause.',
 });
 
-const RetryAfterFields = Type.Object(
-  {
-    policy: RetryAfterPolicy,
-    limit: Type.Optional(timeField('The longest Retry-After that is taken as it is. Default: any.')),
-    above: Type.Optional(
-      Type.Enum(['cap', 'ignore', 'stop'], {
-        description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
-      }),
-    ),
-    slack: Type.Optional(timeField('Of clamp: the most that the pause becomes longer. Default: 5s.')),
-    missing: Type.Optional(
-      Type.Enum(['backoff', 'stop'], {
-        description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
-      }),
-    ),
-  },
-  strict,
-);
+const RetryAfterFields = exact({
+  policy: RetryAfterPolicy,
+  limit: Type.Optional(timeField('The longest Retry-After that is taken as it is. Default: any.')),
+  above: Type.Optional(
+    Type.Enum(['cap', 'ignore', 'stop'], {
+      description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
+    }),
+  ),
+  slack: Type.Optional(timeField('Of clamp: the most that the pause becomes longer. Default: 5s.')),
+  missing: Type.Optional(
+    Type.Enum(['backoff', 'stop'], {
+      description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
+    }),
+  ),
+});
 
 const retryAfter = (usual: string) =>
   Type.Union([RetryAfterPolicy, RetryAfterFields], {
     description: `What is done with the Retry-After of a limiter. Default: ${usual}.`,
   });
 
-const RetryBudgetSpec = Type.Object(
-  {
-    share: share('Retries allowed for each request, as 0.2.', 10),
-    floor: Type.Optional(
-      rateField('Retries allowed however few the requests are. Default: 0.', MOST_RETRIES_PER_CYCLE),
-    ),
-    over: Type.Optional(timeField('Over how long both are counted. Default: 10s.')),
-  },
-  { ...strict, description: 'Retries as a share of requests; shared by all requests of one instance.' },
-);
+const RetryBudgetSpec = exact('Retries as a share of requests; shared by all requests of one instance.', {
+  share: share('Retries allowed for each request, as 0.2.', 10),
+  floor: Type.Optional(rateField('Retries allowed however few the requests are. Default: 0.', MOST_RETRIES_PER_CYCLE)),
+  over: Type.Optional(timeField('Over how long both are counted. Default: 10s.')),
+});
 
-const RetryConcurrencySpec = Type.Object(
-  {
-    share: Type.Optional(
-      share('Retries, waiting or in flight, as a share of all requests in flight. Default: 0.2.', 10),
-    ),
-    least: Type.Optional(whole(0, 1_000_000, 'Allowed however few are in flight. Default: 3.')),
-  },
-  { ...strict, description: 'Retries at a time, as Envoy limits them; shared by all requests of one instance.' },
-);
+const RetryConcurrencySpec = exact('Retries at a time, as Envoy limits them; shared by all requests of one instance.', {
+  share: Type.Optional(share('Retries, waiting or in flight, as a share of all requests in flight. Default: 0.2.', 10)),
+  least: Type.Optional(whole(0, 1_000_000, 'Allowed however few are in flight. Default: 3.')),
+});
 
-const RetryQuotaSpec = Type.Object(
-  {
-    capacity: tokens('Tokens at first and at most.', 1),
-    cost: Type.Optional(
-      Type.Union([tokens('Of every kind of setback.'), Type.Object(bySetback(tokens('Default: 1.')), strict)], {
-        description: 'Tokens that a retry costs, by the kind of setback before it. Default: 1.',
-      }),
-    ),
-    charge: Type.Optional(
-      Type.Enum(['retry', 'setback'], {
-        description:
-          'retry: a retry pays, and is not made without enough tokens; setback: every setback takes its cost, down to 0. Default: retry.',
-      }),
-    ),
-    threshold: Type.Optional(tokens('Retries are made only while more tokens than this are left. Default: none.')),
-    refund: Type.Optional(
-      Type.Object(
-        {
-          start: Type.Optional(tokens('When the first attempt of a job is sent. Default: 0.')),
-          first: Type.Optional(tokens('When the first attempt of a job is served. Default: 0.')),
-          retried: Type.Optional(
-            Type.Union(
-              [tokens('A number of tokens.'), Type.Literal('cost', { description: 'What that retry cost.' })],
-              {
-                description: 'When a retry is served. Default: 0.',
-              },
-            ),
-          ),
-        },
-        { ...strict, description: 'Tokens that come back.' },
+const RetryQuotaSpec = exact('Tokens that retries need; shared by all requests of one instance.', {
+  capacity: tokens('Tokens at first and at most.', 1),
+  cost: Type.Optional(
+    Type.Union([tokens('Of every kind of setback.'), exact(bySetback(tokens('Default: 1.')))], {
+      description: 'Tokens that a retry costs, by the kind of setback before it. Default: 1.',
+    }),
+  ),
+  charge: Type.Optional(
+    Type.Enum(['retry', 'setback'], {
+      description:
+        'retry: a retry pays, and is not made without enough tokens; setback: every setback takes its cost, down to 0. Default: retry.',
+    }),
+  ),
+  threshold: Type.Optional(tokens('Retries are made only while more tokens than this are left. Default: none.')),
+  refund: Type.Optional(
+    exact('Tokens that come back.', {
+      start: Type.Optional(tokens('When the first attempt of a job is sent. Default: 0.')),
+      first: Type.Optional(tokens('When the first attempt of a job is served. Default: 0.')),
+      retried: Type.Optional(
+        Type.Union([tokens('A number of tokens.'), Type.Literal('cost', { description: 'What that retry cost.' })], {
+          description: 'When a retry is served. Default: 0.',
+        }),
       ),
-    ),
-  },
-  { ...strict, description: 'Tokens that retries need; shared by all requests of one instance.' },
-);
+    }),
+  ),
+});
 
 const applies = {
   on: Type.Optional(
@@ -147,86 +122,64 @@ const applies = {
 
 const GateSpec = Type.Union(
   [
-    Type.Object(
-      {
-        kind: Type.Literal('limiter', { description: 'A limiter on the client side.' }),
-        limiter: Type.String({
-          minLength: 1,
-          maxLength: 20_000,
-          description: "As a text: '5 in 1s', 'gcra 5/s burst=10', 'concurrency limit=20'.",
-          examples: ['gcra 5/s burst=10'],
-        }),
-        full: Type.Optional(
-          Type.Enum(['wait', 'fail'], { description: 'What an attempt does that it refuses. Default: wait.' }),
-        ),
-        ...applies,
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('throttle', {
-          description: 'Refuses with probability max(0, (requests - k * accepts) / (requests + 1)).',
-        }),
-        k: Type.Optional(real(1, 1000, 'Requests allowed for each accept. Default: 2.')),
-        over: Type.Optional(timeField('Over how long both are counted. Default: 2m.')),
-        ...applies,
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('breaker', { description: 'Closed until too many attempts fail; then open for a while.' }),
-        share: Type.Optional(share('Opens at this share of setbacks. Default: 0.5.')),
-        over: Type.Optional(timeField('Over how long attempts are counted. Default: 10s.')),
-        least: Type.Optional(whole(1, 1_000_000, 'It stays closed for fewer attempts. Default: 10.')),
-        open: Type.Optional(timeField('How long it is open. Default: 30s.')),
-        trials: Type.Optional(
-          whole(
-            1,
-            1_000_000,
-            'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.',
-          ),
-        ),
-        ...applies,
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('cubic', {
-          description: 'The adaptive mode of AWS SDKs: a rate that a limited answer cuts by 0.3, and that grows back.',
-        }),
-        ...applies,
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('pause', {
-          description: 'After a limited answer all requests of the instance wait as long as Retry-After says.',
-        }),
-        untold: Type.Optional(timeField('The wait where none is announced. Default: 1s.')),
-        ramp: Type.Optional(
-          timeField('Waiting requests return spread over this time after the pause, by chance. Default: 0.'),
-        ),
-        ...applies,
-      },
-      strict,
-    ),
+    exact({
+      kind: Type.Literal('limiter', { description: 'A limiter on the client side.' }),
+      limiter: Type.String({
+        minLength: 1,
+        maxLength: 20_000,
+        description: "As a text: '5 in 1s', 'gcra 5/s burst=10', 'concurrency limit=20'.",
+        examples: ['gcra 5/s burst=10'],
+      }),
+      full: Type.Optional(
+        Type.Enum(['wait', 'fail'], { description: 'What an attempt does that it refuses. Default: wait.' }),
+      ),
+      ...applies,
+    }),
+    exact({
+      kind: Type.Literal('throttle', {
+        description: 'Refuses with probability max(0, (requests - k * accepts) / (requests + 1)).',
+      }),
+      k: Type.Optional(real(1, 1000, 'Requests allowed for each accept. Default: 2.')),
+      over: Type.Optional(timeField('Over how long both are counted. Default: 2m.')),
+      ...applies,
+    }),
+    exact({
+      kind: Type.Literal('breaker', { description: 'Closed until too many attempts fail; then open for a while.' }),
+      share: Type.Optional(share('Opens at this share of setbacks. Default: 0.5.')),
+      over: Type.Optional(timeField('Over how long attempts are counted. Default: 10s.')),
+      least: Type.Optional(whole(1, 1_000_000, 'It stays closed for fewer attempts. Default: 10.')),
+      open: Type.Optional(timeField('How long it is open. Default: 30s.')),
+      trials: Type.Optional(
+        whole(1, 1_000_000, 'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.'),
+      ),
+      ...applies,
+    }),
+    exact({
+      kind: Type.Literal('cubic', {
+        description: 'The adaptive mode of AWS SDKs: a rate that a limited answer cuts by 0.3, and that grows back.',
+      }),
+      ...applies,
+    }),
+    exact({
+      kind: Type.Literal('pause', {
+        description: 'After a limited answer all requests of the instance wait as long as Retry-After says.',
+      }),
+      untold: Type.Optional(timeField('The wait where none is announced. Default: 1s.')),
+      ramp: Type.Optional(
+        timeField('Waiting requests return spread over this time after the pause, by chance. Default: 0.'),
+      ),
+      ...applies,
+    }),
   ],
   {
     description: 'A gate on the side of the client, shared by all requests of one instance: one of the kinds.',
   },
 );
 
-const HedgeSpec = Type.Object(
-  {
-    after: timeField('How long an attempt goes without an answer before another is sent, at least 1 ms.'),
-    most: Type.Optional(whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.')),
-  },
-  { ...strict, description: 'Further attempts while none has been answered; the first one served ends the job.' },
-);
+const HedgeSpec = exact('Further attempts while none has been answered; the first one served ends the job.', {
+  after: timeField('How long an attempt goes without an answer before another is sent, at least 1 ms.'),
+  most: Type.Optional(whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.')),
+});
 
 export const maxAttempts = (usual: number | string) => ({
   max_attempts: Type.Optional(
@@ -255,9 +208,7 @@ const fieldsOf = ({ attempts, setbacks, retryAfter: advice }: Usual) => ({
     }),
   ),
   backoff: Type.Optional(BackoffSpec),
-  backoff_after: Type.Optional(
-    Type.Object(bySetback(BackoffSpec), { ...strict, description: 'The pauses after a kind of setback, if others.' }),
-  ),
+  backoff_after: Type.Optional(exact('The pauses after a kind of setback, if others.', bySetback(BackoffSpec))),
   retry_after: Type.Optional(retryAfter(advice)),
   deadline: Type.Optional(
     timeField('How long a job may take, at least 1 ms: no attempt or pause goes beyond. Default: forever.'),
@@ -285,7 +236,7 @@ const LIBRARY = 'that of the library';
 
 export const libraryFields = fieldsOf({ attempts: LIBRARY, setbacks: LIBRARY, retryAfter: LIBRARY });
 
-export const RetrySpec = Type.Object(retryFields, strict);
+export const RetrySpec = exact(retryFields);
 
 export type RetrySpec = Static<typeof RetrySpec>;
 export type BackoffSpec = Static<typeof BackoffSpec>;

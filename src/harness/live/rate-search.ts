@@ -1,7 +1,7 @@
 // Searches the highest rate at which a node still answers in time: paced trials, then bisection between the last rate that held and the
 // first that did not.
 import type { Plan } from '../../core/limiter/plan.js';
-import { strict } from '../../core/schema/fields.js';
+import { exact } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Measure } from '../outcome/read-schema.js';
 import { type CycleCounts, oneByOne } from '../traffic/requests.js';
@@ -9,25 +9,19 @@ import type { Connection } from './connection.js';
 import { type LiveSeen, runLive } from './live-run.js';
 import { PacedSender } from './paced-sender.js';
 
-const Trial = Type.Object(
-  {
-    ratePerSecond: Measure('The rate that was tried.'),
-    latencyMsP99: Measure('Latency of its answers, in ms.'),
-    sendLagMsP99: Measure('How late its requests were sent, in ms.'),
-    outcome: Type.Enum(['held', 'too slow', 'generator saturated'], { description: 'How it went.' }),
-  },
-  strict,
-);
+const Trial = exact({
+  ratePerSecond: Measure('The rate that was tried.'),
+  latencyMsP99: Measure('Latency of its answers, in ms.'),
+  sendLagMsP99: Measure('How late its requests were sent, in ms.'),
+  outcome: Type.Enum(['held', 'too slow', 'generator saturated'], { description: 'How it went.' }),
+});
 
-export const RateSearch = Type.Object(
-  {
-    p99Ms: Measure('The bound on the latency, in ms.'),
-    ratePerSecond: Measure('The highest rate that kept it.'),
-    boundBy: Type.Enum(['node', 'generator', 'nothing'], { description: 'What kept it from being higher.' }),
-    trials: Type.Array(Trial, { description: 'In the order made.' }),
-  },
-  strict,
-);
+export const RateSearch = exact({
+  p99Ms: Measure('The bound on the latency, in ms.'),
+  ratePerSecond: Measure('The highest rate that kept it.'),
+  boundBy: Type.Enum(['node', 'generator', 'nothing'], { description: 'What kept it from being higher.' }),
+  trials: Type.Array(Trial, { description: 'In the order made.' }),
+});
 type Trial = Shaped<typeof Trial>;
 export type RateSearch = Shaped<typeof RateSearch>;
 

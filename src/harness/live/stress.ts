@@ -10,7 +10,7 @@ import type autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
-import { flag, strict } from '../../core/schema/fields.js';
+import { exact, flag, strict } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
 import { saturate } from './closed-loop.js';
@@ -41,21 +41,18 @@ type StressedRoute = (typeof stressedRoutes)[number];
 
 const Busy = Nullable(Measure('Utilization of the event loop, 0 .. 1; null if unknown.'));
 
-const RouteFigures = Type.Object(
-  {
-    route: Type.Enum([...stressedRoutes], { description: 'The route.' }),
-    requestsPerSecond: Measure('Requests answered per second.'),
-    eventsPerSecond: Measure('More than requests if a request carries many.'),
-    latencyMsP50: Measure('Latency in ms.'),
-    latencyMsP99: Measure('Latency in ms.'),
-    errors: Count('Requests without an answer, over all rounds.'),
-    unexpected: Count('Answers that are neither admitted nor limited, over all rounds.'),
-    generatorBusy: Busy,
-    nodeBusy: Busy,
-    boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
-  },
-  strict,
-);
+const RouteFigures = exact({
+  route: Type.Enum([...stressedRoutes], { description: 'The route.' }),
+  requestsPerSecond: Measure('Requests answered per second.'),
+  eventsPerSecond: Measure('More than requests if a request carries many.'),
+  latencyMsP50: Measure('Latency in ms.'),
+  latencyMsP99: Measure('Latency in ms.'),
+  errors: Count('Requests without an answer, over all rounds.'),
+  unexpected: Count('Answers that are neither admitted nor limited, over all rounds.'),
+  generatorBusy: Busy,
+  nodeBusy: Busy,
+  boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
+});
 
 export const StressResult = Type.Object(
   {

@@ -1,6 +1,6 @@
 // The schema of `series.json`: schedule, queue, retries and latency by cycle. It is not part of the digest of an outcome.
 import type { Static, TSchema } from 'typebox';
-import { strict, whole } from '../../core/schema/fields.js';
+import { exact, strict, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const Column = <T extends TSchema>(value: T, description: string) => Type.Optional(Type.Array(value, { description }));
@@ -8,21 +8,18 @@ const Measure = Type.Number({ minimum: 0, maximum: 1e15 });
 const Measured = Type.Union([Measure, Type.Null()]);
 const Cycle = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
-export const Band = Type.Object(
-  {
-    runs: whole(1, 1_000, 'How many runs; of more the first thousand.'),
-    stretch_cycles: whole(
-      1,
-      Number.MAX_SAFE_INTEGER,
-      'Length of a stretch in cycles. Of each run its largest count in the stretch is taken.',
-    ),
-    cycle: Type.Array(Cycle, { description: 'First cycle of each stretch.' }),
-    low: Type.Array(Measure, { description: 'The count that 5 % of the runs stay at or below.' }),
-    middle: Type.Array(Measure, { description: 'The median.' }),
-    high: Type.Array(Measure, { description: 'The count that 95 % of the runs stay at or below.' }),
-  },
-  { ...strict, description: 'Over replications.' },
-);
+export const Band = exact('Over replications.', {
+  runs: whole(1, 1_000, 'How many runs; of more the first thousand.'),
+  stretch_cycles: whole(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    'Length of a stretch in cycles. Of each run its largest count in the stretch is taken.',
+  ),
+  cycle: Type.Array(Cycle, { description: 'First cycle of each stretch.' }),
+  low: Type.Array(Measure, { description: 'The count that 5 % of the runs stay at or below.' }),
+  middle: Type.Array(Measure, { description: 'The median.' }),
+  high: Type.Array(Measure, { description: 'The count that 95 % of the runs stay at or below.' }),
+});
 
 /** Columns are parallel to `cycle`; unmeasured columns are absent. */
 export const Series = Type.Object(

@@ -9,7 +9,7 @@
 import type { Static } from 'typebox';
 import type { Draws } from '../../core/math/random.js';
 import { parseTimeLaw } from '../../core/math/time-law.js';
-import { strict } from '../../core/schema/fields.js';
+import { exact, strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_COST = 1_000_000_000;
@@ -26,23 +26,17 @@ export const CostsSpec = Type.Object(
     each: Type.Union(
       [
         whole('Every request costs this.', 1),
-        Type.Object({ law: law('exponential', 'Without memory.'), mean: amount('Mean.') }, strict),
-        Type.Object(
-          {
-            law: law('uniform', 'Every cost between two is as likely.'),
-            from: amount('The smallest.'),
-            to: amount('The largest; not below from.'),
-          },
-          strict,
-        ),
-        Type.Object(
-          {
-            law: law('lognormal', 'Mostly small, now and then very large.'),
-            mean: amount('Mean, above 0.'),
-            deviation: amount('Standard deviation.'),
-          },
-          strict,
-        ),
+        exact({ law: law('exponential', 'Without memory.'), mean: amount('Mean.') }),
+        exact({
+          law: law('uniform', 'Every cost between two is as likely.'),
+          from: amount('The smallest.'),
+          to: amount('The largest; not below from.'),
+        }),
+        exact({
+          law: law('lognormal', 'Mostly small, now and then very large.'),
+          mean: amount('Mean, above 0.'),
+          deviation: amount('Standard deviation.'),
+        }),
       ],
       {
         description: 'What a request costs: a number, or a law to draw it from; rounded, at least 1.',

@@ -5,7 +5,7 @@ import { type Family, families } from '../../core/limiter/products/families.js';
 import { ruleShapes, windowFields } from '../../core/limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../../core/math/seed.js';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { flag, real, strict, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, strict, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { ClientsSpec } from '../clients/client-schema.js';
@@ -16,25 +16,22 @@ import { CostsSpec } from './cost-plan.js';
 import { ServiceSpec } from './service-plan.js';
 import { type PresetName, targetPresets } from './target-presets.js';
 
-export const WindowLimiter = Type.Object(
-  {
-    ...windowFields,
-    definition: Type.Optional(
-      Type.Union(
-        [
-          ContractDefinition,
-          Type.String({
-            minLength: 1,
-            maxLength: 4096,
-            description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
-          }),
-        ],
-        { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
-      ),
+export const WindowLimiter = exact('A window of requests, or a whole contract definition.', {
+  ...windowFields,
+  definition: Type.Optional(
+    Type.Union(
+      [
+        ContractDefinition,
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
+        }),
+      ],
+      { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
     ),
-  },
-  { ...strict, description: 'A window of requests, or a whole contract definition.' },
-);
+  ),
+});
 
 const LimiterText = Type.String({
   minLength: 1,
@@ -46,23 +43,21 @@ const Limiter = Type.Union([WindowLimiter, LimiterText, ...ruleShapes], {
   description: 'The limiter: a text, a window, a rule, a product by its name, or a piece of its configuration.',
 });
 
-const Contracts = Type.Object(
-  {
-    count: Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000,
-      description: 'How many contracts, all made from the limiter.',
-      examples: [2],
-    }),
-    popularity: Type.Optional(PopularitySpec),
-    independent: Type.Optional(
-      flag('Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.'),
-    ),
-  },
-  { ...strict, description: 'Contracts with the requests shared among them.' },
-);
+const Contracts = exact('Contracts with the requests shared among them.', {
+  count: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'How many contracts, all made from the limiter.',
+    examples: [2],
+  }),
+  popularity: Type.Optional(PopularitySpec),
+  independent: Type.Optional(
+    flag('Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.'),
+  ),
+});
 
-const Keyed = Type.Object(
+const Keyed = exact(
+  'One contract with keys instead of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
   {
     max_keys: whole(1, 10_000_000, 'The most keys at a time.'),
     idle_cycles: Type.Optional(timeField('How long a key is remembered once its window is empty. Default: 60 cycles.')),
@@ -70,118 +65,98 @@ const Keyed = Type.Object(
       Type.Enum(['refuse', 'share'], { description: 'What becomes of keys without a place. Default: refuse.' }),
     ),
   },
-  {
-    ...strict,
-    description:
-      'One contract with keys instead of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
-  },
 );
 
 const Fault = Type.Union(
   [
-    Type.Object(
-      {
-        kind: Type.Literal('pause', {
-          description: 'The node stands still: it decides what came meanwhile when it goes on.',
-        }),
-        from: timeField('When it begins.'),
-        to: timeField('When it is over.', '20s'),
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('lost_answers', { description: 'Requests are counted, but their answers never come.' }),
-        share: real(0, 1, 'Share of the answers that is lost, by chance.'),
-        from: Type.Optional(timeField('When it begins. Default: 0.')),
-        to: Type.Optional(timeField('When it is over. Default: the end of the run.')),
-      },
-      strict,
-    ),
-    Type.Object(
-      {
-        kind: Type.Literal('slow', { description: 'Work of the service that begins meanwhile takes longer.' }),
-        share: real(0.001, 1, 'Share of its speed that is left, as 0.2.'),
-        from: timeField('When it begins.'),
-        to: timeField('When it is over.', '20s'),
-      },
-      strict,
-    ),
+    exact({
+      kind: Type.Literal('pause', {
+        description: 'The node stands still: it decides what came meanwhile when it goes on.',
+      }),
+      from: timeField('When it begins.'),
+      to: timeField('When it is over.', '20s'),
+    }),
+    exact({
+      kind: Type.Literal('lost_answers', { description: 'Requests are counted, but their answers never come.' }),
+      share: real(0, 1, 'Share of the answers that is lost, by chance.'),
+      from: Type.Optional(timeField('When it begins. Default: 0.')),
+      to: Type.Optional(timeField('When it is over. Default: the end of the run.')),
+    }),
+    exact({
+      kind: Type.Literal('slow', { description: 'Work of the service that begins meanwhile takes longer.' }),
+      share: real(0.001, 1, 'Share of its speed that is left, as 0.2.'),
+      from: timeField('When it begins.'),
+      to: timeField('When it is over.', '20s'),
+    }),
   ],
   { description: 'Something that goes wrong on the way.' },
 );
 
-const Phase = Type.Object(
-  {
-    from: timeField('When the phase begins.'),
-    to: timeField('When it is over; the cycle itself no longer belongs to it.', '20s'),
-  },
-  { ...strict, description: 'A stretch of the run with a name, for expectations and figures.' },
-);
+const Phase = exact('A stretch of the run with a name, for expectations and figures.', {
+  from: timeField('When the phase begins.'),
+  to: timeField('When it is over; the cycle itself no longer belongs to it.', '20s'),
+});
 
-export const TargetSpec = Type.Object(
-  {
-    preset: Type.Optional(
-      Type.Enum(Object.keys(targetPresets) as PresetName[], {
-        description: `How a product answers: ${Object.entries(targetPresets)
-          .map(([name, { words }]) => `${name} ${words}`)
-          .join('. ')}. What else is given goes before it.`,
-      }),
+export const TargetSpec = exact('How to ask a live target that is no Weir node.', {
+  preset: Type.Optional(
+    Type.Enum(Object.keys(targetPresets) as PresetName[], {
+      description: `How a product answers: ${Object.entries(targetPresets)
+        .map(([name, { words }]) => `${name} ${words}`)
+        .join('. ')}. What else is given goes before it.`,
+    }),
+  ),
+  url: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 4096, description: 'Where it is, unless --url is given.' }),
+  ),
+  method: Type.Optional(
+    Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
+      description: 'Method of a request. Default: GET.',
+    }),
+  ),
+  path: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      pattern: '^/',
+      description: 'Path of a request. Default: the path of --url.',
+    }),
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
+      maxProperties: 32,
+      additionalProperties: false,
+      description: 'Headers of a request.',
+    }),
+  ),
+  body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Body of a request.' })),
+  key_header: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]{1,64}$',
+      description: 'Header that names the contract, where there are several. Default: there is one, and no header.',
+    }),
+  ),
+  transport_ms: Type.Optional(
+    real(
+      0,
+      3_600_000,
+      'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
     ),
-    url: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4096, description: 'Where it is, unless --url is given.' }),
-    ),
-    method: Type.Optional(
-      Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
-        description: 'Method of a request. Default: GET.',
-      }),
-    ),
-    path: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        pattern: '^/',
-        description: 'Path of a request. Default: the path of --url.',
-      }),
-    ),
-    headers: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
-        maxProperties: 32,
-        additionalProperties: false,
-        description: 'Headers of a request.',
-      }),
-    ),
-    body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Body of a request.' })),
-    key_header: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9-]{1,64}$',
-        description: 'Header that names the contract, where there are several. Default: there is one, and no header.',
-      }),
-    ),
-    transport_ms: Type.Optional(
-      real(
-        0,
-        3_600_000,
-        'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
-      ),
-    ),
-    limited_status: Type.Optional(
-      Type.Array(whole(400, 599, 'A status.'), {
-        minItems: 1,
-        maxItems: 16,
-        description: 'Statuses that mean limited. Default: 429.',
-      }),
-    ),
-    admitted_status: Type.Optional(
-      Type.Array(whole(100, 599, 'A status.'), {
-        minItems: 1,
-        maxItems: 500,
-        description: 'Statuses that mean admitted. Default: 200 to 399.',
-      }),
-    ),
-  },
-  { ...strict, description: 'How to ask a live target that is no Weir node.' },
-);
+  ),
+  limited_status: Type.Optional(
+    Type.Array(whole(400, 599, 'A status.'), {
+      minItems: 1,
+      maxItems: 16,
+      description: 'Statuses that mean limited. Default: 429.',
+    }),
+  ),
+  admitted_status: Type.Optional(
+    Type.Array(whole(100, 599, 'A status.'), {
+      minItems: 1,
+      maxItems: 500,
+      description: 'Statuses that mean admitted. Default: 200 to 399.',
+    }),
+  ),
+});
 
 const Arrivals = Type.Array(ArrivalSpec, {
   minItems: 1,
@@ -189,18 +164,14 @@ const Arrivals = Type.Array(ArrivalSpec, {
   description: 'When requests come; all models add up.',
 });
 
-const Network = Type.Object(
+const Network = exact(
+  'What lies between clients and gate. Default: nothing, they hear of each other at once. `weir load` has the real one in its place.',
   {
     one_way: {
       ...TimeLawSpec,
       description:
         'How long a request is under way from the client to the gate, and its answer back: a time, or a law.',
     } as typeof TimeLawSpec,
-  },
-  {
-    ...strict,
-    description:
-      'What lies between clients and gate. Default: nothing, they hear of each other at once. `weir load` has the real one in its place.',
   },
 );
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
-import { strict } from '../../core/schema/fields.js';
+import { exact } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { valueFaults } from '../../core/schema/value-faults.js';
 import {
@@ -18,70 +18,61 @@ import {
 
 const name = Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name for people.' }));
 
-const RateLimit = Type.Object(
-  {
-    name,
-    replaces: Type.Optional(
-      Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) }, strict), {
-        maxItems: 100,
-        description: 'Limits of these names do not count where this one does, in the same request.',
-      }),
-    ),
-    unit: Type.Optional(Type.String({ description: `Length of the window: ${units.join(', ')}.` })),
-    requests_per_unit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Requests that a window admits.' }),
-    ),
-    unlimited: Type.Optional(Type.Boolean({ description: 'Admits everything.' })),
-    limiter: Type.Optional(
-      Type.Unknown({ description: 'Instead of unit and requests_per_unit: any limiter, as in a scenario.' }),
-    ),
-  },
-  strict,
-);
+const RateLimit = exact({
+  name,
+  replaces: Type.Optional(
+    Type.Array(exact({ name: Type.String({ minLength: 1, maxLength: 256 }) }), {
+      maxItems: 100,
+      description: 'Limits of these names do not count where this one does, in the same request.',
+    }),
+  ),
+  unit: Type.Optional(Type.String({ description: `Length of the window: ${units.join(', ')}.` })),
+  requests_per_unit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Requests that a window admits.' }),
+  ),
+  unlimited: Type.Optional(Type.Boolean({ description: 'Admits everything.' })),
+  limiter: Type.Optional(
+    Type.Unknown({ description: 'Instead of unit and requests_per_unit: any limiter, as in a scenario.' }),
+  ),
+});
 
-const Descriptor = Type.Object(
-  {
-    key: Type.String({ minLength: 1, maxLength: 256, description: 'Key of the entry.' }),
-    value: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1_024,
-        description: 'Its value; with * at the end, how it begins. Default: any.',
-      }),
-    ),
-    rate_limit: Type.Optional(RateLimit),
-    shadow_mode: Type.Optional(Type.Boolean({ description: 'Counts, and admits everything.' })),
-    detailed_metric: Type.Optional(Type.Boolean({ description: 'Read and ignored: no figure has values as labels.' })),
-    descriptors: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
-  },
-  strict,
-);
+const Descriptor = exact({
+  key: Type.String({ minLength: 1, maxLength: 256, description: 'Key of the entry.' }),
+  value: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description: 'Its value; with * at the end, how it begins. Default: any.',
+    }),
+  ),
+  rate_limit: Type.Optional(RateLimit),
+  shadow_mode: Type.Optional(Type.Boolean({ description: 'Counts, and admits everything.' })),
+  detailed_metric: Type.Optional(Type.Boolean({ description: 'Read and ignored: no figure has values as labels.' })),
+  descriptors: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
+});
 
-const File = Type.Object(
-  {
-    domain: Type.String({ minLength: 1, maxLength: 256, description: 'What Envoy sends as the domain.' }),
-    machine: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine. Default: the domain.' }),
-    ),
-    owner: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'Owner of the machine, new or not. Default: the node itself.',
-      }),
-    ),
-    is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at the machine. Default: false.' })),
-    max_keys: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000_000,
-        description: 'Counts of a limit at a time; the others share one.',
-      }),
-    ),
-    descriptors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1_000 }),
-  },
-  strict,
-);
+const File = exact({
+  domain: Type.String({ minLength: 1, maxLength: 256, description: 'What Envoy sends as the domain.' }),
+  machine: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine. Default: the domain.' }),
+  ),
+  owner: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Owner of the machine, new or not. Default: the node itself.',
+    }),
+  ),
+  is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at the machine. Default: false.' })),
+  max_keys: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      description: 'Counts of a limit at a time; the others share one.',
+    }),
+  ),
+  descriptors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1_000 }),
+});
 
 export interface DomainLimits extends Omit<Static<typeof File>, 'descriptors'> {
   readonly machine: string;

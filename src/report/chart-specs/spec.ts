@@ -1,6 +1,6 @@
 // A chart as plain data, with the schema of those that outcome.json keeps. palette.ts and paint.ts define its style.
 import type { Static, TSchema, TUnsafe } from 'typebox';
-import { flag, real, strict, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, whole } from '../../core/schema/fields.js';
 import { type Frozen, Type } from '../../core/schema/json-schema.js';
 
 export const chartIds = [
@@ -35,149 +35,123 @@ const intervals = (description: string) =>
   many(pair as unknown as TUnsafe<readonly [from: number, to: number]>, description);
 const values = many(Type.Union([number('A value.'), Type.Null()]), 'Null where there is none.');
 
-const Line = Type.Object(
-  {
-    label: text('Its words in the legend.'),
-    tone: Type.Enum(
-      [
-        'count',
-        'admitted',
-        'limited',
-        'threshold',
-        'planned',
-        'predicted',
-        'observed',
-        'difference',
-        'queue',
-        'jobs',
-        'retries',
-        'median',
-        'tail',
-        'response',
-        'band',
-      ],
-      { description: 'Its meaning, which has a colour.' },
-    ),
-    xs: places,
-    ys: values,
-    stepped: flag('The value holds until the next x; otherwise straight lines join the points.'),
-    width: Optional(pixels('px.')),
-    area: Optional(Type.Enum(['zero', 'previous'], { description: 'Filled down to zero, or to the line before it.' })),
-    hatched: Optional(flag('Whether the area is hatched.')),
-    tooltips: Optional(many(number('A value.'), 'Shown in place of the values.')),
-    axis: Optional(Type.Enum(['left', 'right'], { description: 'Default: left.' })),
-    loose: Optional(flag('Points that no line joins.')),
-    listed: Optional(flag('Whether the legend has it. Default: true.')),
-    dots: Optional(Type.Enum(['circle', 'rect', 'triangle', 'rectRot', 'star'], { description: 'At each point.' })),
-  },
-  strict,
-);
+const Line = exact({
+  label: text('Its words in the legend.'),
+  tone: Type.Enum(
+    [
+      'count',
+      'admitted',
+      'limited',
+      'threshold',
+      'planned',
+      'predicted',
+      'observed',
+      'difference',
+      'queue',
+      'jobs',
+      'retries',
+      'median',
+      'tail',
+      'response',
+      'band',
+    ],
+    { description: 'Its meaning, which has a colour.' },
+  ),
+  xs: places,
+  ys: values,
+  stepped: flag('The value holds until the next x; otherwise straight lines join the points.'),
+  width: Optional(pixels('px.')),
+  area: Optional(Type.Enum(['zero', 'previous'], { description: 'Filled down to zero, or to the line before it.' })),
+  hatched: Optional(flag('Whether the area is hatched.')),
+  tooltips: Optional(many(number('A value.'), 'Shown in place of the values.')),
+  axis: Optional(Type.Enum(['left', 'right'], { description: 'Default: left.' })),
+  loose: Optional(flag('Points that no line joins.')),
+  listed: Optional(flag('Whether the legend has it. Default: true.')),
+  dots: Optional(Type.Enum(['circle', 'rect', 'triangle', 'rectRot', 'star'], { description: 'At each point.' })),
+});
 
 const ends = { from: number('Its start.'), to: number('Its end.') };
 const cycleMs = whole(1, 86_400_000, 'Length of a cycle in ms.');
 
-const CycleAxis = Type.Object(
-  {
-    kind: Type.Literal('cycles'),
-    ...ends,
-    firstCycle: number('Absolute number of the first cycle.'),
-    cycleMs,
-  },
-  { ...strict, description: 'Cycles from the start of the run.' },
-);
+const CycleAxis = exact('Cycles from the start of the run.', {
+  kind: Type.Literal('cycles'),
+  ...ends,
+  firstCycle: number('Absolute number of the first cycle.'),
+  cycleMs,
+});
 
-const AgoAxis = Type.Object(
-  { kind: Type.Literal('ago'), ...ends, cycleMs },
-  { ...strict, description: 'The last cycles; `to` is now.' },
-);
+const AgoAxis = exact('The last cycles; `to` is now.', { kind: Type.Literal('ago'), ...ends, cycleMs });
 
-const PercentileAxis = Type.Object(
-  { kind: Type.Literal('percentiles'), max: number('Place of the largest value.') },
-  { ...strict, description: 'Number of nines: 1 is 90 %, 2 is 99 %.' },
-);
+const PercentileAxis = exact('Number of nines: 1 is 90 %, 2 is 99 %.', {
+  kind: Type.Literal('percentiles'),
+  max: number('Place of the largest value.'),
+});
 
-const PercentAxis = Type.Object({ kind: Type.Literal('percent'), ...ends }, strict);
+const PercentAxis = exact({ kind: Type.Literal('percent'), ...ends });
 
-const ValueAxis = Type.Object(
-  {
-    kind: Type.Literal('values'),
-    title: text('Its title.'),
-    ...ends,
-    log: Optional(flag('Logarithmic.')),
-    names: Optional(names),
-  },
-  strict,
-);
+const ValueAxis = exact({
+  kind: Type.Literal('values'),
+  title: text('Its title.'),
+  ...ends,
+  log: Optional(flag('Logarithmic.')),
+  names: Optional(names),
+});
 
-const Mark = Type.Object(
-  {
-    kind: Type.Enum(['entry', 'restore', 'move', 'difference'], { description: 'What happened.' }),
-    xs: places,
-  },
-  strict,
-);
+const Mark = exact({
+  kind: Type.Enum(['entry', 'restore', 'move', 'difference'], { description: 'What happened.' }),
+  xs: places,
+});
 
-const StateStrip = Type.Object(
-  { name: text('Its name.'), admits: flag('Whether it admits.'), intervals: intervals('When it held.') },
-  {
-    ...strict,
-    description: 'The colour follows from the position among states that admit, or among those that do not.',
-  },
-);
+const StateStrip = exact('The colour follows from the position among states that admit, or among those that do not.', {
+  name: text('Its name.'),
+  admits: flag('Whether it admits.'),
+  intervals: intervals('When it held.'),
+});
 const states = many(StateStrip, 'States, one strip each.');
 
-const Lanes = Type.Object({ names, states: many(states, 'Of each lane.') }, strict);
+const Lanes = exact({ names, states: many(states, 'Of each lane.') });
 
-const Range = Type.Object(
-  {
-    min: number('Start of the thin line.'),
-    low: number('Start of the bar.'),
-    middle: number('Place of the dot.'),
-    high: number('End of the bar.'),
-    max: number('End of the thin line.'),
-  },
-  strict,
-);
+const Range = exact({
+  min: number('Start of the thin line.'),
+  low: number('Start of the bar.'),
+  middle: number('Place of the dot.'),
+  high: number('End of the bar.'),
+  max: number('End of the thin line.'),
+});
 
-const Heat = Type.Object(
-  {
-    names,
-    values: many(values, 'Of each row.'),
-    low: number('Value of the faintest colour.'),
-    high: number('Value of the strongest colour.'),
-    border: Optional(number('Drawn as a line between lower values and others.')),
-  },
-  strict,
-);
+const Heat = exact({
+  names,
+  values: many(values, 'Of each row.'),
+  low: number('Value of the faintest colour.'),
+  high: number('Value of the strongest colour.'),
+  border: Optional(number('Drawn as a line between lower values and others.')),
+});
 
-export const ChartSpec = Type.Object(
-  {
-    id: Type.Union([
-      Type.Enum([...chartIds, 'course']),
-      Type.String({ pattern: '^panel-[0-9]{1,4}$' }) as unknown as TUnsafe<`panel-${number}`>,
-    ]),
-    title: text('Its title.'),
-    about: text('A sentence about it.'),
-    x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, PercentAxis, ValueAxis]),
-    yTitle: text('Title of the y axis.'),
-    rightTitle: Optional(text('Title of the right axis.')),
-    rightMax: Optional(number('Smallest end of the right axis.')),
-    yLog: Optional(flag('Logarithmic.')),
-    yWhole: Optional(flag('Whole numbers.')),
-    yMax: Optional(number('Smallest end of the axis; gives charts side by side the same scale.')),
-    lines: many(Line, 'The first is on top.'),
-    shades: intervals('When the limiter limits.'),
-    marks: many(Mark, 'Single places.'),
-    unknown: Optional(intervals('Without values, hatched.')),
-    states: Optional(many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.')),
-    lanes: Optional(Lanes),
-    ranges: Optional(Type.Object({ names, rows: many(Range, 'One for each name.') }, strict)),
-    heat: Optional(Heat),
-    height: pixels('px, for a width of 900 px.'),
-    leastWidth: Optional(pixels('px; a narrower page scrolls it. Default: any width.')),
-  },
-  strict,
-);
+export const ChartSpec = exact({
+  id: Type.Union([
+    Type.Enum([...chartIds, 'course']),
+    Type.String({ pattern: '^panel-[0-9]{1,4}$' }) as unknown as TUnsafe<`panel-${number}`>,
+  ]),
+  title: text('Its title.'),
+  about: text('A sentence about it.'),
+  x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, PercentAxis, ValueAxis]),
+  yTitle: text('Title of the y axis.'),
+  rightTitle: Optional(text('Title of the right axis.')),
+  rightMax: Optional(number('Smallest end of the right axis.')),
+  yLog: Optional(flag('Logarithmic.')),
+  yWhole: Optional(flag('Whole numbers.')),
+  yMax: Optional(number('Smallest end of the axis; gives charts side by side the same scale.')),
+  lines: many(Line, 'The first is on top.'),
+  shades: intervals('When the limiter limits.'),
+  marks: many(Mark, 'Single places.'),
+  unknown: Optional(intervals('Without values, hatched.')),
+  states: Optional(many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.')),
+  lanes: Optional(Lanes),
+  ranges: Optional(exact({ names, rows: many(Range, 'One for each name.') })),
+  heat: Optional(Heat),
+  height: pixels('px, for a width of 900 px.'),
+  leastWidth: Optional(pixels('px; a narrower page scrolls it. Default: any width.')),
+});
 
 export type ChartSpec = Frozen<Static<typeof ChartSpec>>;
 export type Line = Frozen<Static<typeof Line>>;

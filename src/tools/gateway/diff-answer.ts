@@ -1,5 +1,5 @@
 // The schema of `weir diff --json`, and the types of its parts.
-import { strict } from '../../core/schema/fields.js';
+import { exact, strict } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
@@ -12,75 +12,57 @@ const where = Text('Its place in the file; empty: everywhere.');
 
 const Noted = { file, line, what: Text('What the file has there.') };
 
-const LimitKey = Type.Object(
-  {
-    text: Text('What it counts by.'),
-    parts: Optional(Type.Array(Any('A part of a request.'), { description: 'Absent if no access log has it.' })),
-  },
-  strict,
-);
+const LimitKey = exact({
+  text: Text('What it counts by.'),
+  parts: Optional(Type.Array(Any('A part of a request.'), { description: 'Absent if no access log has it.' })),
+});
 
-const Limiter = Type.Object(
-  {
-    name,
-    file,
-    line,
-    defined: Optional(Type.Object({ file, line }, { ...strict, description: 'Where rate and key are.' })),
-    where,
-    hosts: Type.Array(Text('A host; none: all.')),
-    paths: Type.Array(Any('What its path fulfils; none: all.')),
-    reach: Type.Enum(['known', 'unknown'], { description: 'Whether the file says which requests it covers.' }),
-    key: LimitKey,
-    counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
-    limit: Optional(Any('The limit, as in a scenario.')),
-    status: Optional(Count('Status of a refusal.')),
-    isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
-    counter: Text('Limits with the same counter count together.'),
-    instances: Count('Instances that count each by itself.'),
-    condition: Optional(Text('What a request that is counted fulfils.')),
-    refused_if: Optional(Text('What a request that is refused fulfils.')),
-  },
-  strict,
-);
+const Limiter = exact({
+  name,
+  file,
+  line,
+  defined: Optional(exact('Where rate and key are.', { file, line })),
+  where,
+  hosts: Type.Array(Text('A host; none: all.')),
+  paths: Type.Array(Any('What its path fulfils; none: all.')),
+  reach: Type.Enum(['known', 'unknown'], { description: 'Whether the file says which requests it covers.' }),
+  key: LimitKey,
+  counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
+  limit: Optional(Any('The limit, as in a scenario.')),
+  status: Optional(Count('Status of a refusal.')),
+  isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
+  counter: Text('Limits with the same counter count together.'),
+  instances: Count('Instances that count each by itself.'),
+  condition: Optional(Text('What a request that is counted fulfils.')),
+  refused_if: Optional(Text('What a request that is refused fulfils.')),
+});
 
-const Side = Type.Object(
-  {
-    limiters: Type.Array(Limiter),
-    not_understood: Type.Array(Type.Object(Noted, strict)),
-    not_applied: Type.Array(
-      Type.Object(
-        { ...Noted, name, key: Optional(Any('What it counts by.')), limit: Optional(Any('The limit.')) },
-        strict,
-      ),
-    ),
-  },
-  strict,
-);
+const Side = exact({
+  limiters: Type.Array(Limiter),
+  not_understood: Type.Array(exact(Noted)),
+  not_applied: Type.Array(
+    exact({ ...Noted, name, key: Optional(Any('What it counts by.')), limit: Optional(Any('The limit.')) }),
+  ),
+});
 
-const Change = Type.Object(
-  {
-    kind: Type.Enum(['added', 'removed', 'changed'], { description: 'What became of it.' }),
-    name,
-    where,
-    file,
-    line,
-    old: Optional(Text('The old limit in words.')),
-    new: Optional(Text('The new limit in words.')),
-    differs: Type.Array(Text('What else differs.')),
-    from: Optional(Text('The old limit that this one replaces; `differs` is in words of no product.')),
-    burst: Optional(
-      Type.Object(
-        {
-          sent: Count('Requests at once.'),
-          old: Count('Admitted before, delayed ones included.'),
-          new: Count('Admitted now.'),
-        },
-        { ...strict, description: 'Absent for limits on requests in flight.' },
-      ),
-    ),
-  },
-  strict,
-);
+const Change = exact({
+  kind: Type.Enum(['added', 'removed', 'changed'], { description: 'What became of it.' }),
+  name,
+  where,
+  file,
+  line,
+  old: Optional(Text('The old limit in words.')),
+  new: Optional(Text('The new limit in words.')),
+  differs: Type.Array(Text('What else differs.')),
+  from: Optional(Text('The old limit that this one replaces; `differs` is in words of no product.')),
+  burst: Optional(
+    exact('Absent for limits on requests in flight.', {
+      sent: Count('Requests at once.'),
+      old: Count('Admitted before, delayed ones included.'),
+      new: Count('Admitted now.'),
+    }),
+  ),
+});
 
 export type LimitChange = Shaped<typeof Change>;
 
@@ -91,86 +73,72 @@ const refusals = {
   newly_refused: Count('Those that only the new limits refuse.'),
   newly_admitted: Count('Those that only the old limits refuse.'),
 };
-const ChangeCounts = Type.Object({ name: Text('Whose they are.'), ...refusals }, strict);
+const ChangeCounts = exact({ name: Text('Whose they are.'), ...refusals });
 export type ChangeCounts = Shaped<typeof ChangeCounts>;
 const Counts = Type.Array(ChangeCounts);
-const LeftOut = Type.Array(Type.Object({ name, where, why: Text('Why it was not put through the log.') }, strict));
+const LeftOut = Type.Array(exact({ name, where, why: Text('Why it was not put through the log.') }));
 
-const Retries = Type.Object(
-  {
-    like: Text('The client library.'),
-    refused: Count(
-      'Newly refused requests, and retries refused because of them. Retries after old refusals are in the log.',
+const Retries = exact({
+  like: Text('The client library.'),
+  refused: Count(
+    'Newly refused requests, and retries refused because of them. Retries after old refusals are in the log.',
+  ),
+  not_retried: Count('Requests not sent again.'),
+  retries: Count('Requests sent again.'),
+  extra_load: Measure('Retries as a share of the requests.'),
+  served: Count('Requests served by a retry.'),
+  given_up: Count('Requests given up.'),
+  wait_ms: Nullable(
+    Type.Object(
+      { ...Quantiles.properties, taken: Optional(Text('How.')) },
+      { description: 'From the first attempt to success, of requests served by a retry; null if there are none.' },
     ),
-    not_retried: Count('Requests not sent again.'),
-    retries: Count('Requests sent again.'),
-    extra_load: Measure('Retries as a share of the requests.'),
-    served: Count('Requests served by a retry.'),
-    given_up: Count('Requests given up.'),
-    wait_ms: Nullable(
-      Type.Object(
-        { ...Quantiles.properties, taken: Optional(Text('How.')) },
-        { description: 'From the first attempt to success, of requests served by a retry; null if there are none.' },
-      ),
-    ),
-  },
-  strict,
-);
+  ),
+});
 
 export type RetryCost = Shaped<typeof Retries>;
 
-const Traffic = Type.Object(
-  {
-    log: Text('Name of the log.'),
-    ...refusals,
-    clients: Count('Clients of the log.'),
-    clients_newly_refused: Count('Clients with newly refused requests.'),
-    clients_newly_admitted: Count('Clients with newly admitted requests.'),
-    newly_refused_share: Measure('newly_refused / requests.'),
-    by_client: Counts,
-    by_path: Counts,
-    by_minute: Counts,
-    by_limiter: Type.Array(
-      Type.Object({ name, where, file, line, newly_refused: Count('Requests it newly refuses.') }, strict),
-    ),
-    retries: Optional(Retries),
-    left_out: Type.Object({ old: LeftOut, new: LeftOut }, strict),
-    unjudged: LeftOut,
-    warnings: Read.properties.warnings,
-  },
-  { ...strict, description: 'With --log.' },
-);
+const Traffic = exact('With --log.', {
+  log: Text('Name of the log.'),
+  ...refusals,
+  clients: Count('Clients of the log.'),
+  clients_newly_refused: Count('Clients with newly refused requests.'),
+  clients_newly_admitted: Count('Clients with newly admitted requests.'),
+  newly_refused_share: Measure('newly_refused / requests.'),
+  by_client: Counts,
+  by_path: Counts,
+  by_minute: Counts,
+  by_limiter: Type.Array(exact({ name, where, file, line, newly_refused: Count('Requests it newly refuses.') })),
+  retries: Optional(Retries),
+  left_out: exact({ old: LeftOut, new: LeftOut }),
+  unjudged: LeftOut,
+  warnings: Read.properties.warnings,
+});
 
 export const DiffAnswer = Type.Object(
   {
     weir: Text('Version of the program.'),
     kind: Type.Literal('diff'),
-    names: Type.Object({ old: Text('As given.'), new: Text('As given.') }, strict),
+    names: exact({ old: Text('As given.'), new: Text('As given.') }),
     replicas: Count('Instances of the gateway.'),
     changes: Type.Array(Change),
     written: Optional(
-      Type.Object(
-        {
-          as: Text('The product.'),
-          text: Text('Its configuration.'),
-          left: Type.Array(Text('What it cannot say.')),
-          changes: Type.Array(Change),
-          traffic: Optional(Type.Object(refusals, { ...strict, description: 'With --log: refusals of both.' })),
-        },
-        { ...strict, description: 'With --as: the old limits, written for another product.' },
-      ),
+      exact('With --as: the old limits, written for another product.', {
+        as: Text('The product.'),
+        text: Text('Its configuration.'),
+        left: Type.Array(Text('What it cannot say.')),
+        changes: Type.Array(Change),
+        traffic: Optional(exact('With --log: refusals of both.', refusals)),
+      }),
     ),
     old: Side,
     new: Side,
     traffic: Optional(Traffic),
     budget: Optional(
-      Type.Object(
-        {
-          newly_refused_below: Measure('The share that may be newly refused.'),
-          held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
-        },
-        strict,
-      ),
+      exact({
+        newly_refused_below: Measure('The share that may be newly refused.'),
+        held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
+      }),
     ),
   },
   { ...strict, title: 'weir diff --json' },

@@ -1,5 +1,5 @@
 // The answer to "which limit?": curves, recommended thresholds with the clients they would limit and when, and suspect keys.
-import { flag, strict } from '../../core/schema/fields.js';
+import { exact, flag, strict } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
@@ -11,70 +11,55 @@ import type { HeldOut, Sizing, Tuning } from './sizing.js';
 import { AlikeNetwork, alikeNetworks, SuspectNetwork, suspectNetworks } from './suspects.js';
 import { worstBurst } from './window-counts.js';
 
-const CurvePoint = Type.Object(
-  {
-    threshold: Count('Requests a window may hold.'),
-    limited: Count('Requests of all keys that are not excluded, suspects included.'),
-    limited_share: Measure('Of all of these requests.'),
-    keys_limited: Count('Keys with a limited request.'),
-    suspects_limited: Count('Limited requests of suspects.'),
-  },
-  strict,
-);
+const CurvePoint = exact({
+  threshold: Count('Requests a window may hold.'),
+  limited: Count('Requests of all keys that are not excluded, suspects included.'),
+  limited_share: Measure('Of all of these requests.'),
+  keys_limited: Count('Keys with a limited request.'),
+  suspects_limited: Count('Limited requests of suspects.'),
+});
 
-const RuleCurve = Type.Object(
-  {
-    rule: Text('Name of the rule.'),
-    within: Count('Cycles.'),
-    peak: Count('The smallest threshold that limits nothing.'),
-    points: Type.Array(CurvePoint, { description: 'By threshold.' }),
-  },
-  strict,
-);
+const RuleCurve = exact({
+  rule: Text('Name of the rule.'),
+  within: Count('Cycles.'),
+  peak: Count('The smallest threshold that limits nothing.'),
+  points: Type.Array(CurvePoint, { description: 'By threshold.' }),
+});
 
-const ClientHit = Type.Object(
-  {
-    key: Text('The client.'),
-    requests: Count('Its requests.'),
-    limited: Count('Of them, those limited.'),
-    limited_share: Measure('limited / requests.'),
-    peak: Count('Its largest window.'),
-    suspect: flag('Whether it is a suspect.'),
-  },
-  strict,
-);
+const ClientHit = exact({
+  key: Text('The client.'),
+  requests: Count('Its requests.'),
+  limited: Count('Of them, those limited.'),
+  limited_share: Measure('limited / requests.'),
+  peak: Count('Its largest window.'),
+  suspect: flag('Whether it is a suspect.'),
+});
 
-const Recommendation = Type.Object(
-  {
-    ...fit,
-    within: Count('Cycles.'),
-    threshold: Count('The smallest threshold that keeps the share.'),
-    held_out: Nullable(
-      Type.Object(
-        { threshold: Count('Chosen from the first part of the requests.'), ...heldOutFields },
-        { ...strict, description: 'Tested on the rest; null with too few requests.' },
-      ),
-    ),
-    clients: Type.Array(ClientHit, { description: 'Those limited most, first; none if all requests share one key.' }),
-    by_hour: Nullable(
-      Type.Array(Count('In this hour.'), {
-        description: 'Limited requests by hour of the day, UTC, without suspects; null if too few rows are known.',
-      }),
-    ),
-  },
-  strict,
-);
+const Recommendation = exact({
+  ...fit,
+  within: Count('Cycles.'),
+  threshold: Count('The smallest threshold that keeps the share.'),
+  held_out: Nullable(
+    exact('Tested on the rest; null with too few requests.', {
+      threshold: Count('Chosen from the first part of the requests.'),
+      ...heldOutFields,
+    }),
+  ),
+  clients: Type.Array(ClientHit, { description: 'Those limited most, first; none if all requests share one key.' }),
+  by_hour: Nullable(
+    Type.Array(Count('In this hour.'), {
+      description: 'Limited requests by hour of the day, UTC, without suspects; null if too few rows are known.',
+    }),
+  ),
+});
 
-const Suspect = Type.Object(
-  {
-    key: Text('The client.'),
-    requests: Count('Its requests.'),
-    share: Measure('Of all requests.'),
-    peaks: Type.Array(Count('Largest window of each length.')),
-    withins: Type.Array(Count('Cycles of the windows in which it is a suspect.')),
-  },
-  strict,
-);
+const Suspect = exact({
+  key: Text('The client.'),
+  requests: Count('Its requests.'),
+  share: Measure('Of all requests.'),
+  peaks: Type.Array(Count('Largest window of each length.')),
+  withins: Type.Array(Count('Cycles of the windows in which it is a suspect.')),
+});
 
 const adviceFields = {
   weir: Text('Version of the program.'),
@@ -98,7 +83,7 @@ const adviceFields = {
   excluded: Type.Array(Text('A key that was left out.')),
   unit: Type.Optional(Text('What thresholds count, for example tokens. Absent: requests.')),
 };
-const Advice = Type.Object(adviceFields, strict);
+const Advice = exact(adviceFields);
 
 /** What `weir recommend` prints. */
 export const RecommendAnswer = Type.Object(

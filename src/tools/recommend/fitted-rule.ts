@@ -1,7 +1,7 @@
 // Rules other than Weir's window: for each rule, window and target share, the strictest value that keeps the share.
 import { mostStarts } from '../../core/limiter/rule/most-starts.js';
 import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
-import { flag, strict } from '../../core/schema/fields.js';
+import { exact, flag } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
@@ -20,7 +20,7 @@ export const fit = {
   worst_burst_1min: Nullable(Count('The same in any minute.')),
 };
 
-const Fit = Type.Object(fit, strict);
+const Fit = exact(fit);
 export type Fit = Shaped<typeof Fit>;
 
 function bursts(definition: RuleDefinition): Pick<FittedRule, 'worst_burst_1s' | 'worst_burst_1min' | 'bursts_exact'> {
@@ -44,7 +44,7 @@ export const heldOutFields = {
   limited_share: Measure('limited / requests; 0 of 0.'),
   held: flag('Whether the share holds for the rest.'),
 };
-const HeldOutFigures = Type.Object(heldOutFields, strict);
+const HeldOutFigures = exact(heldOutFields);
 type HeldOutFigures = Shaped<typeof HeldOutFigures>;
 
 export function heldOutFigures(
@@ -60,19 +60,15 @@ export function heldOutFigures(
 
 const RuleValue = Type.Union([Type.Number(), Type.String()], { description: 'The value that was searched.' });
 
-export const FittedRule = Type.Object(
+export const FittedRule = exact(
+  'The strictest value that keeps the share; null if none does, and the figures are those of the loosest.',
   {
     ...fit,
     within: Nullable(Count('Cycles; null for a rule without a window of this length.')),
     value: Nullable(RuleValue),
     bursts_exact: flag('False: the bursts are lower bounds.'),
     definition: RuleDefinition,
-    held_out: Nullable(Type.Object({ value: RuleValue, ...heldOutFields }, strict)),
-  },
-  {
-    ...strict,
-    description:
-      'The strictest value that keeps the share; null if none does, and the figures are those of the loosest.',
+    held_out: Nullable(exact({ value: RuleValue, ...heldOutFields })),
   },
 );
 export type FittedRule = Shaped<typeof FittedRule>;

@@ -1,7 +1,7 @@
 // A limit as configuration lines of products. None of them counts refused requests over whole cycles, so each says what differs.
 
 import type { Family } from '../../core/limiter/products/families.js';
-import { strict } from '../../core/schema/fields.js';
+import { exact } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { cycleMsFor } from '../../core/schema/quantity.js';
 import { CYCLE_MS } from '../../core/time/cycle.js';
@@ -16,14 +16,11 @@ export interface PastedLimit {
   readonly key: string | undefined;
 }
 
-export const PasteLines = Type.Object(
-  {
-    product: Text('The product.'),
-    lines: Type.Array(Text('A line of its configuration.')),
-    differs: Text('Where it differs from the limit that was found.'),
-  },
-  strict,
-);
+export const PasteLines = exact({
+  product: Text('The product.'),
+  lines: Type.Array(Text('A line of its configuration.')),
+  differs: Text('Where it differs from the limit that was found.'),
+});
 export type PasteLines = Shaped<typeof PasteLines>;
 
 /** The key's expression in each product that has one. */

@@ -13,8 +13,8 @@
 
 import { isIP } from 'node:net';
 import { networkOf } from '../../core/schema/address-network.js';
-import { strict } from '../../core/schema/fields.js';
-import { type Shaped, Type } from '../../core/schema/json-schema.js';
+import { exact } from '../../core/schema/fields.js';
+import type { Shaped } from '../../core/schema/json-schema.js';
 import { Count, Text } from '../../harness/outcome/read-schema.js';
 
 const network = {
@@ -22,7 +22,7 @@ const network = {
   keys: Count('Its addresses.'),
   requests: Count('Their requests.'),
 };
-export const SuspectNetwork = Type.Object(network, strict);
+export const SuspectNetwork = exact(network);
 export type SuspectNetwork = Shaped<typeof SuspectNetwork>;
 
 /** Networks of keys that are addresses, most requests first; those with a single address are left to the keys. */
@@ -41,10 +41,11 @@ export function suspectNetworks(keys: Iterable<readonly [name: string, requests:
     .sort((a, b) => b.requests - a.requests);
 }
 
-export const AlikeNetwork = Type.Object(
-  { ...network, least: Count('Least requests of an address.'), most: Count('Most requests of an address.') },
-  strict,
-);
+export const AlikeNetwork = exact({
+  ...network,
+  least: Count('Least requests of an address.'),
+  most: Count('Most requests of an address.'),
+});
 export type AlikeNetwork = Shaped<typeof AlikeNetwork>;
 
 const LEAST_REQUESTS = 4;

@@ -6,8 +6,10 @@
 //   limiter: { paste: 'limit_req_zone …; limit_req …;' }                a piece of its configuration
 //   limiter: { and: [{ threshold: 10, within: 1s }, …] }                 all of them
 //   limiter: 10 in 1s and 100 in 60s                                    the same as a text: limit-text.ts
+
 import type { Static, TUnsafe } from 'typebox';
 import { Failure, type Fault, placed } from '../../schema/failure.js';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { cycleMsFor, parseTime, timeField } from '../../schema/quantity.js';
 import { valueFaults } from '../../schema/value-faults.js';
@@ -42,48 +44,41 @@ export const windowFields = {
   ),
 };
 
-const Window = Type.Object(windowFields, strict);
+const Window = exact(windowFields);
 
 const { hold_ms, counts } = RuleDefinition.properties;
 
-const WindowOfSeveral = Type.Object({ ...windowFields, hold_ms, counts }, strict);
+const WindowOfSeveral = exact({ ...windowFields, hold_ms, counts });
 
-const Paste = Type.Object(
-  {
-    paste: Type.String({
+const Paste = exact({
+  paste: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    description:
+      'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
+  }),
+  location: Type.Optional(
+    Type.String({
       minLength: 1,
-      maxLength: 20_000,
-      description:
-        'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
+      maxLength: 1000,
+      description: 'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
     }),
-    location: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description:
-          'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
-      }),
-    ),
-    hold_ms,
-    counts,
-  },
-  strict,
-);
+  ),
+  hold_ms,
+  counts,
+});
 
 const Held = Type.Object({ hold_ms, counts });
 
-const All = Type.Object(
-  {
-    and: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A limiter.' }), {
-      minItems: 2,
-      maxItems: 16,
-      description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
-    }),
-    hold_ms,
-    counts,
-  },
-  strict,
-);
+const All = exact({
+  and: Type.Array(Type.Object({}, { additionalProperties: true, description: 'A limiter.' }), {
+    minItems: 2,
+    maxItems: 16,
+    description: 'Limiters that all have to admit a request: windows, which count every request, or rules.',
+  }),
+  hold_ms,
+  counts,
+});
 
 const likes = Object.entries(products).map(([name, { product, params, example }]) =>
   Type.Object(

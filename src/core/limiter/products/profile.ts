@@ -4,7 +4,7 @@
 //   most in a second   ||||:||||      the most starts that a client can get in any second: see rule/most-starts.ts
 //   at its rate      | | | | | |      forty evenly spaced requests at exactly the rate; sixty at twice the rate
 //   waits            the wait announced to a refused request, the true one, and whether requests within it make it longer
-import { flag, real, strict, whole } from '../../schema/fields.js';
+import { exact, flag, real, whole } from '../../schema/fields.js';
 import { type Shaped, Type } from '../../schema/json-schema.js';
 import { announcedWait } from '../rule/announced.js';
 import { HOLD_MS, mostStarts } from '../rule/most-starts.js';
@@ -14,32 +14,31 @@ import { type RuleDefinition, ratePerMs, ruleOf } from '../rule/rule-definition.
 const many = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, description);
 const ms = (description: string) => real(-1e15, 1e15, description);
 
-const Share = Type.Object({ sent: many('Requests sent.'), admitted: many('Of them, those admitted.') }, strict);
+const Share = exact({ sent: many('Requests sent.'), admitted: many('Of them, those admitted.') });
 
-export const Profile = Type.Object(
-  {
-    perSecond: Type.Optional(real(0, 1e15, 'In the long run; absent for limits on concurrency.')),
-    firstBurst: Type.Object(
-      { sent: many('Requests sent at once.'), atOnce: many('Admitted at once.'), delayed: many('Admitted later.') },
-      strict,
-    ),
-    mostInASecond: Type.Union([many('What one client gets through in any second.'), Type.Null()]),
-    mostIsExact: flag('False: it is at least this many.'),
-    atRate: Share,
-    atTwice: Share,
-    announcedLate: Type.Optional(
-      Type.Object(
-        { median: ms('ms'), least: ms('ms'), most: ms('ms') },
-        { ...strict, description: 'Announced minus true wait, over the refused requests of a burst and its tail.' },
-      ),
-    ),
-    trueWaitMs: Type.Optional(ms('The true wait after the burst, in ms.')),
-    refusedDelays: Type.Optional(
-      flag('Whether refused requests keep their client out for longer; absent if a burst meets no refusal.'),
-    ),
-  },
-  strict,
-);
+export const Profile = exact({
+  perSecond: Type.Optional(real(0, 1e15, 'In the long run; absent for limits on concurrency.')),
+  firstBurst: exact({
+    sent: many('Requests sent at once.'),
+    atOnce: many('Admitted at once.'),
+    delayed: many('Admitted later.'),
+  }),
+  mostInASecond: Type.Union([many('What one client gets through in any second.'), Type.Null()]),
+  mostIsExact: flag('False: it is at least this many.'),
+  atRate: Share,
+  atTwice: Share,
+  announcedLate: Type.Optional(
+    exact('Announced minus true wait, over the refused requests of a burst and its tail.', {
+      median: ms('ms'),
+      least: ms('ms'),
+      most: ms('ms'),
+    }),
+  ),
+  trueWaitMs: Type.Optional(ms('The true wait after the burst, in ms.')),
+  refusedDelays: Type.Optional(
+    flag('Whether refused requests keep their client out for longer; absent if a burst meets no refusal.'),
+  ),
+});
 export type Profile = Shaped<typeof Profile>;
 type Share = Shaped<typeof Share>;
 

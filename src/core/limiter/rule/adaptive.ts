@@ -12,24 +12,23 @@
 // Refused requests are not samples. Vegas relearns base after (0.5 .. 1) * 30 K samples; the fraction comes from multiples of the golden
 // ratio instead of a random number, so that the same requests give the same limits.
 // Source: Netflix concurrency-limits, AIMDLimit, VegasLimit, Gradient2Limit.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { endsAfter } from './concurrency.js';
-import { length, places, strict } from './fields.js';
+import { length, places } from './fields.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 
-export const AdaptiveParams = Type.Object(
-  {
-    algorithm: Type.Enum(['aimd', 'vegas', 'gradient2'], { description: 'How the limit moves.' }),
-    initial: Type.Optional(places('The limit at first. Default: 20, for vegas 10.')),
-    min: Type.Optional(places('The least limit. Default: 20, for vegas 1.')),
-    max: Type.Optional(places('The greatest limit. Default: 200, for vegas 1000.')),
-    timeout_ms: Type.Optional(
-      length('A request in flight for longer is lost. Default: 5000 ms for aimd, none for the others.'),
-    ),
-  },
-  strict,
-);
+export const AdaptiveParams = exact({
+  algorithm: Type.Enum(['aimd', 'vegas', 'gradient2'], { description: 'How the limit moves.' }),
+  initial: Type.Optional(places('The limit at first. Default: 20, for vegas 10.')),
+  min: Type.Optional(places('The least limit. Default: 20, for vegas 1.')),
+  max: Type.Optional(places('The greatest limit. Default: 200, for vegas 1000.')),
+  timeout_ms: Type.Optional(
+    length('A request in flight for longer is lost. Default: 5000 ms for aimd, none for the others.'),
+  ),
+});
 type Params = Static<typeof AdaptiveParams>;
 
 /** `ends` in order of time, with the time in flight of each; `long` and `base` are ms, 0 before the first sample. */

@@ -6,22 +6,21 @@
 //                0            t
 //
 // Source: nginx 1.22.1 limit_conn, HAProxy 2.6.12 maxconn and timeout queue.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { places, strict, wait } from './fields.js';
+import { places, wait } from './fields.js';
 import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 const most = places('How many may be in flight.');
 
-export const ConcurrencyParams = Type.Object({ limit: most }, strict);
+export const ConcurrencyParams = exact({ limit: most });
 
-export const ConcurrencyQueueParams = Type.Object(
-  {
-    limit: most,
-    max_wait_ms: Type.Optional(wait('How long a request may wait, in ms. Default: for ever.')),
-  },
-  strict,
-);
+export const ConcurrencyQueueParams = exact({
+  limit: most,
+  max_wait_ms: Type.Optional(wait('How long a request may wait, in ms. Default: for ever.')),
+});
 
 interface InFlight {
   ends: number[];

@@ -9,24 +9,23 @@
 //          0         W    t
 //
 // Source: express-slow-down 3, rate-limiter-flexible 11 with execEvenly.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { count, limit, resetEdge, strict, wait, windowMs } from './fields.js';
+import { count, limit, resetEdge, wait, windowMs } from './fields.js';
 import { type FixedWindowState, fixedWindow } from './fixed-window.js';
 import { LIMITED, type Rule } from './rule.js';
 
-export const FixedWindowDelayParams = Type.Object(
-  {
-    free: count('How many requests of a window are not held.', 0),
-    step_ms: wait('How much longer each further request is held, in ms.'),
-    window_ms: windowMs,
-    align: Type.Optional(Type.Literal('first', { description: 'A window begins at the first request.' })),
-    edge: resetEdge,
-  },
-  strict,
-);
+export const FixedWindowDelayParams = exact({
+  free: count('How many requests of a window are not held.', 0),
+  step_ms: wait('How much longer each further request is held, in ms.'),
+  window_ms: windowMs,
+  align: Type.Optional(Type.Literal('first', { description: 'A window begins at the first request.' })),
+  edge: resetEdge,
+});
 
-export const ExecEvenlyParams = Type.Object({ limit, window_ms: windowMs }, strict);
+export const ExecEvenlyParams = exact({ limit, window_ms: windowMs });
 
 export function fixedWindowDelay(
   { free, step_ms, ...window }: Static<typeof FixedWindowDelayParams>,

@@ -6,66 +6,65 @@
 //             0           W  t                   a window opens at the first request (align first), or at multiples of W
 //
 // Source: OTHER-LIMITERS section 1, express-rate-limit 8, @fastify/rate-limit 11, rate-limiter-flexible 11, koa-ratelimit 6.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, strict, wait, windowMs } from './fields.js';
+import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, wait, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { cappedSum, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
-export const FixedWindowParams = Type.Object(
-  {
-    limit,
-    window_ms: windowMs,
-    align: Type.Optional(
-      Type.Enum(['first', 'epoch', 'construction'], {
-        description:
-          'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
-      }),
-    ),
-    phase_ms: phaseMs,
-    edge: resetEdge,
-    count_refused: countRefused,
-    refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
-    every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
-    refused_backoff: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: 10,
-        description: 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
-      }),
-    ),
-    block_ms: blockMs,
-    local_block_ms: Type.Optional(
-      wait('A refused request blocks the key in this process, in ms; the count does not move in the block.'),
-    ),
-    refused_rearm: flag('Each request that is refused in the local block starts it again.'),
-    state_ttl_from_last_admit_ms: Type.Optional(
-      wait('The state is forgotten so long after the last admitted request, in ms.'),
-    ),
-    ban_status_after: Type.Optional(
-      Type.Integer({
-        minimum: -1,
-        maximum: 1_000_000,
-        description: 'From this number of refused requests on, the status is 403; decides nothing.',
-      }),
-    ),
-    announce: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'What the product announces as the wait; decides nothing.',
-      }),
-    ),
-    resolution_us: Type.Optional(
-      Type.Number({
-        minimum: 0.001,
-        maximum: 1_000_000,
-        description: 'Step of the clock in microseconds; clock_resolution_ms goes before.',
-      }),
-    ),
-  },
-  strict,
-);
+export const FixedWindowParams = exact({
+  limit,
+  window_ms: windowMs,
+  align: Type.Optional(
+    Type.Enum(['first', 'epoch', 'construction'], {
+      description:
+        'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
+    }),
+  ),
+  phase_ms: phaseMs,
+  edge: resetEdge,
+  count_refused: countRefused,
+  refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
+  every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
+  refused_backoff: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: 10,
+      description: 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
+    }),
+  ),
+  block_ms: blockMs,
+  local_block_ms: Type.Optional(
+    wait('A refused request blocks the key in this process, in ms; the count does not move in the block.'),
+  ),
+  refused_rearm: flag('Each request that is refused in the local block starts it again.'),
+  state_ttl_from_last_admit_ms: Type.Optional(
+    wait('The state is forgotten so long after the last admitted request, in ms.'),
+  ),
+  ban_status_after: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: 1_000_000,
+      description: 'From this number of refused requests on, the status is 403; decides nothing.',
+    }),
+  ),
+  announce: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'What the product announces as the wait; decides nothing.',
+    }),
+  ),
+  resolution_us: Type.Optional(
+    Type.Number({
+      minimum: 0.001,
+      maximum: 1_000_000,
+      description: 'Step of the clock in microseconds; clock_resolution_ms goes before.',
+    }),
+  ),
+});
 type Params = Static<typeof FixedWindowParams>;
 
 /** `endMs` is -1 before the first window, or an edge of the process's grid; edges are whole windows after `fromMs`. */

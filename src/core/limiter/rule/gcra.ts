@@ -7,18 +7,16 @@
 //      |<- at most tau + T ->|
 //
 // Source: redis-cell 0.5 (CL.THROTTLE), throttled; ITU-T I.371 for the name.
+
 import type { Static } from 'typebox';
-import { Type } from '../../schema/json-schema.js';
-import { length, strict, wait } from './fields.js';
+import { exact } from '../../schema/fields.js';
+import { length, wait } from './fields.js';
 import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
-export const GcraParams = Type.Object(
-  {
-    T_ms: length('Time between two requests at the rate, in ms.'),
-    tau_ms: wait('How much earlier than at the rate a request may come, in ms: burst * T.'),
-  },
-  strict,
-);
+export const GcraParams = exact({
+  T_ms: length('Time between two requests at the rate, in ms.'),
+  tau_ms: wait('How much earlier than at the rate a request may come, in ms: burst * T.'),
+});
 
 /** An instant, `fromMs` + `turns` T: near 2^41 ms a running sum would be rounded each time, and drift for a fractional T. */
 export interface Turns {

@@ -8,29 +8,28 @@
 //
 // A cost n is n consecutive starts; the request is delayed until the last.
 // Source: Bottleneck 2.19 (minTime, highWater), go.uber.org/ratelimit 0.3 (limiter_atomic_int64.go).
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { count, length, strict, wait } from './fields.js';
+import { count, length, wait } from './fields.js';
 import type { Turns } from './gcra.js';
 import { GRAIN_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
 const spacing = length('Time between two starts, in ms.');
 
-export const LeakyQueueParams = Type.Object(
-  {
-    spacing_ms: spacing,
-    burst: Type.Optional(Type.Literal(1, { description: 'How many start at once: 1.' })),
-    max_queue: Type.Optional(count('How many may wait. Default: as many as come.', 0)),
-    registered: Type.Optional(count('How many more wait that have left the queue. Default: 0.', 0)),
-    max_wait_ms: Type.Optional(wait('A request that would be held longer is refused, in ms. Default: none is.')),
-  },
-  strict,
-);
+export const LeakyQueueParams = exact({
+  spacing_ms: spacing,
+  burst: Type.Optional(Type.Literal(1, { description: 'How many start at once: 1.' })),
+  max_queue: Type.Optional(count('How many may wait. Default: as many as come.', 0)),
+  registered: Type.Optional(count('How many more wait that have left the queue. Default: 0.', 0)),
+  max_wait_ms: Type.Optional(wait('A request that would be held longer is refused, in ms. Default: none is.')),
+});
 
-export const UberSlackParams = Type.Object(
-  { spacing_ms: spacing, slack: Type.Optional(count('How many starts that were not used are kept. Default: 10.', 0)) },
-  strict,
-);
+export const UberSlackParams = exact({
+  spacing_ms: spacing,
+  slack: Type.Optional(count('How many starts that were not used are kept. Default: 10.', 0)),
+});
 
 export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns> {
   const { spacing_ms: T, max_queue: most, registered = 0, max_wait_ms = NEVER } = params;

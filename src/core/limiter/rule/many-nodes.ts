@@ -9,58 +9,51 @@
 // Every request counts, as in rolling_count. A partition cuts off the first nodes: batched syncs across it wait for its end, and under exact
 // these nodes refuse (closed) or admit without counting (open). At a failover a replica replaces the counting node: under exact, the
 // requests of the last replica lag are lost, up to L more in that window.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { add, advance, eventsAt, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
-import { count, length, strict, wait } from './fields.js';
+import { count, length, wait } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
-const Partition = Type.Object(
-  {
-    nodes: Type.Integer({ minimum: 1, maximum: 99, description: 'How many nodes are cut off from the others.' }),
-    from_ms: wait('When it begins, in ms since the beginning of the run.'),
-    to_ms: wait('When it is over, in ms since the beginning of the run.'),
-    when_away: Type.Optional(
-      Type.Enum(['closed', 'open'], {
-        description: 'Under exact, whether nodes that are cut off refuse (closed) or admit. Default: closed.',
-      }),
-    ),
-  },
-  { ...strict, description: 'A time in which some nodes hear nothing of the others. Default: none.' },
-);
-
-const Failover = Type.Object(
-  {
-    at_ms: wait('When it happens, in ms since the beginning of the run.'),
-    replica_lag_ms: wait('How far the replica is behind, in ms: what came later is lost.'),
-  },
-  { ...strict, description: 'Under exact, a replica takes the place of the one that counts. Default: none.' },
-);
-
-export const ManyNodesParams = Type.Object(
-  {
-    nodes: Type.Integer({ minimum: 1, maximum: 100, description: 'How many nodes there are.' }),
-    design: Type.Enum(['exact', 'batched', 'local_share'], {
-      description: 'Whether one place counts, nodes exchange counts, or each has a share of the threshold to itself.',
+const Partition = exact('A time in which some nodes hear nothing of the others. Default: none.', {
+  nodes: Type.Integer({ minimum: 1, maximum: 99, description: 'How many nodes are cut off from the others.' }),
+  from_ms: wait('When it begins, in ms since the beginning of the run.'),
+  to_ms: wait('When it is over, in ms since the beginning of the run.'),
+  when_away: Type.Optional(
+    Type.Enum(['closed', 'open'], {
+      description: 'Under exact, whether nodes that are cut off refuse (closed) or admit. Default: closed.',
     }),
-    threshold: Type.Optional(count('Requests that a window may hold, over all nodes. Default: 100.')),
-    within: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Length of the window in cycles. Default: 60.' }),
-    ),
-    cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
-    sync_ms: Type.Optional(wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.')),
-    lag_ms: Type.Optional(wait('How long a message takes, in ms. Default: 0.')),
-    spread: Type.Optional(
-      Type.Enum(['even', 'one'], {
-        description: 'Which nodes are asked: one after the other (even), or the first alone. Default: even.',
-      }),
-    ),
-    partition: Type.Optional(Partition),
-    failover: Type.Optional(Failover),
-  },
-  strict,
-);
+  ),
+});
+
+const Failover = exact('Under exact, a replica takes the place of the one that counts. Default: none.', {
+  at_ms: wait('When it happens, in ms since the beginning of the run.'),
+  replica_lag_ms: wait('How far the replica is behind, in ms: what came later is lost.'),
+});
+
+export const ManyNodesParams = exact({
+  nodes: Type.Integer({ minimum: 1, maximum: 100, description: 'How many nodes there are.' }),
+  design: Type.Enum(['exact', 'batched', 'local_share'], {
+    description: 'Whether one place counts, nodes exchange counts, or each has a share of the threshold to itself.',
+  }),
+  threshold: Type.Optional(count('Requests that a window may hold, over all nodes. Default: 100.')),
+  within: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Length of the window in cycles. Default: 60.' }),
+  ),
+  cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
+  sync_ms: Type.Optional(wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.')),
+  lag_ms: Type.Optional(wait('How long a message takes, in ms. Default: 0.')),
+  spread: Type.Optional(
+    Type.Enum(['even', 'one'], {
+      description: 'Which nodes are asked: one after the other (even), or the first alone. Default: even.',
+    }),
+  ),
+  partition: Type.Optional(Partition),
+  failover: Type.Optional(Failover),
+});
 
 /** Requests of a node that others do not know before `atMs`, and across the partition not before `acrossMs`. */
 interface Sent {

@@ -5,23 +5,22 @@
 //
 //   segmented_window   a window of m segments on the grid of a process, without refused requests: each step of W / m
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { add, advance, eventsAt, fallsIn, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
-import { count, length, limit, strict, windowMs } from './fields.js';
+import { count, length, limit, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 
-export const RollingCountParams = Type.Object(
-  {
-    threshold: Type.Optional(count('Requests that a window may hold. Default: 100.')),
-    within: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the window in cycles. Default: 60.' }),
-    ),
-    cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
-  },
-  strict,
-);
+export const RollingCountParams = exact({
+  threshold: Type.Optional(count('Requests that a window may hold. Default: 100.')),
+  within: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the window in cycles. Default: 60.' }),
+  ),
+  cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
+});
 
 export function rollingCount({
   threshold = 100,
@@ -31,14 +30,11 @@ export function rollingCount({
   return cycleWindow({ limit: threshold, within, cycleMs: cycle_ms, countsRefused: true, fromMade: false });
 }
 
-export const SegmentedWindowParams = Type.Object(
-  {
-    limit,
-    window_ms: windowMs,
-    segments: Type.Integer({ minimum: 1, maximum: 10_000, description: 'How many segments the window is cut into.' }),
-  },
-  strict,
-);
+export const SegmentedWindowParams = exact({
+  limit,
+  window_ms: windowMs,
+  segments: Type.Integer({ minimum: 1, maximum: 10_000, description: 'How many segments the window is cut into.' }),
+});
 
 export function segmentedWindow({ limit, window_ms, segments }: Static<typeof SegmentedWindowParams>): Rule {
   return cycleWindow({ limit, within: segments, cycleMs: window_ms / segments, countsRefused: false, fromMade: true });

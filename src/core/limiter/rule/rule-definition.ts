@@ -4,9 +4,11 @@
 //   params: { limit: 10, window_ms: 1000, count_refused: true }
 //   clock_resolution_ms: 1
 //   announces: { wait: window_end, round: up_to_s }
+
 import type { Static, TSchema } from 'typebox';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
@@ -30,33 +32,27 @@ import { bucketAndInterval, TokenBucketAndIntervalParams } from './token-bucket-
 import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
 
-const Member = Type.Object(
-  {
-    primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
-    params: Type.Unknown({ description: 'Its parameters.' }),
-    counts,
-  },
-  { ...strict, description: 'One of the rules.' },
-);
+const Member = exact('One of the rules.', {
+  primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
+  params: Type.Unknown({ description: 'Its parameters.' }),
+  counts,
+});
 const Members = Type.Array(Member, { minItems: 1, maxItems: 16, description: 'The rules.' });
 
-const OrParams = Type.Object({ a: Member, b: Member }, strict);
-const AndParams = Type.Object({ of: Members }, strict);
-const AndAllChargedParams = Type.Object(
-  {
-    of: Type.Optional(Members),
-    limits: Type.Optional(
-      Type.Array(Type.Array(Type.Number({ minimum: 1, maximum: 1e12 }), { minItems: 2, maxItems: 2 }), {
-        minItems: 1,
-        maxItems: 16,
-        description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
-      }),
-    ),
-    align: Type.Optional(Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' })),
-    edge: resetEdge,
-  },
-  strict,
-);
+const OrParams = exact({ a: Member, b: Member });
+const AndParams = exact({ of: Members });
+const AndAllChargedParams = exact({
+  of: Type.Optional(Members),
+  limits: Type.Optional(
+    Type.Array(Type.Array(Type.Number({ minimum: 1, maximum: 1e12 }), { minItems: 2, maxItems: 2 }), {
+      minItems: 1,
+      maxItems: 16,
+      description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
+    }),
+  ),
+  align: Type.Optional(Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' })),
+  edge: resetEdge,
+});
 
 /** Parameters from texts such as '10/s' or '100 in 60s', and from a burst if the rule has one. */
 interface Paced<Params> {
@@ -105,7 +101,7 @@ const windowsAndMembers = ({ limits = [], align, edge, ...others }: Static<typeo
 const LIMITS = 'limits';
 
 export const primitives = {
-  none: row({ params: Type.Object({}, strict), make: () => unlimited, cells: () => 1 }),
+  none: row({ params: exact({}), make: () => unlimited, cells: () => 1 }),
   rolling_count: row({
     params: RollingCountParams,
     make: rollingCount,
@@ -236,21 +232,18 @@ const unlimited: Rule = {
 export type Primitive = keyof typeof primitives;
 export type ParamsOf<Name extends Primitive> = Static<(typeof primitives)[Name]['params']>;
 
-const Announces = Type.Object(
-  {
-    wait: Type.Enum(['earliest', 'window_end', 'newest_leaves', 'whole_tokens', 'whole_intervals', 'backoff', 'none'], {
+const Announces = exact('The wait that a refused request is given, where it is not the true one.', {
+  wait: Type.Enum(['earliest', 'window_end', 'newest_leaves', 'whole_tokens', 'whole_intervals', 'backoff', 'none'], {
+    description:
+      'Which wait the product announces: the true one, to the end of the window, until the newest request leaves, for whole tokens, doubled, or none.',
+  }),
+  round: Type.Optional(
+    Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second', 'clock_second'], {
       description:
-        'Which wait the product announces: the true one, to the end of the window, until the newest request leaves, for whole tokens, doubled, or none.',
+        'Rounded up to whole ms or s, down to s, up to s and then down to a second of the clock, or down to a second of the clock. Default: not at all.',
     }),
-    round: Type.Optional(
-      Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second', 'clock_second'], {
-        description:
-          'Rounded up to whole ms or s, down to s, up to s and then down to a second of the clock, or down to a second of the clock. Default: not at all.',
-      }),
-    ),
-  },
-  { ...strict, description: 'The wait that a refused request is given, where it is not the true one.' },
-);
+  ),
+});
 export type Announces = Static<typeof Announces>;
 
 export const RuleDefinition = Type.Object(

@@ -8,33 +8,28 @@
 //
 // The log holds pairs (time, cost), oldest first, at most L of them.
 // Source: async-ratelimiter 1.6, caddy-ratelimit, Python limits 2.8 (moving window), @nestjs/throttler 6.
+
 import type { Static } from 'typebox';
-import { Type } from '../../schema/json-schema.js';
-import { countRefused, expiryEdge, flag, places, strict, wait, windowMs } from './fields.js';
+import { exact } from '../../schema/fields.js';
+import { countRefused, expiryEdge, flag, places, wait, windowMs } from './fields.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 
 const logLimit = places('How much is admitted in a window.');
 
-export const SlidingLogParams = Type.Object(
-  {
-    limit: logLimit,
-    window_ms: windowMs,
-    count_refused: countRefused,
-    edge: expiryEdge,
-    dedup_same_time: flag('Requests of one clock reading share one entry.'),
-    over_limit_cost_bug: flag('A cost above the limit is admitted when the oldest entry ever is older than a window.'),
-  },
-  strict,
-);
+export const SlidingLogParams = exact({
+  limit: logLimit,
+  window_ms: windowMs,
+  count_refused: countRefused,
+  edge: expiryEdge,
+  dedup_same_time: flag('Requests of one clock reading share one entry.'),
+  over_limit_cost_bug: flag('A cost above the limit is admitted when the oldest entry ever is older than a window.'),
+});
 
-export const SlidingLogBlockParams = Type.Object(
-  {
-    limit: logLimit,
-    window_ms: windowMs,
-    block_ms: wait('How long the request that exceeds blocks the key, in ms.'),
-  },
-  strict,
-);
+export const SlidingLogBlockParams = exact({
+  limit: logLimit,
+  window_ms: windowMs,
+  block_ms: wait('How long the request that exceeds blocks the key, in ms.'),
+});
 
 /** `times` never decrease; entries before `head` have left. `firstMs` is -1 before the first entry. */
 interface Log {

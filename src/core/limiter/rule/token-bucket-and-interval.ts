@@ -4,21 +4,19 @@
 //   ok = n <= L - taken and n <= bucket
 //
 // Source: limiter 4, RateLimiter.tryRemoveTokens.
+
 import type { Static } from 'typebox';
-import { Type } from '../../schema/json-schema.js';
-import { amount, length, strict } from './fields.js';
+import { exact } from '../../schema/fields.js';
+import { amount, length } from './fields.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 import { type BucketState, continuousBucket } from './token-bucket.js';
 
-export const TokenBucketAndIntervalParams = Type.Object(
-  {
-    rate: amount('How many tokens come back in per_ms, and may be taken in an interval.', 0.000001),
-    per_ms: length('See rate.'),
-    capacity: amount('The most tokens there are; there are as many at first.', 0.000001),
-    interval_ms: length('Length of the interval in ms.'),
-  },
-  strict,
-);
+export const TokenBucketAndIntervalParams = exact({
+  rate: amount('How many tokens come back in per_ms, and may be taken in an interval.', 0.000001),
+  per_ms: length('See rate.'),
+  capacity: amount('The most tokens there are; there are as many at first.', 0.000001),
+  interval_ms: length('Length of the interval in ms.'),
+});
 
 export interface BucketAndIntervalState {
   startMs: number;

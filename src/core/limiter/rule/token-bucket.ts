@@ -8,45 +8,42 @@
 //   max_wait_ms   also ok if (n - b) / r <= max_wait: b becomes negative, and the request is held for that long
 //
 // Source: golang.org/x/time/rate, Traefik, limiter 4 (TokenBucket), @convex-dev/rate-limiter, Bucket4j greedy, Envoy since 1.31.
+
 import type { Static } from 'typebox';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
-import { amount, blockMs, flag, length, phaseMs, strict, wait } from './fields.js';
+import { amount, blockMs, flag, length, phaseMs, wait } from './fields.js';
 import { GRAIN_MS, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
-export const TokenBucketParams = Type.Object(
-  {
-    rate: amount('How many tokens come back in per_ms.', 0.000001),
-    per_ms: length('See rate; for interval refill, the length of the interval.'),
-    capacity: amount('The most tokens there are.', 0.000001),
-    initial: Type.Optional(amount('Tokens at first. Default: the capacity.')),
-    refill: Type.Optional(
-      Type.Enum(['continuous', 'interval', 'interval_trunc'], {
-        description: 'How tokens come back. Default: continuous.',
-      }),
-    ),
-    align: Type.Optional(
-      Type.Enum(['first', 'epoch', 'construction'], {
-        description:
-          'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
-      }),
-    ),
-    phase_ms: phaseMs,
-    max_wait_ms: Type.Optional(wait('A request is held rather than refused up to so long, in ms. Default: 0.')),
-    allow_over_capacity: flag('A cost above the capacity may wait for its tokens.'),
-    exact_float: flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
-    stale_tick_when_full: flag(
-      'While full the grid stands still, so that the first token taken is given back at once.',
-    ),
-    block_ms: blockMs,
-    forget_when_full: flag(
-      'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
-    ),
-    state_ttl_from_last_admit_ms: Type.Optional(
-      wait('The state is forgotten so long after the last admitted request, in ms.'),
-    ),
-  },
-  strict,
-);
+export const TokenBucketParams = exact({
+  rate: amount('How many tokens come back in per_ms.', 0.000001),
+  per_ms: length('See rate; for interval refill, the length of the interval.'),
+  capacity: amount('The most tokens there are.', 0.000001),
+  initial: Type.Optional(amount('Tokens at first. Default: the capacity.')),
+  refill: Type.Optional(
+    Type.Enum(['continuous', 'interval', 'interval_trunc'], {
+      description: 'How tokens come back. Default: continuous.',
+    }),
+  ),
+  align: Type.Optional(
+    Type.Enum(['first', 'epoch', 'construction'], {
+      description:
+        'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
+    }),
+  ),
+  phase_ms: phaseMs,
+  max_wait_ms: Type.Optional(wait('A request is held rather than refused up to so long, in ms. Default: 0.')),
+  allow_over_capacity: flag('A cost above the capacity may wait for its tokens.'),
+  exact_float: flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
+  stale_tick_when_full: flag('While full the grid stands still, so that the first token taken is given back at once.'),
+  block_ms: blockMs,
+  forget_when_full: flag(
+    'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
+  ),
+  state_ttl_from_last_admit_ms: Type.Optional(
+    wait('The state is forgotten so long after the last admitted request, in ms.'),
+  ),
+});
 export type TokenBucketParams = Static<typeof TokenBucketParams>;
 
 /** Upper bound of the rounding error of a time, in grains; beyond 2^41 ms a grain no longer moves it. */

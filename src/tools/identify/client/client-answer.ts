@@ -1,7 +1,7 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
 import type { Static, TUnsafe } from 'typebox';
 import type { Range } from '../../../core/math/range.js';
-import { flag, strict } from '../../../core/schema/fields.js';
+import { exact, flag, strict } from '../../../core/schema/fields.js';
 import { type Shaped, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
 import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
@@ -22,40 +22,31 @@ const Answers = Type.Array(Type.Union([Type.Number(), Type.String()]), {
   description: 'Statuses, or what went wrong.',
 });
 
-const Wait = Type.Object(
-  {
-    after: Groups,
-    growth: Type.Enum(['none', 'fixed', 'linear', 'exponential'], { description: 'From one wait to the next.' }),
-    jitter: Type.Enum(['none', 'full', 'equal', 'subtractive', 'proportional', 'additive', 'decorrelated']),
-    words: Text('The law in words.'),
-    parameters: Type.Record(Type.String(), Type.Number(), { description: 'In ms; `jitter` as a share of the wait.' }),
-    intervals: Intervals,
-  },
-  strict,
-);
+const Wait = exact({
+  after: Groups,
+  growth: Type.Enum(['none', 'fixed', 'linear', 'exponential'], { description: 'From one wait to the next.' }),
+  jitter: Type.Enum(['none', 'full', 'equal', 'subtractive', 'proportional', 'additive', 'decorrelated']),
+  words: Text('The law in words.'),
+  parameters: Type.Record(Type.String(), Type.Number(), { description: 'In ms; `jitter` as a share of the wait.' }),
+  intervals: Intervals,
+});
 type WaitAnswer = Shaped<typeof Wait>;
 type Jitter = WaitAnswer['jitter'];
 
-const Way = Type.Object(
-  {
-    way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
-    reachMs: Type.Optional(Measure('near: at most beyond its own wait; later: beyond the announced one.')),
-    ignoresZero: Type.Optional(flag('0 counts as no announcement.')),
-    end: Type.Optional(
-      Type.Object(
-        {
-          above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
-          atMs: Measure('The cap, or the longest wait that is still obeyed.'),
-          leastMs: Measure('At least.'),
-          // Infinity is null in JSON.
-          mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
-        },
-        strict,
-      ),
-    ),
-  },
-  strict,
-);
+const Way = exact({
+  way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
+  reachMs: Type.Optional(Measure('near: at most beyond its own wait; later: beyond the announced one.')),
+  ignoresZero: Type.Optional(flag('0 counts as no announcement.')),
+  end: Type.Optional(
+    exact({
+      above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
+      atMs: Measure('The cap, or the longest wait that is still obeyed.'),
+      leastMs: Measure('At least.'),
+      // Infinity is null in JSON.
+      mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
+    }),
+  ),
+});
 
 export const ClientAnswer = Type.Object(
   {
@@ -75,11 +66,12 @@ export const ClientAnswer = Type.Object(
       }),
     ),
     max_attempts: Nullable(Count('Attempts of a call.')),
-    waits: Type.Array(Type.Object({ ...Wait.properties, others: Type.Array(Text('Another law.')) }, strict)),
-    announced: Type.Object(
-      { ways: Type.Array(Way), after: Groups, date: Nullable(flag('Whether dates are obeyed.')) },
-      { ...strict, description: 'All ways that explain the waits after `Retry-After`.' },
-    ),
+    waits: Type.Array(exact({ ...Wait.properties, others: Type.Array(Text('Another law.')) })),
+    announced: exact('All ways that explain the waits after `Retry-After`.', {
+      ways: Type.Array(Way),
+      after: Groups,
+      date: Nullable(flag('Whether dates are obeyed.')),
+    }),
     like: Type.Array(Text('A library that retries so.')),
     remarks: Type.Array(Text('A sentence.')),
   },
@@ -190,7 +182,7 @@ function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals
       ? ', longer by as much each time'
       : factor === 1
         ? ' each time'
-        : `, x ${exact(factor)} each time`;
+        : `, x ${short(factor)} each time`;
   const jittered: Readonly<Record<Jitter, string>> = {
     none: '',
     full: ', full jitter',
@@ -208,13 +200,13 @@ function waitAnswer({ after, gaps }: Backoff, { structure, parameters, intervals
   )!.toMs;
   const scaled = ({ least, most }: Range): Ends => ends({ least: scale * least, most: scale * most });
   const shown: (readonly [name: string, value: number | undefined, interval: Ends])[] = [
-    ['base_ms', exact(scale * baseMs), scaled(intervals.baseMs)],
+    ['base_ms', short(scale * baseMs), scaled(intervals.baseMs)],
     capMs === Infinity
       ? ['cap_ms', undefined, [scale * Math.min(intervals.capMs.least, longestMs), null]]
       : ['cap_ms', scale * capMs, scaled(intervals.capMs)],
   ];
   if (growth !== 'linear' && !isDecorrelated && isGrowthSeen)
-    shown.splice(1, 0, ['factor', exact(factor), ends(intervals.factor)]);
+    shown.splice(1, 0, ['factor', short(factor), ends(intervals.factor)]);
   if (jitter === 'additive') shown.push(['plus_ms', plusMs, ends(intervals.plusMs)]);
   const { least, most } = intervals.low;
   if (jitter === 'subtractive') shown.push(['jitter', 1 - low, [1 - most, 1 - least]]);
@@ -236,7 +228,7 @@ function jitterOf({ jitter }: WaitStructure, low: number): Jitter {
   return low === 1 ? 'none' : low === 0 ? 'full' : low === 0.5 ? 'equal' : 'subtractive';
 }
 
-function exact(value: number): number {
+function short(value: number): number {
   return Number(value.toPrecision(4));
 }
 
