@@ -79,33 +79,34 @@ export function answerOf(investigated: Investigated, resolution: number, harm?: 
     return { verdict, rules: [], remarks: [...stopped, ...why, ...waits], ...common };
   }
   const rules = alive.map((fitted) => ruleOf(fitted, evidence, unrestOf(evidence) + evidence.slackMs, resolution));
-  const remarks = [...stopped];
-  if (usedBefore !== undefined)
-    remarks.push(
-      `The limiter was in use before: the first ${usedBefore.answers} answers are explained if it had admitted ${counted(usedBefore.admitted, 'request')} shortly before them. The numbers are of the later answers.`,
-    );
-  const offMs = Math.max(...rules.map((rule) => rule.offMs));
-  if (offMs > 0)
-    remarks.push(
-      `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`,
-    );
-  if (alive.some(({ best }) => best.parameters.isStalled))
-    remarks.push('Some held answers came later than this explains, as on a machine that stalls: at most one in eight.');
-  remarks.push(...cellsInWords(investigated), ...cutInWords(investigated));
-  remarks.push(
-    ...rules.flatMap(edgesInWords),
-    notLookedFor(evidence, alive[0]!.best.structure.isInFlight ? 0 : windowMsOf(alive[0]!.best)),
-  );
   const isOne = rules.length === 1;
   const distinguishing = isOne ? undefined : distinguishingProbe(alive, evidence);
-  if (!isOne && distinguishing === undefined)
-    remarks.push(`${rules.length} rules fit all answers, and no available probe distinguishes them.`);
   const falseLimit = falseLimitOf(evidence, rules);
-  if (falseLimit !== undefined)
-    remarks.push(`The headers state a limit of ${falseLimit.stated}; the answers show ${falseLimit.shown}.`);
-  const verdict = isOne ? 'identified' : 'ambiguous';
-  const found = { verdict, rules, remarks: [...remarks, ...waits], falseLimit } as const;
+  const isOpen = !isOne && distinguishing === undefined;
+  const remarks = [...stopped, ...remarksOn(investigated, rules, isOpen, falseLimit), ...waits];
+  const found = { verdict: isOne ? 'identified' : 'ambiguous', rules, remarks, falseLimit } as const;
   return { ...found, ...(isOne ? {} : { distinguishing }), ...common };
+}
+
+function* remarksOn(
+  investigated: Investigated,
+  rules: readonly IdentifiedRule[],
+  isOpen: boolean,
+  falseLimit: Answer['falseLimit'],
+): Generator<string> {
+  const { evidence, alive, usedBefore } = investigated;
+  if (usedBefore !== undefined)
+    yield `The limiter was in use before: the first ${usedBefore.answers} answers are explained if it had admitted ${counted(usedBefore.admitted, 'request')} shortly before them. The numbers are of the later answers.`;
+  const offMs = Math.max(...rules.map((rule) => rule.offMs));
+  if (offMs > 0)
+    yield `${isLog(evidence) ? 'The log leaves' : 'Late answers leave'} open in which order requests were counted: in the nearest that was found, answers are missed by up to ${Math.ceil(offMs)} ms, and not every one was searched.${again(evidence)}`;
+  if (alive.some(({ best }) => best.parameters.isStalled))
+    yield 'Some held answers came later than this explains, as on a machine that stalls: at most one in eight.';
+  yield* [...cellsInWords(investigated), ...cutInWords(investigated), ...rules.flatMap(edgesInWords)];
+  yield notLookedFor(evidence, alive[0]!.best.structure.isInFlight ? 0 : windowMsOf(alive[0]!.best));
+  if (isOpen) yield `${rules.length} rules fit all answers, and no available probe distinguishes them.`;
+  if (falseLimit !== undefined)
+    yield `The headers state a limit of ${falseLimit.stated}; the answers show ${falseLimit.shown}.`;
 }
 
 const isLog = ({ uncertaintyMs }: Evidence) => uncertaintyMs > 0;

@@ -98,7 +98,7 @@ export function clientAnswer(program: string, { policy, calls, seconds, isMixed 
   const isAdviceOpen = advice.length > 1 && waits.some(({ growth }) => growth !== 'none');
   const isOpen = waits.some(({ others }) => others.length > 0) || isAdviceOpen || attempts.most === Infinity;
   const isUndecided = isMixed || unseenOf(policy).length > 0;
-  const remarks = remarksOn(policy, isMixed);
+  const remarks = [...remarksOn(policy, isMixed)];
   if (isExplained && !isReplayed && !isUndecided)
     remarks.push('No client of a scenario explains all of these calls, so none is written.');
   const longestS = Math.max(0, ...calls.flatMap(({ attempts: [one] }) => one!.reply.retryAfter?.seconds ?? []));
@@ -240,73 +240,53 @@ function ends({ least, most }: Range): Ends {
   return [least, most === Infinity ? null : most];
 }
 
-function remarksOn(policy: RetryPolicy, isMixed: boolean): string[] {
+function* remarksOn(policy: RetryPolicy, isMixed: boolean): Generator<string> {
   const { attempts, backoffs, retried, advice, advisedAfter, obeysDate, timeout, deadline, quota } = policy;
-  if (isMixed)
-    return [
-      'Several calls had one path, so their attempts could not be separated. Give each call its own path, or let each start make one call.',
-    ];
-  const remarks: string[] = [];
+  if (isMixed) {
+    yield 'Several calls had one path, so their attempts could not be separated. Give each call its own path, or let each start make one call.';
+    return;
+  }
   const unseen = unseenOf(policy);
   if (unseen.length > 0)
-    remarks.push(
-      `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`,
-    );
+    yield `No call shows whether ${unseen.join(' and ')} are retried. More calls or time (--for) would show it.`;
   for (const { unexplained, isEven, paced, after, fits } of backoffs) {
     const kinds = after.map((one) => (one === 'limited' ? '429' : 'other failures')).join(' and ');
     if (paced !== undefined) {
       const { k, ms: quickMs, otherMs: slowMs } = paced;
-      remarks.push(
-        `The waits after ${kinds} do not begin with the answer, as behind a rate limit of the program's own or a pace of its sends: before retry ${k} it waited for ${Math.round(quickMs)} ms after quick answers, ${Math.round(slowMs)} ms after slow ones.`,
-      );
+      yield `The waits after ${kinds} do not begin with the answer, as behind a rate limit of the program's own or a pace of its sends: before retry ${k} it waited for ${Math.round(quickMs)} ms after quick answers, ${Math.round(slowMs)} ms after slow ones.`;
     } else if (unexplained.length > 0) {
       const { k, ms: gap } = unexplained[0]!;
-      remarks.push(
-        `No known policy explains all waits after ${kinds}: the first that none explains is ${Math.round(gap)} ms before retry ${k}.`,
-      );
-    } else if (!isEven) remarks.push(`The waits after ${kinds} are not spread evenly over any known law.`);
+      yield `No known policy explains all waits after ${kinds}: the first that none explains is ${Math.round(gap)} ms before retry ${k}.`;
+    } else if (!isEven) yield `The waits after ${kinds} are not spread evenly over any known law.`;
     else if (fits[0]?.structure.jitter === 'none' && fits[0].structure.growth !== 'none') {
       const unseenMs = Math.ceil(fits[0].hiddenMs);
-      remarks.push(
-        `A random part of less than ${unseenMs} ms in the waits after ${kinds} would not be seen: answers were that late.`,
-      );
+      yield `A random part of less than ${unseenMs} ms in the waits after ${kinds} would not be seen: answers were that late.`;
     }
   }
   if (attempts.most === Infinity && deadline !== undefined)
-    remarks.push(
-      `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}, so it may have any number above: the client is written without a limit.`,
-    );
+    yield `Its deadline ended every call after at most ${counted(attempts.least, 'attempt')}, so it may have any number above: the client is written without a limit.`;
   else if (attempts.most === Infinity && attempts.least > 1)
-    remarks.push(
-      `A call that always fails was watched for ${counted(attempts.least, 'attempt')} and had not ended. More time (--for) would show more.`,
-    );
+    yield `A call that always fails was watched for ${counted(attempts.least, 'attempt')} and had not ended. More time (--for) would show more.`;
   else if (attempts.most > attempts.least && attempts.most < Infinity)
-    remarks.push(`Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`);
-  if (retried.sometimes.length > 0) remarks.push(`Retried in some calls only: ${retried.sometimes.join(', ')}.`);
-  if (advice.length > 1) remarks.push(`Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`);
-  if (advice.length === 0 && advisedAfter.length > 0)
-    remarks.push('No known use of Retry-After explains the waits after it.');
+    yield `Calls that always fail have ${attempts.least} to ${attempts.most} attempts.`;
+  if (retried.sometimes.length > 0) yield `Retried in some calls only: ${retried.sometimes.join(', ')}.`;
+  if (advice.length > 1) yield `Retry-After: ${advice.map(({ way }) => way).join(' or ')} explain all waits.`;
+  if (advice.length === 0 && advisedAfter.length > 0) yield 'No known use of Retry-After explains the waits after it.';
   const untried =
     advice.length === 0
       ? []
       : setbacks.filter((one) => backoffs.some(({ after }) => after.includes(one)) && !advisedAfter.includes(one));
-  for (const one of untried)
-    remarks.push(`Retry-After was not tested after ${one === 'limited' ? '429' : 'other failures'}.`);
+  for (const one of untried) yield `Retry-After was not tested after ${one === 'limited' ? '429' : 'other failures'}.`;
   if (advice[0]?.way === 'ignored') {
     const longestMs = Math.max(0, ...backoffs.flatMap(({ fits }) => fits.slice(0, 1).map(({ hiddenMs }) => hiddenMs)));
-    remarks.push(
-      `Whether Retry-After makes its waits longer by less than ${Math.ceil(longestMs)} ms would not be seen: answers were that late.`,
-    );
+    yield `Whether Retry-After makes its waits longer by less than ${Math.ceil(longestMs)} ms would not be seen: answers were that late.`;
   }
   if (advice[0] !== undefined && advice[0].way !== 'ignored' && obeysDate === false)
-    remarks.push('A Retry-After that is a date is not obeyed.');
+    yield 'A Retry-After that is a date is not obeyed.';
   if (quota.limited !== undefined || quota.failed !== undefined)
-    remarks.push(
-      quota.isRefunded
-        ? 'A retry that is served gives its cost back to the quota. What a first attempt gives back was not measured.'
-        : 'What served calls give back to the quota was not measured.',
-    );
+    yield quota.isRefunded
+      ? 'A retry that is served gives its cost back to the quota. What a first attempt gives back was not measured.'
+      : 'What served calls give back to the quota was not measured.';
   if (timeout?.most === Infinity && timeout.least > 0)
-    remarks.push(`It waits for an answer for ${Math.floor(timeout.least / 1000)} s and longer.`);
-  return remarks;
+    yield `It waits for an answer for ${Math.floor(timeout.least / 1000)} s and longer.`;
 }
