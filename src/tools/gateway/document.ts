@@ -19,32 +19,22 @@ export function entryOf(file: string, line: number, given: Partial<TreeEntry>): 
   return { file, line, value: undefined, expression: undefined, fields: nothing, items: [], textLine: line, ...given };
 }
 
-interface Branch {
-  readonly line: number;
-  value?: string;
-  readonly branches: Map<string, Branch>;
-}
-
 /** Builds a tree of dotted names, such as `a.b`. */
 export function treeOf(
   file: string,
   rows: readonly { readonly names: readonly string[]; readonly line: number; readonly value: string }[],
 ): TreeEntry {
-  const root: Branch = { line: 1, branches: new Map() };
+  const root = new Map<string, TreeEntry>();
   for (const { names, line, value } of rows) {
-    let here = root;
-    for (const name of names) {
-      const next = here.branches.get(name) ?? { line, branches: new Map() };
-      here.branches.set(name, next);
-      here = next;
+    let fields = root;
+    for (const [k, name] of names.entries()) {
+      const inner = fields.get(name)?.fields ?? new Map<string, TreeEntry>();
+      const own = fields.get(name) ?? entryOf(file, line, { fields: inner });
+      fields.set(name, k === names.length - 1 ? { ...own, value } : own);
+      fields = inner as Map<string, TreeEntry>;
     }
-    here.value = value;
   }
-  const entry = ({ line, value, branches }: Branch): TreeEntry => {
-    if (branches.size === 0) return entryOf(file, line, { value });
-    return entryOf(file, line, { fields: new Map([...branches].map(([name, one]) => [name, entry(one)])) });
-  };
-  return entry(root);
+  return entryOf(file, 1, { fields: root });
 }
 
 /** Envoy's JSON has `tokenBucket` for `token_bucket`. */

@@ -42,9 +42,13 @@ export class SectionConditions {
 
   /** When a line is in force: not if an earlier one of its kind has ended the evaluation. */
   inForce(line: ConfigLine): RequestCondition {
+    return allHold(this.#asked(line), this.reached(line));
+  }
+
+  /** After `if` or `unless`; without them: always. */
+  #asked(line: ConfigLine): RequestCondition {
     const { word, terms } = conditionOf(line);
-    const own = word === undefined ? ALWAYS : this.of(terms);
-    return allHold(word === 'unless' ? not(own) : own, this.reached(line));
+    return word === 'unless' ? not(this.of(terms)) : this.of(terms);
   }
 
   reached(line: ConfigLine): RequestCondition {
@@ -56,10 +60,9 @@ export class SectionConditions {
         const rest = one.text.slice(kind.length + 1);
         const isAllowing = /^(?:allow|accept)\b/.test(rest);
         if (!isAllowing && !/^(?:deny|tarpit|reject|silent-drop|return|redirect)\b/.test(rest)) return [];
-        const { word, terms } = conditionOf(one);
+        const { terms } = conditionOf(one);
         if (terms.some((term) => this.textsOf(term).some((text) => READS.test(text)))) return [];
-        const held = word === undefined ? ALWAYS : this.of(terms);
-        const ends = word === 'unless' ? not(held) : held;
+        const ends = this.#asked(one);
         // What is refused anyway is no matter of a limit.
         return !isAllowing && needsOf([ends]).missing.size > 0 ? [] : [not(ends)];
       }),
@@ -71,9 +74,7 @@ export class SectionConditions {
     const chosen: RequestCondition[] = [];
     let left = ALWAYS;
     for (const line of this.section.lines.filter(({ text }) => text.startsWith('use_backend '))) {
-      const { word, terms } = conditionOf(line);
-      const own = word === undefined ? ALWAYS : this.of(terms);
-      const held = word === 'unless' ? not(own) : own;
+      const held = this.#asked(line);
       if (line.words[1] === name) chosen.push(allHold(left, held));
       left = allHold(left, not(held));
     }
