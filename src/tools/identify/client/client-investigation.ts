@@ -161,13 +161,9 @@ function further(policy: RetryPolicy, calls: readonly Call[]): Script[] {
       : [];
   const isOnlyAdvised = policy.backoffs.length === 0 && policy.retried.always.includes('429 with Retry-After');
   if (isOnlyAdvised) samples.push(...times(3, () => alwaysAdvised));
+  const singly = [...waits, ...atOnce, ...patient, ...held, ...many, ...aroundDeadline(policy)];
   return [
-    ...waits.filter(({ name }) => !played(name)),
-    ...atOnce.filter(({ name }) => !played(name)),
-    ...patient.filter(({ name }) => !played(name)),
-    ...held.filter(({ name }) => !played(name)),
-    ...many.filter(({ name }) => !played(name)),
-    ...aroundDeadline(policy).filter(({ name }) => !played(name)),
+    ...singly.filter(({ name }) => !played(name)),
     ...samples.filter(({ name }) => !name.includes('seconds') || !played(name)),
   ];
 }
