@@ -1,5 +1,4 @@
 // The endpoints of contracts: list templates, deploy, create, list, show, list keys, move to a state.
-
 import { ContractDefinition, Shadow, WhenAway } from '../core/limiter/definition.js';
 import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';

@@ -1,5 +1,4 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
-
 import { SuccessionShape } from '../core/record/row.js';
 import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';

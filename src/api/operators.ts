@@ -1,5 +1,4 @@
 // The endpoints of operators: the registry, and projections over future cycles.
-
 import { SUBSTRATE } from '../core/operator/ko42.js';
 import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';

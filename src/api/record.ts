@@ -1,5 +1,4 @@
 // The endpoints of the record: read, verify.
-
 import { CutShape, ROW_KINDS, RowShape } from '../core/record/row.js';
 import { HeadShape, VerificationShape } from '../core/record/verification.js';
 import { exact } from '../core/schema/fields.js';

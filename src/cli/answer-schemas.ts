@@ -2,7 +2,7 @@
 import { Profile } from '../core/limiter/products/profile.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { VerificationShape } from '../core/record/verification.js';
-import { exact, real, strict } from '../core/schema/fields.js';
+import { exact, real, titled } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { RetrySpec } from '../harness/clients/retry-schema.js';
 import { Verdict } from '../harness/outcome/outcome-schema.js';
@@ -110,22 +110,19 @@ const lostRows = Type.Array(
   { description: 'Rows that are lost, by machine.' },
 );
 
-export const ServeAnswer = Type.Object(
-  {
-    ok,
-    url: Text('Of the node.'),
-    metrics_url: Nullable(Text('Of its figures for Prometheus.')),
-    grpc: Nullable(Text("Address of Envoy's service.")),
-    data: Nullable(path),
-    fingerprint,
-    public_key: Text('The public key of the node.'),
-    cycle_ms: Count('Length of a cycle in ms.'),
-    version: Text('Of the program.'),
-    pid: Count('Of the process.'),
-    lost: Optional(lostRows),
-  },
-  { ...strict, title: 'weir serve --json' },
-);
+export const ServeAnswer = titled('weir serve --json', {
+  ok,
+  url: Text('Of the node.'),
+  metrics_url: Nullable(Text('Of its figures for Prometheus.')),
+  grpc: Nullable(Text("Address of Envoy's service.")),
+  data: Nullable(path),
+  fingerprint,
+  public_key: Text('The public key of the node.'),
+  cycle_ms: Count('Length of a cycle in ms.'),
+  version: Text('Of the program.'),
+  pid: Count('Of the process.'),
+  lost: Optional(lostRows),
+});
 
 const kept = {
   machines: Count('Machines in it.'),
@@ -134,30 +131,25 @@ const kept = {
   fingerprint,
 };
 
-export const BackupAnswer = Type.Object(
-  { ok, file: path, manifest: path, bytes: Count('Of the file.'), ...kept, key_file: Nullable(path) },
-  { ...strict, title: 'weir node backup --json' },
-);
+export const BackupAnswer = titled('weir node backup --json', {
+  ok,
+  file: path,
+  manifest: path,
+  bytes: Count('Of the file.'),
+  ...kept,
+  key_file: Nullable(path),
+});
 
-export const RestoreAnswer = Type.Object(
-  { ok, data: path, ...kept, lost: Nullable(lostRows) },
-  { ...strict, title: 'weir node restore --json' },
-);
+export const RestoreAnswer = titled('weir node restore --json', { ok, data: path, ...kept, lost: Nullable(lostRows) });
 
-export const EvictAnswer = Type.Object(
-  {
-    ok,
-    owner: Text('Their id.'),
-    keys: Count('Keys revoked.'),
-    machines: Count('Machines deleted.'),
-    contracts: Count('Contracts deleted.'),
-  },
-  { ...strict, title: 'weir node evict --json' },
-);
+export const EvictAnswer = titled('weir node evict --json', {
+  ok,
+  owner: Text('Their id.'),
+  keys: Count('Keys revoked.'),
+  machines: Count('Machines deleted.'),
+  contracts: Count('Contracts deleted.'),
+});
 
-export const RecordAnswer = Type.Object(
-  { ok, file: path, bytes: Count('Of the file.') },
-  { ...strict, title: 'weir node record --json' },
-);
+export const RecordAnswer = titled('weir node record --json', { ok, file: path, bytes: Count('Of the file.') });
 
 export const VerifyAnswer = Type.Object({ ok, ...VerificationShape.properties }, { title: 'weir verify --json' });

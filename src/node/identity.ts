@@ -11,6 +11,7 @@ import { reader } from '../core/record/shape.js';
 import { newPrivateKeyPem, type Signer, signerFromPem, signSuccession } from '../core/record/signing.js';
 import { digestOf } from '../core/schema/canonical.js';
 import { Failure } from '../core/schema/failure.js';
+import { exact } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 export interface Identity {
@@ -22,15 +23,12 @@ export interface Identity {
 }
 
 const readIdentity = reader(
-  Type.Object(
-    {
-      cycle_ms: Type.Integer({ minimum: 1 }),
-      private_key: Type.String(),
-      successions: Type.Array(SuccessionShape),
-      checksum: Type.String(),
-    },
-    { additionalProperties: false },
-  ),
+  exact({
+    cycle_ms: Type.Integer({ minimum: 1 }),
+    private_key: Type.String(),
+    successions: Type.Array(SuccessionShape),
+    checksum: Type.String(),
+  }),
 );
 
 /**

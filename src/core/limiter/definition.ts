@@ -1,5 +1,6 @@
 // The schema of a contract definition as its author writes it. plan.ts gives it its meaning.
 import type { Static } from 'typebox';
+import { exact } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { GatewayDefinition } from './gateway-definition.js';
 import { RuleDefinition } from './rule/rule-definition.js';
@@ -7,23 +8,20 @@ import { RuleDefinition } from './rule/rule-definition.js';
 const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
 
-const StateDefinition = Type.Object(
-  {
-    initial: Type.Optional(
-      Type.Boolean({ description: 'A new contract is in this state. Exactly one state is initial.' }),
-    ),
-    role: Type.Optional(
-      Type.Enum(['initial', 'intermediate', 'final'], { description: 'What the state is for; said to readers only.' }),
-    ),
-    admits: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const StateDefinition = exact({
+  initial: Type.Optional(
+    Type.Boolean({ description: 'A new contract is in this state. Exactly one state is initial.' }),
+  ),
+  role: Type.Optional(
+    Type.Enum(['initial', 'intermediate', 'final'], { description: 'What the state is for; said to readers only.' }),
+  ),
+  admits: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.',
+    }),
+  ),
+});
 
 const TriggerDefinition = Type.Object(
   { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
@@ -38,82 +36,66 @@ const Condition = (of: string, example: string) =>
     description: `When the transition fires: comparisons of \`${of}\`, for example \`${of} ${example}\`.`,
   });
 
-export const OnCount = Type.Object(
-  {
-    kind: Type.Literal('on_aggregate'),
-    event: Counted,
-    aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
-    within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
-    condition: Condition('count', '> 100'),
-  },
-  { additionalProperties: false },
-);
+export const OnCount = exact({
+  kind: Type.Literal('on_aggregate'),
+  event: Counted,
+  aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
+  within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
+  condition: Condition('count', '> 100'),
+});
 
 /** The decision of the rule: 1 from a refused event on, 0 once an event would be admitted again. */
-export const OnRefused = Type.Object(
-  {
-    kind: Type.Literal('on_aggregate'),
-    event: Counted,
-    aggregate: Type.Literal('refused', { description: 'Whether the rule refuses.' }),
-    condition: Condition('refused', '> 0'),
-  },
-  { additionalProperties: false },
-);
+export const OnRefused = exact({
+  kind: Type.Literal('on_aggregate'),
+  event: Counted,
+  aggregate: Type.Literal('refused', { description: 'Whether the rule refuses.' }),
+  condition: Condition('refused', '> 0'),
+});
 
-const PostAction = Type.Object(
-  { emit: Name('Name of the event that is emitted once the transition is on the record.') },
-  { additionalProperties: false },
-);
+const PostAction = exact({ emit: Name('Name of the event that is emitted once the transition is on the record.') });
 
-export const TransitionDefinition = Type.Object(
-  {
-    from: Name('State that the transition leaves.'),
-    to: Name('State that the transition enters.'),
-    operator: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'Id of the registry operator that the transition fires.',
+export const TransitionDefinition = exact({
+  from: Name('State that the transition leaves.'),
+  to: Name('State that the transition enters.'),
+  operator: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Id of the registry operator that the transition fires.',
+  }),
+  inputs: Type.Optional(
+    Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+      maxProperties: 32,
+      description: 'Inputs of the operator, in its units. A manual transition may give others.',
     }),
-    inputs: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
-        maxProperties: 32,
-        description: 'Inputs of the operator, in its units. A manual transition may give others.',
-      }),
-    ),
-    fires_when: Type.Optional(
-      Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 500 })], {
-        description:
-          'A further condition on `count` and `input.<name>`, for example `input.level >= 3`; null for none.',
-      }),
-    ),
-    proof_required: Type.Optional(
-      Type.Boolean({
-        description: 'Whether the result is proved and verified at each fire. Always true for physics operators.',
-      }),
-    ),
-    trigger: Type.Optional(
-      Type.Union([Type.Null(), TriggerDefinition], {
-        description: 'What fires the transition without a request for it; null: only a manual transition does.',
-      }),
-    ),
-    post_actions: Type.Optional(Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' })),
-  },
-  { additionalProperties: false },
-);
-
-const ParameterDefinition = Type.Object(
-  {
-    default: Type.Integer({
-      minimum: 1,
-      maximum: 1_000_000_000,
-      description: 'Taken when a deploy does not give the parameter.',
+  ),
+  fires_when: Type.Optional(
+    Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 500 })], {
+      description: 'A further condition on `count` and `input.<name>`, for example `input.level >= 3`; null for none.',
     }),
-    min: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Smallest value allowed.' }),
-    max: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Largest value allowed.' }),
-    unit: Type.String({ minLength: 1, maxLength: 64, description: 'What the number counts.' }),
-  },
-  { additionalProperties: false },
-);
+  ),
+  proof_required: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the result is proved and verified at each fire. Always true for physics operators.',
+    }),
+  ),
+  trigger: Type.Optional(
+    Type.Union([Type.Null(), TriggerDefinition], {
+      description: 'What fires the transition without a request for it; null: only a manual transition does.',
+    }),
+  ),
+  post_actions: Type.Optional(Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' })),
+});
+
+const ParameterDefinition = exact({
+  default: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000_000,
+    description: 'Taken when a deploy does not give the parameter.',
+  }),
+  min: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Smallest value allowed.' }),
+  max: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Largest value allowed.' }),
+  unit: Type.String({ minLength: 1, maxLength: 64, description: 'What the number counts.' }),
+});
 
 export const Shadow = Type.Boolean({
   description: 'Whether it counts, moves and reports, and admits all: the answers say what it would have limited.',
@@ -124,65 +106,56 @@ export const WhenAway = Type.Enum(['closed', 'open'], {
     'What becomes of requests while the store of a network of nodes cannot be asked: closed, refused with 503 (when absent), or open, admitted with `away` in the answer, and not counted afterwards. A single node has its store with it, and never comes to this.',
 });
 
-export const ContractDefinition = Type.Object(
-  {
-    id: Type.Optional(
-      Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
-    ),
-    category: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'Shelf of the template catalogue.' }),
-    ),
-    name: Name('Name of the definition, for example rate_limiter.'),
-    version: Type.String({
-      pattern: '^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
-      description: 'Version of the definition, for example 1.0.',
+export const ContractDefinition = exact({
+  id: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
+  ),
+  category: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Shelf of the template catalogue.' }),
+  ),
+  name: Name('Name of the definition, for example rate_limiter.'),
+  version: Type.String({
+    pattern: '^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
+    description: 'Version of the definition, for example 1.0.',
+  }),
+  audit_clock: Type.Optional(
+    exact({
+      on: Type.Boolean({ description: 'Whether rows are stamped with their cycle.' }),
+      tick_rate: Type.Integer({ minimum: 1, maximum: 1, description: 'Cycles per tick.' }),
     }),
-    audit_clock: Type.Optional(
-      Type.Object(
-        {
-          on: Type.Boolean({ description: 'Whether rows are stamped with their cycle.' }),
-          tick_rate: Type.Integer({ minimum: 1, maximum: 1, description: 'Cycles per tick.' }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    parameters: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[a-z_]{1,32}$' }), ParameterDefinition, {
-        maxProperties: 16,
-        description: 'Parameters of the template that the definition was made from.',
+  ),
+  parameters: Type.Optional(
+    Type.Record(Type.String({ pattern: '^[a-z_]{1,32}$' }), ParameterDefinition, {
+      maxProperties: 16,
+      description: 'Parameters of the template that the definition was made from.',
+    }),
+  ),
+  rule: Type.Optional(RuleDefinition),
+  shadow: Type.Optional(Shadow),
+  when_away: Type.Optional(WhenAway),
+  gate: Type.Optional(GatewayDefinition),
+  states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
+    minProperties: 1,
+    maxProperties: 64,
+    description: 'The states by name.',
+  }),
+  transitions: Type.Array(TransitionDefinition, {
+    maxItems: 256,
+    description: 'In order of precedence: where several could fire, the first does.',
+  }),
+  operators: Type.Optional(
+    Type.Array(
+      exact({
+        id: Type.String({ minLength: 1, maxLength: 64, description: 'Id in the operator registry.' }),
+        kind: Type.Optional(Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' })),
       }),
+      { maxItems: 64, description: 'The operators that the transitions fire.' },
     ),
-    rule: Type.Optional(RuleDefinition),
-    shadow: Type.Optional(Shadow),
-    when_away: Type.Optional(WhenAway),
-    gate: Type.Optional(GatewayDefinition),
-    states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
-      minProperties: 1,
-      maxProperties: 64,
-      description: 'The states by name.',
-    }),
-    transitions: Type.Array(TransitionDefinition, {
-      maxItems: 256,
-      description: 'In order of precedence: where several could fire, the first does.',
-    }),
-    operators: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            id: Type.String({ minLength: 1, maxLength: 64, description: 'Id in the operator registry.' }),
-            kind: Type.Optional(Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' })),
-          },
-          { additionalProperties: false },
-        ),
-        { maxItems: 64, description: 'The operators that the transitions fire.' },
-      ),
-    ),
-    uses: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 16, description: 'What it is good for.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  uses: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 16, description: 'What it is good for.' }),
+  ),
+});
 
 export type ContractDefinition = Static<typeof ContractDefinition>;
 export type TransitionDefinition = Static<typeof TransitionDefinition>;

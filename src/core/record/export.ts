@@ -9,6 +9,7 @@
 // the last row: a file without it is incomplete, and only the node can write another one.
 import type { Static } from 'typebox';
 import { canonicalJson } from '../schema/canonical.js';
+import { exact } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { type AuditRow, type Checkpoint, CheckpointShape, type Cut, CutShape, type Succession } from './row.js';
 import { reader } from './shape.js';
@@ -16,20 +17,17 @@ import { fingerprintOf, isRawKey, publicKeyFrom, type Signer } from './signing.j
 
 const FORMAT = 'weir-record/1';
 
-const ClosingShape = Type.Object(
-  {
-    format: Type.Literal(FORMAT),
-    checkpoint: CheckpointShape,
-    public_key: Type.String({ description: 'The key that signed the checkpoint: its 32 bytes in base64.' }),
-    fingerprint: Type.String({ description: 'Of the key: what people compare.' }),
-    successions: Type.Optional(
-      Type.Array(Type.Unknown(), { maxItems: 1000, description: 'From the first key to the present one.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const ClosingShape = exact({
+  format: Type.Literal(FORMAT),
+  checkpoint: CheckpointShape,
+  public_key: Type.String({ description: 'The key that signed the checkpoint: its 32 bytes in base64.' }),
+  fingerprint: Type.String({ description: 'Of the key: what people compare.' }),
+  successions: Type.Optional(
+    Type.Array(Type.Unknown(), { maxItems: 1000, description: 'From the first key to the present one.' }),
+  ),
+});
 const readClosing = reader(ClosingShape);
-const OpeningShape = Type.Object({ format: Type.Literal(FORMAT), cut: CutShape }, { additionalProperties: false });
+const OpeningShape = exact({ format: Type.Literal(FORMAT), cut: CutShape });
 const readOpening = reader(OpeningShape);
 
 /** The first line, if the first rows were removed. */

@@ -13,6 +13,10 @@ export function exact(...[one, fields]: [Properties] | [string, Properties]) {
   return typeof one === 'string' ? Type.Object(fields!, { ...strict, description: one }) : Type.Object(one, strict);
 }
 
+/** An object without other fields, of which the whole of an answer or a file is made. */
+export const titled = <Fields extends Properties>(title: string, fields: Fields) =>
+  Type.Object(fields, { ...strict, title });
+
 export const whole = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });
 

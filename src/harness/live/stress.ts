@@ -10,7 +10,7 @@ import type autocannon from 'autocannon';
 import { MOST_EVENTS } from '../../api/events.js';
 import { rateLimiter } from '../../core/limiter/rate-limiter.js';
 import { planContract } from '../../core/limiter/validate.js';
-import { exact, flag, strict } from '../../core/schema/fields.js';
+import { exact, flag, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Nullable, Text } from '../outcome/read-schema.js';
 import { saturate } from './closed-loop.js';
@@ -54,20 +54,17 @@ const RouteFigures = exact({
   boundBy: Type.Enum(['node', 'generator', 'not known'], { description: 'What kept it from being higher.' }),
 });
 
-export const StressResult = Type.Object(
-  {
-    target: Text('The node.'),
-    connections: Count('Connections at once.'),
-    workers: Count('Threads that send.'),
-    seconds: Measure('Length of a round.'),
-    rounds: Count('Of each route.'),
-    routes: Type.Array(RouteFigures),
-    search: Type.Optional(RateSearch),
-    notes: Type.Array(Text('What a reader should know.')),
-    partial: flag('True when it was stopped.'),
-  },
-  { ...strict, title: 'weir stress --json' },
-);
+export const StressResult = titled('weir stress --json', {
+  target: Text('The node.'),
+  connections: Count('Connections at once.'),
+  workers: Count('Threads that send.'),
+  seconds: Measure('Length of a round.'),
+  rounds: Count('Of each route.'),
+  routes: Type.Array(RouteFigures),
+  search: Type.Optional(RateSearch),
+  notes: Type.Array(Text('What a reader should know.')),
+  partial: flag('True when it was stopped.'),
+});
 
 export type RouteFigures = Shaped<typeof RouteFigures>;
 export type StressResult = Shaped<typeof StressResult>;

@@ -1,7 +1,7 @@
 // The schema of several rules compared on the same requests.
 import type { Static } from 'typebox';
 import { RuleDefinition } from '../../core/limiter/rule/rule-definition.js';
-import { exact, flag, real, strict } from '../../core/schema/fields.js';
+import { exact, flag, real, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Read, Text } from './read-schema.js';
 
@@ -51,28 +51,25 @@ const ChangedKey = exact({
 });
 
 /** What `weir replay` prints of several rules. */
-export const ReplayComparison = Type.Object(
-  {
-    weir: Text('Version of the program.'),
-    kind: Type.Literal('compare'),
-    log: Text('Name of the log.'),
-    cycle_ms: Count('Length of a cycle in ms.'),
-    requests: Count('Requests of the log.'),
-    partial: flag('True when reading was stopped.'),
-    ...compared,
-    changes: Type.Optional(
-      exact('Of two limits.', {
-        newly_refused: Count('Requests that only the second limit refuses.'),
-        newly_admitted: Count('Requests that only the first limit refuses.'),
-        keys_newly_refused: Count('Keys with such requests.'),
-        keys_newly_admitted: Count('Keys with such requests.'),
-        by_key: Type.Array(ChangedKey, { description: 'Those with most newly refused requests, first.' }),
-      }),
-    ),
-    read: Read,
-  },
-  { ...strict, title: 'weir replay --compare --json' },
-);
+export const ReplayComparison = titled('weir replay --compare --json', {
+  weir: Text('Version of the program.'),
+  kind: Type.Literal('compare'),
+  log: Text('Name of the log.'),
+  cycle_ms: Count('Length of a cycle in ms.'),
+  requests: Count('Requests of the log.'),
+  partial: flag('True when reading was stopped.'),
+  ...compared,
+  changes: Type.Optional(
+    exact('Of two limits.', {
+      newly_refused: Count('Requests that only the second limit refuses.'),
+      newly_admitted: Count('Requests that only the first limit refuses.'),
+      keys_newly_refused: Count('Keys with such requests.'),
+      keys_newly_admitted: Count('Keys with such requests.'),
+      by_key: Type.Array(ChangedKey, { description: 'Those with most newly refused requests, first.' }),
+    }),
+  ),
+  read: Read,
+});
 export type ChangedKey = Shaped<typeof ChangedKey>;
 
 export type ComparedRule = Static<typeof ComparedRule>;

@@ -8,7 +8,7 @@ import type { Static } from 'typebox';
 import { ExpressionError, parseCondition, type ReadCondition } from '../../core/limiter/expression/condition.js';
 import { nearest } from '../../core/schema/did-you-mean.js';
 import { Failure } from '../../core/schema/failure.js';
-import { real } from '../../core/schema/fields.js';
+import { exact, real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { type StretchFigure, stretchFigures, wholeFigures } from './figure-names.js';
@@ -25,29 +25,26 @@ const Condition = Type.String({
 export const ExpectationSpec = Type.Union(
   [
     Condition,
-    Type.Object(
-      {
-        name: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description: 'What to call it in reports. Default: the condition.',
-          }),
-        ),
-        that: Condition,
-        phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
-        from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
-        to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
-        in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
-        contract: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
-        ),
-        share: Type.Optional(
-          real(0, 1, 'With --replications: the share of them in which it must hold. Default: 1, all of them.'),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    exact({
+      name: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'What to call it in reports. Default: the condition.',
+        }),
+      ),
+      that: Condition,
+      phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
+      from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
+      to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
+      in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
+      contract: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
+      ),
+      share: Type.Optional(
+        real(0, 1, 'With --replications: the share of them in which it must hold. Default: 1, all of them.'),
+      ),
+    }),
   ],
   { description: 'What the run must show.' },
 );

@@ -1,6 +1,6 @@
 // The schema of an outcome, predicted or observed. Published with the package as JSON Schema.
 import type { Static } from 'typebox';
-import { exact, flag, real, strict, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, titled, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { ComparedRules } from './compared-rules.js';
 import { Count, Cycle, GatewayLimit, Measure, Nullable, Read, Text, WithoutPlace } from './read-schema.js';
@@ -237,61 +237,56 @@ export const Verdict = Type.Enum(['held', 'nothing expected', 'not held', 'diffe
   description: 'The verdict of the run.',
 });
 
-export const Outcome = Type.Object(
-  {
-    weir: Text('Version of the program.'),
-    kind: Type.Enum(['simulate', 'replay', 'load'], { description: 'The command that ran.' }),
-    arm: Type.Enum(['predicted', 'observed'], { description: 'The model, or a live target.' }),
-    scenario: Text('Name of the scenario or log.'),
-    question: Type.Optional(Text('The question that the scenario asks.')),
-    seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
-    partial: Type.Optional(flag('True when the run was stopped before its end.')),
-    cycle_ms: whole(1, 86_400_000, 'Length of a cycle in ms.'),
-    first_cycle: Nullable(
-      Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.'),
+export const Outcome = titled('Weir outcome', {
+  weir: Text('Version of the program.'),
+  kind: Type.Enum(['simulate', 'replay', 'load'], { description: 'The command that ran.' }),
+  arm: Type.Enum(['predicted', 'observed'], { description: 'The model, or a live target.' }),
+  scenario: Text('Name of the scenario or log.'),
+  question: Type.Optional(Text('The question that the scenario asks.')),
+  seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
+  partial: Type.Optional(flag('True when the run was stopped before its end.')),
+  cycle_ms: whole(1, 86_400_000, 'Length of a cycle in ms.'),
+  first_cycle: Nullable(Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.')),
+  last_cycle: Nullable(Cycle('End of the drain.')),
+  skipped_lines: Count('Lines of a log that were skipped: they are not requests.'),
+  read: Type.Optional(Read),
+  limits: Type.Optional(
+    Type.Array(GatewayLimit, { description: 'Of the files of a gateway, those that refuse most first.' }),
+  ),
+  contracts: Count('Contracts of the run.'),
+  contracts_limited: Count('Contracts with at least one limited request.'),
+  ...figures,
+  without_place: Type.Optional(WithoutPlace),
+  delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
+  delay_ms: Type.Optional(Nullable(Quantiles)),
+  states: Type.Optional(
+    Type.Array(
+      exact({
+        name: Text('Name of the state.'),
+        admits: flag('Whether requests are admitted in it.'),
+      }),
+      { description: 'States of the definition, the initial one first; absent if they are allowing and limiting.' },
     ),
-    last_cycle: Nullable(Cycle('End of the drain.')),
-    skipped_lines: Count('Lines of a log that were skipped: they are not requests.'),
-    read: Type.Optional(Read),
-    limits: Type.Optional(
-      Type.Array(GatewayLimit, { description: 'Of the files of a gateway, those that refuse most first.' }),
-    ),
-    contracts: Count('Contracts of the run.'),
-    contracts_limited: Count('Contracts with at least one limited request.'),
-    ...figures,
-    without_place: Type.Optional(WithoutPlace),
-    delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
-    delay_ms: Type.Optional(Nullable(Quantiles)),
-    states: Type.Optional(
-      Type.Array(
-        exact({
-          name: Text('Name of the state.'),
-          admits: flag('Whether requests are admitted in it.'),
-        }),
-        { description: 'States of the definition, the initial one first; absent if they are allowing and limiting.' },
-      ),
-    ),
-    by_contract: Type.Array(ContractOutcome, {
-      description: 'By limited, most first, then id; may be cut, totals not.',
-    }),
-    reactions: Type.Optional(
-      Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),
-    ),
-    clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
-    service: Type.Optional(ServiceFigures),
-    costs: Type.Optional(CostFigures),
-    control: Type.Optional(ControlFigures),
-    live: Type.Optional(LiveFigures),
-    comparison: Type.Optional(Comparison),
-    replications: Type.Optional(Replications),
-    compared: Type.Optional(ComparedRules),
-    notes: Type.Optional(Type.Array(Text('What a reader should know, for example that the overload was sustained.'))),
-    expectations: Type.Array(ExpectationOutcome),
-    verdict: Verdict,
-    digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),
-  },
-  { ...strict, title: 'Weir outcome' },
-);
+  ),
+  by_contract: Type.Array(ContractOutcome, {
+    description: 'By limited, most first, then id; may be cut, totals not.',
+  }),
+  reactions: Type.Optional(
+    Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),
+  ),
+  clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
+  service: Type.Optional(ServiceFigures),
+  costs: Type.Optional(CostFigures),
+  control: Type.Optional(ControlFigures),
+  live: Type.Optional(LiveFigures),
+  comparison: Type.Optional(Comparison),
+  replications: Type.Optional(Replications),
+  compared: Type.Optional(ComparedRules),
+  notes: Type.Optional(Type.Array(Text('What a reader should know, for example that the overload was sustained.'))),
+  expectations: Type.Array(ExpectationOutcome),
+  verdict: Verdict,
+  digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),
+});
 
 export type Outcome = Static<typeof Outcome>;
 export type ContractOutcome = Static<typeof ContractOutcome>;

@@ -9,12 +9,13 @@ import { pow } from '../../core/math/elementary.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { AliasTable } from '../../core/math/random-law.js';
 import { Failure } from '../../core/schema/failure.js';
+import { exact } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_CONTRACTS = 1_000_000;
 
 function law<const Name extends string, Fields extends TProperties>(name: Name, description: string, fields: Fields) {
-  return Type.Object({ law: Type.Literal(name, { description }), ...fields }, { additionalProperties: false });
+  return exact({ law: Type.Literal(name, { description }), ...fields });
 }
 
 export const PopularitySpec = Type.Union(

@@ -1,5 +1,5 @@
 // The schema of `weir diff --json`, and the types of its parts.
-import { exact, strict } from '../../core/schema/fields.js';
+import { exact, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
@@ -115,31 +115,28 @@ const Traffic = exact('With --log.', {
   warnings: Read.properties.warnings,
 });
 
-export const DiffAnswer = Type.Object(
-  {
-    weir: Text('Version of the program.'),
-    kind: Type.Literal('diff'),
-    names: exact({ old: Text('As given.'), new: Text('As given.') }),
-    replicas: Count('Instances of the gateway.'),
-    changes: Type.Array(Change),
-    written: Optional(
-      exact('With --as: the old limits, written for another product.', {
-        as: Text('The product.'),
-        text: Text('Its configuration.'),
-        left: Type.Array(Text('What it cannot say.')),
-        changes: Type.Array(Change),
-        traffic: Optional(exact('With --log: refusals of both.', refusals)),
-      }),
-    ),
-    old: Side,
-    new: Side,
-    traffic: Optional(Traffic),
-    budget: Optional(
-      exact({
-        newly_refused_below: Measure('The share that may be newly refused.'),
-        held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
-      }),
-    ),
-  },
-  { ...strict, title: 'weir diff --json' },
-);
+export const DiffAnswer = titled('weir diff --json', {
+  weir: Text('Version of the program.'),
+  kind: Type.Literal('diff'),
+  names: exact({ old: Text('As given.'), new: Text('As given.') }),
+  replicas: Count('Instances of the gateway.'),
+  changes: Type.Array(Change),
+  written: Optional(
+    exact('With --as: the old limits, written for another product.', {
+      as: Text('The product.'),
+      text: Text('Its configuration.'),
+      left: Type.Array(Text('What it cannot say.')),
+      changes: Type.Array(Change),
+      traffic: Optional(exact('With --log: refusals of both.', refusals)),
+    }),
+  ),
+  old: Side,
+  new: Side,
+  traffic: Optional(Traffic),
+  budget: Optional(
+    exact({
+      newly_refused_below: Measure('The share that may be newly refused.'),
+      held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
+    }),
+  ),
+});

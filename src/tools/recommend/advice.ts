@@ -1,5 +1,5 @@
 // The answer to "which limit?": curves, recommended thresholds with the clients they would limit and when, and suspect keys.
-import { exact, flag, strict } from '../../core/schema/fields.js';
+import { exact, flag, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { instantText, startOf } from '../../core/time/cycle.js';
 import { VERSION } from '../../core/version.js';
@@ -86,17 +86,14 @@ const adviceFields = {
 const Advice = exact(adviceFields);
 
 /** What `weir recommend` prints. */
-export const RecommendAnswer = Type.Object(
-  {
-    ...adviceFields,
-    log: Text('Name of the log.'),
-    partial: flag('True when reading was stopped.'),
-    paste: Type.Array(PasteLines, { description: 'The first limit in the words of products.' }),
-    read: Read,
-    notes: Type.Optional(Type.Array(Text('What a reader should know.'))),
-  },
-  { ...strict, title: 'weir recommend --json' },
-);
+export const RecommendAnswer = titled('weir recommend --json', {
+  ...adviceFields,
+  log: Text('Name of the log.'),
+  partial: flag('True when reading was stopped.'),
+  paste: Type.Array(PasteLines, { description: 'The first limit in the words of products.' }),
+  read: Read,
+  notes: Type.Optional(Type.Array(Text('What a reader should know.'))),
+});
 
 export type CurvePoint = Shaped<typeof CurvePoint>;
 export type RuleCurve = Shaped<typeof RuleCurve>;

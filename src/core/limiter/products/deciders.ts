@@ -3,27 +3,25 @@
 
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
+import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { announcedWait } from '../rule/announced.js';
 import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
 import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
-const RequestLine = Type.Object(
-  {
-    t_ms: Type.Number({ minimum: 0, maximum: LAST_MS, description: 'When the request comes, in ms since 1970.' }),
-    n: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its cost. Default: 1.' }),
-    ),
-    key: Type.Optional(
-      Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
-    ),
-    hold_ms: Type.Optional(
-      Type.Number({ minimum: 0, maximum: LAST_MS, description: 'How long it is in flight, in ms. Default: 0.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const RequestLine = exact({
+  t_ms: Type.Number({ minimum: 0, maximum: LAST_MS, description: 'When the request comes, in ms since 1970.' }),
+  n: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its cost. Default: 1.' }),
+  ),
+  key: Type.Optional(
+    Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
+  ),
+  hold_ms: Type.Optional(
+    Type.Number({ minimum: 0, maximum: LAST_MS, description: 'How long it is in flight, in ms. Default: 0.' }),
+  ),
+});
 const isRequestLine = compileSchema(RequestLine);
 
 /** Times in ms, to a thousandth; `null` for never or unlimited. */

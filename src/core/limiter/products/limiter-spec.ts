@@ -6,7 +6,6 @@
 //   limiter: { paste: 'limit_req_zone …; limit_req …;' }                a piece of its configuration
 //   limiter: { and: [{ threshold: 10, within: 1s }, …] }                 all of them
 //   limiter: 10 in 1s and 100 in 60s                                    the same as a text: limit-text.ts
-
 import type { Static, TUnsafe } from 'typebox';
 import { Failure, type Fault, placed } from '../../schema/failure.js';
 import { exact } from '../../schema/fields.js';

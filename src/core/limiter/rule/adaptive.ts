@@ -12,7 +12,6 @@
 // Refused requests are not samples. Vegas relearns base after (0.5 .. 1) * 30 K samples; the fraction comes from multiples of the golden
 // ratio instead of a random number, so that the same requests give the same limits.
 // Source: Netflix concurrency-limits, AIMDLimit, VegasLimit, Gradient2Limit.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

@@ -6,7 +6,6 @@
 //                0            t
 //
 // Source: nginx 1.22.1 limit_conn, HAProxy 2.6.12 maxconn and timeout queue.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

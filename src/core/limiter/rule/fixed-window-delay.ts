@@ -9,7 +9,6 @@
 //          0         W    t
 //
 // Source: express-slow-down 3, rate-limiter-flexible 11 with execEvenly.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

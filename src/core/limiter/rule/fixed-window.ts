@@ -6,7 +6,6 @@
 //             0           W  t                   a window opens at the first request (align first), or at multiples of W
 //
 // Source: OTHER-LIMITERS section 1, express-rate-limit 8, @fastify/rate-limit 11, rate-limiter-flexible 11, koa-ratelimit 6.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

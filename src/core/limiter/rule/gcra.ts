@@ -7,7 +7,6 @@
 //      |<- at most tau + T ->|
 //
 // Source: redis-cell 0.5 (CL.THROTTLE), throttled; ITU-T I.371 for the name.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { length, wait } from './fields.js';

@@ -13,7 +13,6 @@
 //
 // Any cost is admitted if next <= t, and blocks the requests after it. Costs are truncated to whole microseconds.
 // Source: Guava 31.1, SmoothRateLimiter.java.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

@@ -8,7 +8,6 @@
 //
 // A cost n is n consecutive starts; the request is delayed until the last.
 // Source: Bottleneck 2.19 (minTime, highWater), go.uber.org/ratelimit 0.3 (limiter_atomic_int64.go).
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

@@ -9,7 +9,6 @@
 // Every request counts, as in rolling_count. A partition cuts off the first nodes: batched syncs across it wait for its end, and under exact
 // these nodes refuse (closed) or admit without counting (open). At a failover a replica replaces the counting node: under exact, the
 // requests of the last replica lag are lost, up to L more in that window.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

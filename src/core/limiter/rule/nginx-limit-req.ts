@@ -8,7 +8,6 @@
 //   A clock that steps back by more than 60 s counts as 1 ms, by less as 0.
 //
 // Source: nginx 1.22.1, ngx_http_limit_req_module.c.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

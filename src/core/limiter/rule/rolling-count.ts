@@ -5,7 +5,6 @@
 //
 //   segmented_window   a window of m segments on the grid of a process, without refused requests: each step of W / m
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

@@ -4,7 +4,6 @@
 //   params: { limit: 10, window_ms: 1000, count_refused: true }
 //   clock_resolution_ms: 1
 //   announces: { wait: window_end, round: up_to_s }
-
 import type { Static, TSchema } from 'typebox';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';

@@ -14,7 +14,6 @@
 //   symfony         as floored, times are doubles of seconds, the state is kept whole seconds
 //
 // Source: OTHER-LIMITERS section 4.2 and 4.7; HAProxy freq_ctr.c, @upstash/ratelimit 2.2, Symfony SlidingWindow.php, Python limits 5.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

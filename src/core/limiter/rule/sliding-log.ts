@@ -8,7 +8,6 @@
 //
 // The log holds pairs (time, cost), oldest first, at most L of them.
 // Source: async-ratelimiter 1.6, caddy-ratelimit, Python limits 2.8 (moving window), @nestjs/throttler 6.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { countRefused, expiryEdge, flag, places, wait, windowMs } from './fields.js';

@@ -4,7 +4,6 @@
 //   ok = n <= L - taken and n <= bucket
 //
 // Source: limiter 4, RateLimiter.tryRemoveTokens.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { amount, length } from './fields.js';

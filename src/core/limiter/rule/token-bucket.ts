@@ -8,7 +8,6 @@
 //   max_wait_ms   also ok if (n - b) / r <= max_wait: b becomes negative, and the request is held for that long
 //
 // Source: golang.org/x/time/rate, Traefik, limiter 4 (TokenBucket), @convex-dev/rate-limiter, Bucket4j greedy, Envoy since 1.31.
-
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';

@@ -4,6 +4,7 @@
 import type { Static, TProperties } from 'typebox';
 import type { RandomStream } from '../../../core/math/random.js';
 import { drawPoisson } from '../../../core/math/random-law.js';
+import { exact } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { parseRate, parseTime, type Rate, rateField, timeField } from '../../../core/schema/quantity.js';
 import { type Arrival, MOST_PER_CYCLE, type Recording } from './arrival.js';
@@ -40,15 +41,12 @@ function fieldsOf<const Name extends string, Fields extends TProperties>(
   description: string,
   fields: Fields,
 ) {
-  return Type.Object(
-    {
-      model: Type.Literal(name, { description }),
-      ...fields,
-      from: Type.Optional(timeField('The model is silent before, and its own time begins here. Default: 0.')),
-      to: Type.Optional(timeField('The model is silent from here on. Default: the end of the run.')),
-    },
-    { additionalProperties: false, description },
-  );
+  return exact(description, {
+    model: Type.Literal(name, { description }),
+    ...fields,
+    from: Type.Optional(timeField('The model is silent before, and its own time begins here. Default: 0.')),
+    to: Type.Optional(timeField('The model is silent from here on. Default: the end of the run.')),
+  });
 }
 
 /** @param plan may refuse a specification, and so may its result: too many requests in a cycle, contradictory fields */

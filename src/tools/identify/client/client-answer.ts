@@ -1,7 +1,7 @@
 // The answer of `weir identify --client`: a verdict, its numbers, and the client for a scenario. Pure.
 import type { Static, TUnsafe } from 'typebox';
 import type { Range } from '../../../core/math/range.js';
-import { exact, flag, strict } from '../../../core/schema/fields.js';
+import { exact, flag, titled } from '../../../core/schema/fields.js';
 import { type Shaped, Type } from '../../../core/schema/json-schema.js';
 import type { ClientSpec } from '../../../harness/clients/client-schema.js';
 import { Count, Measure, Nullable, Text } from '../../../harness/outcome/read-schema.js';
@@ -48,35 +48,32 @@ const Way = exact({
   ),
 });
 
-export const ClientAnswer = Type.Object(
-  {
-    program: Text('The command.'),
-    verdict: Type.Enum(['identified', 'ambiguous', 'none', 'undecided'], { description: 'As of a limiter.' }),
-    calls: Count('Calls that the program made.'),
-    requests: Count('Requests that it sent.'),
-    seconds: Measure('How long it took.'),
-    methods: Type.Array(Text('A method.')),
-    client: Type.Unknown({ description: "An entry of a scenario's `clients`; null if none explains all calls." }),
-    intervals: Intervals,
-    retries_on: Answers,
-    not_retried: Answers,
-    retry_after: Nullable(
-      Type.Enum(['obeyed', 'capped', 'floor', 'ignored'], {
-        description: 'Null if no attempt followed an announcement, or no known way explains what followed.',
-      }),
-    ),
-    max_attempts: Nullable(Count('Attempts of a call.')),
-    waits: Type.Array(exact({ ...Wait.properties, others: Type.Array(Text('Another law.')) })),
-    announced: exact('All ways that explain the waits after `Retry-After`.', {
-      ways: Type.Array(Way),
-      after: Groups,
-      date: Nullable(flag('Whether dates are obeyed.')),
+export const ClientAnswer = titled('weir identify --client --json', {
+  program: Text('The command.'),
+  verdict: Type.Enum(['identified', 'ambiguous', 'none', 'undecided'], { description: 'As of a limiter.' }),
+  calls: Count('Calls that the program made.'),
+  requests: Count('Requests that it sent.'),
+  seconds: Measure('How long it took.'),
+  methods: Type.Array(Text('A method.')),
+  client: Type.Unknown({ description: "An entry of a scenario's `clients`; null if none explains all calls." }),
+  intervals: Intervals,
+  retries_on: Answers,
+  not_retried: Answers,
+  retry_after: Nullable(
+    Type.Enum(['obeyed', 'capped', 'floor', 'ignored'], {
+      description: 'Null if no attempt followed an announcement, or no known way explains what followed.',
     }),
-    like: Type.Array(Text('A library that retries so.')),
-    remarks: Type.Array(Text('A sentence.')),
-  },
-  { ...strict, title: 'weir identify --client --json' },
-);
+  ),
+  max_attempts: Nullable(Count('Attempts of a call.')),
+  waits: Type.Array(exact({ ...Wait.properties, others: Type.Array(Text('Another law.')) })),
+  announced: exact('All ways that explain the waits after `Retry-After`.', {
+    ways: Type.Array(Way),
+    after: Groups,
+    date: Nullable(flag('Whether dates are obeyed.')),
+  }),
+  like: Type.Array(Text('A library that retries so.')),
+  remarks: Type.Array(Text('A sentence.')),
+});
 export type ClientAnswer = Shaped<typeof ClientAnswer> & { readonly client: ClientSpec | null };
 
 /** A limit of Retry-After is often a longer time. */
