@@ -4,7 +4,7 @@ import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { RowShape } from '../core/record/row.js';
-import { exact } from '../core/schema/fields.js';
+import { exact, flag, real, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
@@ -94,12 +94,11 @@ export const deployRateLimiter = post('/api/contracts/templates/rate-limiter/dep
       threshold: thresholdOf('; 100 when absent'),
       within: withinOf('; 60 when absent'),
       near_limit: Type.Optional(
-        Type.Number({
-          minimum: 0.01,
-          maximum: 0.99,
-          description:
-            'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
-        }),
+        real(
+          0.01,
+          0.99,
+          'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
+        ),
       ),
       rule: Type.Optional(LimiterField),
       limit: Type.Optional(LimitText),
@@ -178,11 +177,9 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
   shapes: {
     params: OfContract,
     querystring: exact({
-      after: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 100_000_000, description: '`next` of the page before.' }),
-      ),
+      after: Type.Optional(whole(0, 100_000_000, '`next` of the page before.')),
       limit: limitOf('Keys'),
-      limited: Type.Optional(Type.Boolean({ description: 'Only keys whose state does not admit.' })),
+      limited: Type.Optional(flag('Only keys whose state does not admit.')),
       search: Search,
     }),
   },
@@ -238,13 +235,7 @@ export const driveTransition = post('/api/chain/{slug}/contracts/{contract_id}/t
           description: 'For the condition of the transition, and for its operator.',
         }),
       ),
-      hold_cycles: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 100_000,
-          description: 'Cycles for which no evaluation leaves the state; 0 when absent.',
-        }),
-      ),
+      hold_cycles: Type.Optional(whole(0, 100_000, 'Cycles for which no evaluation leaves the state; 0 when absent.')),
     }),
   },
   answers: ok('The transition, as the record has it.', {

@@ -1,5 +1,5 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
-import { exact } from '../core/schema/fields.js';
+import { exact, flag } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { type Endpoint, get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
@@ -14,7 +14,7 @@ export const EventShape = exact({
 });
 
 const GateQuery = exact({
-  peek: Type.Optional(Type.Boolean({ description: 'Answers how a request would be decided; counts nothing.' })),
+  peek: Type.Optional(flag('Answers how a request would be decided; counts nothing.')),
   n: Type.Optional({
     ...Count,
     description:

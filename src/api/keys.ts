@@ -1,5 +1,5 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
-import { exact } from '../core/schema/fields.js';
+import { exact, flag, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { created, ok, pageOf } from './shapes.js';
@@ -22,9 +22,7 @@ const OneMachine = Type.Optional(
   Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the only machine that the key opens.' }),
 );
 const ExpiresInDays = (otherwise: string) =>
-  Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 365, description: `Days until it expires; ${otherwise} when absent.` }),
-  );
+  Type.Optional(whole(1, 365, `Days until it expires; ${otherwise} when absent.`));
 
 const made = {
   key: Secret,
@@ -54,8 +52,8 @@ export const listKeys = get('/api/keys', {
         machine: OneMachine,
         created_at: Instant(''),
         expires_at: Instant('A rotated key expires at the end of the overlap.'),
-        revoked: Type.Boolean({ description: 'A revoked key is listed until it would have expired.' }),
-        is_own: Type.Boolean({ description: 'Whether it is the key of this request.' }),
+        revoked: flag('A revoked key is listed until it would have expired.'),
+        is_own: flag('Whether it is the key of this request.'),
       }),
     ),
     next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
@@ -75,11 +73,7 @@ export const rotateKey = post('/api/keys/{key_id}/rotate', {
     params: OfKey,
     body: exact({
       overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 2_592_000,
-          description: 'How long both keys hold; a day when absent. 0: the old one ends at once.',
-        }),
+        whole(0, 2_592_000, 'How long both keys hold; a day when absent. 0: the old one ends at once.'),
       ),
       expires_in_days: ExpiresInDays('the lifetime of the old key'),
     }),

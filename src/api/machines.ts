@@ -1,5 +1,5 @@
 // The endpoints of machines: create, list, show, rank the most active.
-import { exact, VISIBLE } from '../core/schema/fields.js';
+import { exact, flag, VISIBLE, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { Cycle, created, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
@@ -12,7 +12,7 @@ export const createMachine = post('/api/chain/state-machines', {
   shapes: {
     body: exact({
       slug: Slug,
-      is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may read it; false when absent.' })),
+      is_public: Type.Optional(flag('Whether anyone may read it; false when absent.')),
       display_name: Type.Optional(
         Type.String({
           minLength: 1,
@@ -49,9 +49,7 @@ export const listMachines = get('/api/chain/state-machines', {
   shapes: {
     querystring: exact({
       ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
-      own: Type.Optional(
-        Type.Boolean({ description: 'Only those of the caller: none for anyone without a credential.' }),
-      ),
+      own: Type.Optional(flag('Only those of the caller: none for anyone without a credential.')),
       search: Search,
       sort: Sort,
     }),
@@ -78,12 +76,8 @@ export const deleteMachine = remove('/api/chain/{slug}', {
 export const listActive = get('/api/chain/active', {
   shapes: {
     querystring: exact({
-      cycles: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: LONGEST_WINDOW, description: 'Length of the window; 60 when absent.' }),
-      ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 100, description: 'Length of the list; 10 when absent.' }),
-      ),
+      cycles: Type.Optional(whole(1, LONGEST_WINDOW, 'Length of the window; 60 when absent.')),
+      limit: Type.Optional(whole(1, 100, 'Length of the list; 10 when absent.')),
     }),
   },
   answers: ok(

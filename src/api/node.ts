@@ -1,6 +1,6 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
 import { SuccessionShape } from '../core/record/row.js';
-import { exact } from '../core/schema/fields.js';
+import { exact, flag } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
 import { Cycle, OfMachine, ok } from './shapes.js';
@@ -72,8 +72,8 @@ export const listNodes = get('/api/nodes', {
         fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
         address: Type.Optional(Type.String({ description: 'Where it listens, if on its own machine alone.' })),
         version: Type.String(),
-        is_this: Type.Boolean({ description: 'Whether it is the one that answers.' }),
-        is_up: Type.Boolean({ description: 'Whether it was heard of within the last six seconds.' }),
+        is_this: flag('Whether it is the one that answers.'),
+        is_up: flag('Whether it was heard of within the last six seconds.'),
         since_cycle: Type.Integer({
           minimum: 0,
           description: 'When it came; of one that is away when it was heard of last.',

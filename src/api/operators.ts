@@ -1,6 +1,6 @@
 // The endpoints of operators: the registry, and projections over future cycles.
 import { SUBSTRATE } from '../core/operator/ko42.js';
-import { exact } from '../core/schema/fields.js';
+import { exact, flag, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { get, post } from './endpoint.js';
@@ -25,7 +25,7 @@ const OperatorView = Type.Object({
     }),
   ),
   result: Type.Object({ unit: Type.String(), description: Type.String() }),
-  proof_required: Type.Boolean({ description: 'Whether every fire is proved and verified.' }),
+  proof_required: flag('Whether every fire is proved and verified.'),
   cases: Type.Array(
     Type.Object({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
     { description: 'Published values that the operator reproduces.' },
@@ -35,13 +35,9 @@ const OperatorView = Type.Object({
 const MOST_STEPS = 32;
 
 const Body = exact({
-  steps: Type.Integer({ minimum: 1, maximum: MOST_STEPS, description: 'How many cycles, one a step.' }),
+  steps: whole(1, MOST_STEPS, 'How many cycles, one a step.'),
   base_cycle: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER - MOST_STEPS,
-      description: 'The cycle of step 0; the running one when absent.',
-    }),
+    whole(0, Number.MAX_SAFE_INTEGER - MOST_STEPS, 'The cycle of step 0; the running one when absent.'),
   ),
   operators: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {

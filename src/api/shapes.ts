@@ -1,13 +1,13 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
-import { exact } from '../core/schema/fields.js';
+import { exact, flag, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
 const LONGEST_PAGE = 250;
 
 export function limitOf(what: string, most = LONGEST_PAGE) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: `${what} a page; 100 when absent.` }));
+  return Type.Optional(whole(1, most, `${what} a page; 100 when absent.`));
 }
 
 export function pageOf(what: string, after: string) {
@@ -48,13 +48,9 @@ export const Sort = Type.Optional(
   Type.Literal('limiting', { description: 'Those that are limiting first, of the first 1,000.' }),
 );
 
-export const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
+export const Cycle = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a cycle.');
 
-export const Seq = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Number of a row in the record.',
-});
+export const Seq = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a row in the record.');
 
 export const EventType = Type.String({
   minLength: 1,
@@ -62,20 +58,20 @@ export const EventType = Type.String({
   description: 'The kind of event, for example `request`.',
 });
 
-export const Count = Type.Integer({
-  minimum: 1,
-  maximum: 1_000_000_000,
-  description: 'Number of events of this kind; 1 when absent. The outcome is the same as for single events in a row.',
-});
+export const Count = whole(
+  1,
+  1_000_000_000,
+  'Number of events of this kind; 1 when absent. The outcome is the same as for single events in a row.',
+);
 
 export function thresholdOf(absent = '') {
   const description = `Request events a window may hold${absent}.`;
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
+  return Type.Optional(whole(1, 1_000_000_000, description));
 }
 
 export function withinOf(absent = '') {
   const description = `Length of the rolling window in cycles${absent}.`;
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description }));
+  return Type.Optional(whole(1, 100_000, description));
 }
 
 export const Key = Type.String({
@@ -86,18 +82,13 @@ export const Key = Type.String({
 
 /** Not part of the definition: contracts of one definition may keep keys differently. */
 export const Keyed = exact('Counts each key separately.', {
-  max_keys: Type.Integer({
-    minimum: 1,
-    maximum: 10_000_000,
-    description: 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.',
-  }),
+  max_keys: whole(1, 10_000_000, 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.'),
   idle_cycles: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      description:
-        'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
-    }),
+    whole(
+      0,
+      10_000_000,
+      'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
+    ),
   ),
   overflow: Type.Optional(
     Type.Enum(['refuse', 'share'], {
@@ -112,9 +103,7 @@ export const Keyed = exact('Counts each key separately.', {
     }),
   ),
   show_keys: Type.Optional(
-    Type.Boolean({
-      description: 'Says a second time that a public machine shows its keys to all; without it plain is refused there.',
-    }),
+    flag('Says a second time that a public machine shows its keys to all; without it plain is refused there.'),
   ),
 });
 

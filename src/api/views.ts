@@ -2,14 +2,15 @@
 import type { Static } from 'typebox';
 import { WhenAway } from '../core/limiter/definition.js';
 import { HeadShape } from '../core/record/verification.js';
+import { flag } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { Cycle, Keyed } from './shapes.js';
 
 export const MachineSummary = Type.Object({
   slug: Type.String(),
   display_name: Type.String(),
-  is_public: Type.Boolean({ description: 'Whether anyone may read it.' }),
-  is_own: Type.Boolean({ description: 'Whether it belongs to the caller.' }),
+  is_public: flag('Whether anyone may read it.'),
+  is_own: flag('Whether it belongs to the caller.'),
   created_cycle: Cycle,
   deleted_at: Type.Optional(
     Type.String({
@@ -72,7 +73,7 @@ export const ContractView = Type.Object({
       description: 'Primitive of its rule; its threshold is what that admits at once, its count what is used up.',
     }),
   ),
-  shadow: Type.Optional(Type.Boolean({ description: 'Whether it admits all, and says what it would have limited.' })),
+  shadow: Type.Optional(flag('Whether it admits all, and says what it would have limited.')),
   when_away: Type.Optional(WhenAway),
   keyed: Type.Optional(
     Type.Object(
@@ -135,9 +136,7 @@ export const DecisionShape = Type.Object({
   remaining: Type.Optional(Type.Integer({ description: 'max(0, threshold - count).' })),
   admitted: Type.Integer({ description: 'Events of this request that were admitted.' }),
   limited: Type.Integer({ description: 'Events of this request that were limited.' }),
-  would_limit: Type.Optional(
-    Type.Boolean({ description: 'Of a shadow, which admits all: whether it would have limited the last event.' }),
-  ),
+  would_limit: Type.Optional(flag('Of a shadow, which admits all: whether it would have limited the last event.')),
   away: Type.Optional(
     Type.Literal(true, {
       description:

@@ -1,6 +1,6 @@
 // The schema of a contract definition as its author writes it. plan.ts gives it its meaning.
 import type { Static } from 'typebox';
-import { exact } from '../schema/fields.js';
+import { exact, flag, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { GatewayDefinition } from './gateway-definition.js';
 import { RuleDefinition } from './rule/rule-definition.js';
@@ -9,17 +9,12 @@ const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
 
 const StateDefinition = exact({
-  initial: Type.Optional(
-    Type.Boolean({ description: 'A new contract is in this state. Exactly one state is initial.' }),
-  ),
+  initial: Type.Optional(flag('A new contract is in this state. Exactly one state is initial.')),
   role: Type.Optional(
     Type.Enum(['initial', 'intermediate', 'final'], { description: 'What the state is for; said to readers only.' }),
   ),
   admits: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.',
-    }),
+    flag('Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.'),
   ),
 });
 
@@ -40,7 +35,7 @@ export const OnCount = exact({
   kind: Type.Literal('on_aggregate'),
   event: Counted,
   aggregate: Type.Literal('count', { description: 'What is taken over the window.' }),
-  within: Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the rolling window in cycles.' }),
+  within: whole(1, 100_000, 'Length of the rolling window in cycles.'),
   condition: Condition('count', '> 100'),
 });
 
@@ -74,9 +69,7 @@ export const TransitionDefinition = exact({
     }),
   ),
   proof_required: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the result is proved and verified at each fire. Always true for physics operators.',
-    }),
+    flag('Whether the result is proved and verified at each fire. Always true for physics operators.'),
   ),
   trigger: Type.Optional(
     Type.Union([Type.Null(), TriggerDefinition], {
@@ -87,19 +80,15 @@ export const TransitionDefinition = exact({
 });
 
 const ParameterDefinition = exact({
-  default: Type.Integer({
-    minimum: 1,
-    maximum: 1_000_000_000,
-    description: 'Taken when a deploy does not give the parameter.',
-  }),
-  min: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Smallest value allowed.' }),
-  max: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Largest value allowed.' }),
+  default: whole(1, 1_000_000_000, 'Taken when a deploy does not give the parameter.'),
+  min: whole(1, 1_000_000_000, 'Smallest value allowed.'),
+  max: whole(1, 1_000_000_000, 'Largest value allowed.'),
   unit: Type.String({ minLength: 1, maxLength: 64, description: 'What the number counts.' }),
 });
 
-export const Shadow = Type.Boolean({
-  description: 'Whether it counts, moves and reports, and admits all: the answers say what it would have limited.',
-});
+export const Shadow = flag(
+  'Whether it counts, moves and reports, and admits all: the answers say what it would have limited.',
+);
 
 export const WhenAway = Type.Enum(['closed', 'open'], {
   description:
@@ -120,8 +109,8 @@ export const ContractDefinition = exact({
   }),
   audit_clock: Type.Optional(
     exact({
-      on: Type.Boolean({ description: 'Whether rows are stamped with their cycle.' }),
-      tick_rate: Type.Integer({ minimum: 1, maximum: 1, description: 'Cycles per tick.' }),
+      on: flag('Whether rows are stamped with their cycle.'),
+      tick_rate: whole(1, 1, 'Cycles per tick.'),
     }),
   ),
   parameters: Type.Optional(

@@ -1,5 +1,5 @@
 // The schema of a machine as XState's tools write it, restricted to the guards and actions of contracts.
-import { exact } from '../schema/fields.js';
+import { exact, flag, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
 const text = (description: string, maxLength = 64) => Type.Optional(Type.String({ maxLength, description }));
@@ -9,13 +9,7 @@ const Loose = (description: string) =>
 export const Params = {
   countIn: exact({
     event: text('The kind of event that is counted; the name of the event of the transition when absent.'),
-    within: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        description: 'Length of the rolling window in cycles; 60 when absent.',
-      }),
-    ),
+    within: Type.Optional(whole(1, 100_000, 'Length of the rolling window in cycles; 60 when absent.')),
     condition: text('When the transition fires, for example `count > 100`.', 500),
     ranges: Type.Optional(
       Type.Array(Type.Array(Type.Union([Type.Null(), Type.Integer({ minimum: 0 })]), { minItems: 2, maxItems: 2 }), {
@@ -24,12 +18,12 @@ export const Params = {
           'In place of `condition`: the counts at which it fires, as [lowest, highest], null for no highest.',
       }),
     ),
-    refused: Type.Optional(Type.Boolean({ description: 'Whether it looks at the rule of the definition.' })),
-    aggregate: Type.Optional(Type.Integer({ minimum: 0, maximum: 256, description: 'Given by Weir; not read.' })),
+    refused: Type.Optional(flag('Whether it looks at the rule of the definition.')),
+    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
   }),
   asksFor: exact({
     to: text('Given by Weir; not read.'),
-    aggregate: Type.Optional(Type.Integer({ minimum: 0, maximum: 256, description: 'Given by Weir; not read.' })),
+    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
     fires_when: Type.Optional(
       Type.Union([Type.Null(), Type.String({ maxLength: 500 })], {
         description: 'A condition on `count` and `input.<name>`; null for none.',
@@ -38,17 +32,15 @@ export const Params = {
   }),
   emit: exact({
     event: text('Name of the event that is emitted.'),
-    aggregate: Type.Optional(Type.Integer({ minimum: 0, maximum: 256, description: 'Given by Weir; not read.' })),
+    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
   }),
   fire: exact({
-    transition: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 256, description: 'Its place among all transitions.' }),
-    ),
+    transition: Type.Optional(whole(0, 256, 'Its place among all transitions.')),
     operator: text('Id of the registry operator; KO42 when absent.'),
     inputs: Type.Optional(
       Type.Record(Type.String(), Type.Number(), { maxProperties: 32, description: 'Inputs of the operator.' }),
     ),
-    proof_required: Type.Optional(Type.Boolean({ description: 'Whether the result is proved and verified.' })),
+    proof_required: Type.Optional(flag('Whether the result is proved and verified.')),
   }),
 } as const;
 

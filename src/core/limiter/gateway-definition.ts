@@ -1,6 +1,6 @@
 // What a gate reads from the headers of a request (in node/gateway-headers.ts): the key, the cost, and the gateway's credential.
 import type { Static } from 'typebox';
-import { exact, strict } from '../schema/fields.js';
+import { exact, strict, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
 const HeaderName = Type.String({
@@ -26,11 +26,7 @@ const KeySource = Type.Union(
     }),
     exact('The address of the client; in IPv6 its network of 64 bits.', {
       forwarded: exact('A list of addresses; X-Forwarded-For if no header is named.', {
-        hops: Type.Integer({
-          minimum: 1,
-          maximum: 16,
-          description: 'Trusted proxies, the gateway included: each adds an address at the right end.',
-        }),
+        hops: whole(1, 16, 'Trusted proxies, the gateway included: each adds an address at the right end.'),
         header: Type.Optional(HeaderName),
       }),
       absent,
@@ -40,9 +36,7 @@ const KeySource = Type.Union(
       {
         uri: exact('For example X-Original-URI or X-Forwarded-Uri.', {
           header: HeaderName,
-          segments: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 16, description: 'Parts of the path that count; all when absent.' }),
-          ),
+          segments: Type.Optional(whole(1, 16, 'Parts of the path that count; all when absent.')),
         }),
         absent,
       },
@@ -57,9 +51,7 @@ export const GatewayDefinition = Type.Object(
     cost: Type.Optional(
       exact('How many requests it counts as, from 1; 1 without the header. ?n= has precedence.', {
         header: HeaderName,
-        max: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 1_000, description: 'The most that it may say; 100 when absent.' }),
-        ),
+        max: Type.Optional(whole(1, 1_000, 'The most that it may say; 100 when absent.')),
       }),
     ),
     credential: Type.Optional(

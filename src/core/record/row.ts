@@ -3,15 +3,13 @@
 //
 // Field names are those of the API and of exports: rows are hashed, stored, served and exported like this. Fields that do not apply are absent.
 import type { Static, TSchema } from 'typebox';
-import { exact } from '../schema/fields.js';
+import { exact, real, whole } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
 const Hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
-const Count = (minimum: 0 | 1, description: string) =>
-  Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description });
-const Amount = (description: string) =>
-  Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE, description });
+const Count = (minimum: 0 | 1, description: string) => whole(minimum, Number.MAX_SAFE_INTEGER, description);
+const Amount = (description: string) => real(-Number.MAX_VALUE, Number.MAX_VALUE, description);
 const Machine = (description: string) => Type.String({ pattern: '^[a-z0-9-]{1,64}$', description });
 const Instant = (description: string) =>
   Type.String({

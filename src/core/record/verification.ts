@@ -1,9 +1,10 @@
 // The result of verifying a record.
 import type { Static } from 'typebox';
+import { flag, whole } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
-const Cycle = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a cycle.' });
+const Cycle = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a cycle.');
 const orNull = <Schema extends Parameters<typeof Type.Optional>[0]>(schema: Schema) =>
   Type.Union([Type.Null(), schema]);
 
@@ -34,7 +35,7 @@ const SignedHeadShape = Type.Object(
     seq: Type.Integer(),
     cycle: Cycle,
     signed_by: Type.String({ description: 'Fingerprint of the key.' }),
-    pinned: Type.Boolean({ description: 'Whether trust in it starts from a key that the reader supplied.' }),
+    pinned: flag('Whether trust in it starts from a key that the reader supplied.'),
   },
   { description: 'The newest checkpoint that holds.' },
 );

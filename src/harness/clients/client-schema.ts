@@ -1,7 +1,7 @@
 // The schema of the clients in a scenario.
 import type { Static, TProperties } from 'typebox';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { exact, real, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { clientLibraries, type LibraryName } from './libraries.js';
@@ -10,9 +10,9 @@ import { libraryFields, maxAttempts, retryFields } from './retry-schema.js';
 /** Each is an actor of some kilobytes. */
 export const MOST_CLIENTS = 100_000;
 
-const Count = (description: string) => Type.Integer({ minimum: 1, maximum: MOST_CLIENTS, description });
+const Count = (description: string) => whole(1, MOST_CLIENTS, description);
 
-const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const Flag = (description: string) => Type.Optional(flag(description));
 
 const share = {
   share: Type.Optional(real(0, 1_000_000, 'Its weight when arriving requests are dealt among the kinds. Default: 1.')),

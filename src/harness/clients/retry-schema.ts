@@ -10,9 +10,9 @@ const MOST_ATTEMPTS = 1_000;
 const MOST_RETRIES_PER_CYCLE = 1_000_000;
 const MOST_TOKENS = 1_000_000_000;
 
-const tokens = (description: string, minimum = 0) => Type.Number({ minimum, maximum: MOST_TOKENS, description });
+const tokens = (description: string, minimum = 0) => real(minimum, MOST_TOKENS, description);
 
-const share = (description: string, maximum = 1) => Type.Number({ minimum: 0, maximum, description });
+const share = (description: string, maximum = 1) => real(0, maximum, description);
 
 const BackoffSpec = exact('The pauses between attempts.', {
   policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),

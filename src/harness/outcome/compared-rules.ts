@@ -5,7 +5,7 @@ import { exact, flag, real, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Count, Measure, Read, Text } from './read-schema.js';
 
-const Share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const Share = (description: string) => real(0, 1, description);
 const Parts = (description: string) =>
   Type.Array(Type.Array(Count('In this part.'), { description: 'By part.' }), { description });
 

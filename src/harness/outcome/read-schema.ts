@@ -1,13 +1,11 @@
 // Field types of an outcome, and its rarer parts.
 import type { Static, TSchema } from 'typebox';
-import { exact } from '../../core/schema/fields.js';
+import { exact, real, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
-export const Count = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
-export const Cycle = (description: string) =>
-  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, description });
-export const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
+export const Count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, description);
+export const Cycle = (description: string) => whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, description);
+export const Measure = (description: string) => real(0, 1e15, description);
 export const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 export const Any = (description: string) => Type.Unknown({ description });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

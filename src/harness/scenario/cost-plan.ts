@@ -9,12 +9,12 @@
 import type { Static } from 'typebox';
 import type { Draws } from '../../core/math/random.js';
 import { parseTimeLaw } from '../../core/math/time-law.js';
-import { exact, strict } from '../../core/schema/fields.js';
+import { exact, real, strict } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_COST = 1_000_000_000;
 
-const amount = (description: string) => Type.Number({ minimum: 0, maximum: MOST_COST, description });
+const amount = (description: string) => real(0, MOST_COST, description);
 const whole = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MOST_COST, description });
 const law = <const Name extends string>(name: Name, description: string) => Type.Literal(name, { description });
 

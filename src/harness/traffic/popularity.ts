@@ -9,7 +9,7 @@ import { pow } from '../../core/math/elementary.js';
 import type { RandomStream } from '../../core/math/random.js';
 import { AliasTable } from '../../core/math/random-law.js';
 import { Failure } from '../../core/schema/failure.js';
-import { exact } from '../../core/schema/fields.js';
+import { exact, real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 
 const MOST_CONTRACTS = 1_000_000;
@@ -23,10 +23,10 @@ export const PopularitySpec = Type.Union(
     law('even', 'Contracts take requests in turn.', {}),
     law('uniform', 'Every contract is as likely as any other.', {}),
     law('zipf', 'The k-th contract is k^exponent times less likely than the first.', {
-      exponent: Type.Number({ minimum: 0, maximum: 10, description: 'How uneven: 0 is uniform, 1 the classic law.' }),
+      exponent: real(0, 10, 'How uneven: 0 is uniform, 1 the classic law.'),
     }),
     law('weights', 'Every contract is as likely as its weight says.', {
-      weights: Type.Array(Type.Number({ minimum: 0, maximum: 1e12, description: 'Weight of one contract.' }), {
+      weights: Type.Array(real(0, 1e12, 'Weight of one contract.'), {
         minItems: 1,
         maxItems: MOST_CONTRACTS,
         description: 'One weight a contract, in their order; not all of them 0.',

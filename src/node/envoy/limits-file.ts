@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { checkLimiter, limiterDefinition } from '../../core/limiter/products/limiter-spec.js';
 import { readDocument } from '../../core/schema/document.js';
 import { Failure, type Fault } from '../../core/schema/failure.js';
-import { exact } from '../../core/schema/fields.js';
+import { exact, flag, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { valueFaults } from '../../core/schema/value-faults.js';
 import {
@@ -27,10 +27,8 @@ const RateLimit = exact({
     }),
   ),
   unit: Type.Optional(Type.String({ description: `Length of the window: ${units.join(', ')}.` })),
-  requests_per_unit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Requests that a window admits.' }),
-  ),
-  unlimited: Type.Optional(Type.Boolean({ description: 'Admits everything.' })),
+  requests_per_unit: Type.Optional(whole(0, 4_294_967_295, 'Requests that a window admits.')),
+  unlimited: Type.Optional(flag('Admits everything.')),
   limiter: Type.Optional(
     Type.Unknown({ description: 'Instead of unit and requests_per_unit: any limiter, as in a scenario.' }),
   ),
@@ -46,8 +44,8 @@ const Descriptor = exact({
     }),
   ),
   rate_limit: Type.Optional(RateLimit),
-  shadow_mode: Type.Optional(Type.Boolean({ description: 'Counts, and admits everything.' })),
-  detailed_metric: Type.Optional(Type.Boolean({ description: 'Read and ignored: no figure has values as labels.' })),
+  shadow_mode: Type.Optional(flag('Counts, and admits everything.')),
+  detailed_metric: Type.Optional(flag('Read and ignored: no figure has values as labels.')),
   descriptors: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
 });
 
@@ -63,14 +61,8 @@ const File = exact({
       description: 'Owner of the machine, new or not. Default: the node itself.',
     }),
   ),
-  is_public: Type.Optional(Type.Boolean({ description: 'Whether anyone may look at the machine. Default: false.' })),
-  max_keys: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 10_000_000,
-      description: 'Counts of a limit at a time; the others share one.',
-    }),
-  ),
+  is_public: Type.Optional(flag('Whether anyone may look at the machine. Default: false.')),
+  max_keys: Type.Optional(whole(1, 10_000_000, 'Counts of a limit at a time; the others share one.')),
   descriptors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1_000 }),
 });
 

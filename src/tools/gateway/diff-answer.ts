@@ -1,5 +1,5 @@
 // The schema of `weir diff --json`, and the types of its parts.
-import { exact, titled } from '../../core/schema/fields.js';
+import { exact, flag, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
@@ -30,7 +30,7 @@ const Limiter = exact({
   counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
   limit: Optional(Any('The limit, as in a scenario.')),
   status: Optional(Count('Status of a refusal.')),
-  isDryRun: Type.Boolean({ description: 'Whether it only says what it would refuse.' }),
+  isDryRun: flag('Whether it only says what it would refuse.'),
   counter: Text('Limits with the same counter count together.'),
   instances: Count('Instances that count each by itself.'),
   condition: Optional(Text('What a request that is counted fulfils.')),
@@ -136,7 +136,7 @@ export const DiffAnswer = titled('weir diff --json', {
   budget: Optional(
     exact({
       newly_refused_below: Measure('The share that may be newly refused.'),
-      held: Nullable(Type.Boolean({ description: 'Null if it cannot be judged.' })),
+      held: Nullable(flag('Null if it cannot be judged.')),
     }),
   ),
 });

@@ -1,5 +1,6 @@
 // The answer of `weir replay --explain`, as a document and as JSON: which refusals of a log are those of a limit. Pure.
 import type { Static } from 'typebox';
+import { real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { Count, Text } from '../../harness/outcome/read-schema.js';
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
@@ -36,12 +37,8 @@ export const LimitExplanation = Type.Object({
   phases: Type.Array(
     Type.Object({
       rule: Text('The rule that the limit may mean.'),
-      from_ms: Type.Number({
-        minimum: 0,
-        maximum: 1e15,
-        description: 'Edges of its windows, after those of the clock.',
-      }),
-      to_ms: Type.Number({ minimum: 0, maximum: 1e15, description: 'At most.' }),
+      from_ms: real(0, 1e15, 'Edges of its windows, after those of the clock.'),
+      to_ms: real(0, 1e15, 'At most.'),
       least: Count('Refusals that are its own, at least.'),
       most: Count('At most.'),
     }),

@@ -1,11 +1,12 @@
 // The schema of `weir identify --json`, and the conversion to it. Pure.
 import type { Static } from 'typebox';
+import { flag, real, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
 
-const Count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
-const Measure = (description: string) => Type.Number({ minimum: 0, maximum: 1e15, description });
+const Count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, description);
+const Measure = (description: string) => real(0, 1e15, description);
 const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 const End = Type.Number({ minimum: 0, maximum: 1e15 });
 
@@ -49,7 +50,7 @@ export const Identification = Type.Object({
       expected: Type.Array(
         Type.Object({ words: Text('The rule in words.'), least: Count('At least.'), most: Count('At most.') }),
       ),
-      tells_all: Type.Boolean({ description: 'Whether it separates each candidate from each other one.' }),
+      tells_all: flag('Whether it separates each candidate from each other one.'),
     }),
   ]),
   remarks: Type.Array(Text('A sentence.')),

@@ -1,5 +1,5 @@
 // The schema of `weir sweep --json`: a line for each cell, for each search, or one for a map.
-import { exact, real } from '../../core/schema/fields.js';
+import { exact, flag, real } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { Any, Count, Measure, Nullable, Text } from '../../harness/outcome/read-schema.js';
 
@@ -36,7 +36,7 @@ const Found = exact('Of --find: a line for each cell.', {
   tried: Type.Array(
     exact({
       value: Any('A value.'),
-      holds: Type.Boolean({ description: 'Whether the condition holds at it.' }),
+      holds: flag('Whether the condition holds at it.'),
       figures: Type.Record(Type.String(), Interval),
     }),
   ),

@@ -3,7 +3,7 @@
 
 import { compileSchema } from '../../schema/compile-schema.js';
 import { Failure } from '../../schema/failure.js';
-import { exact } from '../../schema/fields.js';
+import { exact, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { announcedWait } from '../rule/announced.js';
@@ -11,16 +11,12 @@ import { LAST_MS, LIMITED, type Rule } from '../rule/rule.js';
 import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-definition.js';
 
 const RequestLine = exact({
-  t_ms: Type.Number({ minimum: 0, maximum: LAST_MS, description: 'When the request comes, in ms since 1970.' }),
-  n: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Its cost. Default: 1.' }),
-  ),
+  t_ms: real(0, LAST_MS, 'When the request comes, in ms since 1970.'),
+  n: Type.Optional(whole(1, Number.MAX_SAFE_INTEGER, 'Its cost. Default: 1.')),
   key: Type.Optional(
     Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
   ),
-  hold_ms: Type.Optional(
-    Type.Number({ minimum: 0, maximum: LAST_MS, description: 'How long it is in flight, in ms. Default: 0.' }),
-  ),
+  hold_ms: Type.Optional(real(0, LAST_MS, 'How long it is in flight, in ms. Default: 0.')),
 });
 const isRequestLine = compileSchema(RequestLine);
 

@@ -1,5 +1,6 @@
 // The model of a product: its own parameters in its own words, with units and defaults, and their translation into a rule.
 import type { TSchema } from 'typebox';
+import { flag, real } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { parseMs } from '../../schema/quantity.js';
 import { strict } from '../rule/fields.js';
@@ -93,7 +94,7 @@ export const whole = (description: string, minimum = 1): Param<number> => ({
 });
 
 export const positive = (description: string): Param<number> => ({
-  schema: (remark) => Type.Number({ minimum: 0.000001, maximum: 1_000_000_000_000, description: description + remark }),
+  schema: (remark) => real(0.000001, 1_000_000_000_000, description + remark),
   read: asGiven,
 });
 
@@ -113,7 +114,7 @@ export const text = (description: string, options: object): Param<string> => ({
 });
 
 export const yesNo = (description: string, standard = false): Param<boolean | undefined> => ({
-  schema: () => Type.Optional(Type.Boolean({ description: `${description} Default: ${standard}.` })),
+  schema: () => Type.Optional(flag(`${description} Default: ${standard}.`)),
   read: asGiven,
 });
 

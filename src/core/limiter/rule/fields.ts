@@ -1,20 +1,19 @@
 // Fields that several rules share, so that a name means the same in all of them.
+import { real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { MAX_MS } from '../../schema/quantity.js';
 
 export { strict } from '../../schema/fields.js';
 
-export const length = (description: string) => Type.Number({ minimum: 0.001, maximum: MAX_MS, description });
+export const length = (description: string) => real(0.001, MAX_MS, description);
 
-export const wait = (description: string) => Type.Number({ minimum: 0, maximum: MAX_MS, description });
+export const wait = (description: string) => real(0, MAX_MS, description);
 
-export const count = (description: string, minimum = 1) =>
-  Type.Integer({ minimum, maximum: 1_000_000_000_000, description });
+export const count = (description: string, minimum = 1) => whole(minimum, 1_000_000_000_000, description);
 
-export const places = (description: string) => Type.Integer({ minimum: 1, maximum: 1_000_000, description });
+export const places = (description: string) => whole(1, 1_000_000, description);
 
-export const amount = (description: string, minimum = 0) =>
-  Type.Number({ minimum, maximum: 1_000_000_000_000, description });
+export const amount = (description: string, minimum = 0) => real(minimum, 1_000_000_000_000, description);
 
 export const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description: `${description} Default: false.` }));

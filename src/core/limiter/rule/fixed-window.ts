@@ -7,7 +7,7 @@
 //
 // Source: OTHER-LIMITERS section 1, express-rate-limit 8, @fastify/rate-limit 11, rate-limiter-flexible 11, koa-ratelimit 6.
 import type { Static } from 'typebox';
-import { exact } from '../../schema/fields.js';
+import { exact, real, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, wait, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
@@ -28,11 +28,7 @@ export const FixedWindowParams = exact({
   refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
   every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
   refused_backoff: Type.Optional(
-    Type.Number({
-      minimum: 1,
-      maximum: 10,
-      description: 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
-    }),
+    real(1, 10, 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.'),
   ),
   block_ms: blockMs,
   local_block_ms: Type.Optional(
@@ -43,11 +39,7 @@ export const FixedWindowParams = exact({
     wait('The state is forgotten so long after the last admitted request, in ms.'),
   ),
   ban_status_after: Type.Optional(
-    Type.Integer({
-      minimum: -1,
-      maximum: 1_000_000,
-      description: 'From this number of refused requests on, the status is 403; decides nothing.',
-    }),
+    whole(-1, 1_000_000, 'From this number of refused requests on, the status is 403; decides nothing.'),
   ),
   announce: Type.Optional(
     Type.String({
@@ -57,11 +49,7 @@ export const FixedWindowParams = exact({
     }),
   ),
   resolution_us: Type.Optional(
-    Type.Number({
-      minimum: 0.001,
-      maximum: 1_000_000,
-      description: 'Step of the clock in microseconds; clock_resolution_ms goes before.',
-    }),
+    real(0.001, 1_000_000, 'Step of the clock in microseconds; clock_resolution_ms goes before.'),
   ),
 });
 type Params = Static<typeof FixedWindowParams>;

@@ -14,7 +14,7 @@
 // Any cost is admitted if next <= t, and blocks the requests after it. Costs are truncated to whole microseconds.
 // Source: Guava 31.1, SmoothRateLimiter.java.
 import type { Static } from 'typebox';
-import { exact } from '../../schema/fields.js';
+import { exact, real } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { amount, flag, length, wait } from './fields.js';
 import { firstTime, GRAIN_MS, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
@@ -34,13 +34,7 @@ export const GuavaBurstyParams = exact({
 export const GuavaWarmupParams = exact({
   interval_ms: interval,
   warmup_ms: length('How long it takes to warm up, in ms.'),
-  cold_factor: Type.Optional(
-    Type.Number({
-      minimum: 1.001,
-      maximum: 1_000,
-      description: 'How many times as long a permit takes when cold. Default: 3.',
-    }),
-  ),
+  cold_factor: Type.Optional(real(1.001, 1_000, 'How many times as long a permit takes when cold. Default: 3.')),
   queue,
   max_wait_ms: maxWaitMs,
 });

@@ -10,7 +10,7 @@
 // these nodes refuse (closed) or admit without counting (open). At a failover a replica replaces the counting node: under exact, the
 // requests of the last replica lag are lost, up to L more in that window.
 import type { Static } from 'typebox';
-import { exact } from '../../schema/fields.js';
+import { exact, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { add, advance, eventsAt, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, wait } from './fields.js';
@@ -18,7 +18,7 @@ import { multipleOf, periodsIn } from './periods.js';
 import { copyOf, LIMITED, NEVER, type Rule } from './rule.js';
 
 const Partition = exact('A time in which some nodes hear nothing of the others. Default: none.', {
-  nodes: Type.Integer({ minimum: 1, maximum: 99, description: 'How many nodes are cut off from the others.' }),
+  nodes: whole(1, 99, 'How many nodes are cut off from the others.'),
   from_ms: wait('When it begins, in ms since the beginning of the run.'),
   to_ms: wait('When it is over, in ms since the beginning of the run.'),
   when_away: Type.Optional(
@@ -34,14 +34,12 @@ const Failover = exact('Under exact, a replica takes the place of the one that c
 });
 
 export const ManyNodesParams = exact({
-  nodes: Type.Integer({ minimum: 1, maximum: 100, description: 'How many nodes there are.' }),
+  nodes: whole(1, 100, 'How many nodes there are.'),
   design: Type.Enum(['exact', 'batched', 'local_share'], {
     description: 'Whether one place counts, nodes exchange counts, or each has a share of the threshold to itself.',
   }),
   threshold: Type.Optional(count('Requests that a window may hold, over all nodes. Default: 100.')),
-  within: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Length of the window in cycles. Default: 60.' }),
-  ),
+  within: Type.Optional(whole(1, 10_000, 'Length of the window in cycles. Default: 60.')),
   cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
   sync_ms: Type.Optional(wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.')),
   lag_ms: Type.Optional(wait('How long a message takes, in ms. Default: 0.')),

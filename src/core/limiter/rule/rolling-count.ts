@@ -6,7 +6,7 @@
 //   segmented_window   a window of m segments on the grid of a process, without refused requests: each step of W / m
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
-import { exact } from '../../schema/fields.js';
+import { exact, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { add, advance, eventsAt, fallsIn, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, limit, windowMs } from './fields.js';
@@ -15,9 +15,7 @@ import { LIMITED, NEVER, type Rule } from './rule.js';
 
 export const RollingCountParams = exact({
   threshold: Type.Optional(count('Requests that a window may hold. Default: 100.')),
-  within: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100_000, description: 'Length of the window in cycles. Default: 60.' }),
-  ),
+  within: Type.Optional(whole(1, 100_000, 'Length of the window in cycles. Default: 60.')),
   cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
 });
 
@@ -32,7 +30,7 @@ export function rollingCount({
 export const SegmentedWindowParams = exact({
   limit,
   window_ms: windowMs,
-  segments: Type.Integer({ minimum: 1, maximum: 10_000, description: 'How many segments the window is cut into.' }),
+  segments: whole(1, 10_000, 'How many segments the window is cut into.'),
 });
 
 export function segmentedWindow({ limit, window_ms, segments }: Static<typeof SegmentedWindowParams>): Rule {

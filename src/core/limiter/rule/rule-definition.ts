@@ -7,7 +7,7 @@
 import type { Static, TSchema } from 'typebox';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
-import { exact } from '../../schema/fields.js';
+import { exact, flag } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
@@ -251,9 +251,7 @@ export const RuleDefinition = Type.Object(
     params: Type.Unknown({ description: 'Its parameters.' }),
     clock_resolution_ms: Type.Optional(length('Step of the clock that the rule sees, in ms. Default: continuous.')),
     res: Type.Optional(length('Another name of clock_resolution_ms.')),
-    approx: Type.Optional(
-      Type.Boolean({ description: 'The product departs from the rule by timers or races; decides nothing.' }),
-    ),
+    approx: Type.Optional(flag('The product departs from the rule by timers or races; decides nothing.')),
     announces: Type.Optional(Announces),
     counts,
     hold_ms: Type.Optional(

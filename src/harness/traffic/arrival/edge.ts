@@ -5,6 +5,7 @@
 //   boundary      0                      1                      2     boundary b begins cycle b * within
 //
 // A fixed window of n admits all 2n; a rolling window admits n, wherever the boundary is.
+import { whole } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { refuse } from './arrival.js';
@@ -17,11 +18,7 @@ export const edge = kind(
     requests: RequestsOf('How many requests come on each side of the boundary.'),
     within: Type.Optional(timeField('Length of a window, at least one cycle. Default: that of the limiter.')),
     boundary: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description: 'Which boundary: 1, the default, lies between the first window and the second.',
-      }),
+      whole(1, 1_000_000, 'Which boundary: 1, the default, lies between the first window and the second.'),
     ),
     placement: Placed('start'),
   },

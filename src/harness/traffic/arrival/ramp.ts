@@ -9,6 +9,7 @@
 //
 // Over one denominator, a = A/q and b = B/q, this is (2T A + (B - A)(2c + 1)) / 2Tq: it grows by 2(B - A) / 2Tq each cycle. So two
 // additions of whole numbers for each cycle give floor of the exact integral, T (a + b) / 2 at the end.
+import { flag } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { checkPeak } from './arrival.js';
@@ -23,7 +24,7 @@ export const ramp = kind(
     start_rate: RateOf('The rate at the beginning.'),
     end_rate: RateOf('The rate at the end, and after it.'),
     over: Type.Optional(timeField('How long the change takes, at least one cycle. Default: until `to`.')),
-    repeat: Type.Optional(Type.Boolean({ description: 'Whether it begins again when it is over: a sawtooth.' })),
+    repeat: Type.Optional(flag('Whether it begins again when it is over: a sawtooth.')),
     ...byLawFields,
   },
   (spec, read) => {

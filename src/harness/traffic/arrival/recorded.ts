@@ -6,6 +6,7 @@
 //   log      2305120007: 4    2305120009: 1        origin 2305120005
 //   cycles   0  1  2  3  4  5 ...
 //   counts   0  0  4  0  1  0
+import { flag } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { logFormats } from '../log/log-options.js';
@@ -21,7 +22,7 @@ export const counts = kind(
       maxItems: 1_000_000,
       description: 'How many requests come in each cycle, from the first.',
     }),
-    repeat: Type.Optional(Type.Boolean({ description: 'Whether the list begins again; else there is silence.' })),
+    repeat: Type.Optional(flag('Whether the list begins again; else there is silence.')),
     placement: Placed('even'),
   },
   ({ counts: list, repeat, ...spec }) =>
