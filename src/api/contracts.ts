@@ -4,7 +4,7 @@ import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { RowShape } from '../core/record/row.js';
-import { exact, flag, real, whole } from '../core/schema/fields.js';
+import { exact, flag, real, text, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
@@ -48,12 +48,11 @@ export const LimiterField = Type.Object(
   },
 );
 
-export const LimitText = Type.String({
-  minLength: 1,
-  maxLength: 20_000,
-  description:
-    "The limiter as a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20'. No file is read for it.",
-});
+export const LimitText = text(
+  1,
+  20_000,
+  "The limiter as a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20'. No file is read for it.",
+);
 
 const further = {
   name: Type.Optional(ContractName),
@@ -227,7 +226,7 @@ export const driveTransition = post('/api/chain/{slug}/contracts/{contract_id}/t
   shapes: {
     params: OfContract,
     body: exact({
-      to: Type.String({ minLength: 1, maxLength: 64, description: 'The state to enter.' }),
+      to: text(1, 64, 'The state to enter.'),
       key: Type.Optional(Key),
       input: Type.Optional(
         Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {

@@ -1,6 +1,6 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
-import { exact, flag, whole } from '../core/schema/fields.js';
+import { exact, flag, text, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
@@ -28,7 +28,7 @@ export function created<Fields extends Readonly<Record<string, TSchema>>>(descri
 
 export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
 
-export const ContractId = Type.String({ minLength: 1, maxLength: 64, description: 'Id or name of the contract.' });
+export const ContractId = text(1, 64, 'Id or name of the contract.');
 
 /** Never the form of an id, 16 hexadecimal digits. */
 export const ContractName = Type.String({
@@ -37,9 +37,7 @@ export const ContractName = Type.String({
     'Name of the contract, which no other contract of the machine has: it can be given wherever its id can. A letter, then up to 63 letters, digits and _ . -',
 });
 
-export const Search = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 256, description: 'Only those with this text in a name or id.' }),
-);
+export const Search = Type.Optional(text(1, 256, 'Only those with this text in a name or id.'));
 
 /** The most machines or contracts that `sort` puts in order. */
 export const MOST_SORTED = 1_000;
@@ -52,11 +50,7 @@ export const Cycle = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a cycle.');
 
 export const Seq = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a row in the record.');
 
-export const EventType = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'The kind of event, for example `request`.',
-});
+export const EventType = text(1, 64, 'The kind of event, for example `request`.');
 
 export const Count = whole(
   1,
@@ -74,11 +68,11 @@ export function withinOf(absent = '') {
   return Type.Optional(whole(1, 100_000, description));
 }
 
-export const Key = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  description: 'The key it is counted under, by a contract with keys: any text of up to 256 characters.',
-});
+export const Key = text(
+  1,
+  256,
+  'The key it is counted under, by a contract with keys: any text of up to 256 characters.',
+);
 
 /** Not part of the definition: contracts of one definition may keep keys differently. */
 export const Keyed = exact('Counts each key separately.', {

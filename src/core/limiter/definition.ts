@@ -1,6 +1,6 @@
 // The schema of a contract definition as its author writes it. plan.ts gives it its meaning.
 import type { Static } from 'typebox';
-import { exact, flag, whole } from '../schema/fields.js';
+import { exact, flag, text, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 import { GatewayDefinition } from './gateway-definition.js';
 import { RuleDefinition } from './rule/rule-definition.js';
@@ -19,17 +19,13 @@ const StateDefinition = exact({
 });
 
 const TriggerDefinition = Type.Object(
-  { kind: Type.String({ minLength: 1, maxLength: 64, description: 'The kind of trigger: on_aggregate.' }) },
+  { kind: text(1, 64, 'The kind of trigger: on_aggregate.') },
   { additionalProperties: true },
 );
 
 const Counted = Name('The kind of event that is counted, for example request.');
 const Condition = (of: string, example: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: `When the transition fires: comparisons of \`${of}\`, for example \`${of} ${example}\`.`,
-  });
+  text(1, 500, `When the transition fires: comparisons of \`${of}\`, for example \`${of} ${example}\`.`);
 
 export const OnCount = exact({
   kind: Type.Literal('on_aggregate'),
@@ -52,11 +48,7 @@ const PostAction = exact({ emit: Name('Name of the event that is emitted once th
 export const TransitionDefinition = exact({
   from: Name('State that the transition leaves.'),
   to: Name('State that the transition enters.'),
-  operator: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    description: 'Id of the registry operator that the transition fires.',
-  }),
+  operator: text(1, 64, 'Id of the registry operator that the transition fires.'),
   inputs: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
       maxProperties: 32,
@@ -83,7 +75,7 @@ const ParameterDefinition = exact({
   default: whole(1, 1_000_000_000, 'Taken when a deploy does not give the parameter.'),
   min: whole(1, 1_000_000_000, 'Smallest value allowed.'),
   max: whole(1, 1_000_000_000, 'Largest value allowed.'),
-  unit: Type.String({ minLength: 1, maxLength: 64, description: 'What the number counts.' }),
+  unit: text(1, 64, 'What the number counts.'),
 });
 
 export const Shadow = flag(
@@ -99,9 +91,7 @@ export const ContractDefinition = exact({
   id: Type.Optional(
     Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
   ),
-  category: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Shelf of the template catalogue.' }),
-  ),
+  category: Type.Optional(text(1, 64, 'Shelf of the template catalogue.')),
   name: Name('Name of the definition, for example rate_limiter.'),
   version: Type.String({
     pattern: '^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
@@ -135,7 +125,7 @@ export const ContractDefinition = exact({
   operators: Type.Optional(
     Type.Array(
       exact({
-        id: Type.String({ minLength: 1, maxLength: 64, description: 'Id in the operator registry.' }),
+        id: text(1, 64, 'Id in the operator registry.'),
         kind: Type.Optional(Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' })),
       }),
       { maxItems: 64, description: 'The operators that the transitions fire.' },

@@ -1,6 +1,6 @@
 // What a gate reads from the headers of a request (in node/gateway-headers.ts): the key, the cost, and the gateway's credential.
 import type { Static } from 'typebox';
-import { exact, strict, whole } from '../schema/fields.js';
+import { exact, strict, text, whole } from '../schema/fields.js';
 import { Type } from '../schema/json-schema.js';
 
 const HeaderName = Type.String({
@@ -11,11 +11,7 @@ const HeaderName = Type.String({
 export const LONGEST_KEY = 256;
 
 const absent = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: LONGEST_KEY,
-    description: 'The key of requests that have none; without it they are answered with 403.',
-  }),
+  text(1, LONGEST_KEY, 'The key of requests that have none; without it they are answered with 403.'),
 );
 
 const KeySource = Type.Union(

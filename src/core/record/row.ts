@@ -3,10 +3,10 @@
 //
 // Field names are those of the API and of exports: rows are hashed, stored, served and exported like this. Fields that do not apply are absent.
 import type { Static, TSchema } from 'typebox';
-import { exact, real, whole } from '../schema/fields.js';
+import { exact, real, text, whole } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
-const Name = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
+const Name = (description: string) => text(1, 64, description);
 const Hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
 const Count = (minimum: 0 | 1, description: string) => whole(minimum, Number.MAX_SAFE_INTEGER, description);
 const Amount = (description: string) => real(-Number.MAX_VALUE, Number.MAX_VALUE, description);
@@ -53,23 +53,15 @@ const everyRow = {
 
 const ownFields = {
   by: Name('Id of the key that asked for it; absent for what the node or a trigger did.'),
-  contract_id: Type.String({ minLength: 1, maxLength: 200, description: 'The contract it happened to.' }),
-  key: Type.String({
-    minLength: 1,
-    maxLength: 256,
-    description: 'Of a contract with keys: the key, or its keyed hash.',
-  }),
+  contract_id: text(1, 200, 'The contract it happened to.'),
+  key: text(1, 256, 'Of a contract with keys: the key, or its keyed hash.'),
   from: Name('The state it was in.'),
   to: Name('The state it is in; of transition_failed, the one that it did not enter.'),
   operator: Operator,
-  operator_version: Type.String({ minLength: 1, maxLength: 32, description: 'Version of the operator.' }),
+  operator_version: text(1, 32, 'Version of the operator.'),
   inputs: Inputs,
   result: Amount('What the operator computed.'),
-  master_equation_block: Type.String({
-    minLength: 1,
-    maxLength: 4000,
-    description: 'The equation of the operator, verbatim.',
-  }),
+  master_equation_block: text(1, 4000, 'The equation of the operator, verbatim.'),
   proof_digest: Hash('Digest of the proof; there for every operator that requires one.'),
   substrate: exact('The always-on operator, where another one stands above it.', {
     operator: Operator,
@@ -109,11 +101,7 @@ const ownFields = {
   resets: Type.Literal(true, {
     description: 'Of contract_changed: it and its keys are in the initial state from here on.',
   }),
-  forgotten: Type.String({
-    minLength: 1,
-    maxLength: 1000,
-    description: 'Of contract_changed: the counts that could not be kept, in a sentence.',
-  }),
+  forgotten: text(1, 1000, 'Of contract_changed: the counts that could not be kept, in a sentence.'),
   action: Type.Enum(['key_made', 'key_rotated', 'key_revoked'], {
     description: 'What was done with a key of the owner.',
   }),

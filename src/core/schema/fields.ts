@@ -23,6 +23,9 @@ export const whole = (minimum: number, maximum: number, description: string) =>
 export const real = (minimum: number, maximum: number, description: string) =>
   Type.Number({ minimum, maximum, description });
 
+export const text = (minLength: number, maxLength: number, description: string) =>
+  Type.String({ minLength, maxLength, description });
+
 /**
  * Text in one line that shows all of itself: no control characters, none that turn its direction, none that are invisible. By code point:
  * letters beyond U+FFFF are written as they are, since other languages have other escapes for them.

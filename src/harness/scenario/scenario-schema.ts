@@ -5,7 +5,7 @@ import { type Family, families } from '../../core/limiter/products/families.js';
 import { ruleShapes, windowFields } from '../../core/limiter/products/limiter-spec.js';
 import { FOLLOWING_SEED } from '../../core/math/seed.js';
 import { TimeLawSpec } from '../../core/math/time-law.js';
-import { exact, flag, real, strict, whole } from '../../core/schema/fields.js';
+import { exact, flag, real, strict, text, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { timeField } from '../../core/schema/quantity.js';
 import { ClientsSpec } from '../clients/client-schema.js';
@@ -22,22 +22,18 @@ export const WindowLimiter = exact('A window of requests, or a whole contract de
     Type.Union(
       [
         ContractDefinition,
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          description: 'A JSON or YAML file of a contract definition, from the folder of the scenario.',
-        }),
+        text(1, 4096, 'A JSON or YAML file of a contract definition, from the folder of the scenario.'),
       ],
       { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
     ),
   ),
 });
 
-const LimiterText = Type.String({
-  minLength: 1,
-  maxLength: 20_000,
-  description: "As a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', none, or a file.",
-});
+const LimiterText = text(
+  1,
+  20_000,
+  "As a text: '100 in 60s', 'nginx 10r/s burst=5', 'gcra 10/s burst=20', none, or a file.",
+);
 
 const Limiter = Type.Union([WindowLimiter, LimiterText, ...ruleShapes], {
   description: 'The limiter: a text, a window, a rule, a product by its name, or a piece of its configuration.',
@@ -105,9 +101,7 @@ export const TargetSpec = exact('How to ask a live target that is no Weir node.'
         .join('. ')}. What else is given goes before it.`,
     }),
   ),
-  url: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 4096, description: 'Where it is, unless --url is given.' }),
-  ),
+  url: Type.Optional(text(1, 4096, 'Where it is, unless --url is given.')),
   method: Type.Optional(
     Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
       description: 'Method of a request. Default: GET.',
@@ -204,7 +198,7 @@ const Control = Type.Object(
 
 export const Scenario = Type.Object(
   {
-    question: Type.String({ minLength: 1, maxLength: 1000, description: 'The question that the scenario asks.' }),
+    question: text(1, 1000, 'The question that the scenario asks.'),
     name: Type.Optional(
       Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$', description: 'Default: the name of the file.' }),
     ),

@@ -7,7 +7,7 @@
 //
 // Source: OTHER-LIMITERS section 1, express-rate-limit 8, @fastify/rate-limit 11, rate-limiter-flexible 11, koa-ratelimit 6.
 import type { Static } from 'typebox';
-import { exact, real, whole } from '../../schema/fields.js';
+import { exact, real, text, whole } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { blockMs, countRefused, flag, limit, phaseMs, resetEdge, wait, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
@@ -41,13 +41,7 @@ export const FixedWindowParams = exact({
   ban_status_after: Type.Optional(
     whole(-1, 1_000_000, 'From this number of refused requests on, the status is 403; decides nothing.'),
   ),
-  announce: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'What the product announces as the wait; decides nothing.',
-    }),
-  ),
+  announce: Type.Optional(text(1, 100, 'What the product announces as the wait; decides nothing.')),
   resolution_us: Type.Optional(
     real(0.001, 1_000_000, 'Step of the clock in microseconds; clock_resolution_ms goes before.'),
   ),

@@ -7,7 +7,7 @@
 import type { Static, TSchema } from 'typebox';
 import { nearest } from '../../schema/did-you-mean.js';
 import { Failure, type Fault, firstOf } from '../../schema/failure.js';
-import { exact, flag } from '../../schema/fields.js';
+import { exact, flag, text } from '../../schema/fields.js';
 import { Type } from '../../schema/json-schema.js';
 import { valueFaults } from '../../schema/value-faults.js';
 import { AdaptiveParams, adaptive } from './adaptive.js';
@@ -32,7 +32,7 @@ import { intervalBucket } from './token-bucket-interval.js';
 import { truncatingBucket } from './token-bucket-trunc.js';
 
 const Member = exact('One of the rules.', {
-  primitive: Type.String({ minLength: 1, maxLength: 64, description: 'The rule.' }),
+  primitive: text(1, 64, 'The rule.'),
   params: Type.Unknown({ description: 'Its parameters.' }),
   counts,
 });

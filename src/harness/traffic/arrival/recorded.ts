@@ -6,7 +6,7 @@
 //   log      2305120007: 4    2305120009: 1        origin 2305120005
 //   cycles   0  1  2  3  4  5 ...
 //   counts   0  0  4  0  1  0
-import { flag } from '../../../core/schema/fields.js';
+import { flag, text } from '../../../core/schema/fields.js';
 import { Type } from '../../../core/schema/json-schema.js';
 import { timeField } from '../../../core/schema/quantity.js';
 import { logFormats } from '../log/log-options.js';
@@ -32,18 +32,14 @@ export const counts = kind(
     }),
 );
 
-const Column = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+const Column = (description: string) => Type.Optional(text(1, 200, description));
 
 /** Counts before the origin of the recording are ignored. */
 export const log = kind(
   'log',
   'The requests of a log, cycle by cycle.',
   {
-    file: Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      description: 'Path of the log, from the folder of the scenario.',
-    }),
+    file: text(1, 4096, 'Path of the log, from the folder of the scenario.'),
     format: Type.Optional(Type.Enum(logFormats, { description: 'Format of the log. Default: recognised.' })),
     time_column: Column('Column, or field, with the time of a request. Default: recognised.'),
     count_column: Column('Column with the number of requests of a row. Default: recognised; else each row is one.'),
