@@ -92,15 +92,13 @@ export const deployRateLimiter = post('/api/contracts/templates/rate-limiter/dep
       slug: Slug,
       threshold: thresholdOf('; 100 when absent'),
       within: withinOf('; 60 when absent'),
-      near_limit: Type.Optional(
-        real(
-          0.01,
-          0.99,
-          'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
-        ),
+      'near_limit?': real(
+        0.01,
+        0.99,
+        'Share of the threshold from which the contract is in the state nearing, which emits near_limit; it leaves it once the count has fallen by a tenth of the threshold.',
       ),
-      rule: Type.Optional(LimiterField),
-      limit: Type.Optional(LimitText),
+      'rule?': LimiterField,
+      'limit?': LimitText,
       ...further,
     }),
   },
@@ -112,15 +110,13 @@ export const deployTemplate = post('/api/contracts/templates/{template_id}/deplo
     params: OfTemplate,
     body: exact({
       slug: Slug,
-      params: Type.Optional(
-        Type.Object(
-          {},
-          {
-            additionalProperties: true,
-            maxProperties: 64,
-            description: 'Parameters of the rule; those of the template when absent.',
-          },
-        ),
+      'params?': Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          maxProperties: 64,
+          description: 'Parameters of the rule; those of the template when absent.',
+        },
       ),
       clock_resolution_ms: RuleDefinition.properties.clock_resolution_ms,
       announces: RuleDefinition.properties.announces,
@@ -158,7 +154,7 @@ export const listContracts = get('/api/chain/{slug}/contracts', {
 });
 
 export const getContract = get('/api/chain/{slug}/contracts/{contract_id}', {
-  shapes: { params: OfContract, querystring: exact({ key: Type.Optional(Key) }) },
+  shapes: { params: OfContract, querystring: exact({ 'key?': Key }) },
   answers: ok('The contract; with `key`, state and count are those of the key.', {
     contract: Type.Object({
       ...ContractStatus.properties,
@@ -176,9 +172,9 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
   shapes: {
     params: OfContract,
     querystring: exact({
-      after: Type.Optional(whole(0, 100_000_000, '`next` of the page before.')),
+      'after?': whole(0, 100_000_000, '`next` of the page before.'),
       limit: limitOf('Keys'),
-      limited: Type.Optional(flag('Only keys whose state does not admit.')),
+      'limited?': flag('Only keys whose state does not admit.'),
       search: Search,
     }),
   },
@@ -227,14 +223,16 @@ export const driveTransition = post('/api/chain/{slug}/contracts/{contract_id}/t
     params: OfContract,
     body: exact({
       to: text(1, 64, 'The state to enter.'),
-      key: Type.Optional(Key),
-      input: Type.Optional(
-        Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+      'key?': Key,
+      'input?': Type.Record(
+        Type.String({ minLength: 1, maxLength: 64 }),
+        Type.Number({ minimum: -1e300, maximum: 1e300 }),
+        {
           maxProperties: 32,
           description: 'For the condition of the transition, and for its operator.',
-        }),
+        },
       ),
-      hold_cycles: Type.Optional(whole(0, 100_000, 'Cycles for which no evaluation leaves the state; 0 when absent.')),
+      'hold_cycles?': whole(0, 100_000, 'Cycles for which no evaluation leaves the state; 0 when absent.'),
     }),
   },
   answers: ok('The transition, as the record has it.', {

@@ -7,25 +7,23 @@ import { DecisionShape, Problem } from './views.js';
 
 export const EventShape = exact({
   type: EventType,
-  count: Type.Optional(Count),
-  cycle: Type.Optional({ ...Cycle, description: 'The cycle in which they happened; the running one when absent.' }),
-  contract_id: Type.Optional({ ...ContractId, description: 'Only this contract; all that listen when absent.' }),
-  key: Type.Optional(Key),
+  'count?': Count,
+  'cycle?': { ...Cycle, description: 'The cycle in which they happened; the running one when absent.' },
+  'contract_id?': { ...ContractId, description: 'Only this contract; all that listen when absent.' },
+  'key?': Key,
 });
 
 const GateQuery = exact({
-  peek: Type.Optional(flag('Answers how a request would be decided; counts nothing.')),
-  n: Type.Optional({
+  'peek?': flag('Answers how a request would be decided; counts nothing.'),
+  'n?': {
     ...Count,
     description:
       'What the request costs. A window counts as many requests, and admits it if all of them fit; a rule charges the whole cost or refuses the request, and then keeps none of it. Default: what the header of the deploy says, or 1.',
+  },
+  'deny?': Type.Enum(['403', '429', '503'], {
+    description: 'The status for limited, where a gateway knows only this one. Default: 429.',
   }),
-  deny: Type.Optional(
-    Type.Enum(['403', '429', '503'], {
-      description: 'The status for limited, where a gateway knows only this one. Default: 429.',
-    }),
-  ),
-  key: Type.Optional(Key),
+  'key?': Key,
 });
 const gateShapes = { params: OfContract, querystring: GateQuery } as const;
 
@@ -105,20 +103,16 @@ export const openStream = get('/api/chain/{slug}/stream', {
   shapes: {
     params: OfMachine,
     querystring: exact({
-      last_event_id: Type.Optional(
-        Type.String({
-          maxLength: 16,
-          description:
-            'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
-        }),
-      ),
-      counts: Type.Optional(
-        Type.String({
-          maxLength: MOST_COUNTS * 65,
-          description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
-        }),
-      ),
-      after_cycle: Type.Optional({ ...Cycle, description: 'Only counts of cycles after this one.' }),
+      'last_event_id?': Type.String({
+        maxLength: 16,
+        description:
+          'The same as the header Last-Event-ID, which has precedence: the seq of the last row received; 0 for all. Rows that were removed are replaced by one event `rows_removed`.',
+      }),
+      'counts?': Type.String({
+        maxLength: MOST_COUNTS * 65,
+        description: `Ids of up to ${MOST_COUNTS} contracts, separated by commas: the stream also has an event \`counts\` for each cycle that is over, with what each of them counted in it and the state at its end. It begins with the cycles that the node has kept, up to 600. Nodes of a network, which count together, give the count and the state as they are in Redis when the next cycle begins, and null for the others.`,
+      }),
+      'after_cycle?': { ...Cycle, description: 'Only counts of cycles after this one.' },
     }),
   },
   answers: {

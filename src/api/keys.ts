@@ -72,8 +72,10 @@ export const rotateKey = post('/api/keys/{key_id}/rotate', {
   shapes: {
     params: OfKey,
     body: exact({
-      overlap_seconds: Type.Optional(
-        whole(0, 2_592_000, 'How long both keys hold; a day when absent. 0: the old one ends at once.'),
+      'overlap_seconds?': whole(
+        0,
+        2_592_000,
+        'How long both keys hold; a day when absent. 0: the old one ends at once.',
       ),
       expires_in_days: ExpiresInDays('the lifetime of the old key'),
     }),

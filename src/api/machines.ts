@@ -12,15 +12,13 @@ export const createMachine = post('/api/chain/state-machines', {
   shapes: {
     body: exact({
       slug: Slug,
-      is_public: Type.Optional(flag('Whether anyone may read it; false when absent.')),
-      display_name: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          pattern: VISIBLE,
-          description: 'Name for people; the slug when absent.',
-        }),
-      ),
+      'is_public?': flag('Whether anyone may read it; false when absent.'),
+      'display_name?': Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: VISIBLE,
+        description: 'Name for people; the slug when absent.',
+      }),
     }),
   },
   answers: created('The machine.', { machine: MachineView }),
@@ -49,7 +47,7 @@ export const listMachines = get('/api/chain/state-machines', {
   shapes: {
     querystring: exact({
       ...pageOf('Machines', 'Only slugs after this one: `next` of the previous page.'),
-      own: Type.Optional(flag('Only those of the caller: none for anyone without a credential.')),
+      'own?': flag('Only those of the caller: none for anyone without a credential.'),
       search: Search,
       sort: Sort,
     }),
@@ -76,8 +74,8 @@ export const deleteMachine = remove('/api/chain/{slug}', {
 export const listActive = get('/api/chain/active', {
   shapes: {
     querystring: exact({
-      cycles: Type.Optional(whole(1, LONGEST_WINDOW, 'Length of the window; 60 when absent.')),
-      limit: Type.Optional(whole(1, 100, 'Length of the list; 10 when absent.')),
+      'cycles?': whole(1, LONGEST_WINDOW, 'Length of the window; 60 when absent.'),
+      'limit?': whole(1, 100, 'Length of the list; 10 when absent.'),
     }),
   },
   answers: ok(

@@ -36,20 +36,18 @@ const MOST_STEPS = 32;
 
 const Body = exact({
   steps: whole(1, MOST_STEPS, 'How many cycles, one a step.'),
-  base_cycle: Type.Optional(
-    whole(0, Number.MAX_SAFE_INTEGER - MOST_STEPS, 'The cycle of step 0; the running one when absent.'),
-  ),
-  operators: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-      maxItems: 16,
-      description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
-    }),
-  ),
-  inputs: Type.Optional(
-    Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+  'base_cycle?': whole(0, Number.MAX_SAFE_INTEGER - MOST_STEPS, 'The cycle of step 0; the running one when absent.'),
+  'operators?': Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+    maxItems: 16,
+    description: `Ids of operators; ${SUBSTRATE} is always part of it.`,
+  }),
+  'inputs?': Type.Record(
+    Type.String({ minLength: 1, maxLength: 64 }),
+    Type.Number({ minimum: -1e300, maximum: 1e300 }),
+    {
       maxProperties: 64,
       description: 'By name; each operator uses the inputs it knows.',
-    }),
+    },
   ),
 });
 

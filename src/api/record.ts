@@ -7,18 +7,16 @@ import { get } from './endpoint.js';
 import { ContractId, Cycle, limitOf, OfMachine, ok, Seq } from './shapes.js';
 
 const Query = exact({
-  after_seq: Type.Optional(Seq),
+  'after_seq?': Seq,
   limit: limitOf('Rows'),
-  kind: Type.Optional(Type.Enum(ROW_KINDS)),
-  contract_id: Type.Optional(ContractId),
-  from_cycle: Type.Optional(Cycle),
-  to_cycle: Type.Optional(Cycle),
-  format: Type.Optional(
-    Type.Enum(['json', 'ndjson'], {
-      description:
-        'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
-    }),
-  ),
+  'kind?': Type.Enum(ROW_KINDS),
+  'contract_id?': ContractId,
+  'from_cycle?': Cycle,
+  'to_cycle?': Cycle,
+  'format?': Type.Enum(['json', 'ndjson'], {
+    description:
+      'ndjson: the whole record, a row a line, closed by a signed checkpoint; where rows were removed, a signed cut comes first. The header Accept asks for it, too.',
+  }),
 });
 const shapes = { params: OfMachine, querystring: Query } as const;
 

@@ -77,27 +77,21 @@ export const Key = text(
 /** Not part of the definition: contracts of one definition may keep keys differently. */
 export const Keyed = exact('Counts each key separately.', {
   max_keys: whole(1, 10_000_000, 'The most keys at a time. Beyond, a key without counts is forgotten for a new one.'),
-  idle_cycles: Type.Optional(
-    whole(
-      0,
-      10_000_000,
-      'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
-    ),
+  'idle_cycles?': whole(
+    0,
+    10_000_000,
+    'How long a key is remembered once its window is empty, in cycles; 60 when absent. Nothing is lost with it.',
   ),
-  overflow: Type.Optional(
-    Type.Enum(['refuse', 'share'], {
-      description:
-        'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys. Default: refuse.',
-    }),
-  ),
-  store_keys: Type.Optional(
-    Type.Enum(['plain', 'hashed'], {
-      description:
-        'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: hashed.',
-    }),
-  ),
-  show_keys: Type.Optional(
-    flag('Says a second time that a public machine shows its keys to all; without it plain is refused there.'),
+  'overflow?': Type.Enum(['refuse', 'share'], {
+    description:
+      'What becomes of a further key while all others have counts: its events are refused (429 too_many_keys), or one gate counts all such keys. Default: refuse.',
+  }),
+  'store_keys?': Type.Enum(['plain', 'hashed'], {
+    description:
+      'Whether database and record have keys as they are, or HMACs of them by a secret of the contract. Default: hashed.',
+  }),
+  'show_keys?': flag(
+    'Says a second time that a public machine shows its keys to all; without it plain is refused there.',
   ),
 });
 

@@ -73,7 +73,7 @@ const run = Text('The run, as it was named.');
 const Change = exact({
   baseline: Type.Number(),
   delta: Type.Number(),
-  share: Optional(Type.Number({ description: 'Of the baseline; absent for 0.' })),
+  'share?': Type.Number({ description: 'Of the baseline; absent for 0.' }),
   verdict: Type.Enum(['same', 'better', 'worse', 'other'], { description: 'With the tolerance.' }),
 });
 
@@ -121,7 +121,7 @@ export const ServeAnswer = titled('weir serve --json', {
   cycle_ms: Count('Length of a cycle in ms.'),
   version: Text('Of the program.'),
   pid: Count('Of the process.'),
-  lost: Optional(lostRows),
+  'lost?': lostRows,
 });
 
 const kept = {

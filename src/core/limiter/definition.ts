@@ -9,12 +9,12 @@ const Name = (description: string) =>
   Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$', minLength: 1, maxLength: 64, description });
 
 const StateDefinition = exact({
-  initial: Type.Optional(flag('A new contract is in this state. Exactly one state is initial.')),
-  role: Type.Optional(
-    Type.Enum(['initial', 'intermediate', 'final'], { description: 'What the state is for; said to readers only.' }),
-  ),
-  admits: Type.Optional(
-    flag('Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.'),
+  'initial?': flag('A new contract is in this state. Exactly one state is initial.'),
+  'role?': Type.Enum(['initial', 'intermediate', 'final'], {
+    description: 'What the state is for; said to readers only.',
+  }),
+  'admits?': flag(
+    'Whether an event that finds the contract in this state is admitted. Default: only the initial state admits.',
   ),
 });
 
@@ -49,26 +49,22 @@ export const TransitionDefinition = exact({
   from: Name('State that the transition leaves.'),
   to: Name('State that the transition enters.'),
   operator: text(1, 64, 'Id of the registry operator that the transition fires.'),
-  inputs: Type.Optional(
-    Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Number({ minimum: -1e300, maximum: 1e300 }), {
+  'inputs?': Type.Record(
+    Type.String({ minLength: 1, maxLength: 64 }),
+    Type.Number({ minimum: -1e300, maximum: 1e300 }),
+    {
       maxProperties: 32,
       description: 'Inputs of the operator, in its units. A manual transition may give others.',
-    }),
+    },
   ),
-  fires_when: Type.Optional(
-    Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 500 })], {
-      description: 'A further condition on `count` and `input.<name>`, for example `input.level >= 3`; null for none.',
-    }),
-  ),
-  proof_required: Type.Optional(
-    flag('Whether the result is proved and verified at each fire. Always true for physics operators.'),
-  ),
-  trigger: Type.Optional(
-    Type.Union([Type.Null(), TriggerDefinition], {
-      description: 'What fires the transition without a request for it; null: only a manual transition does.',
-    }),
-  ),
-  post_actions: Type.Optional(Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' })),
+  'fires_when?': Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 500 })], {
+    description: 'A further condition on `count` and `input.<name>`, for example `input.level >= 3`; null for none.',
+  }),
+  'proof_required?': flag('Whether the result is proved and verified at each fire. Always true for physics operators.'),
+  'trigger?': Type.Union([Type.Null(), TriggerDefinition], {
+    description: 'What fires the transition without a request for it; null: only a manual transition does.',
+  }),
+  'post_actions?': Type.Array(PostAction, { maxItems: 16, description: 'What follows, in order.' }),
 });
 
 const ParameterDefinition = exact({
@@ -88,31 +84,25 @@ export const WhenAway = Type.Enum(['closed', 'open'], {
 });
 
 export const ContractDefinition = exact({
-  id: Type.Optional(
-    Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
-  ),
-  category: Type.Optional(text(1, 64, 'Shelf of the template catalogue.')),
+  'id?': Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template the definition was made from.' }),
+  'category?': text(1, 64, 'Shelf of the template catalogue.'),
   name: Name('Name of the definition, for example rate_limiter.'),
   version: Type.String({
     pattern: '^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$',
     description: 'Version of the definition, for example 1.0.',
   }),
-  audit_clock: Type.Optional(
-    exact({
-      on: flag('Whether rows are stamped with their cycle.'),
-      tick_rate: whole(1, 1, 'Cycles per tick.'),
-    }),
-  ),
-  parameters: Type.Optional(
-    Type.Record(Type.String({ pattern: '^[a-z_]{1,32}$' }), ParameterDefinition, {
-      maxProperties: 16,
-      description: 'Parameters of the template that the definition was made from.',
-    }),
-  ),
-  rule: Type.Optional(RuleDefinition),
-  shadow: Type.Optional(Shadow),
-  when_away: Type.Optional(WhenAway),
-  gate: Type.Optional(GatewayDefinition),
+  'audit_clock?': exact({
+    on: flag('Whether rows are stamped with their cycle.'),
+    tick_rate: whole(1, 1, 'Cycles per tick.'),
+  }),
+  'parameters?': Type.Record(Type.String({ pattern: '^[a-z_]{1,32}$' }), ParameterDefinition, {
+    maxProperties: 16,
+    description: 'Parameters of the template that the definition was made from.',
+  }),
+  'rule?': RuleDefinition,
+  'shadow?': Shadow,
+  'when_away?': WhenAway,
+  'gate?': GatewayDefinition,
   states: Type.Record(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }), StateDefinition, {
     minProperties: 1,
     maxProperties: 64,
@@ -122,18 +112,17 @@ export const ContractDefinition = exact({
     maxItems: 256,
     description: 'In order of precedence: where several could fire, the first does.',
   }),
-  operators: Type.Optional(
-    Type.Array(
-      exact({
-        id: text(1, 64, 'Id in the operator registry.'),
-        kind: Type.Optional(Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' })),
-      }),
-      { maxItems: 64, description: 'The operators that the transitions fire.' },
-    ),
+  'operators?': Type.Array(
+    exact({
+      id: text(1, 64, 'Id in the operator registry.'),
+      'kind?': Type.Enum(['substrate', 'physics'], { description: 'Kind of the operator.' }),
+    }),
+    { maxItems: 64, description: 'The operators that the transitions fire.' },
   ),
-  uses: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 16, description: 'What it is good for.' }),
-  ),
+  'uses?': Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+    maxItems: 16,
+    description: 'What it is good for.',
+  }),
 });
 
 export type ContractDefinition = Static<typeof ContractDefinition>;

@@ -9,43 +9,40 @@ const Loose = (description: string) =>
 export const Params = {
   countIn: exact({
     event: text('The kind of event that is counted; the name of the event of the transition when absent.'),
-    within: Type.Optional(whole(1, 100_000, 'Length of the rolling window in cycles; 60 when absent.')),
+    'within?': whole(1, 100_000, 'Length of the rolling window in cycles; 60 when absent.'),
     condition: text('When the transition fires, for example `count > 100`.', 500),
-    ranges: Type.Optional(
-      Type.Array(Type.Array(Type.Union([Type.Null(), Type.Integer({ minimum: 0 })]), { minItems: 2, maxItems: 2 }), {
+    'ranges?': Type.Array(
+      Type.Array(Type.Union([Type.Null(), Type.Integer({ minimum: 0 })]), { minItems: 2, maxItems: 2 }),
+      {
         maxItems: 256,
         description:
           'In place of `condition`: the counts at which it fires, as [lowest, highest], null for no highest.',
-      }),
+      },
     ),
-    refused: Type.Optional(flag('Whether it looks at the rule of the definition.')),
-    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
+    'refused?': flag('Whether it looks at the rule of the definition.'),
+    'aggregate?': whole(0, 256, 'Given by Weir; not read.'),
   }),
   asksFor: exact({
     to: text('Given by Weir; not read.'),
-    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
-    fires_when: Type.Optional(
-      Type.Union([Type.Null(), Type.String({ maxLength: 500 })], {
-        description: 'A condition on `count` and `input.<name>`; null for none.',
-      }),
-    ),
+    'aggregate?': whole(0, 256, 'Given by Weir; not read.'),
+    'fires_when?': Type.Union([Type.Null(), Type.String({ maxLength: 500 })], {
+      description: 'A condition on `count` and `input.<name>`; null for none.',
+    }),
   }),
   emit: exact({
     event: text('Name of the event that is emitted.'),
-    aggregate: Type.Optional(whole(0, 256, 'Given by Weir; not read.')),
+    'aggregate?': whole(0, 256, 'Given by Weir; not read.'),
   }),
   fire: exact({
-    transition: Type.Optional(whole(0, 256, 'Its place among all transitions.')),
+    'transition?': whole(0, 256, 'Its place among all transitions.'),
     operator: text('Id of the registry operator; KO42 when absent.'),
-    inputs: Type.Optional(
-      Type.Record(Type.String(), Type.Number(), { maxProperties: 32, description: 'Inputs of the operator.' }),
-    ),
-    proof_required: Type.Optional(flag('Whether the result is proved and verified.')),
+    'inputs?': Type.Record(Type.String(), Type.Number(), { maxProperties: 32, description: 'Inputs of the operator.' }),
+    'proof_required?': flag('Whether the result is proved and verified.'),
   }),
 } as const;
 
 const Named = <T extends (typeof Params)[keyof typeof Params]>(type: keyof typeof Params, params: T) =>
-  exact({ type: Type.Literal(type), params: Type.Optional(params) });
+  exact({ type: Type.Literal(type), 'params?': params });
 const Action = Type.Union([
   Type.String({ maxLength: 64, description: 'fire or hold.' }),
   Named('fire', Params.fire),
@@ -54,15 +51,11 @@ const Action = Type.Union([
 
 export const Edge = exact({
   target: text('State that the transition enters.'),
-  guard: Type.Optional(
-    Type.Union([Type.Literal('held'), Named('countIn', Params.countIn), Named('asksFor', Params.asksFor)], {
-      description: 'countIn for events, asksFor for `move`; held is given by Weir.',
-    }),
-  ),
-  actions: Type.Optional(
-    Type.Union([Action, Type.Array(Action, { maxItems: 18 })], { description: 'What follows, in order.' }),
-  ),
-  reenter: Type.Optional(Type.Literal(false, { description: 'A target is another state in any case.' })),
+  'guard?': Type.Union([Type.Literal('held'), Named('countIn', Params.countIn), Named('asksFor', Params.asksFor)], {
+    description: 'countIn for events, asksFor for `move`; held is given by Weir.',
+  }),
+  'actions?': Type.Union([Action, Type.Array(Action, { maxItems: 18 })], { description: 'What follows, in order.' }),
+  'reenter?': Type.Literal(false, { description: 'A target is another state in any case.' }),
   description: text('Said to readers only.', 2_000),
   meta: Loose('Said to readers only.'),
 });
@@ -75,27 +68,23 @@ const common = {
 
 export const State = exact({
   ...common,
-  type: Type.Optional(Type.Literal('atomic', { description: 'States have no states within.' })),
-  tags: Type.Optional(
-    Type.Union([Type.String({ maxLength: 64 }), Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 })], {
-      description: 'admits: requests that find the contract in this state are admitted.',
-    }),
-  ),
-  on: Type.Optional(
-    Type.Record(
-      Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }),
-      Type.Union([Type.String({ maxLength: 64 }), Edge, Type.Array(Edge, { maxItems: 257 })]),
-      {
-        maxProperties: 64,
-        description: 'Transitions by kind of event, or `move`: by hand. The first whose guard holds is taken.',
-      },
-    ),
+  'type?': Type.Literal('atomic', { description: 'States have no states within.' }),
+  'tags?': Type.Union([Type.String({ maxLength: 64 }), Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 })], {
+    description: 'admits: requests that find the contract in this state are admitted.',
+  }),
+  'on?': Type.Record(
+    Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$' }),
+    Type.Union([Type.String({ maxLength: 64 }), Edge, Type.Array(Edge, { maxItems: 257 })]),
+    {
+      maxProperties: 64,
+      description: 'Transitions by kind of event, or `move`: by hand. The first whose guard holds is taken.',
+    },
   ),
 });
 
 export const DrawnMachine = exact({
   ...common,
-  type: Type.Optional(Type.Literal('compound', { description: 'One of its states at a time.' })),
+  'type?': Type.Literal('compound', { description: 'One of its states at a time.' }),
   $schema: text('Said to tools only.', 500),
   version: text('Version of the definition; 1.0 when absent.', 24),
   initial: Type.String({ maxLength: 64, description: 'The state of a new contract.' }),

@@ -23,7 +23,7 @@ const KeySource = Type.Union(
     exact('The address of the client; in IPv6 its network of 64 bits.', {
       forwarded: exact('A list of addresses; X-Forwarded-For if no header is named.', {
         hops: whole(1, 16, 'Trusted proxies, the gateway included: each adds an address at the right end.'),
-        header: Type.Optional(HeaderName),
+        'header?': HeaderName,
       }),
       absent,
     }),
@@ -32,7 +32,7 @@ const KeySource = Type.Union(
       {
         uri: exact('For example X-Original-URI or X-Forwarded-Uri.', {
           header: HeaderName,
-          segments: Type.Optional(whole(1, 16, 'Parts of the path that count; all when absent.')),
+          'segments?': whole(1, 16, 'Parts of the path that count; all when absent.'),
         }),
         absent,
       },
@@ -47,7 +47,7 @@ export const GatewayDefinition = Type.Object(
     cost: Type.Optional(
       exact('How many requests it counts as, from 1; 1 without the header. ?n= has precedence.', {
         header: HeaderName,
-        max: Type.Optional(whole(1, 1_000, 'The most that it may say; 100 when absent.')),
+        'max?': whole(1, 1_000, 'The most that it may say; 100 when absent.'),
       }),
     ),
     credential: Type.Optional(

@@ -22,9 +22,7 @@ const ClosingShape = exact({
   checkpoint: CheckpointShape,
   public_key: Type.String({ description: 'The key that signed the checkpoint: its 32 bytes in base64.' }),
   fingerprint: Type.String({ description: 'Of the key: what people compare.' }),
-  successions: Type.Optional(
-    Type.Array(Type.Unknown(), { maxItems: 1000, description: 'From the first key to the present one.' }),
-  ),
+  'successions?': Type.Array(Type.Unknown(), { maxItems: 1000, description: 'From the first key to the present one.' }),
 });
 const readClosing = reader(ClosingShape);
 const OpeningShape = exact({ format: Type.Literal(FORMAT), cut: CutShape });

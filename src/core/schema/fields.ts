@@ -1,21 +1,36 @@
 // Schemas of common fields: a number in a range, a boolean; and objects without other fields.
-import type { TObject, TSchema } from 'typebox';
+import type { TObject, TOptional, TSchema } from 'typebox';
 import { Type } from './json-schema.js';
 
 export const strict = { additionalProperties: false } as const;
 
 type Properties = Readonly<Record<string, TSchema>>;
 
+/** A field whose name ends in ? may be absent, as in TypeScript. */
+type Named<Fields extends Properties> = {
+  [Name in keyof Fields as Name extends `${infer Own}?` ? Own : Name]: Name extends `${string}?`
+    ? TOptional<Fields[Name]>
+    : Fields[Name];
+};
+
+function named<Fields extends Properties>(fields: Fields): Named<Fields> {
+  const entries = Object.entries(fields).map(([name, field]) =>
+    name.endsWith('?') ? [name.slice(0, -1), Type.Optional(field)] : [name, field],
+  );
+  return Object.fromEntries(entries) as Named<Fields>;
+}
+
 /** An object without other fields. */
-export function exact<Fields extends Properties>(fields: Fields): TObject<Fields>;
-export function exact<Fields extends Properties>(description: string, fields: Fields): TObject<Fields>;
+export function exact<Fields extends Properties>(fields: Fields): TObject<Named<Fields>>;
+export function exact<Fields extends Properties>(description: string, fields: Fields): TObject<Named<Fields>>;
 export function exact(...[one, fields]: [Properties] | [string, Properties]) {
-  return typeof one === 'string' ? Type.Object(fields!, { ...strict, description: one }) : Type.Object(one, strict);
+  if (typeof one !== 'string') return Type.Object(named(one), strict);
+  return Type.Object(named(fields!), { ...strict, description: one });
 }
 
 /** An object without other fields, of which the whole of an answer or a file is made. */
 export const titled = <Fields extends Properties>(title: string, fields: Fields) =>
-  Type.Object(fields, { ...strict, title });
+  Type.Object(named(fields), { ...strict, title });
 
 export const whole = (minimum: number, maximum: number, description: string) =>
   Type.Integer({ minimum, maximum, description });

@@ -19,10 +19,12 @@ const share = {
 };
 
 const FlushSpec = exact('How held items are sent once the gate is restored.', {
-  batch: Type.Optional(
-    whole(1, 1_000_000, 'Items sent together; the next batch waits for their answers. Default: all that are held.'),
+  'batch?': whole(
+    1,
+    1_000_000,
+    'Items sent together; the next batch waits for their answers. Default: all that are held.',
   ),
-  spread: Type.Optional(timeField('Time over which the batches are spread. Default: 0, at once.')),
+  'spread?': timeField('Time over which the batches are spread. Default: 0, at once.'),
   jitter: Flag('Whether each device begins its flush somewhere in its first gap between batches. Default: false.'),
 });
 

@@ -16,29 +16,19 @@ const share = (description: string, maximum = 1) => real(0, maximum, description
 
 const BackoffSpec = exact('The pauses between attempts.', {
   policy: Type.Enum(backoffPolicies, { description: 'How the pause before the next attempt is found.' }),
-  base: Type.Optional(timeField('The unit of the pauses. Default: 100ms.')),
-  cap: Type.Optional(timeField('The longest pause, not below base. Default: 20s, or base if that is longer.')),
-  factor: Type.Optional(
-    real(1, 100, 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.'),
+  'base?': timeField('The unit of the pauses. Default: 100ms.'),
+  'cap?': timeField('The longest pause, not below base. Default: 20s, or base if that is longer.'),
+  'factor?': real(1, 100, 'Of geometric: each pause is this many times the one before, the first is base. Default: 2.'),
+  'first?': timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
+  'shorten_by?': share(
+    'Of geometric and linear: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.',
   ),
-  first: Type.Optional(
-    timeField('Of geometric and linear: the first pause, where it does not follow the rule; 0 for none.'),
-  ),
-  shorten_by: Type.Optional(
-    share(
-      'Of geometric and linear: a pause is shorter by up to this share, by chance; 1 is full jitter, 0.5 equal jitter.',
-    ),
-  ),
-  lengthen_by: Type.Optional(
-    share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
-  ),
-  add: Type.Optional(timeField('Of geometric and linear: a pause is longer by up to this time, by chance.')),
-  jitter: Type.Optional(
-    Type.Literal('exponential', {
-      description:
-        'Of fixed, exponential, geometric and linear: a pause is drawn from the exponential law, its mean what it would be otherwise.',
-    }),
-  ),
+  'lengthen_by?': share('Of geometric and linear: a pause is longer by up to this share of it, by chance.', 10),
+  'add?': timeField('Of geometric and linear: a pause is longer by up to this time, by chance.'),
+  'jitter?': Type.Literal('exponential', {
+    description:
+      'Of fixed, exponential, geometric and linear: a pause is drawn from the exponential law, its mean what it would be otherwise.',
+  }),
 });
 
 const bySetback = <Field extends TSchema>(field: Field) => ({
@@ -57,18 +47,14 @@ const RetryAfterPolicy = Type.Enum(retryAfterPolicies, {
 
 const RetryAfterFields = exact({
   policy: RetryAfterPolicy,
-  limit: Type.Optional(timeField('The longest Retry-After that is taken as it is. Default: any.')),
-  above: Type.Optional(
-    Type.Enum(['cap', 'ignore', 'stop'], {
-      description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
-    }),
-  ),
-  slack: Type.Optional(timeField('Of clamp: the most that the pause becomes longer. Default: 5s.')),
-  missing: Type.Optional(
-    Type.Enum(['backoff', 'stop'], {
-      description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
-    }),
-  ),
+  'limit?': timeField('The longest Retry-After that is taken as it is. Default: any.'),
+  'above?': Type.Enum(['cap', 'ignore', 'stop'], {
+    description: 'What is done with a longer one: cap: wait the limit; ignore; stop: give up. Default: cap.',
+  }),
+  'slack?': timeField('Of clamp: the most that the pause becomes longer. Default: 5s.'),
+  'missing?': Type.Enum(['backoff', 'stop'], {
+    description: 'What is done where none is announced: the back-off, or giving up. Default: backoff.',
+  }),
 });
 
 const retryAfter = (usual: string) =>
@@ -78,40 +64,35 @@ const retryAfter = (usual: string) =>
 
 const RetryBudgetSpec = exact('Retries as a share of requests; shared by all requests of one instance.', {
   share: share('Retries allowed for each request, as 0.2.', 10),
-  floor: Type.Optional(rateField('Retries allowed however few the requests are. Default: 0.', MOST_RETRIES_PER_CYCLE)),
-  over: Type.Optional(timeField('Over how long both are counted. Default: 10s.')),
+  'floor?': rateField('Retries allowed however few the requests are. Default: 0.', MOST_RETRIES_PER_CYCLE),
+  'over?': timeField('Over how long both are counted. Default: 10s.'),
 });
 
 const RetryConcurrencySpec = exact('Retries at a time, as Envoy limits them; shared by all requests of one instance.', {
-  share: Type.Optional(share('Retries, waiting or in flight, as a share of all requests in flight. Default: 0.2.', 10)),
-  least: Type.Optional(whole(0, 1_000_000, 'Allowed however few are in flight. Default: 3.')),
+  'share?': share('Retries, waiting or in flight, as a share of all requests in flight. Default: 0.2.', 10),
+  'least?': whole(0, 1_000_000, 'Allowed however few are in flight. Default: 3.'),
 });
 
 const RetryQuotaSpec = exact('Tokens that retries need; shared by all requests of one instance.', {
   capacity: tokens('Tokens at first and at most.', 1),
-  cost: Type.Optional(
-    Type.Union([tokens('Of every kind of setback.'), exact(bySetback(tokens('Default: 1.')))], {
-      description: 'Tokens that a retry costs, by the kind of setback before it. Default: 1.',
-    }),
-  ),
-  charge: Type.Optional(
-    Type.Enum(['retry', 'setback'], {
-      description:
-        'retry: a retry pays, and is not made without enough tokens; setback: every setback takes its cost, down to 0. Default: retry.',
-    }),
-  ),
-  threshold: Type.Optional(tokens('Retries are made only while more tokens than this are left. Default: none.')),
-  refund: Type.Optional(
-    exact('Tokens that come back.', {
-      start: Type.Optional(tokens('When the first attempt of a job is sent. Default: 0.')),
-      first: Type.Optional(tokens('When the first attempt of a job is served. Default: 0.')),
-      retried: Type.Optional(
-        Type.Union([tokens('A number of tokens.'), Type.Literal('cost', { description: 'What that retry cost.' })], {
-          description: 'When a retry is served. Default: 0.',
-        }),
-      ),
-    }),
-  ),
+  'cost?': Type.Union([tokens('Of every kind of setback.'), exact(bySetback(tokens('Default: 1.')))], {
+    description: 'Tokens that a retry costs, by the kind of setback before it. Default: 1.',
+  }),
+  'charge?': Type.Enum(['retry', 'setback'], {
+    description:
+      'retry: a retry pays, and is not made without enough tokens; setback: every setback takes its cost, down to 0. Default: retry.',
+  }),
+  'threshold?': tokens('Retries are made only while more tokens than this are left. Default: none.'),
+  'refund?': exact('Tokens that come back.', {
+    'start?': tokens('When the first attempt of a job is sent. Default: 0.'),
+    'first?': tokens('When the first attempt of a job is served. Default: 0.'),
+    'retried?': Type.Union(
+      [tokens('A number of tokens.'), Type.Literal('cost', { description: 'What that retry cost.' })],
+      {
+        description: 'When a retry is served. Default: 0.',
+      },
+    ),
+  }),
 });
 
 const applies = {
@@ -130,27 +111,27 @@ const GateSpec = Type.Union(
         description: "As a text: '5 in 1s', 'gcra 5/s burst=10', 'concurrency limit=20'.",
         examples: ['gcra 5/s burst=10'],
       }),
-      full: Type.Optional(
-        Type.Enum(['wait', 'fail'], { description: 'What an attempt does that it refuses. Default: wait.' }),
-      ),
+      'full?': Type.Enum(['wait', 'fail'], { description: 'What an attempt does that it refuses. Default: wait.' }),
       ...applies,
     }),
     exact({
       kind: Type.Literal('throttle', {
         description: 'Refuses with probability max(0, (requests - k * accepts) / (requests + 1)).',
       }),
-      k: Type.Optional(real(1, 1000, 'Requests allowed for each accept. Default: 2.')),
-      over: Type.Optional(timeField('Over how long both are counted. Default: 2m.')),
+      'k?': real(1, 1000, 'Requests allowed for each accept. Default: 2.'),
+      'over?': timeField('Over how long both are counted. Default: 2m.'),
       ...applies,
     }),
     exact({
       kind: Type.Literal('breaker', { description: 'Closed until too many attempts fail; then open for a while.' }),
-      share: Type.Optional(share('Opens at this share of setbacks. Default: 0.5.')),
-      over: Type.Optional(timeField('Over how long attempts are counted. Default: 10s.')),
-      least: Type.Optional(whole(1, 1_000_000, 'It stays closed for fewer attempts. Default: 10.')),
-      open: Type.Optional(timeField('How long it is open. Default: 30s.')),
-      trials: Type.Optional(
-        whole(1, 1_000_000, 'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.'),
+      'share?': share('Opens at this share of setbacks. Default: 0.5.'),
+      'over?': timeField('Over how long attempts are counted. Default: 10s.'),
+      'least?': whole(1, 1_000_000, 'It stays closed for fewer attempts. Default: 10.'),
+      'open?': timeField('How long it is open. Default: 30s.'),
+      'trials?': whole(
+        1,
+        1_000_000,
+        'Attempts it lets through afterwards; it closes once all of them were served. Default: 1.',
       ),
       ...applies,
     }),
@@ -164,10 +145,8 @@ const GateSpec = Type.Union(
       kind: Type.Literal('pause', {
         description: 'After a limited answer all requests of the instance wait as long as Retry-After says.',
       }),
-      untold: Type.Optional(timeField('The wait where none is announced. Default: 1s.')),
-      ramp: Type.Optional(
-        timeField('Waiting requests return spread over this time after the pause, by chance. Default: 0.'),
-      ),
+      'untold?': timeField('The wait where none is announced. Default: 1s.'),
+      'ramp?': timeField('Waiting requests return spread over this time after the pause, by chance. Default: 0.'),
       ...applies,
     }),
   ],
@@ -178,7 +157,7 @@ const GateSpec = Type.Union(
 
 const HedgeSpec = exact('Further attempts while none has been answered; the first one served ends the job.', {
   after: timeField('How long an attempt goes without an answer before another is sent, at least 1 ms.'),
-  most: Type.Optional(whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.')),
+  'most?': whole(1, 100, 'Attempts in flight for a job at a time. Default: 2.'),
 });
 
 export const maxAttempts = (usual: number | string) => ({

@@ -61,7 +61,7 @@ export const StressResult = titled('weir stress --json', {
   seconds: Measure('Length of a round.'),
   rounds: Count('Of each route.'),
   routes: Type.Array(RouteFigures),
-  search: Type.Optional(RateSearch),
+  'search?': RateSearch,
   notes: Type.Array(Text('What a reader should know.')),
   partial: flag('True when it was stopped.'),
 });

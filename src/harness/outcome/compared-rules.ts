@@ -25,9 +25,9 @@ const ComparedRule = exact({
   longest_closure_ms: Measure(
     'The longest time from a refused request of a key until one would be admitted, whether the key comes back by then or not.',
   ),
-  retries: Type.Optional(Count('Attempts of clients after the first of a job.')),
-  goodput_per_second: Type.Optional(Measure('Jobs of clients served while still wanted, per second.')),
-  served_in_vain: Type.Optional(Count('Requests that the service served although abandoned.')),
+  'retries?': Count('Attempts of clients after the first of a job.'),
+  'goodput_per_second?': Measure('Jobs of clients served while still wanted, per second.'),
+  'served_in_vain?': Count('Requests that the service served although abandoned.'),
 });
 
 const compared = {
@@ -59,15 +59,13 @@ export const ReplayComparison = titled('weir replay --compare --json', {
   requests: Count('Requests of the log.'),
   partial: flag('True when reading was stopped.'),
   ...compared,
-  changes: Type.Optional(
-    exact('Of two limits.', {
-      newly_refused: Count('Requests that only the second limit refuses.'),
-      newly_admitted: Count('Requests that only the first limit refuses.'),
-      keys_newly_refused: Count('Keys with such requests.'),
-      keys_newly_admitted: Count('Keys with such requests.'),
-      by_key: Type.Array(ChangedKey, { description: 'Those with most newly refused requests, first.' }),
-    }),
-  ),
+  'changes?': exact('Of two limits.', {
+    newly_refused: Count('Requests that only the second limit refuses.'),
+    newly_admitted: Count('Requests that only the first limit refuses.'),
+    keys_newly_refused: Count('Keys with such requests.'),
+    keys_newly_admitted: Count('Keys with such requests.'),
+    by_key: Type.Array(ChangedKey, { description: 'Those with most newly refused requests, first.' }),
+  }),
   read: Read,
 });
 export type ChangedKey = Shaped<typeof ChangedKey>;

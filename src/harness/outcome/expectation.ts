@@ -26,24 +26,18 @@ export const ExpectationSpec = Type.Union(
   [
     Condition,
     exact({
-      name: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          description: 'What to call it in reports. Default: the condition.',
-        }),
-      ),
+      'name?': Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'What to call it in reports. Default: the condition.',
+      }),
       that: Condition,
-      phase: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' })),
-      from: Type.Optional(timeField('Look from this cycle on. Default: 0.')),
-      to: Type.Optional(timeField('Look at the cycles before this one. Default: the end of the drain.')),
-      in_any: Type.Optional(timeField('The condition holds in every stretch of this many cycles.')),
-      contract: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
-      ),
-      share: Type.Optional(
-        real(0, 1, 'With --replications: the share of them in which it must hold. Default: 1, all of them.'),
-      ),
+      'phase?': Type.String({ minLength: 1, maxLength: 64, description: 'Look at this phase only.' }),
+      'from?': timeField('Look from this cycle on. Default: 0.'),
+      'to?': timeField('Look at the cycles before this one. Default: the end of the drain.'),
+      'in_any?': timeField('The condition holds in every stretch of this many cycles.'),
+      'contract?': Type.String({ minLength: 1, maxLength: 200, description: 'Look at this contract only.' }),
+      'share?': real(0, 1, 'With --replications: the share of them in which it must hold. Default: 1, all of them.'),
     }),
   ],
   { description: 'What the run must show.' },

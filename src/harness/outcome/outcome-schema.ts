@@ -26,7 +26,7 @@ export const ContractOutcome = exact({
   id: Text('Name of the contract: all, a number, or the key of a log.'),
   threshold: Nullable(Count('Events a window may hold; null where the definition has no threshold.')),
   within: Count('Length of the window in cycles; 0 for a rule.'),
-  rule: Type.Optional(Text('Primitive of its rule; the counts are then what is used up of the threshold.')),
+  'rule?': Text('Primitive of its rule; the counts are then what is used up of the threshold.'),
   ...figures,
   transitions: Type.Array(TransitionSeen, { description: 'In order of cycle.' }),
 });
@@ -65,7 +65,7 @@ export const ServiceFigures = exact({
   served: Count('Requests served.'),
   refused: Count('Requests refused because the queue was full.'),
   dropped: Count('Abandoned requests dropped from the queue.'),
-  failed: Type.Optional(Count('Requests that waited for too long, or whose answer failed, where either can be.')),
+  'failed?': Count('Requests that waited for too long, or whose answer failed, where either can be.'),
   wasted: Count('Requests served although abandoned.'),
   queue_mean: Measure('Mean number waiting from the end of the warm-up to the end of the requests, weighted by time.'),
   queue_max: Count('Largest number waiting.'),
@@ -86,16 +86,14 @@ export const Reaction = exact({
   contract: Text('Name of the contract.'),
   entry_cycle: Cycle('Cycle in which the window first held more than the threshold.'),
   reaction_cycles: Measure('Cycles from there to the cycle in which the limiting was seen: 0 in the model.'),
-  reaction_ms: Type.Optional(
-    Nullable(Measure('From sending the request that trips the gate to the first limited answer.')),
-  ),
-  event_ms: Type.Optional(Nullable(Measure('From sending that request to the rate_limited event at the listener.'))),
+  'reaction_ms?': Nullable(Measure('From sending the request that trips the gate to the first limited answer.')),
+  'event_ms?': Nullable(Measure('From sending that request to the rate_limited event at the listener.')),
   restore_cycle: Nullable(Cycle('Cycle of the restore; null when the run ended before.')),
-  restore_ms: Type.Optional(
-    Nullable(Measure('From the beginning of that cycle to the first admitted answer; null without such a request.')),
+  'restore_ms?': Nullable(
+    Measure('From the beginning of that cycle to the first admitted answer; null without such a request.'),
   ),
-  restore_event_ms: Type.Optional(
-    Nullable(Measure('From the beginning of that cycle to the rate_restored event at the listener.')),
+  'restore_event_ms?': Nullable(
+    Measure('From the beginning of that cycle to the rate_restored event at the listener.'),
   ),
   recovery_cycles: Nullable(Measure('Cycles from the last request before the restore to the restore.')),
 });
@@ -103,8 +101,8 @@ export const Reaction = exact({
 const ControlFigures = exact('The same run without what is claimed to be the cause.', {
   name: Text('What is missing in it.'),
   ...figures,
-  clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
-  service: Type.Optional(ServiceFigures),
+  'clients?': Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' }),
+  'service?': ServiceFigures,
   digest: Text('Of its own outcome.'),
 });
 
@@ -145,13 +143,13 @@ export const Difference = exact({
   figure: Text('What differs: requests, admitted, limited, state, transition, event.'),
   predicted: Type.Union([Type.Number(), Type.String(), Type.Null()], { description: 'What the model says.' }),
   observed: Type.Union([Type.Number(), Type.String(), Type.Null()], { description: 'What the target did.' }),
-  note: Type.Optional(Text('What it may come from.')),
+  'note?': Text('What it may come from.'),
 });
 
 export const Comparison = exact({
   verdict: Type.Enum(['agrees', 'node differs', 'run invalid'], { description: 'One of three words.' }),
   reason: Text('Why, in a sentence.'),
-  remark: Type.Optional(Text('What else was seen that is no difference, for example retry waits that were too short.')),
+  'remark?': Text('What else was seen that is no difference, for example retry waits that were too short.'),
   compared_cycles: Count('Cycles looked at.'),
   compared_decisions: Count('Decisions looked at.'),
   tolerance: Text('What is not counted as a difference: none, or the uncertainty at the edges of cycles.'),
@@ -210,7 +208,7 @@ export const LiveFigures = exact({
   raw_latency_ms: Nullable(Quantiles),
   by_decision: Type.Record(Type.String(), Quantiles, { description: 'Latency of admitted and of limited answers.' }),
   by_phase: Type.Record(Type.String(), Quantiles, { description: 'Latency by phase of the scenario.' }),
-  answers: Type.Optional(AnswerFigures),
+  'answers?': AnswerFigures,
   by_cycle: Type.Array(
     exact({
       cycle: Cycle('Cycle of the target.'),
@@ -228,8 +226,8 @@ export const ExpectationOutcome = exact({
     description: 'The value found; null where there was none.',
   }),
   held: flag('With replications: whether it held in enough of them.'),
-  share: Type.Optional(real(0, 1, 'The share of replications in which it must hold. Default: 1.')),
-  held_in: Type.Optional(Count('In how many replications it held.')),
+  'share?': real(0, 1, 'The share of replications in which it must hold. Default: 1.'),
+  'held_in?': Count('In how many replications it held.'),
 });
 
 /** Exit codes: held and nothing expected 0, not held 1, differs 3, invalid 4. */
@@ -242,47 +240,41 @@ export const Outcome = titled('Weir outcome', {
   kind: Type.Enum(['simulate', 'replay', 'load'], { description: 'The command that ran.' }),
   arm: Type.Enum(['predicted', 'observed'], { description: 'The model, or a live target.' }),
   scenario: Text('Name of the scenario or log.'),
-  question: Type.Optional(Text('The question that the scenario asks.')),
+  'question?': Text('The question that the scenario asks.'),
   seed: Type.Union([Type.Integer(), Type.String()], { description: 'All chance of the run follows from it.' }),
-  partial: Type.Optional(flag('True when the run was stopped before its end.')),
+  'partial?': flag('True when the run was stopped before its end.'),
   cycle_ms: whole(1, 86_400_000, 'Length of a cycle in ms.'),
   first_cycle: Nullable(Cycle('Cycle of the first event or the start of the scenario; null when nothing was counted.')),
   last_cycle: Nullable(Cycle('End of the drain.')),
   skipped_lines: Count('Lines of a log that were skipped: they are not requests.'),
-  read: Type.Optional(Read),
-  limits: Type.Optional(
-    Type.Array(GatewayLimit, { description: 'Of the files of a gateway, those that refuse most first.' }),
-  ),
+  'read?': Read,
+  'limits?': Type.Array(GatewayLimit, { description: 'Of the files of a gateway, those that refuse most first.' }),
   contracts: Count('Contracts of the run.'),
   contracts_limited: Count('Contracts with at least one limited request.'),
   ...figures,
-  without_place: Type.Optional(WithoutPlace),
-  delayed: Type.Optional(Count('Of those admitted, how many a rule held first.')),
-  delay_ms: Type.Optional(Nullable(Quantiles)),
-  states: Type.Optional(
-    Type.Array(
-      exact({
-        name: Text('Name of the state.'),
-        admits: flag('Whether requests are admitted in it.'),
-      }),
-      { description: 'States of the definition, the initial one first; absent if they are allowing and limiting.' },
-    ),
+  'without_place?': WithoutPlace,
+  'delayed?': Count('Of those admitted, how many a rule held first.'),
+  'delay_ms?': Nullable(Quantiles),
+  'states?': Type.Array(
+    exact({
+      name: Text('Name of the state.'),
+      admits: flag('Whether requests are admitted in it.'),
+    }),
+    { description: 'States of the definition, the initial one first; absent if they are allowing and limiting.' },
   ),
   by_contract: Type.Array(ContractOutcome, {
     description: 'By limited, most first, then id; may be cut, totals not.',
   }),
-  reactions: Type.Optional(
-    Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),
-  ),
-  clients: Type.Optional(Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' })),
-  service: Type.Optional(ServiceFigures),
-  costs: Type.Optional(CostFigures),
-  control: Type.Optional(ControlFigures),
-  live: Type.Optional(LiveFigures),
-  comparison: Type.Optional(Comparison),
-  replications: Type.Optional(Replications),
-  compared: Type.Optional(ComparedRules),
-  notes: Type.Optional(Type.Array(Text('What a reader should know, for example that the overload was sustained.'))),
+  'reactions?': Type.Array(Reaction, { description: 'One for each entry, in order of cycle; at most 1,000.' }),
+  'clients?': Type.Array(ClientFigures, { description: 'One for each kind, the sum first.' }),
+  'service?': ServiceFigures,
+  'costs?': CostFigures,
+  'control?': ControlFigures,
+  'live?': LiveFigures,
+  'comparison?': Comparison,
+  'replications?': Replications,
+  'compared?': ComparedRules,
+  'notes?': Type.Array(Text('What a reader should know, for example that the overload was sustained.')),
   expectations: Type.Array(ExpectationOutcome),
   verdict: Verdict,
   digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description: 'Over everything that the seed determines.' }),

@@ -43,6 +43,6 @@ export const GatewayLimit = exact({
   key: Text('What it counts by.'),
   requests: Count('Requests that it counted.'),
   limited: Count('Of these, those that it refused.'),
-  not_judged: Type.Optional(Text('Why this log does not say what it refuses.')),
+  'not_judged?': Text('Why this log does not say what it refuses.'),
 });
 export type GatewayLimit = Static<typeof GatewayLimit>;

@@ -42,13 +42,11 @@ export const Series = titled('Weir series', {
     'Median response time of the service in ms, also of requests whose client had given up.',
   ),
   response_ms_p99: Column(Measured, '99th percentile of it in ms, by the nearest rank.'),
-  latency_taken: Type.Optional(
-    Type.String({
-      maxLength: 1_000,
-      description: 'What the latency is timed from and to. Default: from the intended instant to the answer.',
-    }),
-  ),
-  band: Type.Optional(Band),
+  'latency_taken?': Type.String({
+    maxLength: 1_000,
+    description: 'What the latency is timed from and to. Default: from the intended instant to the answer.',
+  }),
+  'band?': Band,
 });
 
 export type Series = Static<typeof Series>;

@@ -18,14 +18,12 @@ import { type PresetName, targetPresets } from './target-presets.js';
 
 export const WindowLimiter = exact('A window of requests, or a whole contract definition.', {
   ...windowFields,
-  definition: Type.Optional(
-    Type.Union(
-      [
-        ContractDefinition,
-        text(1, 4096, 'A JSON or YAML file of a contract definition, from the folder of the scenario.'),
-      ],
-      { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
-    ),
+  'definition?': Type.Union(
+    [
+      ContractDefinition,
+      text(1, 4096, 'A JSON or YAML file of a contract definition, from the folder of the scenario.'),
+    ],
+    { description: 'A contract with states of its own, or its file.', examples: ['own.json'] },
   ),
 });
 
@@ -46,20 +44,18 @@ const Contracts = exact('Contracts with the requests shared among them.', {
     description: 'How many contracts, all made from the limiter.',
     examples: [2],
   }),
-  popularity: Type.Optional(PopularitySpec),
-  independent: Type.Optional(
-    flag('Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.'),
-  ),
+  'popularity?': PopularitySpec,
+  'independent?': flag('Whether each contract has the arrivals to itself, drawn apart, instead of sharing one stream.'),
 });
 
 const Keyed = exact(
   'One contract with keys instead of a contract for each: `weir load` deploys that, and sends each request with its key. A simulation may have fewer places than keys; without clients the requests of a cycle find places key by key.',
   {
     max_keys: whole(1, 10_000_000, 'The most keys at a time.'),
-    idle_cycles: Type.Optional(timeField('How long a key is remembered once its window is empty. Default: 60 cycles.')),
-    overflow: Type.Optional(
-      Type.Enum(['refuse', 'share'], { description: 'What becomes of keys without a place. Default: refuse.' }),
-    ),
+    'idle_cycles?': timeField('How long a key is remembered once its window is empty. Default: 60 cycles.'),
+    'overflow?': Type.Enum(['refuse', 'share'], {
+      description: 'What becomes of keys without a place. Default: refuse.',
+    }),
   },
 );
 
@@ -75,8 +71,8 @@ const Fault = Type.Union(
     exact({
       kind: Type.Literal('lost_answers', { description: 'Requests are counted, but their answers never come.' }),
       share: real(0, 1, 'Share of the answers that is lost, by chance.'),
-      from: Type.Optional(timeField('When it begins. Default: 0.')),
-      to: Type.Optional(timeField('When it is over. Default: the end of the run.')),
+      'from?': timeField('When it begins. Default: 0.'),
+      'to?': timeField('When it is over. Default: the end of the run.'),
     }),
     exact({
       kind: Type.Literal('slow', { description: 'Work of the service that begins meanwhile takes longer.' }),
@@ -94,62 +90,46 @@ const Phase = exact('A stretch of the run with a name, for expectations and figu
 });
 
 export const TargetSpec = exact('How to ask a live target that is no Weir node.', {
-  preset: Type.Optional(
-    Type.Enum(Object.keys(targetPresets) as PresetName[], {
-      description: `How a product answers: ${Object.entries(targetPresets)
-        .map(([name, { words }]) => `${name} ${words}`)
-        .join('. ')}. What else is given goes before it.`,
-    }),
+  'preset?': Type.Enum(Object.keys(targetPresets) as PresetName[], {
+    description: `How a product answers: ${Object.entries(targetPresets)
+      .map(([name, { words }]) => `${name} ${words}`)
+      .join('. ')}. What else is given goes before it.`,
+  }),
+  'url?': text(1, 4096, 'Where it is, unless --url is given.'),
+  'method?': Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
+    description: 'Method of a request. Default: GET.',
+  }),
+  'path?': Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    pattern: '^/',
+    description: 'Path of a request. Default: the path of --url.',
+  }),
+  'headers?': Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
+    maxProperties: 32,
+    additionalProperties: false,
+    description: 'Headers of a request.',
+  }),
+  'body?': Type.String({ maxLength: 65_536, description: 'Body of a request.' }),
+  'key_header?': Type.String({
+    pattern: '^[A-Za-z0-9-]{1,64}$',
+    description: 'Header that names the contract, where there are several. Default: there is one, and no header.',
+  }),
+  'transport_ms?': real(
+    0,
+    3_600_000,
+    'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
   ),
-  url: Type.Optional(text(1, 4096, 'Where it is, unless --url is given.')),
-  method: Type.Optional(
-    Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'], {
-      description: 'Method of a request. Default: GET.',
-    }),
-  ),
-  path: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
-      pattern: '^/',
-      description: 'Path of a request. Default: the path of --url.',
-    }),
-  ),
-  headers: Type.Optional(
-    Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), Type.String({ maxLength: 4096 }), {
-      maxProperties: 32,
-      additionalProperties: false,
-      description: 'Headers of a request.',
-    }),
-  ),
-  body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Body of a request.' })),
-  key_header: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9-]{1,64}$',
-      description: 'Header that names the contract, where there are several. Default: there is one, and no header.',
-    }),
-  ),
-  transport_ms: Type.Optional(
-    real(
-      0,
-      3_600_000,
-      'The most that a request and its answer are under way together, in ms, beyond what the limiter holds the request: then a delay that is too long is a difference, too. Default: any.',
-    ),
-  ),
-  limited_status: Type.Optional(
-    Type.Array(whole(400, 599, 'A status.'), {
-      minItems: 1,
-      maxItems: 16,
-      description: 'Statuses that mean limited. Default: 429.',
-    }),
-  ),
-  admitted_status: Type.Optional(
-    Type.Array(whole(100, 599, 'A status.'), {
-      minItems: 1,
-      maxItems: 500,
-      description: 'Statuses that mean admitted. Default: 200 to 399.',
-    }),
-  ),
+  'limited_status?': Type.Array(whole(400, 599, 'A status.'), {
+    minItems: 1,
+    maxItems: 16,
+    description: 'Statuses that mean limited. Default: 429.',
+  }),
+  'admitted_status?': Type.Array(whole(100, 599, 'A status.'), {
+    minItems: 1,
+    maxItems: 500,
+    description: 'Statuses that mean admitted. Default: 200 to 399.',
+  }),
 });
 
 const Arrivals = Type.Array(ArrivalSpec, {

@@ -8,39 +8,33 @@ import { parseTimeMs, timeField } from '../../core/schema/quantity.js';
 const orders = ['fifo', 'lifo', 'adaptive_lifo'] as const;
 
 export const ServiceSpec = exact('What stands behind the gate. Default: nothing; what is admitted is served.', {
-  servers: Type.Optional(whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.')),
+  'servers?': whole(1, 1_000_000, 'How many requests are served at a time. Default: 1.'),
   time: TimeLawSpec,
-  queue: Type.Optional(
-    whole(0, 100_000_000, 'How many requests can wait; what comes when it is full is refused. Default: no limit.'),
+  'queue?': whole(
+    0,
+    100_000_000,
+    'How many requests can wait; what comes when it is full is refused. Default: no limit.',
   ),
-  drop_abandoned: Type.Optional(
-    flag('Whether requests whose client has given up leave the queue unserved. Default: false.'),
-  ),
-  order: Type.Optional(
-    Type.Enum(orders, {
-      description:
-        'Which request is next: the first; the last; or the last while the queue has not been empty for the interval of codel. Default: fifo.',
-    }),
-  ),
-  codel: Type.Optional(
-    exact('Requests that waited for too long fail when their turn comes.', {
-      target: Type.Optional(timeField('The longest wait while the queue lasts. Default: 5ms.')),
-      interval: Type.Optional(
-        timeField(
-          'The queue lasts if it has not been empty for this long; else this is the longest wait. Default: 100ms.',
-        ),
-      ),
-    }),
-  ),
-  deadline: Type.Optional(timeField('A request that has waited for longer fails when its turn comes. Default: none.')),
-  fails: Type.Optional(real(0, 1, 'Share of the answers that fail after the work, by chance. Default: 0.')),
-  per_in_flight: Type.Optional(timeField('The work is longer by this for each other request in service. Default: 0.')),
-  refusal: Type.Optional(timeField('Work of a server for each request that is refused. Default: 0.')),
-  retry_after: Type.Optional({
+  'drop_abandoned?': flag('Whether requests whose client has given up leave the queue unserved. Default: false.'),
+  'order?': Type.Enum(orders, {
+    description:
+      'Which request is next: the first; the last; or the last while the queue has not been empty for the interval of codel. Default: fifo.',
+  }),
+  'codel?': exact('Requests that waited for too long fail when their turn comes.', {
+    'target?': timeField('The longest wait while the queue lasts. Default: 5ms.'),
+    'interval?': timeField(
+      'The queue lasts if it has not been empty for this long; else this is the longest wait. Default: 100ms.',
+    ),
+  }),
+  'deadline?': timeField('A request that has waited for longer fails when its turn comes. Default: none.'),
+  'fails?': real(0, 1, 'Share of the answers that fail after the work, by chance. Default: 0.'),
+  'per_in_flight?': timeField('The work is longer by this for each other request in service. Default: 0.'),
+  'refusal?': timeField('Work of a server for each request that is refused. Default: 0.'),
+  'retry_after?': {
     ...TimeLawSpec,
     description:
       'The Retry-After of answers that fail, as a 503 may have one: a time, or a law to draw it from; in whole seconds, rounded up. Default: none.',
-  } as typeof TimeLawSpec),
+  } as typeof TimeLawSpec,
 });
 
 export type ServiceSpec = Static<typeof ServiceSpec>;

@@ -20,49 +20,39 @@ const name = Type.Optional(Type.String({ minLength: 1, maxLength: 256, descripti
 
 const RateLimit = exact({
   name,
-  replaces: Type.Optional(
-    Type.Array(exact({ name: Type.String({ minLength: 1, maxLength: 256 }) }), {
-      maxItems: 100,
-      description: 'Limits of these names do not count where this one does, in the same request.',
-    }),
-  ),
-  unit: Type.Optional(Type.String({ description: `Length of the window: ${units.join(', ')}.` })),
-  requests_per_unit: Type.Optional(whole(0, 4_294_967_295, 'Requests that a window admits.')),
-  unlimited: Type.Optional(flag('Admits everything.')),
-  limiter: Type.Optional(
-    Type.Unknown({ description: 'Instead of unit and requests_per_unit: any limiter, as in a scenario.' }),
-  ),
+  'replaces?': Type.Array(exact({ name: Type.String({ minLength: 1, maxLength: 256 }) }), {
+    maxItems: 100,
+    description: 'Limits of these names do not count where this one does, in the same request.',
+  }),
+  'unit?': Type.String({ description: `Length of the window: ${units.join(', ')}.` }),
+  'requests_per_unit?': whole(0, 4_294_967_295, 'Requests that a window admits.'),
+  'unlimited?': flag('Admits everything.'),
+  'limiter?': Type.Unknown({ description: 'Instead of unit and requests_per_unit: any limiter, as in a scenario.' }),
 });
 
 const Descriptor = exact({
   key: Type.String({ minLength: 1, maxLength: 256, description: 'Key of the entry.' }),
-  value: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1_024,
-      description: 'Its value; with * at the end, how it begins. Default: any.',
-    }),
-  ),
-  rate_limit: Type.Optional(RateLimit),
-  shadow_mode: Type.Optional(flag('Counts, and admits everything.')),
-  detailed_metric: Type.Optional(flag('Read and ignored: no figure has values as labels.')),
-  descriptors: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
+  'value?': Type.String({
+    minLength: 1,
+    maxLength: 1_024,
+    description: 'Its value; with * at the end, how it begins. Default: any.',
+  }),
+  'rate_limit?': RateLimit,
+  'shadow_mode?': flag('Counts, and admits everything.'),
+  'detailed_metric?': flag('Read and ignored: no figure has values as labels.'),
+  'descriptors?': Type.Array(Type.Unknown(), { maxItems: 1_000 }),
 });
 
 const File = exact({
   domain: Type.String({ minLength: 1, maxLength: 256, description: 'What Envoy sends as the domain.' }),
-  machine: Type.Optional(
-    Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine. Default: the domain.' }),
-  ),
-  owner: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'Owner of the machine, new or not. Default: the node itself.',
-    }),
-  ),
-  is_public: Type.Optional(flag('Whether anyone may look at the machine. Default: false.')),
-  max_keys: Type.Optional(whole(1, 10_000_000, 'Counts of a limit at a time; the others share one.')),
+  'machine?': Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine. Default: the domain.' }),
+  'owner?': Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Owner of the machine, new or not. Default: the node itself.',
+  }),
+  'is_public?': flag('Whether anyone may look at the machine. Default: false.'),
+  'max_keys?': whole(1, 10_000_000, 'Counts of a limit at a time; the others share one.'),
   descriptors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 1_000 }),
 });
 

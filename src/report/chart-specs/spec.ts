@@ -22,7 +22,6 @@ export const chartIds = [
   'hours',
 ] as const;
 
-const { Optional } = Type;
 const text = (description: string) => Type.String({ maxLength: 10_000, description });
 const number = (description: string) => real(-1e300, 1e300, description);
 const pixels = (description: string) => real(0, 10_000, description);
@@ -60,14 +59,14 @@ const Line = exact({
   xs: places,
   ys: values,
   stepped: flag('The value holds until the next x; otherwise straight lines join the points.'),
-  width: Optional(pixels('px.')),
-  area: Optional(Type.Enum(['zero', 'previous'], { description: 'Filled down to zero, or to the line before it.' })),
-  hatched: Optional(flag('Whether the area is hatched.')),
-  tooltips: Optional(many(number('A value.'), 'Shown in place of the values.')),
-  axis: Optional(Type.Enum(['left', 'right'], { description: 'Default: left.' })),
-  loose: Optional(flag('Points that no line joins.')),
-  listed: Optional(flag('Whether the legend has it. Default: true.')),
-  dots: Optional(Type.Enum(['circle', 'rect', 'triangle', 'rectRot', 'star'], { description: 'At each point.' })),
+  'width?': pixels('px.'),
+  'area?': Type.Enum(['zero', 'previous'], { description: 'Filled down to zero, or to the line before it.' }),
+  'hatched?': flag('Whether the area is hatched.'),
+  'tooltips?': many(number('A value.'), 'Shown in place of the values.'),
+  'axis?': Type.Enum(['left', 'right'], { description: 'Default: left.' }),
+  'loose?': flag('Points that no line joins.'),
+  'listed?': flag('Whether the legend has it. Default: true.'),
+  'dots?': Type.Enum(['circle', 'rect', 'triangle', 'rectRot', 'star'], { description: 'At each point.' }),
 });
 
 const ends = { from: number('Its start.'), to: number('Its end.') };
@@ -93,8 +92,8 @@ const ValueAxis = exact({
   kind: Type.Literal('values'),
   title: text('Its title.'),
   ...ends,
-  log: Optional(flag('Logarithmic.')),
-  names: Optional(names),
+  'log?': flag('Logarithmic.'),
+  'names?': names,
 });
 
 const Mark = exact({
@@ -124,7 +123,7 @@ const Heat = exact({
   values: many(values, 'Of each row.'),
   low: number('Value of the faintest colour.'),
   high: number('Value of the strongest colour.'),
-  border: Optional(number('Drawn as a line between lower values and others.')),
+  'border?': number('Drawn as a line between lower values and others.'),
 });
 
 export const ChartSpec = exact({
@@ -136,21 +135,21 @@ export const ChartSpec = exact({
   about: text('A sentence about it.'),
   x: Type.Union([CycleAxis, AgoAxis, PercentileAxis, PercentAxis, ValueAxis]),
   yTitle: text('Title of the y axis.'),
-  rightTitle: Optional(text('Title of the right axis.')),
-  rightMax: Optional(number('Smallest end of the right axis.')),
-  yLog: Optional(flag('Logarithmic.')),
-  yWhole: Optional(flag('Whole numbers.')),
-  yMax: Optional(number('Smallest end of the axis; gives charts side by side the same scale.')),
+  'rightTitle?': text('Title of the right axis.'),
+  'rightMax?': number('Smallest end of the right axis.'),
+  'yLog?': flag('Logarithmic.'),
+  'yWhole?': flag('Whole numbers.'),
+  'yMax?': number('Smallest end of the axis; gives charts side by side the same scale.'),
   lines: many(Line, 'The first is on top.'),
   shades: intervals('When the limiter limits.'),
   marks: many(Mark, 'Single places.'),
-  unknown: Optional(intervals('Without values, hatched.')),
-  states: Optional(many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.')),
-  lanes: Optional(Lanes),
-  ranges: Optional(exact({ names, rows: many(Range, 'One for each name.') })),
-  heat: Optional(Heat),
+  'unknown?': intervals('Without values, hatched.'),
+  'states?': many(StateStrip, 'A strip on the axis; without it the strip shows the limiting intervals.'),
+  'lanes?': Lanes,
+  'ranges?': exact({ names, rows: many(Range, 'One for each name.') }),
+  'heat?': Heat,
   height: pixels('px, for a width of 900 px.'),
-  leastWidth: Optional(pixels('px; a narrower page scrolls it. Default: any width.')),
+  'leastWidth?': pixels('px; a narrower page scrolls it. Default: any width.'),
 });
 
 export type ChartSpec = Frozen<Static<typeof ChartSpec>>;

@@ -14,35 +14,33 @@ const Noted = { file, line, what: Text('What the file has there.') };
 
 const LimitKey = exact({
   text: Text('What it counts by.'),
-  parts: Optional(Type.Array(Any('A part of a request.'), { description: 'Absent if no access log has it.' })),
+  'parts?': Type.Array(Any('A part of a request.'), { description: 'Absent if no access log has it.' }),
 });
 
 const Limiter = exact({
   name,
   file,
   line,
-  defined: Optional(exact('Where rate and key are.', { file, line })),
+  'defined?': exact('Where rate and key are.', { file, line }),
   where,
   hosts: Type.Array(Text('A host; none: all.')),
   paths: Type.Array(Any('What its path fulfils; none: all.')),
   reach: Type.Enum(['known', 'unknown'], { description: 'Whether the file says which requests it covers.' }),
   key: LimitKey,
   counts: Type.Enum(['requests', 'connections', 'concurrency', 'errors'], { description: 'What it counts.' }),
-  limit: Optional(Any('The limit, as in a scenario.')),
-  status: Optional(Count('Status of a refusal.')),
+  'limit?': Any('The limit, as in a scenario.'),
+  'status?': Count('Status of a refusal.'),
   isDryRun: flag('Whether it only says what it would refuse.'),
   counter: Text('Limits with the same counter count together.'),
   instances: Count('Instances that count each by itself.'),
-  condition: Optional(Text('What a request that is counted fulfils.')),
-  refused_if: Optional(Text('What a request that is refused fulfils.')),
+  'condition?': Text('What a request that is counted fulfils.'),
+  'refused_if?': Text('What a request that is refused fulfils.'),
 });
 
 const Side = exact({
   limiters: Type.Array(Limiter),
   not_understood: Type.Array(exact(Noted)),
-  not_applied: Type.Array(
-    exact({ ...Noted, name, key: Optional(Any('What it counts by.')), limit: Optional(Any('The limit.')) }),
-  ),
+  not_applied: Type.Array(exact({ ...Noted, name, 'key?': Any('What it counts by.'), 'limit?': Any('The limit.') })),
 });
 
 const Change = exact({
@@ -51,17 +49,15 @@ const Change = exact({
   where,
   file,
   line,
-  old: Optional(Text('The old limit in words.')),
-  new: Optional(Text('The new limit in words.')),
+  'old?': Text('The old limit in words.'),
+  'new?': Text('The new limit in words.'),
   differs: Type.Array(Text('What else differs.')),
-  from: Optional(Text('The old limit that this one replaces; `differs` is in words of no product.')),
-  burst: Optional(
-    exact('Absent for limits on requests in flight.', {
-      sent: Count('Requests at once.'),
-      old: Count('Admitted before, delayed ones included.'),
-      new: Count('Admitted now.'),
-    }),
-  ),
+  'from?': Text('The old limit that this one replaces; `differs` is in words of no product.'),
+  'burst?': exact('Absent for limits on requests in flight.', {
+    sent: Count('Requests at once.'),
+    old: Count('Admitted before, delayed ones included.'),
+    new: Count('Admitted now.'),
+  }),
 });
 
 export type LimitChange = Shaped<typeof Change>;
@@ -109,7 +105,7 @@ const Traffic = exact('With --log.', {
   by_path: Counts,
   by_minute: Counts,
   by_limiter: Type.Array(exact({ name, where, file, line, newly_refused: Count('Requests it newly refuses.') })),
-  retries: Optional(Retries),
+  'retries?': Retries,
   left_out: exact({ old: LeftOut, new: LeftOut }),
   unjudged: LeftOut,
   warnings: Read.properties.warnings,
@@ -121,22 +117,18 @@ export const DiffAnswer = titled('weir diff --json', {
   names: exact({ old: Text('As given.'), new: Text('As given.') }),
   replicas: Count('Instances of the gateway.'),
   changes: Type.Array(Change),
-  written: Optional(
-    exact('With --as: the old limits, written for another product.', {
-      as: Text('The product.'),
-      text: Text('Its configuration.'),
-      left: Type.Array(Text('What it cannot say.')),
-      changes: Type.Array(Change),
-      traffic: Optional(exact('With --log: refusals of both.', refusals)),
-    }),
-  ),
+  'written?': exact('With --as: the old limits, written for another product.', {
+    as: Text('The product.'),
+    text: Text('Its configuration.'),
+    left: Type.Array(Text('What it cannot say.')),
+    changes: Type.Array(Change),
+    'traffic?': exact('With --log: refusals of both.', refusals),
+  }),
   old: Side,
   new: Side,
-  traffic: Optional(Traffic),
-  budget: Optional(
-    exact({
-      newly_refused_below: Measure('The share that may be newly refused.'),
-      held: Nullable(flag('Null if it cannot be judged.')),
-    }),
-  ),
+  'traffic?': Traffic,
+  'budget?': exact({
+    newly_refused_below: Measure('The share that may be newly refused.'),
+    held: Nullable(flag('Null if it cannot be judged.')),
+  }),
 });

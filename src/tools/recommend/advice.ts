@@ -92,7 +92,7 @@ export const RecommendAnswer = titled('weir recommend --json', {
   partial: flag('True when reading was stopped.'),
   paste: Type.Array(PasteLines, { description: 'The first limit in the words of products.' }),
   read: Read,
-  notes: Type.Optional(Type.Array(Text('What a reader should know.'))),
+  'notes?': Type.Array(Text('What a reader should know.')),
 });
 
 export type CurvePoint = Shaped<typeof CurvePoint>;

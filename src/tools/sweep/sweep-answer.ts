@@ -30,9 +30,9 @@ const Found = exact('Of --find: a line for each cell.', {
   answer: Type.Enum(['smallest', 'largest', 'all', 'none', 'not monotone'], {
     description: 'What value is; all and none: the condition holds, or fails, at both ends.',
   }),
-  value: Type.Optional(Any('The value at which the condition just holds.')),
-  next: Type.Optional(Any('The nearest value tried at which it fails.')),
-  resolution: Type.Optional(Any('The distance between them.')),
+  'value?': Any('The value at which the condition just holds.'),
+  'next?': Any('The nearest value tried at which it fails.'),
+  'resolution?': Any('The distance between them.'),
   tried: Type.Array(
     exact({
       value: Any('A value.'),
@@ -45,10 +45,10 @@ const Found = exact('Of --find: a line for each cell.', {
 const Column = exact({
   set,
   zone: Type.Enum(['stable', 'vulnerable', 'collapsed'], { description: 'What a trigger leaves behind.' }),
-  stuckFrom: Type.Optional(Any('Smallest trigger that leaves half of the runs stuck.')),
-  drainsUpTo: Type.Optional(Any('Largest stuck trigger that recovers in a longer run.')),
+  'stuckFrom?': Any('Smallest trigger that leaves half of the runs stuck.'),
+  'drainsUpTo?': Any('Largest stuck trigger that recovers in a longer run.'),
   prolonged: Measure('How many times longer.'),
-  recovers: Type.Optional(exact({ from: Any('The largest trigger that it recovers from.'), ms: Interval })),
+  'recovers?': exact({ from: Any('The largest trigger that it recovers from.'), ms: Interval }),
 });
 
 const Cure = exact({
@@ -63,7 +63,7 @@ const CollapseAnswer = exact('Of --map.', {
   columns: Type.Array(Column, { description: 'One for each load.' }),
   cures: Type.Array(Cure, { description: 'The smallest change with at most one stuck run in twenty.' }),
   runs: Count('Runs that were needed.'),
-  notes: Type.Optional(Type.Array(Text('What a reader should know.'))),
+  'notes?': Type.Array(Text('What a reader should know.')),
   digest: Text('Over all rows.'),
 });
 

@@ -12,11 +12,9 @@ import { type Announces, type RuleDefinition, ruleOf } from '../rule/rule-defini
 
 const RequestLine = exact({
   t_ms: real(0, LAST_MS, 'When the request comes, in ms since 1970.'),
-  n: Type.Optional(whole(1, Number.MAX_SAFE_INTEGER, 'Its cost. Default: 1.')),
-  key: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
-  ),
-  hold_ms: Type.Optional(real(0, LAST_MS, 'How long it is in flight, in ms. Default: 0.')),
+  'n?': whole(1, Number.MAX_SAFE_INTEGER, 'Its cost. Default: 1.'),
+  'key?': Type.String({ maxLength: 1024, description: 'Whose request it is. Default: all are of one key.' }),
+  'hold_ms?': real(0, LAST_MS, 'How long it is in flight, in ms. Default: 0.'),
 });
 const isRequestLine = compileSchema(RequestLine);
 

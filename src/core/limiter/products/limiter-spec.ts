@@ -44,13 +44,11 @@ const Paste = exact({
     description:
       'A stanza of nginx or HAProxy, or a whole nginx.conf: limit_req_zone and limit_req, or a stick-table and its deny.',
   }),
-  location: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
-    }),
-  ),
+  'location?': Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Which limiter, where places have limits of their own: `location /api`. `weir limiter` lists them.',
+  }),
   hold_ms,
   counts,
 });

@@ -17,7 +17,7 @@ const ms = (description: string) => real(-1e15, 1e15, description);
 const Share = exact({ sent: many('Requests sent.'), admitted: many('Of them, those admitted.') });
 
 export const Profile = exact({
-  perSecond: Type.Optional(real(0, 1e15, 'In the long run; absent for limits on concurrency.')),
+  'perSecond?': real(0, 1e15, 'In the long run; absent for limits on concurrency.'),
   firstBurst: exact({
     sent: many('Requests sent at once.'),
     atOnce: many('Admitted at once.'),
@@ -27,16 +27,14 @@ export const Profile = exact({
   mostIsExact: flag('False: it is at least this many.'),
   atRate: Share,
   atTwice: Share,
-  announcedLate: Type.Optional(
-    exact('Announced minus true wait, over the refused requests of a burst and its tail.', {
-      median: ms('ms'),
-      least: ms('ms'),
-      most: ms('ms'),
-    }),
-  ),
-  trueWaitMs: Type.Optional(ms('The true wait after the burst, in ms.')),
-  refusedDelays: Type.Optional(
-    flag('Whether refused requests keep their client out for longer; absent if a burst meets no refusal.'),
+  'announcedLate?': exact('Announced minus true wait, over the refused requests of a burst and its tail.', {
+    median: ms('ms'),
+    least: ms('ms'),
+    most: ms('ms'),
+  }),
+  'trueWaitMs?': ms('The true wait after the burst, in ms.'),
+  'refusedDelays?': flag(
+    'Whether refused requests keep their client out for longer; absent if a burst meets no refusal.',
   ),
 });
 export type Profile = Shaped<typeof Profile>;

@@ -21,12 +21,10 @@ import { LIMITED, NEVER, type Rule } from './rule.js';
 
 export const AdaptiveParams = exact({
   algorithm: Type.Enum(['aimd', 'vegas', 'gradient2'], { description: 'How the limit moves.' }),
-  initial: Type.Optional(places('The limit at first. Default: 20, for vegas 10.')),
-  min: Type.Optional(places('The least limit. Default: 20, for vegas 1.')),
-  max: Type.Optional(places('The greatest limit. Default: 200, for vegas 1000.')),
-  timeout_ms: Type.Optional(
-    length('A request in flight for longer is lost. Default: 5000 ms for aimd, none for the others.'),
-  ),
+  'initial?': places('The limit at first. Default: 20, for vegas 10.'),
+  'min?': places('The least limit. Default: 20, for vegas 1.'),
+  'max?': places('The greatest limit. Default: 200, for vegas 1000.'),
+  'timeout_ms?': length('A request in flight for longer is lost. Default: 5000 ms for aimd, none for the others.'),
 });
 type Params = Static<typeof AdaptiveParams>;
 

@@ -8,7 +8,6 @@
 // Source: nginx 1.22.1 limit_conn, HAProxy 2.6.12 maxconn and timeout queue.
 import type { Static } from 'typebox';
 import { exact } from '../../schema/fields.js';
-import { Type } from '../../schema/json-schema.js';
 import { places, wait } from './fields.js';
 import { LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 
@@ -18,7 +17,7 @@ export const ConcurrencyParams = exact({ limit: most });
 
 export const ConcurrencyQueueParams = exact({
   limit: most,
-  max_wait_ms: Type.Optional(wait('How long a request may wait, in ms. Default: for ever.')),
+  'max_wait_ms?': wait('How long a request may wait, in ms. Default: for ever.'),
 });
 
 interface InFlight {

@@ -20,7 +20,7 @@ export const FixedWindowDelayParams = exact({
   free: count('How many requests of a window are not held.', 0),
   step_ms: wait('How much longer each further request is held, in ms.'),
   window_ms: windowMs,
-  align: Type.Optional(Type.Literal('first', { description: 'A window begins at the first request.' })),
+  'align?': Type.Literal('first', { description: 'A window begins at the first request.' }),
   edge: resetEdge,
 });
 

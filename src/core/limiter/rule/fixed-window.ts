@@ -16,35 +16,33 @@ import { cappedSum, LAST_MS, LIMITED, NEVER, type Rule } from './rule.js';
 export const FixedWindowParams = exact({
   limit,
   window_ms: windowMs,
-  align: Type.Optional(
-    Type.Enum(['first', 'epoch', 'construction'], {
-      description:
-        'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
-    }),
-  ),
+  'align?': Type.Enum(['first', 'epoch', 'construction'], {
+    description:
+      'Where windows begin: at the first request, at multiples since 1970, at the start of the process. Default: first.',
+  }),
   phase_ms: phaseMs,
   edge: resetEdge,
   count_refused: countRefused,
   refused_restart_window: flag('A refused request starts the window again, with the count as it is.'),
   every_hit_restarts_window: flag('Every request moves the end of the window to one window from now.'),
-  refused_backoff: Type.Optional(
-    real(1, 10, 'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.'),
+  'refused_backoff?': real(
+    1,
+    10,
+    'A refused request moves the end to window * backoff ^ (count - limit - 1) from now.',
   ),
   block_ms: blockMs,
-  local_block_ms: Type.Optional(
-    wait('A refused request blocks the key in this process, in ms; the count does not move in the block.'),
+  'local_block_ms?': wait(
+    'A refused request blocks the key in this process, in ms; the count does not move in the block.',
   ),
   refused_rearm: flag('Each request that is refused in the local block starts it again.'),
-  state_ttl_from_last_admit_ms: Type.Optional(
-    wait('The state is forgotten so long after the last admitted request, in ms.'),
+  'state_ttl_from_last_admit_ms?': wait('The state is forgotten so long after the last admitted request, in ms.'),
+  'ban_status_after?': whole(
+    -1,
+    1_000_000,
+    'From this number of refused requests on, the status is 403; decides nothing.',
   ),
-  ban_status_after: Type.Optional(
-    whole(-1, 1_000_000, 'From this number of refused requests on, the status is 403; decides nothing.'),
-  ),
-  announce: Type.Optional(text(1, 100, 'What the product announces as the wait; decides nothing.')),
-  resolution_us: Type.Optional(
-    real(0.001, 1_000_000, 'Step of the clock in microseconds; clock_resolution_ms goes before.'),
-  ),
+  'announce?': text(1, 100, 'What the product announces as the wait; decides nothing.'),
+  'resolution_us?': real(0.001, 1_000_000, 'Step of the clock in microseconds; clock_resolution_ms goes before.'),
 });
 type Params = Static<typeof FixedWindowParams>;
 

@@ -26,7 +26,7 @@ const interval = length('Time between two permits at the rate, in ms.');
 export const GuavaBurstyParams = exact({
   interval_ms: interval,
   max_stored: amount('The most permits that are stored: seconds of burst times rate.'),
-  initial: Type.Optional(amount('Permits stored at first. Default: 0.')),
+  'initial?': amount('Permits stored at first. Default: 0.'),
   queue,
   max_wait_ms: maxWaitMs,
 });
@@ -34,7 +34,7 @@ export const GuavaBurstyParams = exact({
 export const GuavaWarmupParams = exact({
   interval_ms: interval,
   warmup_ms: length('How long it takes to warm up, in ms.'),
-  cold_factor: Type.Optional(real(1.001, 1_000, 'How many times as long a permit takes when cold. Default: 3.')),
+  'cold_factor?': real(1.001, 1_000, 'How many times as long a permit takes when cold. Default: 3.'),
   queue,
   max_wait_ms: maxWaitMs,
 });

@@ -19,15 +19,15 @@ const spacing = length('Time between two starts, in ms.');
 
 export const LeakyQueueParams = exact({
   spacing_ms: spacing,
-  burst: Type.Optional(Type.Literal(1, { description: 'How many start at once: 1.' })),
-  max_queue: Type.Optional(count('How many may wait. Default: as many as come.', 0)),
-  registered: Type.Optional(count('How many more wait that have left the queue. Default: 0.', 0)),
-  max_wait_ms: Type.Optional(wait('A request that would be held longer is refused, in ms. Default: none is.')),
+  'burst?': Type.Literal(1, { description: 'How many start at once: 1.' }),
+  'max_queue?': count('How many may wait. Default: as many as come.', 0),
+  'registered?': count('How many more wait that have left the queue. Default: 0.', 0),
+  'max_wait_ms?': wait('A request that would be held longer is refused, in ms. Default: none is.'),
 });
 
 export const UberSlackParams = exact({
   spacing_ms: spacing,
-  slack: Type.Optional(count('How many starts that were not used are kept. Default: 10.', 0)),
+  'slack?': count('How many starts that were not used are kept. Default: 10.', 0),
 });
 
 export function leakyQueue(params: Static<typeof LeakyQueueParams>): Rule<Turns> {

@@ -21,11 +21,9 @@ const Partition = exact('A time in which some nodes hear nothing of the others. 
   nodes: whole(1, 99, 'How many nodes are cut off from the others.'),
   from_ms: wait('When it begins, in ms since the beginning of the run.'),
   to_ms: wait('When it is over, in ms since the beginning of the run.'),
-  when_away: Type.Optional(
-    Type.Enum(['closed', 'open'], {
-      description: 'Under exact, whether nodes that are cut off refuse (closed) or admit. Default: closed.',
-    }),
-  ),
+  'when_away?': Type.Enum(['closed', 'open'], {
+    description: 'Under exact, whether nodes that are cut off refuse (closed) or admit. Default: closed.',
+  }),
 });
 
 const Failover = exact('Under exact, a replica takes the place of the one that counts. Default: none.', {
@@ -38,18 +36,16 @@ export const ManyNodesParams = exact({
   design: Type.Enum(['exact', 'batched', 'local_share'], {
     description: 'Whether one place counts, nodes exchange counts, or each has a share of the threshold to itself.',
   }),
-  threshold: Type.Optional(count('Requests that a window may hold, over all nodes. Default: 100.')),
-  within: Type.Optional(whole(1, 10_000, 'Length of the window in cycles. Default: 60.')),
-  cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
-  sync_ms: Type.Optional(wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.')),
-  lag_ms: Type.Optional(wait('How long a message takes, in ms. Default: 0.')),
-  spread: Type.Optional(
-    Type.Enum(['even', 'one'], {
-      description: 'Which nodes are asked: one after the other (even), or the first alone. Default: even.',
-    }),
-  ),
-  partition: Type.Optional(Partition),
-  failover: Type.Optional(Failover),
+  'threshold?': count('Requests that a window may hold, over all nodes. Default: 100.'),
+  'within?': whole(1, 10_000, 'Length of the window in cycles. Default: 60.'),
+  'cycle_ms?': length('Length of a cycle in ms. Default: 777.'),
+  'sync_ms?': wait('Of batched: how often nodes send what they counted, in ms. Default: 0, at once.'),
+  'lag_ms?': wait('How long a message takes, in ms. Default: 0.'),
+  'spread?': Type.Enum(['even', 'one'], {
+    description: 'Which nodes are asked: one after the other (even), or the first alone. Default: even.',
+  }),
+  'partition?': Partition,
+  'failover?': Failover,
 });
 
 /** Requests of a node that others do not know before `atMs`, and across the partition not before `acrossMs`. */

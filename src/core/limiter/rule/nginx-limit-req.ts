@@ -10,14 +10,13 @@
 // Source: nginx 1.22.1, ngx_http_limit_req_module.c.
 import type { Static } from 'typebox';
 import { exact, whole } from '../../schema/fields.js';
-import { Type } from '../../schema/json-schema.js';
 import { count, flag } from './fields.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 
 export const NginxLimitReqParams = exact({
   rate_1000: whole(1, 1_000_000_000_000, 'Thousandths of a request per second: trunc(1000 * rate / scale).'),
-  burst: Type.Optional(count('How many requests may be ahead of the rate. Default: 0.', 0)),
-  delay: Type.Optional(count('How many of these are not held. Default: 0.', 0)),
+  'burst?': count('How many requests may be ahead of the rate. Default: 0.', 0),
+  'delay?': count('How many of these are not held. Default: 0.', 0),
   nodelay: flag('None is held.'),
 });
 

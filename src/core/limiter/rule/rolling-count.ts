@@ -7,16 +7,15 @@
 //                      frees what the segment one window ago took. Source: .NET SlidingWindowRateLimiter
 import type { Static } from 'typebox';
 import { exact, whole } from '../../schema/fields.js';
-import { Type } from '../../schema/json-schema.js';
 import { add, advance, eventsAt, fallsIn, cycleAt as presentOf, type Ring, ringOf } from '../window.js';
 import { count, length, limit, windowMs } from './fields.js';
 import { multipleOf, periodsIn } from './periods.js';
 import { LIMITED, NEVER, type Rule } from './rule.js';
 
 export const RollingCountParams = exact({
-  threshold: Type.Optional(count('Requests that a window may hold. Default: 100.')),
-  within: Type.Optional(whole(1, 100_000, 'Length of the window in cycles. Default: 60.')),
-  cycle_ms: Type.Optional(length('Length of a cycle in ms. Default: 777.')),
+  'threshold?': count('Requests that a window may hold. Default: 100.'),
+  'within?': whole(1, 100_000, 'Length of the window in cycles. Default: 60.'),
+  'cycle_ms?': length('Length of a cycle in ms. Default: 777.'),
 });
 
 export function rollingCount({

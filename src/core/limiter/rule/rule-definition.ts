@@ -41,15 +41,13 @@ const Members = Type.Array(Member, { minItems: 1, maxItems: 16, description: 'Th
 const OrParams = exact({ a: Member, b: Member });
 const AndParams = exact({ of: Members });
 const AndAllChargedParams = exact({
-  of: Type.Optional(Members),
-  limits: Type.Optional(
-    Type.Array(Type.Array(Type.Number({ minimum: 1, maximum: 1e12 }), { minItems: 2, maxItems: 2 }), {
-      minItems: 1,
-      maxItems: 16,
-      description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
-    }),
-  ),
-  align: Type.Optional(Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' })),
+  'of?': Members,
+  'limits?': Type.Array(Type.Array(Type.Number({ minimum: 1, maximum: 1e12 }), { minItems: 2, maxItems: 2 }), {
+    minItems: 1,
+    maxItems: 16,
+    description: 'Fixed windows as pairs of limit and length in ms, instead of `of`.',
+  }),
+  'align?': Type.Enum(['first', 'epoch'], { description: 'As of fixed_window, for `limits`.' }),
   edge: resetEdge,
 });
 
@@ -236,12 +234,10 @@ const Announces = exact('The wait that a refused request is given, where it is n
     description:
       'Which wait the product announces: the true one, to the end of the window, until the newest request leaves, for whole tokens, doubled, or none.',
   }),
-  round: Type.Optional(
-    Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second', 'clock_second'], {
-      description:
-        'Rounded up to whole ms or s, down to s, up to s and then down to a second of the clock, or down to a second of the clock. Default: not at all.',
-    }),
-  ),
+  'round?': Type.Enum(['up_to_ms', 'up_to_s', 'down_to_s', 'second', 'clock_second'], {
+    description:
+      'Rounded up to whole ms or s, down to s, up to s and then down to a second of the clock, or down to a second of the clock. Default: not at all.',
+  }),
 });
 export type Announces = Static<typeof Announces>;
 

@@ -24,11 +24,9 @@ import { cappedSum, firstTime, LAST_MS, LIMITED, NEVER, type Rule } from './rule
 export const SlidingCounterParams = exact({
   limit,
   window_ms: windowMs,
-  align: Type.Optional(
-    Type.Enum(['first', 'epoch'], {
-      description: 'Windows begin at the first request or at multiples since 1970. Default: first.',
-    }),
-  ),
+  'align?': Type.Enum(['first', 'epoch'], {
+    description: 'Windows begin at the first request or at multiples since 1970. Default: first.',
+  }),
   phase_ms: phaseMs,
   count_refused: countRefused,
   floor_total: flag('The estimate is rounded down.'),

@@ -18,20 +18,16 @@ export const TokenBucketParams = exact({
   rate: amount('How many tokens come back in per_ms.', 0.000001),
   per_ms: length('See rate; for interval refill, the length of the interval.'),
   capacity: amount('The most tokens there are.', 0.000001),
-  initial: Type.Optional(amount('Tokens at first. Default: the capacity.')),
-  refill: Type.Optional(
-    Type.Enum(['continuous', 'interval', 'interval_trunc'], {
-      description: 'How tokens come back. Default: continuous.',
-    }),
-  ),
-  align: Type.Optional(
-    Type.Enum(['first', 'epoch', 'construction'], {
-      description:
-        'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
-    }),
-  ),
+  'initial?': amount('Tokens at first. Default: the capacity.'),
+  'refill?': Type.Enum(['continuous', 'interval', 'interval_trunc'], {
+    description: 'How tokens come back. Default: continuous.',
+  }),
+  'align?': Type.Enum(['first', 'epoch', 'construction'], {
+    description:
+      'Where intervals begin: at the first request, at multiples since 1970, at the start of the process. Default: construction.',
+  }),
   phase_ms: phaseMs,
-  max_wait_ms: Type.Optional(wait('A request is held rather than refused up to so long, in ms. Default: 0.')),
+  'max_wait_ms?': wait('A request is held rather than refused up to so long, in ms. Default: 0.'),
   allow_over_capacity: flag('A cost above the capacity may wait for its tokens.'),
   exact_float: flag('Tokens are compared as the doubles that they are, without a grain of the clock.'),
   stale_tick_when_full: flag('While full the grid stands still, so that the first token taken is given back at once.'),
@@ -39,9 +35,7 @@ export const TokenBucketParams = exact({
   forget_when_full: flag(
     'The state is forgotten when the bucket would be full, counted in intervals from the last admitted request.',
   ),
-  state_ttl_from_last_admit_ms: Type.Optional(
-    wait('The state is forgotten so long after the last admitted request, in ms.'),
-  ),
+  'state_ttl_from_last_admit_ms?': wait('The state is forgotten so long after the last admitted request, in ms.'),
 });
 export type TokenBucketParams = Static<typeof TokenBucketParams>;
 

@@ -44,8 +44,8 @@ function fieldsOf<const Name extends string, Fields extends TProperties>(
   return exact(description, {
     model: Type.Literal(name, { description }),
     ...fields,
-    from: Type.Optional(timeField('The model is silent before, and its own time begins here. Default: 0.')),
-    to: Type.Optional(timeField('The model is silent from here on. Default: the end of the run.')),
+    'from?': timeField('The model is silent before, and its own time begins here. Default: 0.'),
+    'to?': timeField('The model is silent from here on. Default: the end of the run.'),
   });
 }
 

@@ -35,17 +35,15 @@ type Jitter = WaitAnswer['jitter'];
 
 const Way = exact({
   way: Type.Enum([...ways], { description: 'What becomes of an announced wait.' }),
-  reachMs: Type.Optional(Measure('near: at most beyond its own wait; later: beyond the announced one.')),
-  ignoresZero: Type.Optional(flag('0 counts as no announcement.')),
-  end: Type.Optional(
-    exact({
-      above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
-      atMs: Measure('The cap, or the longest wait that is still obeyed.'),
-      leastMs: Measure('At least.'),
-      // Infinity is null in JSON.
-      mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
-    }),
-  ),
+  'reachMs?': Measure('near: at most beyond its own wait; later: beyond the announced one.'),
+  'ignoresZero?': flag('0 counts as no announcement.'),
+  'end?': exact({
+    above: Type.Enum(['capped', 'own', 'stops'], { description: 'What becomes of longer ones.' }),
+    atMs: Measure('The cap, or the longest wait that is still obeyed.'),
+    leastMs: Measure('At least.'),
+    // Infinity is null in JSON.
+    mostMs: Nullable(Measure('At most.')) as unknown as TUnsafe<number>,
+  }),
 });
 
 export const ClientAnswer = titled('weir identify --client --json', {
