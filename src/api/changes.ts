@@ -1,6 +1,6 @@
 // The endpoints that change a contract in place: its name, numbers and rule, and the candidate compared with it.
 import { ContractDefinition, Shadow } from '../core/limiter/definition.js';
-import { exact, strict } from '../core/schema/fields.js';
+import { exact, shape, strict } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { LimiterField, LimitText } from './contracts.js';
 import { get, patch, post } from './endpoint.js';
@@ -11,7 +11,7 @@ const Value = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Boole
 
 const Changed = {
   contract: ContractView,
-  changes: Type.Array(Type.Object({ what: Type.String(), from: Value, to: Value }), {
+  changes: Type.Array(shape({ what: Type.String(), from: Value, to: Value }), {
     description: 'As in the row of the record; empty, and no row is written, where nothing changes.',
   }),
   forgotten: Type.Optional(Type.String({ description: 'What of its counts could not be kept; absent for nothing.' })),

@@ -4,7 +4,7 @@ import { DrawnMachine } from '../core/limiter/drawn-machine.js';
 import { GatewayDefinition } from '../core/limiter/gateway-definition.js';
 import { RuleDefinition } from '../core/limiter/rule/rule-definition.js';
 import { RowShape } from '../core/record/row.js';
-import { exact, flag, real, text, whole } from '../core/schema/fields.js';
+import { exact, flag, real, shape, text, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import {
@@ -33,7 +33,7 @@ import { ContractStatus, ContractView, Counted, DecisionShape, State } from './v
 export const LOOK_BACK = 200;
 export const MOST_TRANSITIONS = 10;
 
-const OfTemplate = Type.Object({
+const OfTemplate = shape({
   template_id: Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Id of the template.' }),
 });
 
@@ -71,9 +71,9 @@ export const listTemplates = get('/api/contracts/templates', {
   answers: ok('A page of templates.', {
     count: Type.Integer({ description: 'Templates on all pages.' }),
     templates: Type.Array(
-      Type.Object({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
+      shape({ id: Type.String(), category: Type.String(), name: Type.String(), version: Type.String() }),
     ),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
@@ -149,14 +149,14 @@ export const listContracts = get('/api/chain/{slug}/contracts', {
   },
   answers: ok('A page of contracts, in order of creation unless `sort` says otherwise.', {
     contracts: Type.Array(ContractView),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
 export const getContract = get('/api/chain/{slug}/contracts/{contract_id}', {
   shapes: { params: OfContract, querystring: exact({ 'key?': Key }) },
   answers: ok('The contract; with `key`, state and count are those of the key.', {
-    contract: Type.Object({
+    contract: shape({
       ...ContractStatus.properties,
       definition: ContractDefinition,
       last_transitions: Type.Array(RowShape, {
@@ -181,7 +181,7 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
   answers: ok('A page of keys. One that comes or goes meanwhile may be missing.', {
     cycle: Cycle,
     keys: Type.Array(
-      Type.Object({
+      shape({
         key: Type.String({ description: 'The key, or its keyed hash.' }),
         state: State,
         count: Counted,
@@ -189,7 +189,7 @@ export const listContractKeys = get('/api/chain/{slug}/contracts/{contract_id}/k
         retry_after_cycles,
       }),
     ),
-    next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.Integer({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 

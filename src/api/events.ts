@@ -1,5 +1,5 @@
 // The endpoints of events: count one or many, ask the gate, open the stream.
-import { exact, flag } from '../core/schema/fields.js';
+import { exact, flag, shape } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { type Endpoint, get, post } from './endpoint.js';
 import { ContractId, Count, Cycle, EventType, Key, OfContract, OfMachine, Ok, ok } from './shapes.js';
@@ -28,8 +28,8 @@ const GateQuery = exact({
 const gateShapes = { params: OfContract, querystring: GateQuery } as const;
 
 const { admitted: _admitted, limited: _limited, ...fields } = DecisionShape.properties;
-const Admitted = Type.Object({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
-const Limited = Type.Object({
+const Admitted = shape({ ok: Ok, cycle: Cycle, decision: Type.Literal('admitted'), ...fields });
+const Limited = shape({
   ...Problem.properties,
   cycle: Cycle,
   decision: Type.Literal('limited'),
@@ -89,7 +89,7 @@ export const gateBelow = {
   method: 'GET',
   path: `${gateParts.path}/{path}`,
   shapes: {
-    params: Type.Object({
+    params: shape({
       ...OfContract.properties,
       path: Type.String({ description: 'Path and query of the original request, which are not looked at.' }),
     }),

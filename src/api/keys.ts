@@ -1,5 +1,5 @@
 // The endpoints of keys and sessions: a free key, the keys of an owner, a session for a key.
-import { exact, flag, whole } from '../core/schema/fields.js';
+import { exact, flag, shape, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { created, ok, pageOf } from './shapes.js';
@@ -46,7 +46,7 @@ export const listKeys = get('/api/keys', {
   },
   answers: ok('A page of keys, by id, without their secrets.', {
     keys: Type.Array(
-      Type.Object({
+      shape({
         key_id: KeyId,
         scopes: Scopes,
         machine: OneMachine,
@@ -56,17 +56,15 @@ export const listKeys = get('/api/keys', {
         is_own: flag('Whether it is the key of this request.'),
       }),
     ),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
-    record: Type.Optional(
-      Type.String({
-        description:
-          'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
-      }),
-    ),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
+    'record?': Type.String({
+      description:
+        'Slug of the private machine whose record has a row for each key that was made, rotated or revoked: who (`by`), what (`action`), when. Read it by GET /api/chain/{slug}/state. Absent before the first.',
+    }),
   }),
 });
 
-const OfKey = Type.Object({ key_id: KeyId });
+const OfKey = shape({ key_id: KeyId });
 
 export const rotateKey = post('/api/keys/{key_id}/rotate', {
   shapes: {
@@ -82,7 +80,7 @@ export const rotateKey = post('/api/keys/{key_id}/rotate', {
   },
   answers: created('The new key: same owner, scopes and machine. It is not shown again.', {
     ...made,
-    previous: Type.Object({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
+    previous: shape({ key_id: KeyId, expires_at: Instant('The end of the overlap.') }),
   }),
 });
 

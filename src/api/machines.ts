@@ -1,5 +1,5 @@
 // The endpoints of machines: create, list, show, rank the most active.
-import { exact, flag, VISIBLE, whole } from '../core/schema/fields.js';
+import { exact, flag, shape, VISIBLE, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get, post, remove } from './endpoint.js';
 import { Cycle, created, freed, OfMachine, ok, pageOf, Search, Slug, Sort } from './shapes.js';
@@ -24,23 +24,16 @@ export const createMachine = post('/api/chain/state-machines', {
   answers: created('The machine.', { machine: MachineView }),
 });
 
-const MachineLine = Type.Object({
+const MachineLine = shape({
   ...MachineSummary.properties,
-  limiting: Type.Optional(
-    Type.Integer({
-      description:
-        'Contracts that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
-    }),
-  ),
-  keyed: Type.Optional(
-    Type.Object(
-      {
-        keys: Type.Integer({ description: 'Keys that are there now.' }),
-        limited: Type.Integer({ description: 'Those of them whose state does not admit.' }),
-      },
-      { description: 'Over all contracts with keys; absent where there are none, and on a node of a network.' },
-    ),
-  ),
+  'limiting?': Type.Integer({
+    description:
+      'Contracts that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
+  }),
+  'keyed?': shape('Over all contracts with keys; absent where there are none, and on a node of a network.', {
+    keys: Type.Integer({ description: 'Keys that are there now.' }),
+    limited: Type.Integer({ description: 'Those of them whose state does not admit.' }),
+  }),
 });
 
 export const listMachines = get('/api/chain/state-machines', {
@@ -54,7 +47,7 @@ export const listMachines = get('/api/chain/state-machines', {
   },
   answers: ok('A page of machines.', {
     machines: Type.Array(MachineLine),
-    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last page.' })),
+    'next?': Type.String({ description: '`after` of the next page; absent on the last page.' }),
   }),
 });
 
@@ -66,7 +59,7 @@ export const getMachine = get('/api/chain/state-machines/{slug}', {
 export const deleteMachine = remove('/api/chain/{slug}', {
   shapes: { params: OfMachine },
   answers: ok('The machine and its contracts are gone, and their room is free.', {
-    freed: Type.Object({ machines: Type.Integer(), ...freed }, { description: 'What the owner may have anew.' }),
+    freed: shape('What the owner may have anew.', { machines: Type.Integer(), ...freed }),
     readable_until: Type.String({ description: 'When its record is removed, and its slug is free. ISO 8601.' }),
   }),
 });
@@ -84,17 +77,15 @@ export const listActive = get('/api/chain/active', {
       window_cycles: Type.Integer(),
       cycle: Cycle,
       machines: Type.Array(
-        Type.Object({
+        shape({
           slug: Type.String(),
           transitions: Type.Integer({ description: 'Within the window.' }),
-          last_transition_cycle: Type.Optional({ ...Cycle, description: 'Absent where none is remembered.' }),
+          'last_transition_cycle?': { ...Cycle, description: 'Absent where none is remembered.' },
           contracts: Type.Integer({ description: 'On the machine.' }),
-          limiting: Type.Optional(
-            Type.Integer({
-              description:
-                'Those of them that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
-            }),
-          ),
+          'limiting?': Type.Integer({
+            description:
+              'Those of them that are limiting now: in their state, or in that of one of their keys. Absent on a node of a network.',
+          }),
           display_name: Type.String(),
           last: Type.Array(Type.Integer(), {
             description: `Transitions within the last ${WINDOWS.join(', ')} cycles.`,

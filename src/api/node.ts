@@ -1,6 +1,6 @@
 // The endpoints of the node itself: public key, list of endpoints, clock, limits.
 import { SuccessionShape } from '../core/record/row.js';
-import { exact, flag } from '../core/schema/fields.js';
+import { exact, flag, shape } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { get } from './endpoint.js';
 import { Cycle, OfMachine, ok } from './shapes.js';
@@ -40,7 +40,7 @@ export const listEndpoints = get('/api/endpoints', {
   answers: ok('The registry.', {
     count: Type.Integer(),
     endpoints: Type.Array(
-      Type.Object({
+      shape({
         method: Type.String(),
         path: Type.String(),
         auth: Type.String(),
@@ -68,9 +68,9 @@ export const listNodes = get('/api/nodes', {
   answers: ok('The nodes of the network that this one is part of.', {
     cycle: Cycle,
     nodes: Type.Array(
-      Type.Object({
+      shape({
         fingerprint: Type.String({ description: 'Of the key with which it signs.' }),
-        address: Type.Optional(Type.String({ description: 'Where it listens, if on its own machine alone.' })),
+        'address?': Type.String({ description: 'Where it listens, if on its own machine alone.' }),
         version: Type.String(),
         is_this: flag('Whether it is the one that answers.'),
         is_up: flag('Whether it was heard of within the last six seconds.'),
@@ -94,36 +94,26 @@ const per = Type.Enum(['node', 'network'], {
 });
 const refused = Type.Integer({ description: 'How often it was too much, on this node since it started.' });
 const Room = (description: string) =>
-  Type.Object(
-    {
-      per,
-      most: Type.Integer({ description: 'The bound of an owner, who may also have no more than are still free.' }),
-      used,
-      left: Type.Optional(
-        Type.Integer({ description: 'What the caller may still have; absent without a credential.' }),
-      ),
-      on_node: Type.Integer({ description: 'The bound of all owners together.' }),
-      free_on_node: Type.Integer({ description: 'What they do not use.' }),
-      refused,
-    },
-    { description },
-  );
+  shape(description, {
+    per,
+    most: Type.Integer({ description: 'The bound of an owner, who may also have no more than are still free.' }),
+    used,
+    'left?': Type.Integer({ description: 'What the caller may still have; absent without a credential.' }),
+    on_node: Type.Integer({ description: 'The bound of all owners together.' }),
+    free_on_node: Type.Integer({ description: 'What they do not use.' }),
+    refused,
+  });
 
 const Rate = (description: string) =>
-  Type.Object(
-    {
-      per,
-      threshold: Type.Integer(),
-      within: Type.Integer({ description: 'Cycles.' }),
-      left: Type.Optional(
-        Type.Integer({ description: 'What the caller may still ask for; absent without a credential.' }),
-      ),
-      on_node: Type.Integer({ description: 'The threshold of all together.' }),
-      left_on_node: Type.Integer({ description: 'What all together may still ask for.' }),
-      refused,
-    },
-    { description },
-  );
+  shape(description, {
+    per,
+    threshold: Type.Integer(),
+    within: Type.Integer({ description: 'Cycles.' }),
+    'left?': Type.Integer({ description: 'What the caller may still ask for; absent without a credential.' }),
+    on_node: Type.Integer({ description: 'The threshold of all together.' }),
+    left_on_node: Type.Integer({ description: 'What all together may still ask for.' }),
+    refused,
+  });
 
 export const listLimits = get('/api/limits', {
   answers: ok('Every bound of the node, and what the caller uses of those that are counted by owner.', {
@@ -143,7 +133,7 @@ export const listLimits = get('/api/limits', {
     streams: Room('Readers of event streams.'),
     watched_contracts: Room('Contracts whose counts are streamed.'),
     verifications: Room('Records that wait to be verified.'),
-    keys: Type.Object({ per, most: Type.Integer({ description: 'The bound.' }), used }),
+    keys: shape({ per, most: Type.Integer({ description: 'The bound.' }), used }),
     mint: Rate('Free keys that an address may mint.'),
     sessions: Rate('Sessions that an owner, and an address, may open.'),
     new_machines: Rate('Machines that an owner, and an address, may create.'),

@@ -1,6 +1,6 @@
 // The endpoints of operators: the registry, and projections over future cycles.
 import { SUBSTRATE } from '../core/operator/ko42.js';
-import { exact, flag, whole } from '../core/schema/fields.js';
+import { exact, flag, shape, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { CYCLE_MS } from '../core/time/cycle.js';
 import { get, post } from './endpoint.js';
@@ -8,7 +8,7 @@ import { Cycle, Hash, ok } from './shapes.js';
 
 const Numbers = Type.Record(Type.String(), Type.Number());
 
-const OperatorView = Type.Object({
+const OperatorView = shape({
   id: Type.String(),
   name: Type.String(),
   version: Type.String(),
@@ -16,18 +16,18 @@ const OperatorView = Type.Object({
   equation: Type.String({ description: 'As it is written to the record.' }),
   inputs: Type.Record(
     Type.String(),
-    Type.Object({
+    shape({
       unit: Type.String(),
       min: Type.Number(),
       max: Type.Number(),
-      default: Type.Optional(Type.Number({ description: 'Absent if the input is required.' })),
+      'default?': Type.Number({ description: 'Absent if the input is required.' }),
       description: Type.String(),
     }),
   ),
-  result: Type.Object({ unit: Type.String(), description: Type.String() }),
+  result: shape({ unit: Type.String(), description: Type.String() }),
   proof_required: flag('Whether every fire is proved and verified.'),
   cases: Type.Array(
-    Type.Object({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
+    shape({ inputs: Numbers, result: Type.Number(), tolerance: Type.Number(), source: Type.String() }),
     { description: 'Published values that the operator reproduces.' },
   ),
 });
@@ -51,9 +51,9 @@ const Body = exact({
   ),
 });
 
-export const Summary = Type.Object({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
+export const Summary = shape({ min: Type.Number(), max: Type.Number(), mean: Type.Number() });
 
-export const Step = Type.Object({
+export const Step = shape({
   step: Type.Integer({ description: 'From 0.' }),
   cycle: Cycle,
   operator: Type.String(),
@@ -67,7 +67,7 @@ export const listOperators = get('/api/operators', {
 });
 
 export const getOperator = get('/api/operators/{id}', {
-  shapes: { params: Type.Object({ id: Type.String({ description: 'Id of the operator.' }) }) },
+  shapes: { params: shape({ id: Type.String({ description: 'Id of the operator.' }) }) },
   answers: ok('The operator.', { operator: OperatorView }),
 });
 
@@ -78,9 +78,9 @@ export const shift = post('/api/core/shift', {
     steps: Type.Integer(),
     cycle_seconds: Type.Literal(CYCLE_MS / 1000),
     projection: Type.Array(Step),
-    summary: Type.Object(
-      { ...Summary.properties, by_operator: Type.Record(Type.String(), Summary) },
-      { description: 'Of all results, and for each operator.' },
-    ),
+    summary: shape('Of all results, and for each operator.', {
+      ...Summary.properties,
+      by_operator: Type.Record(Type.String(), Summary),
+    }),
   }),
 });

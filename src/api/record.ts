@@ -26,10 +26,8 @@ export const readRecord = get('/api/chain/{slug}/state', {
     machine: Type.String(),
     rows: Type.Array(RowShape),
     head: HeadShape,
-    cut: Type.Optional(CutShape),
-    next_after_seq: Type.Optional(
-      Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
-    ),
+    'cut?': CutShape,
+    'next_after_seq?': Type.Integer({ description: '`after_seq` of the next page; absent on the last page.' }),
   }),
 });
 

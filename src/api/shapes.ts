@@ -1,6 +1,6 @@
 // Schemas that several endpoints share: names, bounded numbers, parts of answers.
 import type { TSchema } from 'typebox';
-import { exact, flag, text, whole } from '../core/schema/fields.js';
+import { exact, flag, shape, text, whole } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 
 /** One page is built and written in one turn, in some milliseconds. */
@@ -19,11 +19,11 @@ export const Nothing = exact({});
 export const Ok = Type.Literal(true);
 
 export function ok<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
-  return { 200: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
+  return { 200: { description, schema: shape({ ok: Ok, ...fields }) } } as const;
 }
 
 export function created<Fields extends Readonly<Record<string, TSchema>>>(description: string, fields: Fields) {
-  return { 201: { description, schema: Type.Object({ ok: Ok, ...fields }) } } as const;
+  return { 201: { description, schema: shape({ ok: Ok, ...fields }) } } as const;
 }
 
 export const Slug = Type.String({ pattern: '^[a-z0-9-]{1,64}$', description: 'Slug of the machine.' });
@@ -98,9 +98,9 @@ export const Keyed = exact('Counts each key separately.', {
 /** Fields of a contract that a request has beside those of its definition, which has its own name. */
 export const contractFields = { keyed: Type.Optional(Keyed), contract_name: Type.Optional(ContractName) };
 
-export const OfMachine = Type.Object({ slug: Slug });
+export const OfMachine = shape({ slug: Slug });
 
-export const OfContract = Type.Object({ slug: Slug, contract_id: ContractId });
+export const OfContract = shape({ slug: Slug, contract_id: ContractId });
 
 export const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
 

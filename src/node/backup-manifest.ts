@@ -9,11 +9,12 @@ import { type Signer, signText, textHolds } from '../core/record/signing.js';
 import { HeadShape } from '../core/record/verification.js';
 import { canonicalJson } from '../core/schema/canonical.js';
 import { Failure } from '../core/schema/failure.js';
+import { shape } from '../core/schema/fields.js';
 import { Type } from '../core/schema/json-schema.js';
 import { readText } from '../core/schema/text-file.js';
 import type { Store } from './store/store.js';
 
-const Manifest = Type.Object({
+const Manifest = shape({
   weir_backup: Type.Literal(1),
   file: Type.String(),
   bytes: Type.Integer(),

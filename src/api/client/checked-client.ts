@@ -4,6 +4,7 @@ import { Agent, fetch as undiciFetch } from 'undici';
 import { reader } from '../../core/record/shape.js';
 import { fitsSchema } from '../../core/schema/compile-schema.js';
 import { catalogue, Failure, type FailureCode } from '../../core/schema/failure.js';
+import { shape } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { valueFaults } from '../../core/schema/value-faults.js';
 import { VERSION } from '../../core/version.js';
@@ -115,11 +116,11 @@ function withUnknownFields<S>(schema: S): S {
 const NODE_FAILED = 5;
 
 const readProblem = reader(
-  Type.Object({
+  shape({
     title: Type.String(),
     detail: Type.String(),
     code: Type.String(),
-    errors: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+    'errors?': Type.Array(shape({ path: Type.String(), message: Type.String() })),
   }),
 );
 

@@ -1,6 +1,6 @@
 // The result of verifying a record.
 import type { Static } from 'typebox';
-import { flag, whole } from '../schema/fields.js';
+import { flag, shape, whole } from '../schema/fields.js';
 import { type Frozen, Type } from '../schema/json-schema.js';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, hexadecimal.' });
@@ -8,17 +8,15 @@ const Cycle = whole(0, Number.MAX_SAFE_INTEGER, 'Number of a cycle.');
 const orNull = <Schema extends Parameters<typeof Type.Optional>[0]>(schema: Schema) =>
   Type.Union([Type.Null(), schema]);
 
-export const HeadShape = Type.Object(
-  { seq: Type.Integer({ description: 'The last row.' }), hash: Hash },
-  { description: 'The end of the record.' },
-);
+export const HeadShape = shape('The end of the record.', {
+  seq: Type.Integer({ description: 'The last row.' }),
+  hash: Hash,
+});
 
-const BrokenShape = Type.Object({
-  seq: Type.Optional(
-    Type.Integer({
-      description: 'The first that does not hold; absent if the rows hold and a key or a signature does not.',
-    }),
-  ),
+const BrokenShape = shape({
+  'seq?': Type.Integer({
+    description: 'The first that does not hold; absent if the rows hold and a key or a signature does not.',
+  }),
   line: Type.Integer({
     description: 'Line of an export, or position among the values passed, from 1; 0 for checkpoints known in advance.',
   }),
@@ -30,27 +28,21 @@ const BrokenShape = Type.Object({
   reason: Type.String(),
 });
 
-const SignedHeadShape = Type.Object(
-  {
-    seq: Type.Integer(),
-    cycle: Cycle,
-    signed_by: Type.String({ description: 'Fingerprint of the key.' }),
-    pinned: flag('Whether trust in it starts from a key that the reader supplied.'),
-  },
-  { description: 'The newest checkpoint that holds.' },
-);
+const SignedHeadShape = shape('The newest checkpoint that holds.', {
+  seq: Type.Integer(),
+  cycle: Cycle,
+  signed_by: Type.String({ description: 'Fingerprint of the key.' }),
+  pinned: flag('Whether trust in it starts from a key that the reader supplied.'),
+});
 
-const SignedCutShape = Type.Object(
-  {
-    to_seq: Type.Integer(),
-    at: Type.String({ description: 'ISO 8601.' }),
-    cycle: Cycle,
-    signed_by: Type.String(),
-  },
-  { description: 'Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.' },
-);
+const SignedCutShape = shape('Rows 1 to `to_seq` were removed, as the node signed; absent where all rows are there.', {
+  to_seq: Type.Integer(),
+  at: Type.String({ description: 'ISO 8601.' }),
+  cycle: Cycle,
+  signed_by: Type.String(),
+});
 
-export const VerificationShape = Type.Object({
+export const VerificationShape = shape({
   valid: Type.Boolean(),
   machine: Type.Union([Type.String(), Type.Null()]),
   rows: Type.Integer({
@@ -60,13 +52,11 @@ export const VerificationShape = Type.Object({
   first_broken: orNull(BrokenShape),
   checkpoint: orNull(SignedHeadShape),
   proofs: Type.Integer({ description: 'Operator results that were computed again.' }),
-  removed: Type.Optional(SignedCutShape),
-  earlier: Type.Optional(
-    Type.Integer({
-      description:
-        'Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now.',
-    }),
-  ),
+  'removed?': SignedCutShape,
+  'earlier?': Type.Integer({
+    description:
+      'Rows, from the first, that were verified earlier and not again, but for the last of them; absent where all were verified now.',
+  }),
 });
 
 export type Broken = Frozen<Static<typeof BrokenShape>>;

@@ -28,6 +28,13 @@ export function exact(...[one, fields]: [Properties] | [string, Properties]) {
   return Type.Object(named(fields!), { ...strict, description: one });
 }
 
+/** An object that may have other fields. */
+export function shape<Fields extends Properties>(fields: Fields): TObject<Named<Fields>>;
+export function shape<Fields extends Properties>(description: string, fields: Fields): TObject<Named<Fields>>;
+export function shape(...[one, fields]: [Properties] | [string, Properties]) {
+  return typeof one === 'string' ? Type.Object(named(fields!), { description: one }) : Type.Object(named(one));
+}
+
 /** An object without other fields, of which the whole of an answer or a file is made. */
 export const titled = <Fields extends Properties>(title: string, fields: Fields) =>
   Type.Object(named(fields), { ...strict, title });

@@ -1,10 +1,9 @@
 // The schema of `weir diff --json`, and the types of its parts.
-import { exact, flag, titled } from '../../core/schema/fields.js';
+import { exact, flag, shape, titled } from '../../core/schema/fields.js';
 import { type Shaped, Type } from '../../core/schema/json-schema.js';
 import { Quantiles } from '../../harness/outcome/outcome-schema.js';
 import { Any, Count, Measure, Nullable, Read, Text } from '../../harness/outcome/read-schema.js';
 
-const { Optional } = Type;
 const file = Text('A file of the limits.');
 const line = Count('Its line there.');
 const name = Text('Name of the limit.');
@@ -85,10 +84,10 @@ const Retries = exact({
   served: Count('Requests served by a retry.'),
   given_up: Count('Requests given up.'),
   wait_ms: Nullable(
-    Type.Object(
-      { ...Quantiles.properties, taken: Optional(Text('How.')) },
-      { description: 'From the first attempt to success, of requests served by a retry; null if there are none.' },
-    ),
+    shape('From the first attempt to success, of requests served by a retry; null if there are none.', {
+      ...Quantiles.properties,
+      'taken?': Text('How.'),
+    }),
   ),
 });
 

@@ -1,6 +1,6 @@
 // The answer of `weir replay --explain`, as a document and as JSON: which refusals of a log are those of a limit. Pure.
 import type { Static } from 'typebox';
-import { real } from '../../core/schema/fields.js';
+import { real, shape } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import { Count, Text } from '../../harness/outcome/read-schema.js';
 import { type Block, type ReportDocument, sentence } from '../../report/block.js';
@@ -16,26 +16,23 @@ const counts = {
   not_judged: Count('Those of which the log does not say it.'),
   let_through: Count('Requests that were let through, and that the limit refuses in any counting order.'),
 };
-const Named = Type.Array(Type.Object({ name: Text('What is counted.'), ...counts }), { description: 'Most first.' });
+const Named = Type.Array(shape({ name: Text('What is counted.'), ...counts }), { description: 'Most first.' });
 
-export const LimitExplanation = Type.Object({
+export const LimitExplanation = shape({
   weir: Text('The version.'),
   kind: Type.Literal('explain'),
   log: Text('Its name.'),
   statuses: Type.Array(Count('A status of a refusal.')),
   requests: Count('Requests of the log.'),
   ...counts,
-  not_judged_of_which_ours: Type.Object({ least: Count('At least.'), most: Count('At most.') }),
+  not_judged_of_which_ours: shape({ least: Count('At least.'), most: Count('At most.') }),
   by_log: Count('Refusals judged by what the log, or an error log beside it, says of them.'),
-  without_limit: Type.Object(
-    { not_ours: counts.not_ours },
-    { description: 'The control: the same log without the limit.' },
-  ),
+  without_limit: shape('The control: the same log without the limit.', { not_ours: counts.not_ours }),
   by_path: Named,
   by_client: Named,
   by_minute: Named,
   phases: Type.Array(
-    Type.Object({
+    shape({
       rule: Text('The rule that the limit may mean.'),
       from_ms: real(0, 1e15, 'Edges of its windows, after those of the clock.'),
       to_ms: real(0, 1e15, 'At most.'),
@@ -46,7 +43,7 @@ export const LimitExplanation = Type.Object({
       description: 'Where rule or phase is unknown: those that explain the answers, the one that explains most first.',
     },
   ),
-  left_out: Type.Array(Type.Object({ name: Text('A limit.'), why: Text('Why it is not judged.') })),
+  left_out: Type.Array(shape({ name: Text('A limit.'), why: Text('Why it is not judged.') })),
 });
 
 export type LimitExplanation = Static<typeof LimitExplanation>;

@@ -1,6 +1,6 @@
 // The schema of `weir identify --json`, and the conversion to it. Pure.
 import type { Static } from 'typebox';
-import { flag, real, whole } from '../../core/schema/fields.js';
+import { flag, real, shape, whole } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
@@ -10,12 +10,12 @@ const Measure = (description: string) => real(0, 1e15, description);
 const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 const End = Type.Number({ minimum: 0, maximum: 1e15 });
 
-const Candidate = Type.Object({
+const Candidate = shape({
   primitive: Text('The rule, as in the limiter of a scenario.'),
   params: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
     description: 'Its parameters, as in the limiter of a scenario: the roundest numbers of the intervals.',
   }),
-  clock_resolution_ms: Type.Optional(Measure('The step of its clock.')),
+  'clock_resolution_ms?': Measure('The step of its clock.'),
   intervals: Type.Record(
     Type.String({ maxLength: 100 }),
     Type.Array(Type.Array(End, { minItems: 2, maxItems: 2 }), {
@@ -32,7 +32,7 @@ const Candidate = Type.Object({
 
 const Told = Type.Union([Type.Number(), Type.String({ maxLength: 1_000 }), Type.Null()]);
 
-export const Identification = Type.Object({
+export const Identification = shape({
   url: Type.Union([Text('What was asked, or the file that was read.'), Type.Null()]),
   requests: Count('Requests that were sent.'),
   seconds: Measure('How long it took.'),
@@ -43,24 +43,19 @@ export const Identification = Type.Object({
   candidates: Type.Array(Candidate, { description: 'Best first.' }),
   next_probe: Type.Union([
     Type.Null(),
-    Type.Object({
+    shape({
       rest_ms: Measure('Silence before it; 0 where a new key does.'),
-      volleys: Type.Array(Type.Object({ at_ms: Measure('Since its start.'), n: Count('Requests sent at once.') })),
+      volleys: Type.Array(shape({ at_ms: Measure('Since its start.'), n: Count('Requests sent at once.') })),
       counts: Type.Enum(['admitted', 'held'], { description: 'What of the last volley is counted.' }),
       expected: Type.Array(
-        Type.Object({ words: Text('The rule in words.'), least: Count('At least.'), most: Count('At most.') }),
+        shape({ words: Text('The rule in words.'), least: Count('At least.'), most: Count('At most.') }),
       ),
       tells_all: flag('Whether it separates each candidate from each other one.'),
     }),
   ]),
   remarks: Type.Array(Text('A sentence.')),
-  headers: Type.Array(
-    Type.Object(
-      { name: Text('What a header announces.'), claims: Told, seen: Told },
-      { description: 'A false claim.' },
-    ),
-  ),
-  keys: Type.Optional(Type.Unknown({ description: 'Whether it counts keys separately.' })),
+  headers: Type.Array(shape('A false claim.', { name: Text('What a header announces.'), claims: Told, seen: Told })),
+  'keys?': Type.Unknown({ description: 'Whether it counts keys separately.' }),
 });
 export type Identification = Static<typeof Identification>;
 
