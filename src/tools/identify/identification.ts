@@ -1,13 +1,11 @@
 // The schema of `weir identify --json`, and the conversion to it. Pure.
 import type { Static } from 'typebox';
-import { flag, real, shape, whole } from '../../core/schema/fields.js';
+import { flag, shape } from '../../core/schema/fields.js';
 import { Type } from '../../core/schema/json-schema.js';
+import { Count, Measure, Text } from '../../harness/outcome/read-schema.js';
 import type { Answer, IdentifiedRule } from './answer.js';
 import type { Seen } from './evidence.js';
 
-const Count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, description);
-const Measure = (description: string) => real(0, 1e15, description);
-const Text = (description: string) => Type.String({ maxLength: 100_000, description });
 const End = Type.Number({ minimum: 0, maximum: 1e15 });
 
 const Candidate = shape({
