@@ -11,7 +11,7 @@ import type { Redirect, Rewrite } from './nginx-route.js';
 import * as ask from './request-condition.js';
 
 /** What `set` has given by now, by name. */
-export type SetVariables = ReadonlyMap<string, ask.RequestText>;
+type SetVariables = ReadonlyMap<string, ask.RequestText>;
 
 const FIELDS: Readonly<Record<string, ask.RequestField>> = {
   remote_addr: 'client',
@@ -161,7 +161,7 @@ export class NginxVariables {
 }
 
 /** With `$1` to `$9` and the names of groups, if the condition is an expression. */
-export function withCaptures(given: SetVariables, condition: ask.RequestCondition): SetVariables {
+function withCaptures(given: SetVariables, condition: ask.RequestCondition): SetVariables {
   if (condition.kind !== 'test' || condition.test.is !== 'matching') return given;
   const { text: of, test } = condition;
   const named = [...test.value.matchAll(/\(\?P?<(\w+)>/g)].map(([, name]) => name!);

@@ -179,7 +179,7 @@ export interface SizedWindow {
   readonly rows?: SizedRows;
 }
 
-export interface SizedRows {
+interface SizedRows {
   readonly floor: number;
   readonly key: readonly number[];
   /** Seconds from the first request. */

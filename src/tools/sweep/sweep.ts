@@ -119,7 +119,7 @@ function figuresOf(runs: readonly SweepRun[]): Readonly<Record<string, SweptFigu
 
 export const exactly = (mean: number): SweptFigure => ({ mean, low: null, high: null });
 
-export interface CellRun extends Replicate {
+interface CellRun extends Replicate {
   readonly cell: number;
   readonly replication: number;
 }
