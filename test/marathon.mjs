@@ -44,8 +44,9 @@ const stages = [
   ],
   [
     'all draws of rules, of their explanations, of published results',
-    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows math/interval published/published',
+    'limiter/gate-of-rule rule/most-starts host/keys-as-contracts explain/windows explain/whose-refusals math/interval published/published',
   ],
+  ['all tries of the other properties', 'test/core/limiter schema/hostile-names node/host'],
   [
     'all cells, clients and limiters of live runs, all pages of the site and the playground, each tool and leaf alone',
     'live/matrix live/real-limiters live/stopped-generator clients/libraries test/site web/play test/detach',

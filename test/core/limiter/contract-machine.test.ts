@@ -16,6 +16,7 @@ import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Chain, type HostEvent, Ledger } from '../../../src/node/host/ledger.js';
 import { recordTransition } from '../../../src/node/host/transition-row.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
+import { tries } from '../../draws.js';
 import { failureOf, faultsOf } from '../../failures.js';
 import { countOf, move, probation } from './defined.js';
 import { withoutBands } from './planned-gate.js';
@@ -80,6 +81,19 @@ const step = fc.record({
   ),
 });
 
+const counts = fc.array(fc.nat(8), { minLength: 6, maxLength: 6 });
+const events = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('aggregate' as const), cycle: fc.nat(30), counts }) },
+    fc.record({
+      ...{ type: fc.constant('move' as const), to: fc.constantFrom(...names), cycle: fc.nat(30), counts },
+      ...{ input: fc.constant({}), holdCycles: fc.nat(9) },
+    }),
+    fc.record({ type: fc.constant('refused' as const), cycle: fc.nat(30) }),
+  ),
+  { maxLength: 20 },
+);
+
 /** Everything that can be seen of a contract: its answers, its rows, and what it emits. */
 function seenOf(
   definition: ContractDefinition,
@@ -127,43 +141,29 @@ describe('bands', () => {
       fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
         expect(seenOf(definition, steps)).toEqual(seenOf(definition, steps, true));
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 
   it('any definition, any counts: XState takes no transition exactly where each count lies in the band of the state', () => {
-    const anyCounts = fc.array(fc.nat(8), { minLength: 6, maxLength: 6 });
     fc.assert(
-      fc.property(definitions, anyCounts, (definition, counts) => {
+      fc.property(definitions, counts, (definition, counted) => {
         const plan = planContract(definition);
         const machine = contractMachine(definition);
         const heldUntilCycle = Number.MIN_SAFE_INTEGER;
         for (const [state, { name }] of plan.states.entries()) {
           const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle, refusals: 0 } });
-          const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts });
-          const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counts[k]!) !== undefined);
+          const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts: counted });
+          const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counted[k]!) !== undefined);
           expect([name, actions.length === 0]).toEqual([name, isQuiet]);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 });
 
 describe('the actor of a contract', () => {
-  const counts = fc.array(fc.nat(8), { minLength: 6, maxLength: 6 });
-  const events = fc.array(
-    fc.oneof(
-      { weight: 3, arbitrary: fc.record({ type: fc.constant('aggregate' as const), cycle: fc.nat(30), counts }) },
-      fc.record({
-        ...{ type: fc.constant('move' as const), to: fc.constantFrom(...names), cycle: fc.nat(30), counts },
-        ...{ input: fc.constant({}), holdCycles: fc.nat(9) },
-      }),
-      fc.record({ type: fc.constant('refused' as const), cycle: fc.nat(30) }),
-    ),
-    { maxLength: 20 },
-  );
-
   it('any definition, any events: it goes where the machine leads in a plain actor of XState, and says before what that emits', () => {
     fc.assert(
       fc.property(definitions, events, fc.boolean(), (definition, sent, isKey) => {
@@ -187,30 +187,13 @@ describe('the actor of a contract', () => {
           expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 });
 
 describe('machine.config', () => {
   it('is whole as JSON: parsed again it is the same, and behaves the same', () => {
-    const events = fc.array(
-      fc.oneof(
-        fc.record({
-          type: fc.constant('aggregate' as const),
-          cycle: fc.nat(30),
-          counts: fc.array(fc.nat(8), { minLength: 6, maxLength: 6 }),
-        }),
-        fc.record({
-          type: fc.constant('move' as const),
-          to: fc.constantFrom(...names),
-          cycle: fc.nat(30),
-          counts: fc.array(fc.nat(8), { minLength: 6, maxLength: 6 }),
-          input: fc.constant({}),
-          holdCycles: fc.nat(9),
-        }),
-      ),
-    );
     fc.assert(
       fc.property(definitions, events, (definition, sent) => {
         const machine = contractMachine(definition);
@@ -230,7 +213,7 @@ describe('machine.config', () => {
         });
         expect(parsed).toEqual(ours);
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -332,7 +315,7 @@ describe('a machine in the form of XState, in place of a definition', () => {
         });
         expect(plain(theirs)).toEqual(plain(ours));
       }),
-      { numRuns: 100 },
+      { numRuns: tries(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { restoresInCycles, retryAfterCycles } from '../../../src/core/limiter/forecast.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
+import { tries } from '../../draws.js';
 import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
@@ -105,7 +106,7 @@ describe('against a list of every event', () => {
         }
         expect(transitions).toEqual(naive.transitions);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 
@@ -126,7 +127,7 @@ describe('against a list of every event', () => {
         });
         expect(gate.image()).toEqual(whole.gate.image());
       }),
-      { numRuns: 100 },
+      { numRuns: tries(100) },
     );
   });
 });
@@ -215,7 +216,7 @@ describe('forecasts', () => {
           expect(later.state).toBe('allowing');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 

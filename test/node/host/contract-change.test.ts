@@ -13,6 +13,7 @@ import { MemoryStore } from '../../../src/node/store/memory.js';
 import type { KeyedImage } from '../../../src/node/store/store.js';
 import { rules } from '../../core/limiter/rule/every-rule.js';
 import { verifyRows } from '../../core/record/verifying.js';
+import { tries } from '../../draws.js';
 import { codeOf } from '../../failures.js';
 import { restarted } from './virtual-host.js';
 
@@ -288,7 +289,7 @@ describe.each([
         }
         bench.rows();
       }),
-      { numRuns: 60, examples: [[{ threshold: 1, within: 2 }, lengthened]] },
+      { numRuns: tries(60), examples: [[{ threshold: 1, within: 2 }, lengthened]] },
     );
   });
 });
@@ -408,7 +409,7 @@ describe('a candidate', () => {
         expect(bench.contract.failure).toBeUndefined();
         bench.rows();
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 

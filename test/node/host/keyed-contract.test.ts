@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../../src/node/store/sqlite.js';
 import type { KeyedImage, Store } from '../../../src/node/store/store.js';
 import { NaiveLimiter } from '../../core/limiter/naive-limiter.js';
 import { verifyRows } from '../../core/record/verifying.js';
+import { tries } from '../../draws.js';
 import { valueOrCode } from '../../failures.js';
 import { temporaryFolder } from '../../left-behind.js';
 import { decideAt } from './decide-at.js';
@@ -172,7 +173,7 @@ it('a key without a place is told the first cycle in which there may be one, and
       for (let before = cycle + 1; before < again; before += 1) expect(isRefused(before)).toBe(again);
       expect(isRefused(again)).toBe(false);
     }),
-    { numRuns: 200 },
+    { numRuns: tries(200) },
   );
 });
 
@@ -183,7 +184,7 @@ describe('a contract with keys is a map of limiters', () => {
         const store = new MemoryStore();
         check(given, script, () => store, false);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 

@@ -6,6 +6,7 @@ import { completeLimit, limitText, readLimit } from '../../../../src/core/limite
 import { checkLimiter, limiterDefinition } from '../../../../src/core/limiter/products/limiter-spec.js';
 import { definitionOf, productNames, productOf, products } from '../../../../src/core/limiter/products/products.js';
 import { primitives, RuleDefinition, ratePerMs } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { tries } from '../../../draws.js';
 import { failureOf } from '../../../failures.js';
 import { rules } from '../rule/every-rule.js';
 
@@ -215,7 +216,7 @@ describe('text and limiter say the same', () => {
       fc.property(given, (limiter) => {
         expect(back(limiter)).toEqual(limiter);
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 
@@ -273,7 +274,7 @@ describe('any text', () => {
       fc.property(text, (one) => {
         expect(typeof refusal(one)).toBe('string');
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 
@@ -303,7 +304,7 @@ describe('any text', () => {
         const saysNothing = /requests?|^(r|reqs?|calls?|hits?)$|\+|^0+\s*\p{L}+$/iu;
         expect(isSame(changed, limiter) && !saysNothing.test(added.trim())).toBe(false);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 });

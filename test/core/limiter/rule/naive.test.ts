@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { tries } from '../../../draws.js';
 
 interface Came {
   readonly t: number;
@@ -200,7 +201,7 @@ describe('a rule decides as its model', () => {
           before.push({ t, n, hold, delay: expected });
         }
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 });

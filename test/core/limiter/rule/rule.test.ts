@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { copyOf, LIMITED, NEVER, type Rule } from '../../../../src/core/limiter/rule/rule.js';
 import { primitives, ruleOf, stateCellsOf } from '../../../../src/core/limiter/rule/rule-definition.js';
+import { tries } from '../../../draws.js';
 import { rules } from './every-rule.js';
 
 const START_MS = 1_699_999_200_000;
@@ -67,7 +68,7 @@ it.each(Object.entries(rules).filter(([, definition]) => ruleOf(definition).addi
       if (room > 0) expect(rule.admit(state, tMs, room, 50)).toBe(0);
       expect(state).toEqual(copy);
     };
-    fc.assert(fc.property(asked, holds), { numRuns: 60 });
+    fc.assert(fc.property(asked, holds), { numRuns: tries(60) });
   },
 );
 
@@ -99,7 +100,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
         const before = at === NEVER ? now : at - 2 * grainMs;
         if (before > now) expect(admits(rule, state, before, n)).toBe(false);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 
@@ -155,7 +156,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
           expect(rule.admit(fresh, at, n, holdMs)).toBeCloseTo(rule.admit(state, at, n, holdMs), 3);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 
@@ -170,7 +171,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
         rule.admit(copy, tMs - backMs, 1, 10);
         expect(rule.remaining(copy, tMs)).toBeLessThanOrEqual(rule.remaining(state, tMs));
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 
