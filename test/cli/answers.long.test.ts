@@ -47,7 +47,7 @@ it.each([
   const args = typeof words === 'string' ? words.split(' ') : words;
   const text = await weirHere([...args, '--out', name], {}, '', folder);
   const json = await weirHere([...args, '--out', `${name}-json`, '--json'], {}, '', folder);
-  const shown = [`code ${text.code}`, '', text.out, text.err, '== --json', json.out, ...filesIn(name)].join('\n');
+  const shown = [`code ${text.code}`, '', text.out, quiet(text.err), '== --json', json.out, ...filesIn(name)].join('\n');
   await expect(plain(shown)).toMatchFileSnapshot(`golden/answers/${name}.txt`);
 });
 
@@ -63,7 +63,7 @@ it.each([
   if (args[0] === 'report') await weirHere('simulate small.yaml --seed 9 --out other', {}, '', folder);
   const text = await weirHere(args, {}, '', folder);
   const json = await weirHere([...args, '--json'], {}, '', folder);
-  const shown = [`code ${text.code}`, '', text.out, text.err, '== --json', json.out].join('\n');
+  const shown = [`code ${text.code}`, '', text.out, quiet(text.err), '== --json', json.out].join('\n');
   await expect(plain(shown)).toMatchFileSnapshot(`golden/answers/${name}.txt`);
 });
 
@@ -73,6 +73,9 @@ const plain = (text: string) =>
     .replaceAll(folder, 'FOLDER')
     .replace(/about \d+ s .*\n/gi, '')
     .replace(/.{1000,}/g, (line) => `${line.slice(0, 300)}… ${sha256Hex(line)}`);
+
+/** Without lines of progress, one each ten seconds on a busy machine. */
+const quiet = (err: string) => err.replace(/^\S.* {1,3}\d+ % .*\n/gm, '');
 
 /** Pages without their scripts and styles; pictures by their digest. */
 function filesIn(name: string): string[] {
