@@ -1,8 +1,14 @@
 // What the owner of one free key, and a stranger, can do to keep a node busy: each was measured to stall it, for up to seconds, before its
 // work was cut into turns.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { defaultLimits } from '../../src/node/limits.js';
+
+type Method = 'GET' | 'POST';
+type Body = object | string;
+type Fields = Record<string, string>;
 
 /** A node, as one owner asks it; `key` undefined: as a stranger. */
 export class Asker {
@@ -17,8 +23,8 @@ export class Asker {
     this.key = key;
   }
 
-  async send(method: 'GET' | 'POST', path: string, body?: object | string, more: Record<string, string> = {}) {
-    const headers: Record<string, string> = { ...more };
+  async send(method: Method, path: string, body?: Body, more: Fields = {}) {
+    const headers: Fields = { ...more };
     if (this.key !== undefined) headers['authorization'] = `Bearer ${this.key}`;
     if (body !== undefined) headers['content-type'] ??= 'application/json';
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -32,12 +38,7 @@ export class Asker {
     return answer;
   }
 
-  async ask(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object | string,
-    more?: Record<string, string>,
-  ): Promise<string> {
+  async ask(method: Method, path: string, body?: Body, more?: Fields): Promise<string> {
     return (await this.send(method, path, body, more)).text();
   }
 
@@ -46,6 +47,14 @@ export class Asker {
     const { statusCode, body } = await request(`${this.url}${path}`, { dispatcher: this.#agent, reset: true });
     this.statuses.set(statusCode, (this.statuses.get(statusCode) ?? 0) + 1);
     await body.dump();
+  }
+
+  /** Opens connections, and resets all of them at once. */
+  async reset(connections: number): Promise<void> {
+    const { hostname, port } = new URL(this.url);
+    const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname).on('error', () => {}));
+    await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+    for (const socket of sockets) socket.resetAndDestroy();
   }
 
   /** Sends a body that may be refused before its end. */
@@ -63,12 +72,7 @@ export class Asker {
   }
 
   /** As `ask`, where nothing may go wrong; asks again where a node on a busy machine refuses. */
-  async must(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object | string,
-    more?: Record<string, string>,
-  ): Promise<any> {
+  async must(method: Method, path: string, body?: Body, more?: Fields): Promise<any> {
     for (;;) {
       // A node that refuses may close the connection that the next request is being sent on.
       const answer = JSON.parse(await this.ask(method, path, body, more).catch(() => '{"code":"node_overloaded"}'));
@@ -159,10 +163,10 @@ let watched = '';
 const others: Asker[] = [];
 
 const asking =
-  (by: 'owner' | 'stranger', method: 'GET' | 'POST', path: string, body?: () => object | string): Attack['once'] =>
+  (by: 'owner' | 'stranger', method: Method, path: string, body?: () => Body): Attack['once'] =>
   (owner, stranger) =>
     (by === 'owner' ? owner : stranger).ask(method, path, body?.());
-const post = (path: string, body: () => object | string) => asking('owner', 'POST', path, body);
+const post = (path: string, body: () => Body) => asking('owner', 'POST', path, body);
 const get = (path: string) => asking('stranger', 'GET', path);
 const event = { type: 'request' };
 const scopes = (count: number) => ({ scopes: Array.from({ length: count }, () => 'admin') });
@@ -218,6 +222,7 @@ const all: readonly (readonly [name: string, answer: number, lanes: number | und
   ['definitions', 201, 4, (owner, _stranger, n) => owner.ask('POST', '/api/chain/flips/contracts', { ...flips(64), name: `flips-${n}` })],
   ['a flood', 200, 500, get('/api/clock')],
   ['connections that ask once', 200, undefined, (_owner, stranger) => stranger.askOnNewConnection('/api/clock')],
+  ['9,200 connections that are reset at once', 200, 4, (_owner, stranger) => stranger.reset(2_300)],
   ['operators', 200, undefined, post('/api/core/shift', () => ({ steps: 32, operators: ['KO42'], inputs: { S: 100 } }))],
 ];
 

@@ -1,19 +1,28 @@
-// Asks a gate every few ms, in a thread of its own: what the test does besides delays no request of the victim. A message begins a phase,
-// and is sent back when it is over.
+// Asks a gate every few ms, in a thread of its own: what the test does besides delays no request of the victim. A message begins a phase;
+// when it is over, how many requests were not decided is sent back.
 import { Agent, get } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { gate, key, phaseMs, paceMs, mostWaiting } = workerData;
 const agent = new Agent({ keepAlive: true });
+let undecided = 0;
 
 function ask() {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${key}`, 'x-sent': String(process.hrtime.bigint()) };
-    get(gate, { agent, headers }, (answer) => answer.resume().on('close', resolve)).on('error', resolve);
+    const lost = () => {
+      undecided += 1;
+      resolve();
+    };
+    get(gate, { agent, headers }, (answer) => {
+      if (answer.statusCode !== 200 && answer.statusCode !== 429) undecided += 1;
+      answer.resume().on('close', resolve);
+    }).on('error', lost);
   });
 }
 
-parentPort.on('message', async (message) => {
+parentPort.on('message', async () => {
+  undecided = 0;
   const waiting = new Set();
   for (const until = performance.now() + phaseMs; performance.now() < until; ) {
     if (waiting.size < mostWaiting) {
@@ -23,5 +32,5 @@ parentPort.on('message', async (message) => {
     await new Promise((resolve) => setTimeout(resolve, paceMs));
   }
   await Promise.all(waiting);
-  parentPort.postMessage(message);
+  parentPort.postMessage(undecided);
 });
