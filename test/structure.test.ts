@@ -61,7 +61,7 @@ const most = {
     'weir.ts': 166,
   } as Readonly<Record<string, number>>,
   src: 102_497,
-  test: 62_441,
+  test: 62_447,
   longLines: 109,
   commands: 15,
   options: 94,
