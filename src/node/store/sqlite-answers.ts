@@ -1,5 +1,4 @@
 // Kept answers in the database of the node's store: durable with the next commit of the store.
-
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { KeptAnswer, KeptAnswers, KeptSize } from './store.js';
 

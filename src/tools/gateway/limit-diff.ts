@@ -61,10 +61,8 @@ export function diffLimits(
 }
 
 function unjudgedOf({ old, new: fresh }: LimitDiff['left_out'], { limiters }: GatewayLimits): LeftOut[] {
-  const [before, after] = [old, fresh].map((some) => some.filter(({ isJudged }) => !isJudged)) as [
-    LeftOut[],
-    LeftOut[],
-  ];
+  const unjudgedIn = (some: readonly LeftOut[]) => some.filter(({ isJudged }) => !isJudged);
+  const [before, after] = [unjudgedIn(old), unjudgedIn(fresh)];
   const nameOf = ({ limiter, why }: LeftOut) => `${why} ${wholeOf(limiter)}`;
   const isIn = (some: readonly LeftOut[], one: LeftOut) => some.some((other) => nameOf(other) === nameOf(one));
   const isOne = (a: FoundLimiter, b: FoundLimiter) => a.name === b.name && a.where === b.where;

@@ -72,8 +72,9 @@ export class LimitReplay {
 
   async #read(mostRows: number, cycleMs: number, subscriber: Subscriber<CycleRow>): Promise<void> {
     const { log, signal, onRead } = this.#options;
-    const [side, atOnce] = [1, 2].map(() => new LimitSide(this.#gateway, log.keyColumn !== undefined));
-    const traffic = new LimitTraffic([side!, atOnce!], false);
+    const fresh = () => new LimitSide(this.#gateway, log.keyColumn !== undefined);
+    const side = fresh();
+    const traffic = new LimitTraffic([side, fresh()], false);
     const run = new LimitRun(traffic, cycleMs, (row) => subscriber.next(row));
     this.#side = side;
     this.#run = run;
@@ -111,7 +112,6 @@ class LimitRun {
   readonly #lastRequests: number[] = [];
   #clock: VirtualClock | undefined;
   #cycle = Number.NEGATIVE_INFINITY;
-  #limited = 0;
   #limitedAtOnce = 0;
 
   constructor(traffic: LimitTraffic, cycleMs: number, onRow: (row: CycleRow) => void) {
@@ -129,7 +129,8 @@ class LimitRun {
   }
 
   atOnceWords(): string {
-    return `${this.#limitedAtOnce} are limited instead of ${this.#limited}`;
+    const limited = [...this.counts.values()].reduce((sum, one) => sum + one.limited, 0);
+    return `${this.#limitedAtOnce} are limited instead of ${limited}`;
   }
 
   take(row: number, ms: number): void {
@@ -145,7 +146,6 @@ class LimitRun {
     for (const { limiter } of [...place.limits, ...place.counted]) this.#countsOf(limiter).requests += 1;
     if (by === undefined) return;
     this.#countsOf(by).limited += 1;
-    this.#limited += 1;
     this.#limit(who.client, nextAdmissionAt(place, who, ms));
   }
 

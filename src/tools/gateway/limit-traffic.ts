@@ -1,6 +1,6 @@
 // Reads the requests of logs in order of time, each with its sender and the limits that it meets.
 //
-//   request ── host, path, … ──► matching limits of each side ── key ──► decide(row, ms)
+//   request ── host, path, … ──► matching limits of each side ── key ──► take(row, ms)
 //
 // A row of the order buffer is a sender (a client, or what limits count by) and one of a bounded number of paths, so memory does not
 // grow with the log.
