@@ -214,15 +214,20 @@ describe('a log sent to a live node', () => {
   });
 
   it('keeps the window of the log at a node that is started for it, and at one that runs', async () => {
+    // A cycle stands for one second, and for two: each request is due at the beginning of one. The last is limited by a window of 8 s only.
+    const seconds = ['0', '0', '0', ...Array<string>(11).fill('2'), '6'];
+    const even = temporaryFiles().file('even.csv', `time\n${seconds.map((at) => `170000000${at}\n`).join('')}`);
     const options = { name: 'requests', log: { timeColumn: 'time' } };
-    const { outcome } = await replay([log], { ...options, cycleMs: 1000, plan: planAt() });
+    const { outcome } = await replay([even], { ...options, cycleMs: 1000, plan: planAt() });
     const asked = { ...options, cycleMs: 1000, planAt };
-    const started = await steady(() => liveReplay([log], { ...asked, speed: 20 }));
-    const there = await steady(() => liveReplay([log], { ...asked, url, key, speed: 40 }));
-    for (const { observed } of [started, there]) {
-      const { limited, cycle_ms, notes } = observed.outcome;
-      expect([limited, cycle_ms, notes]).toEqual([outcome.limited, 50, undefined]);
-    }
+    const slow = await startRunning({ cycleMs: 200 });
+    const started = await steady(() => liveReplay([even], { ...asked, speed: 5 }));
+    const there = await steady(() =>
+      liveReplay([even], { ...asked, url: slow.url, key: slow.keyOf('load'), speed: 10 }),
+    );
+    await slow.close();
+    const figures = [started, there].map(({ observed: { outcome: of } }) => [of.limited, of.cycle_ms, of.notes]);
+    expect([outcome.limited, figures]).toEqual([8, Array(2).fill([8, 200, undefined])]);
     const fine = { ...asked, url, key, speed: 1000 };
     await expect(liveReplay([log], fine)).rejects.toMatchObject({ code: 'wrong_usage' });
     await expect(liveReplay([log], { ...asked, speed: 3000 })).rejects.toMatchObject({ code: 'wrong_usage' });
