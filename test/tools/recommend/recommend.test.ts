@@ -214,7 +214,7 @@ describe('the answer', () => {
 });
 
 it('lines out of order by more than any buffer holds are counted as replay counts them', async () => {
-  const lines = Array.from({ length: 300_000 }, (_, i) => START_MS + ((i * 99_991) % 300_000) * 800);
+  const lines = Array.from({ length: 60_000 }, (_, i) => START_MS + ((i * 99_991) % 60_000) * 800);
   const path = file('shuffled', lines.join('\n'));
   const { curves } = await adviceOn(path, [60]);
   expect(curves[0]!.points.find(({ threshold }) => threshold === 30)?.limited).toBe(
