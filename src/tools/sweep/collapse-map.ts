@@ -13,7 +13,7 @@
 //   stuck             share of the runs; 0 of n runs has the interval 0 .. 3.84 / (n + 3.84)
 //   time to recover   mean of the runs that do
 import { meanInterval, shareInterval } from '../../core/math/interval.js';
-import { type Axis, type Cell, cellsOf, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
+import { type Axis, type Cell, type Json, parseAxis, wrongSweep } from '../../harness/scenario/grid.js';
 import {
   type Explored,
   explore,
@@ -85,7 +85,7 @@ export async function mapCollapse(
   question: MapQuestion,
   { signal, known, onRun, ...place }: RunSweepOptions = {},
 ): Promise<CollapseMap | undefined> {
-  const [across, up] = [question.across, question.up].map(steppedAxis) as [Stepped, Stepped];
+  const [across, up] = [mapAxis(question.across), mapAxis(question.up)];
   const least = { [across.path]: across.values[0]!, [up.path]: up.values[0]! };
   const condition = readFigureCondition(question.stuck, plan, least);
   const runner = await openRunner(plan, place, { signal, runs: Number.POSITIVE_INFINITY, known, onRun });
@@ -104,8 +104,8 @@ export async function mapCollapse(
 
 interface Asked {
   readonly plan: SweepPlan;
-  readonly across: Stepped;
-  readonly up: Stepped;
+  readonly across: Axis;
+  readonly up: Axis;
   readonly condition: FigureCondition;
   readonly runner: Runner;
 }
@@ -148,10 +148,9 @@ class Mapping {
     const without = cures.length === 0 ? 0 : await goodputOf({});
     const found: Cure[] = [];
     for (const cure of cures) {
-      const axis = parseAxis(cure);
-      const values = axis.values ?? cellsOf([axis], { set: [], samples: 1 }, 0).map(({ set }) => set[axis.path]!);
+      const { path, values } = parseAxis(cure);
       for (const value of values) {
-        const set = { [axis.path]: value };
+        const set = { [path]: value };
         const point = newPoint();
         await this.#add(point, set, this.#most);
         if (point.stuck > CURED * point.n) continue;
@@ -248,13 +247,11 @@ class Mapping {
   }
 }
 
-type Stepped = Axis & { readonly values: readonly Json[] };
-
-function steppedAxis(text: string): Stepped {
+function mapAxis(text: string): Axis {
   const axis = parseAxis(text);
-  if (axis.values === undefined || axis.values.length < 2)
+  if (axis.values.length < 2)
     throw wrongSweep(`${axis.path} needs at least two values.`, 'Write for example arrivals.0.rate=2/s..10/s:1/s.');
-  return axis as Stepped;
+  return axis;
 }
 
 /** Mean with its 95 % interval over the runs that recover; undefined for fewer than two. */

@@ -25,11 +25,6 @@ const options = {
       'a field and its values: limiter.threshold=50..200:10, or a=1,2,3; several times for several fields; limiter=every and clients=every are all that are known. With --find the first is searched, to the nearest step; with --map the first is the load, the second the trigger, and further ones make a map each',
     ),
   ),
-  samples: whole(
-    1,
-    10_000_000,
-    'draw this number of cells (a Latin hypercube) instead of all combinations; ranges then need no step',
-  ),
   replications: whole(
     1,
     100_000,
@@ -43,7 +38,7 @@ const options = {
     { needs: 'set' },
   ),
   map: flag('map load by trigger: where a service stays stuck after the trigger has gone', {
-    without: ['samples', 'figure'],
+    without: ['figure'],
   }),
   cure: several(
     text(
@@ -84,10 +79,10 @@ export const sweep = command({
   ],
   more: 'A sweep or a map that was stopped goes on when the same command is given again. A map measures after the trigger if the scenario has a warm_up.',
   run: async (given, line) => {
-    const { seed, samples, set = [], find, map } = given;
+    const { seed, set = [], find, map } = given;
     const isMatrix = given.scenario === MATRIX;
-    if (isMatrix && (map || find !== undefined || samples !== undefined))
-      throw usageFailure('matrix takes neither --map nor --find nor --samples.', 'Name a scenario file with them.');
+    if (isMatrix && (map || find !== undefined))
+      throw usageFailure('matrix takes neither --map nor --find.', 'Name a scenario file with them.');
     if (set.length === 0 && !isMatrix)
       throw usageFailure('Nothing is varied.', 'Name a field with its values: --set limiter.threshold=50..200:10.');
     if (map && set.length < 2)
@@ -101,7 +96,7 @@ export const sweep = command({
     const { everyOf, matrixAxes, matrixScenario } = await import('./matrix.js');
     const axes = isMatrix ? matrixAxes(set) : everyOf(set.slice(map ? 2 : find === undefined ? 0 : 1));
     const source = isMatrix ? matrixScenario : given.scenario;
-    const plan = await planSweep(source, { set: axes, samples }, { seed, replications });
+    const plan = await planSweep(source, { set: axes }, { seed, replications });
     if (given.json || (find !== undefined && !map)) for (const note of plan.notes) warn(`${note}\n`);
     if (find !== undefined && !map) return findAndPrint(plan, given, set[0]!, find);
     await (await import('./made-runs.js')).makeRuns(plan, given, line);

@@ -245,8 +245,7 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
 }
 
 function sweepData({ plan, rows, figures, border }: Swept): SweepData {
-  const { axes, name, replications, cells: planned } = plan;
-  const drawn = planned.length !== axes.reduce((product, { values }) => product * (values?.length ?? 0), 1);
+  const { axes, name, replications } = plan;
   const axisNames = shortNames(axes.map(({ path }) => path));
   const shown = axes.map((axis, index) => sweepAxis(axisNames[index]!, axis));
   const present = new Set(rows.flatMap((row) => Object.keys(row.figures)));
@@ -261,23 +260,22 @@ function sweepData({ plan, rows, figures, border }: Swept): SweepData {
     return { at: axes.map((axis) => placeOf(axis, set[axis.path]!)), values };
   });
   const titles = names.map(figureTitle);
-  return { name, axes: shown, figures: names, titles, cells, drawn, runs: replications, border };
+  return { name, axes: shown, figures: names, titles, cells, runs: replications, border };
 }
 
-function sweepAxis(name: string, { values = [], names }: Axis): SweepAxis {
+function sweepAxis(name: string, { values, names }: Axis): SweepAxis {
   if (names !== undefined) return { name, values: names, isNumeric: false };
   const units = new Set(values.map((one) => /^[+-]?[\d.]+(.*)$/.exec(String(one))?.[1]));
   const [unit] = units;
-  if (units.size > 1 || (values.length > 0 && unit === undefined))
+  if (units.size > 1 || unit === undefined)
     return { name, values: values.map((one) => String(valueText(one))), isNumeric: false };
-  const title = unit === undefined || unit === '' ? name : `${name}, ${unit.trim()}`;
+  const title = unit === '' ? name : `${name}, ${unit.trim()}`;
   return { name: title, values: values.map((one) => Number.parseFloat(String(one))), isNumeric: true };
 }
 
-function placeOf({ values = [] }: Axis, value: Json): number {
+function placeOf({ values }: Axis, value: Json): number {
   const text = JSON.stringify(value);
-  const index = values.findIndex((one) => JSON.stringify(one) === text);
-  return index >= 0 ? index : Number.parseFloat(String(value));
+  return values.findIndex((one) => JSON.stringify(one) === text);
 }
 
 /** Figures are never negative, so interval ends are not either. */
@@ -333,6 +331,6 @@ function matrixCode({ scenario, notes }: SweepPlan): Block[] {
 }
 
 const choice = html`<h2>Charts</h2>
-<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option><option value="dots" hidden>dots</option></select></label></form>
+<form id="choice"><label>figure <select id="figure"></select></label> <label>across <select id="across"></select></label> <label>lines or rows <select id="by"></select></label> <label>as <select id="kind"><option value="lines">lines</option><option value="heat">heat map</option></select></label></form>
 <p id="said" role="status" class="quiet"></p>
 <div id="panels"></div>`;

@@ -127,7 +127,7 @@ refuses(
     [['--exclude', 'a'], '--exclude needs keys.'],
     [['--key', 'client', '--exclude', '10.9.9.9'], 'No request is of the key "10.9.9.9", so it cannot be excluded.'],
     [['--compare', 'gcar'], 'Did you mean gcra?'],
-    [['--limit', 'nginx rate=1r/s..9r/s'], 'has no step'],
+    [['--limit', 'nginx rate=1r/s..9r/s'], 'without a step'],
     [['--limit', 'nginx rat=1r/s..2r/s:1r/s'], 'rat'],
     [['--limit', 'nginx 10r/s'], 'a rule with a range'],
     [['--cycle-ms', '0'], '--cycle-ms takes a whole number from 1 to 86400000, not "0".'],

@@ -77,7 +77,7 @@ describe('a map of collapse', () => {
 
   it.each([
     [{ across: 'arrivals.0.rate=1' }, 'at least two values'],
-    [{ up: 'arrivals.1.rate=1..5' }, 'at least two values'],
+    [{ up: 'arrivals.1.rate=1..5' }, 'without a step'],
     [{ stuck: 'limitted > 0' }, 'cannot be read'],
     [{ stuck: 'clients.retries > 0' }, 'not every run has'],
   ])('refuses %j: %s', async (more, what) => {
