@@ -38,7 +38,7 @@ it.each([
   ['replay-limits', ['replay', ...log.split(' '), '--limit', '20 in 60s', '--limit', 'gcra 1/s burst=5']],
   ['diff', 'diff old.conf new.conf --log access.log --newly-refused-below 1% --clients undici'],
   ['sweep', 'sweep small.yaml --set limiter.threshold=2,4 --set limiter.within=5,10 --replications 3 --workers 1'],
-  ['sweep-line', 'sweep small.yaml --set limiter.threshold=2..6:1 --workers 1 --figure limited --figure entries'],
+  ['sweep-line', 'sweep small.yaml --set limiter.threshold=2..6:1 --workers 1'],
   ['map', 'sweep metastable.yaml --map --set arrivals.0.rate=2/s..8/s:3/s --set arrivals.1.rate=0/s..40/s:20/s --replications 4 --workers 1'],
   ['matrix', ['sweep', 'matrix', '--set', 'limiter=none,gcra 10/s burst=10', '--set', 'clients=[[{like: got}],[{like: undici}]]', '--workers', '1']],
   ['simulate-compare', 'simulate compared.yaml --seed 7'],

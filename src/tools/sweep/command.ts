@@ -1,7 +1,7 @@
 // `weir sweep`: runs a scenario for all values of some fields; --find searches for the value at which a condition begins to hold, --map
 // finds where a service stays stuck.
 
-import { type CommandLine, command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
+import { command, flag, type GivenTo, several, text, whole } from '../../report/command/command.js';
 import { usageFailure } from '../../report/command/exit-codes.js';
 import { exitOfStop, stopSignal } from '../../report/command/interrupt.js';
 import { jsonOf, outFor, runPlace, seed, workers } from '../../report/command/options.js';
@@ -32,14 +32,11 @@ const options = {
   ),
   workers,
   seed,
-  figure: several(text('figure to show, for example limited or clients.retries; repeat for several')),
   find: text(
     "search for the value at which this begins to hold, for example 'limited < 1%'; with --map: when a run is stuck (default: 'clients.succeeded < clients.jobs / 2')",
     { needs: 'set' },
   ),
-  map: flag('map load by trigger: where a service stays stuck after the trigger has gone', {
-    without: ['figure'],
-  }),
+  map: flag('map load by trigger: where a service stays stuck after the trigger has gone'),
   cure: several(
     text(
       'with --map: a change that may cure the scenario as written, its values from weak to strong: limiter.threshold=400,300,200',
@@ -90,7 +87,8 @@ export const sweep = command({
         '--map takes the field of the load and that of the trigger.',
         'For example --set arrivals.0.rate=2/s..9/s:1/s --set arrivals.1.rate=0/s..40/s:5/s.',
       );
-    if (find !== undefined && !map) refuseFiles(line);
+    if (find !== undefined && !map && line.has('out'))
+      throw usageFailure('--out has no effect with --find.', 'Leave --out out.');
     const { planSweep } = await import('./plan-sweep.js');
     const replications = given.replications ?? (map ? 20 : 1);
     const { everyOf, matrixAxes, matrixScenario } = await import('./matrix.js');
@@ -102,11 +100,6 @@ export const sweep = command({
     await (await import('./made-runs.js')).makeRuns(plan, given, line);
   },
 });
-
-function refuseFiles(line: CommandLine): void {
-  for (const option of ['figure', 'out'])
-    if (line.has(option)) throw usageFailure(`--${option} has no effect with --find.`, `Leave --${option} out.`);
-}
 
 async function findAndPrint(plan: SweepPlan, given: Given, searched: string, condition: string): Promise<void> {
   const [{ foundBlocks }, { findValues }] = await Promise.all([import('./sweep-document.js'), import('./find.js')]);

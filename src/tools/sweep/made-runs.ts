@@ -26,7 +26,6 @@ interface Given {
   readonly find: string | undefined;
   readonly map: boolean;
   readonly cure: readonly string[] | undefined;
-  readonly figure: readonly string[] | undefined;
   readonly workers: number | string | undefined;
   readonly out: string | undefined;
   readonly json: boolean;
@@ -96,7 +95,7 @@ export async function makeRuns(planned: SweepPlan, given: Given, line: CommandLi
   }
 }
 
-function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
+function sweepOf(plan: SweepPlan, { json }: Given): Make {
   return async (options) => {
     const rows: SweepRow[] = [];
     for await (const row of runSweep(plan, options)) {
@@ -105,11 +104,9 @@ function sweepOf(plan: SweepPlan, { figure, json }: Given): Make {
     }
     const { axes, cells } = plan;
     if (rows.length < cells.length) return undefined;
-    const figures = shownFigures(
-      rows,
-      figure ?? (isMatrix(axes) ? matrixFigures.filter((name) => rows.some((row) => name in row.figures)) : undefined),
-    );
-    return { rows, axes, cells, figures, says: isMatrix(axes) ? matrixBlocks(axes, rows, figures) : undefined };
+    if (!isMatrix(axes)) return { rows, axes, cells, figures: shownFigures(rows) };
+    const figures = matrixFigures.filter((name) => rows.some((row) => name in row.figures));
+    return { rows, axes, cells, figures, says: matrixBlocks(axes, rows, figures) };
   };
 }
 

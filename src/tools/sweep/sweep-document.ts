@@ -4,8 +4,6 @@ import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { makeFolder } from '../../core/files/make-folder.js';
 import type { Seed } from '../../core/math/seed.js';
-import { nearest } from '../../core/schema/did-you-mean.js';
-import { Failure } from '../../core/schema/failure.js';
 import { type Axis, type Json, valueName } from '../../harness/scenario/grid.js';
 import { type Block, type ReportDocument, sentence, type Table } from '../../report/block.js';
 import { drawingIfInstalled } from '../../report/chart/drawing.js';
@@ -29,18 +27,9 @@ const MOST_FIGURES = 4;
 
 const SAID_BY_OTHERS = new Set(['requests', 'admitted', 'contracts_limited', 'restores', 'clients.attempts']);
 
-/** Default: the first figures that vary between cells. @throws Failure `wrong_usage` for a figure that no cell has */
-export function shownFigures(rows: readonly SweepRow[], asked: readonly string[] | undefined): readonly string[] {
+/** The first figures that vary between cells. */
+export function shownFigures(rows: readonly SweepRow[]): readonly string[] {
   const present = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
-  const missing = asked?.find((name) => !present.has(name));
-  if (missing !== undefined) {
-    const guess = nearest(missing, present);
-    throw new Failure('wrong_usage', {
-      what: `No cell has a figure ${missing}.`,
-      fix: guess === undefined ? `There are ${[...present].join(', ')}.` : `Did you mean ${guess}?`,
-    });
-  }
-  if (asked !== undefined) return asked;
   const ordered = known.map(({ name }) => name).filter((name) => present.has(name));
   const varying = ordered.filter((name) => new Set(rows.map(({ figures }) => figures[name]?.mean)).size > 1);
   const isAnswer = (name: string) => !SAID_BY_OTHERS.has(name);
@@ -221,7 +210,6 @@ interface SweepReport extends Swept {
 
 /** Keeps the page under 5 MB; the files hold all. */
 const MOST_NUMBERS = 240_000;
-const MOST_PICTURES = 12;
 
 export async function writeSweepReport(folder: string, report: SweepReport): Promise<string> {
   const charts = join(folder, 'charts');
@@ -229,13 +217,12 @@ export async function writeSweepReport(folder: string, report: SweepReport): Pro
   for (const name of readdirSync(charts)) if (name.endsWith('.png')) rmSync(join(charts, name));
   const data = sweepData(report);
   const canvas = await drawingIfInstalled();
-  const pictures = canvas === undefined ? 0 : Math.min(report.figures.length, MOST_PICTURES);
-  for (let figure = 0; figure < pictures; figure += 1) {
-    const name = report.figures[figure]!;
+  for (const [figure, name] of report.figures.entries()) {
+    if (canvas === undefined) break;
     const { charts: panels } = sweepCharts(data, firstView(data, figure));
     writeFileSync(
       join(charts, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`),
-      await canvas!.panelsPng(figureTitle(name), panels, 'light'),
+      await canvas.panelsPng(figureTitle(name), panels, 'light'),
     );
   }
   const { document, files } = report;
