@@ -31,7 +31,6 @@ describe('what has no effect is refused', () => {
       [`simulate ${scenario} --replications 2 --for 5`, '--for has no effect with --replications.'],
       [`sweep ${scenario} --find x`, '--find has no effect without --set.'],
       [`sweep ${scenario} --find x --set y --out z`, '--out has no effect with --find.'],
-      [`sweep ${scenario} --set a=1 --cure b=1`, '--cure has no effect without --map.'],
       [`load ${scenario} --allow remote --out none`, '--allow has no effect'],
       [`load ${scenario} --allow plain-http --out none`, '--allow has no effect'],
       [`load ${withClients} --pacing spaced --out none`, '--pacing has no effect'],

@@ -33,8 +33,6 @@ export interface MapQuestion {
   readonly up: string;
   /** Comparisons of figures that hold for a stuck run, for example `clients.succeeded < clients.jobs / 2`. */
   readonly stuck: string;
-  /** Possible cures of the scenario as written: axes from the weakest change to the strongest. */
-  readonly cures?: readonly string[] | undefined;
 }
 
 type Zone = 'stable' | 'vulnerable' | 'collapsed';
@@ -51,30 +49,18 @@ export interface MapColumn {
   readonly recovers: { readonly from: Json; readonly ms: SweptFigure } | undefined;
 }
 
-export interface Cure {
-  /** The smallest change with at most one stuck run in twenty. */
-  readonly set: Cell['set'];
-  readonly stuck: number;
-  readonly n: number;
-  /** Goodput with the change over goodput without, under the smallest trigger: its cost in quiet times. */
-  readonly goodput: number;
-}
-
 export interface CollapseMap {
   readonly axes: readonly Axis[];
   readonly cells: readonly Cell[];
   /** A row per point: `stuck` (share, Wilson's 95 % interval), `clients.drain_ms` (if recovered), `runs` (0: inferred). */
   readonly rows: readonly SweepRow[];
   readonly columns: readonly MapColumn[];
-  readonly cures: readonly Cure[];
   /** Runs made, and runs that a full map would have needed. */
   readonly runs: number;
   readonly runsOfAll: number;
 }
 
 const PROLONGED = 8;
-const CURED = 0.05;
-const GOODPUT = 'clients.goodput_per_second';
 export const RECOVERY = 'clients.drain_ms';
 
 const notProlonged = { upTo: -1, times: 1 };
@@ -95,8 +81,7 @@ export async function mapCollapse(
       await mapping.mapPolicy(set);
       if (signal?.aborted === true) return undefined;
     }
-    const cures = await mapping.findCures(question.cures ?? []);
-    return signal?.aborted === true ? undefined : mapping.result(cures);
+    return mapping.result();
   } finally {
     await runner.close();
   }
@@ -138,38 +123,13 @@ class Mapping {
       for (let x = 0; x < width; x += 1) this.#rows.push(rowOf(this.#rows.length, setAt(x, y), points, x, y));
   }
 
-  async findCures(cures: readonly string[]): Promise<Cure[]> {
-    const { up } = this.#asked;
-    const goodputOf = async (set: Cell['set']) => {
-      const quiet = newPoint();
-      await this.#add(quiet, { ...set, [up.path]: up.values[0]! }, this.#most);
-      return quiet.goodput;
-    };
-    const without = cures.length === 0 ? 0 : await goodputOf({});
-    const found: Cure[] = [];
-    for (const cure of cures) {
-      const { path, values } = parseAxis(cure);
-      for (const value of values) {
-        const set = { [path]: value };
-        const point = newPoint();
-        await this.#add(point, set, this.#most);
-        if (point.stuck > CURED * point.n) continue;
-        const goodput = without === 0 ? Number.NaN : (await goodputOf(set)) / without;
-        found.push({ set, stuck: point.stuck, n: point.n, goodput });
-        break;
-      }
-    }
-    return found.sort((a, b) => b.goodput - a.goodput);
-  }
-
-  result(cures: readonly Cure[]): CollapseMap {
+  result(): CollapseMap {
     const { plan, across, up } = this.#asked;
     return {
       axes: [...plan.axes, up, across],
       cells: [...this.#cells.values()],
       rows: this.#rows,
       columns: this.#columns,
-      cures,
       runs: this.#runs,
       runsOfAll: this.#rows.length * this.#most,
     };
@@ -184,7 +144,6 @@ class Mapping {
       point.n += 1;
       point.stuck += this.#asked.condition.holds(run.figures) ? 1 : 0;
       if (RECOVERY in run.figures) point.recoveriesMs.push(run.figures[RECOVERY]!);
-      point.goodput += run.figures[GOODPUT] ?? run.figures['admitted'] ?? 0;
       this.#runs += 1;
     }
   }

@@ -37,12 +37,6 @@ const options = {
     { needs: 'set' },
   ),
   map: flag('map load by trigger: where a service stays stuck after the trigger has gone'),
-  cure: several(
-    text(
-      'with --map: a change that may cure the scenario as written, its values from weak to strong: limiter.threshold=400,300,200',
-      { needs: 'map' },
-    ),
-  ),
   out: outFor('reports/<scenario>/sweep-<id>'),
   json: jsonOf('sweep', ', a line for each cell, of a map one line'),
 };
@@ -67,10 +61,6 @@ export const sweep = command({
     [
       'sweep scenarios/metastable.yaml --map --set arrivals.0.rate=1/s..9/s:1/s --set arrivals.1.rate=0/s..40/s:5/s --set clients.0.max_attempts=1,3',
       'where it stays stuck: one attempt, or three',
-    ],
-    [
-      'sweep scenarios/metastable.yaml --map --set … --set … --cure limiter.threshold=500,400,300 --cure clients.0.max_attempts=2,1',
-      'what brings it back, and what that costs',
     ],
     ['sweep matrix', 'every limiter by every client library: goodput, attempts per success, time to drain, worst wait'],
   ],

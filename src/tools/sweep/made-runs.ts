@@ -25,7 +25,6 @@ interface Given {
   readonly set: readonly string[] | undefined;
   readonly find: string | undefined;
   readonly map: boolean;
-  readonly cure: readonly string[] | undefined;
   readonly workers: number | string | undefined;
   readonly out: string | undefined;
   readonly json: boolean;
@@ -112,21 +111,16 @@ function sweepOf(plan: SweepPlan, { json }: Given): Make {
 
 type Question = Parameters<typeof mapCollapse>[1];
 
-function mapQuestion({ set = [], find, cure = [] }: Given): Question {
+function mapQuestion({ set = [], find }: Given): Question {
   const [across = '', up = ''] = set;
-  return {
-    across,
-    up,
-    stuck: find ?? 'clients.succeeded < clients.jobs / 2',
-    cures: cure,
-  };
+  return { across, up, stuck: find ?? 'clients.succeeded < clients.jobs / 2' };
 }
 
 function mapOf(plan: SweepPlan, question: Question): Make {
   return async (options) => {
     const map = await mapCollapse(plan, question, options);
     if (map === undefined) return undefined;
-    const { columns, cures, runs, runsOfAll } = map;
+    const { columns, runs, runsOfAll } = map;
     const needed = runs < runsOfAll ? `${runs} of ${runsOfAll} runs needed` : counted(runs, 'run');
     const notes = plan.notes.length > 0 && { notes: plan.notes };
     const says = [...mapBlocks(map), sentence(`${needed}.`)];
@@ -137,7 +131,7 @@ function mapOf(plan: SweepPlan, question: Question): Make {
       figures,
       says,
       border: 0.5,
-      answer: { columns, cures, runs, ...notes },
+      answer: { columns, runs, ...notes },
     };
   };
 }

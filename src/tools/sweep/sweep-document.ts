@@ -12,8 +12,8 @@ import { writeDocument } from '../../report/folder.js';
 import { html } from '../../report/page/html.js';
 import { documentPage } from '../../report/page/page.js';
 import { column, type Interval, intervalWords, type RunColumn, rowName, runTable } from '../../report/run-table.js';
-import { counted, number } from '../../report/words.js';
-import type { CollapseMap, Cure, MapColumn } from './collapse-map.js';
+import { counted } from '../../report/words.js';
+import type { CollapseMap, MapColumn } from './collapse-map.js';
 import type { Found, Tried } from './find.js';
 import { type SweepPlan, setWords } from './plan-sweep.js';
 import type { SweepRow } from './sweep.js';
@@ -151,8 +151,8 @@ function inSeconds({ mean, low, high }: Interval): string {
   return intervalWords({ mean: s(mean), low: low && s(low), high: high && s(high) });
 }
 
-/** For each load its zone and the smallest trigger that leaves it stuck; then the cures. */
-export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
+/** For each load its zone and the smallest trigger that leaves it stuck. */
+export function mapBlocks({ axes, columns }: CollapseMap): Block[] {
   const up = axes.at(-2)!.path;
   const titles = shortNames(axes.map(({ path }) => path));
   const shown = axes.flatMap(({ path }, index) => (index === axes.length - 2 ? [] : [{ path, title: titles[index]! }]));
@@ -180,19 +180,8 @@ export function mapBlocks({ axes, columns, cures }: CollapseMap): Block[] {
           ),
         ],
   );
-  const cured = runTable(cureColumns, cures, { title: 'What cures it, the cheapest first' });
-  return [zones, ...tooShort, ...(cures.length === 0 ? [] : [cured])];
+  return [zones, ...tooShort];
 }
-
-function goodputOf({ goodput }: Cure): number | undefined {
-  return Number.isFinite(goodput) ? goodput : undefined;
-}
-
-const cureColumns: readonly RunColumn<Cure>[] = [
-  rowName('set', ({ set }) => setWords(set)),
-  { title: 'stuck', of: ({ stuck }) => stuck, shown: ({ stuck, n }) => `${stuck} of ${counted(n, 'run')}` },
-  column('goodput in quiet times', goodputOf, (share) => `${number(100 * share)} %`),
-];
 
 interface Swept {
   readonly plan: SweepPlan;
