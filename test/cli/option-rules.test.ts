@@ -41,7 +41,6 @@ describe('what has no effect is refused', () => {
       ['identify --client --budget 20', '--budget has no effect with --client.'],
       [`identify --from ${log} --budget 20`, '--budget has no effect with --from.'],
       ['report', '<file> is missing.'],
-      ['report a --tolerance 5%', '--tolerance has no effect without --baseline.'],
       ['report a --out x --json', '--json has no effect with --out.'],
       ['play --out x --port 20000', '--port has no effect with --out.'],
       ['play a.yaml --out x', '<scenario> has no effect with --out.'],
