@@ -35,7 +35,6 @@ describe('what has no effect is refused', () => {
       [`load ${scenario} --allow plain-http --out none`, '--allow has no effect'],
       [`load ${withClients} --pacing spaced --out none`, '--pacing has no effect'],
       ['stress --allow remote', '--allow has no effect without --url.'],
-      ['identify http://127.0.0.1:1 --log-client x', '--log-client has no effect without --from.'],
       ['identify --client --from access.log', '--from has no effect with --client.'],
       ['identify http://127.0.0.1:1 -- curl {url}', '<program> has no effect without --client.'],
       ['identify --client --budget 20', '--budget has no effect with --client.'],

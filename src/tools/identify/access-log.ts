@@ -19,7 +19,6 @@ export interface AccessLogOptions {
   readonly log?: LogReading | undefined;
   /** The field that identifies the client; `none`: one client. Default: `client` if there is one. */
   readonly key?: string | undefined;
-  readonly client?: string | undefined;
   readonly limitedStatus?: readonly number[] | undefined;
 }
 
@@ -150,7 +149,7 @@ interface Client {
 
 async function clientOf(
   path: string,
-  { log = {}, key, client }: AccessLogOptions,
+  { log = {}, key }: AccessLogOptions,
   statuses: readonly string[],
   limitedStatus: readonly number[],
 ): Promise<Client> {
@@ -158,21 +157,13 @@ async function clientOf(
   if (key === 'none') return all;
   const found = key === undefined ? await maybeField(path, 'client', log) : await readField(path, key, log);
   if (found === undefined) return { ...all, name: 'all, as one client, since no field says whose they are' };
-  const { values: keys, field } = found;
+  const { values: keys } = found;
   const refused = new Map<string, number>();
   keys.forEach((one, k) => {
     refused.set(one, (refused.get(one) ?? 0) + (limitedStatus.includes(Number(statuses[k])) ? 1 : 0));
   });
-  if (client !== undefined) {
-    if (refused.has(client)) return { keys, client, name: `those of ${client}` };
-    throw new Failure('invalid_input', {
-      what: `${path} has no request of ${client}.`,
-      why: `Requests were grouped by ${field}.`,
-      fix: 'Name another --log-client, or the field that says whose a request is with --key.',
-    });
-  }
-  const [most, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
-  return { keys, client: most, name: `those of ${most}, who had most refusals (${times})` };
+  const [client, times] = [...refused].reduce((a, b) => (b[1] > a[1] ? b : a));
+  return { keys, client, name: `those of ${client}, who had most refusals (${times})` };
 }
 
 interface Durations {
