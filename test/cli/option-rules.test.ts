@@ -8,7 +8,6 @@ const folder = temporaryFolder();
 const log = join(folder, 'a.log');
 writeFileSync(log, '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 12 "-" "-"\n');
 const scenario = 'scenarios/burst.yaml';
-const withClients = 'scenarios/herd.yaml';
 
 describe('what has no effect is refused', () => {
   refuses(
@@ -33,7 +32,6 @@ describe('what has no effect is refused', () => {
       [`sweep ${scenario} --find x --set y --out z`, '--out has no effect with --find.'],
       [`load ${scenario} --allow remote --out none`, '--allow has no effect'],
       [`load ${scenario} --allow plain-http --out none`, '--allow has no effect'],
-      [`load ${withClients} --pacing spaced --out none`, '--pacing has no effect'],
       ['stress --allow remote', '--allow has no effect without --url.'],
       ['identify --client --from access.log', '--from has no effect with --client.'],
       ['identify http://127.0.0.1:1 -- curl {url}', '<program> has no effect without --client.'],

@@ -76,7 +76,7 @@ async function tryRate(
     cycles,
     drain: 0,
     signal,
-    sending: (stage) => new PacedSender(schedule, stage, 'steady'),
+    sending: (stage) => new PacedSender(schedule, stage, true),
   });
   return judged(seen, ratePerSecond, p99Ms);
 }

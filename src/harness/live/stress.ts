@@ -21,7 +21,7 @@ import { connected, type LiveOptions } from './load.js';
 import { RateSearch, searchRate } from './rate-search.js';
 import { WeirTarget } from './weir-target.js';
 
-interface StressOptions extends Omit<LiveOptions, 'pacing' | 'top'> {
+interface StressOptions extends Omit<LiveOptions, 'top'> {
   /** 1 .. 10000, shared among the nodes. Default: 64. */
   readonly connections?: number | undefined;
   /** Further threads that send; 0 for this one alone. Default: 0. */

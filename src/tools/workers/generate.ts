@@ -138,7 +138,7 @@ async function sendShare(
   const sending = new PacedSender(
     schedule,
     { clock, firstCycle, inFlight, observer, uncertaintyMs, warm },
-    job.pacing,
+    job.byInstants,
     job,
   );
   const over = new AbortController();
