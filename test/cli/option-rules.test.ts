@@ -22,7 +22,7 @@ describe('what has no effect is refused', () => {
       [`recommend ${log} --limit nginx`, '--limit takes a rule with a range, not "nginx".'],
       [`replay ${log} --compare gcra --live`, '--compare has no effect with --live.'],
       [`replay ${log} --compare gcra --top 5`, '--top has no effect with --compare.'],
-      ['limiter kong --out x.png', '--out has no effect with <limiter>.'],
+      ['limiter kong --out x.png', '--out has no effect with <limit>.'],
       ['limiter --cycle-ms 5', '--cycle-ms has no effect without a limiter.'],
       ['limiter nginx 1r/s --cycle-ms 5', '--cycle-ms has no effect'],
       [`simulate ${scenario} --workers 2`, '--workers has no effect without --replications.'],
