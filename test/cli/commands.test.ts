@@ -148,7 +148,7 @@ it('all commands together have few names of options', () => {
   const names = new Set(
     all.flatMap(([, { options }]) => entriesOf(options).flatMap(([key, { place }]) => (place ? [] : [key]))),
   );
-  expect(names.size).toBeLessThanOrEqual(73);
+  expect(names.size).toBeLessThanOrEqual(72);
   const counts = all.map(([name, { options }]) => [name, entriesOf(options).filter(([, { place }]) => !place).length]);
   expect(Object.fromEntries(counts)).toMatchObject({ replay: 20, recommend: 15, sweep: 8, simulate: 9 });
 });
