@@ -22,7 +22,7 @@ type Given = Readonly<Record<string, unknown>>;
 
 /** Arguments and options, by the field of a route. Other fields are given by --set. */
 const words: Readonly<Record<string, string>> = {
-  ...{ slug: 'slug', to: 'to', scopes: 'scopes', machine: 'machine', type: 'type', count: 'count', steps: 'count' },
+  ...{ slug: 'machine', to: 'to', scopes: 'scopes', machine: 'machine', type: 'type', count: 'count', steps: 'count' },
   ...{ cycle: 'cycle', base_cycle: 'cycle', after: 'after', limit: 'top', name: 'name', display_name: 'name' },
   ...{ contract_id: 'contract', key_id: 'key', id: 'operator', operators: 'operator', template_id: 'name' },
   ...{ threshold: 'threshold', within: 'within', cycles: 'within', hold_cycles: 'for', overlap_seconds: 'keep' },
