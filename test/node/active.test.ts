@@ -32,66 +32,64 @@ function watched() {
   return { clock, store, host, active, machine, move, to, top };
 }
 
-describe('the most active machines', () => {
-  it('are ranked by transitions, then by slug; private ones and idle ones are not there', () => {
-    const { machine, move, top } = watched();
-    const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
-    machine('idle');
-    move(b, 2);
-    move(c, 2);
+it('the most active machines are ranked by transitions, then by slug; private and idle ones are left out', () => {
+  const { machine, move, top } = watched();
+  const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
+  machine('idle');
+  move(b, 2);
+  move(c, 2);
+  move(a, 1);
+  move(hidden, 9);
+  expect([top(60), top(60, 2)]).toEqual([
+    ['b 2', 'c 2', 'a 1'],
+    ['b 2', 'c 2'],
+  ]);
+});
+
+it('machines that limit without a transition within the window follow the active ones, by a key too', () => {
+  const { host, machine, move, to, top, active } = watched();
+  const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
+  for (const one of [b, hidden]) move(one, 1);
+  const keyed = host.createContract('a', rateLimiter({ threshold: 1, within: 1_000 }), undefined, {
+    maxKeys: 8,
+    idleCycles: 2_000,
+    overflow: 'refuse',
+  });
+  keyed.decide(2, FIRST, 0, 'one');
+  to(FIRST + 200);
+  move(c, 2);
+  expect(top(60)).toEqual(['c 2', 'a 0', 'b 0']);
+  expect(active.top(FIRST + 200, 60, 10).map(({ limiting }) => limiting)).toEqual([0, 1, 1]);
+  expect(a.limiting).toBe(0);
+});
+
+it('the most active machines are those of the last N cycles, the running one included', () => {
+  const { machine, move, to, top } = watched();
+  const a = machine('a');
+  move(a, 1);
+  to(FIRST + 1);
+  move(a, 2);
+  to(FIRST + 10);
+  move(a, 4);
+  expect([1, 9, 10, 11, 60].map((cycles) => top(cycles))).toEqual([['a 4'], ['a 4'], ['a 6'], ['a 7'], ['a 7']]);
+  to(FIRST + 11);
+  expect([top(1), top(2)]).toEqual([['a 0'], ['a 4']]);
+});
+
+it('the most active machines are the same after a restart, and old transitions are forgotten', () => {
+  const { host, store, clock, machine, move, to, top } = watched();
+  const [a, b] = [machine('a'), machine('b')];
+  move(b, 5);
+  for (let cycle = 1; cycle <= 3 * LONGEST_WINDOW; cycle += 7) {
+    to(FIRST + cycle);
     move(a, 1);
-    move(hidden, 9);
-    expect([top(60), top(60, 2)]).toEqual([
-      ['b 2', 'c 2', 'a 1'],
-      ['b 2', 'c 2'],
-    ]);
-  });
-
-  it('have those behind them that are limiting without a transition within the window, by a key too', () => {
-    const { host, machine, move, to, top, active } = watched();
-    const [a, b, c, hidden] = [machine('a'), machine('b'), machine('c'), machine('hidden', false)];
-    for (const one of [b, hidden]) move(one, 1);
-    const keyed = host.createContract('a', rateLimiter({ threshold: 1, within: 1_000 }), undefined, {
-      maxKeys: 8,
-      idleCycles: 2_000,
-      overflow: 'refuse',
-    });
-    keyed.decide(2, FIRST, 0, 'one');
-    to(FIRST + 200);
-    move(c, 2);
-    expect(top(60)).toEqual(['c 2', 'a 0', 'b 0']);
-    expect(active.top(FIRST + 200, 60, 10).map(({ limiting }) => limiting)).toEqual([0, 1, 1]);
-    expect(a.limiting).toBe(0);
-  });
-
-  it('are those of the last N cycles, the running one included', () => {
-    const { machine, move, to, top } = watched();
-    const a = machine('a');
-    move(a, 1);
-    to(FIRST + 1);
-    move(a, 2);
-    to(FIRST + 10);
-    move(a, 4);
-    expect([1, 9, 10, 11, 60].map((cycles) => top(cycles))).toEqual([['a 4'], ['a 4'], ['a 6'], ['a 7'], ['a 7']]);
-    to(FIRST + 11);
-    expect([top(1), top(2)]).toEqual([['a 0'], ['a 4']]);
-  });
-
-  it('are the same after a restart, and forgotten when they are too old', () => {
-    const { host, store, clock, machine, move, to, top } = watched();
-    const [a, b] = [machine('a'), machine('b')];
-    move(b, 5);
-    for (let cycle = 1; cycle <= 3 * LONGEST_WINDOW; cycle += 7) {
-      to(FIRST + cycle);
-      move(a, 1);
-    }
-    const again = new ActiveMachines(host);
-    again.load(store, clock.cycle());
-    const windows = [1, 7, 8, 60, LONGEST_WINDOW];
-    expect(windows.map((cycles) => top(cycles, 10, again))).toEqual(windows.map((cycles) => top(cycles)));
-    // What is forgotten of b is that it moved, not that it is limiting.
-    expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`, 'b 0']);
-  });
+  }
+  const again = new ActiveMachines(host);
+  again.load(store, clock.cycle());
+  const windows = [1, 7, 8, 60, LONGEST_WINDOW];
+  expect(windows.map((cycles) => top(cycles, 10, again))).toEqual(windows.map((cycles) => top(cycles)));
+  // What is forgotten of b is that it moved, not that it is limiting.
+  expect(top(LONGEST_WINDOW)).toEqual([`a ${Math.ceil(LONGEST_WINDOW / 7)}`, 'b 0']);
 });
 
 describe('GET /api/chain/active', () => {
@@ -101,7 +99,7 @@ describe('GET /api/chain/active', () => {
   });
   afterAll(() => node.close());
 
-  it('tells slug, transitions by window and stretch, when the last one was, and how many contracts limit', async () => {
+  it('GET /api/chain/active tells transitions by window and stretch, the last one, and how many contracts limit', async () => {
     const owner = node.owner();
     await owner.createMachine('busy', true);
     await owner.createMachine('hidden');

@@ -86,19 +86,17 @@ const rows = [...routes, ...anyMethod].flatMap((route) =>
   placesOf(route).map((place) => [`${route.method} ${route.path}, machine: ${place}`, route, place] as const),
 );
 
-describe('who may ask', () => {
-  it.each(rows)('%s', async (_name, route, place) => {
-    const cells = await inTurn(Object.values(visitors), async (bring) => outcome(route, place, await bring()));
-    expect(cells).toEqual(expected[route.auth][place]);
-  });
+it.each(rows)('%s is answered to those who may ask, and refused to others', async (_name, route, place) => {
+  const cells = await inTurn(Object.values(visitors), async (bring) => outcome(route, place, await bring()));
+  expect(cells).toEqual(expected[route.auth][place]);
 });
 
-describe('what a key may do', () => {
+describe('the rights of a key', () => {
   const scopes = ['read', 'event', 'gate', 'admin'] as const;
   const beyond = '403 scope_missing';
   const guarded = rows.filter(([, route]) => route.scope !== undefined && route.auth !== 'session');
 
-  it.each(guarded)('%s: by the scopes of the key', async (_name, route, place) => {
+  it.each(guarded)('%s is decided by the scopes of the key', async (_name, route, place) => {
     const cells = await inTurn(scopes, (scope) =>
       outcome(route, place, { key: node.keyOf('owner', 60_000, { scopes: [scope] }) }),
     );
@@ -107,7 +105,7 @@ describe('what a key may do', () => {
     );
   });
 
-  it.each(guarded)('%s: by the machine of the key', async (_name, route, place) => {
+  it.each(guarded)('%s is decided by the machine of the key', async (_name, route, place) => {
     const keyFor = (machine: string) => ({ key: node.keyOf('owner', 60_000, { machine }) });
     const own = await outcome(route, place, keyFor(aboutOf(place).slug));
     const other = await outcome(route, place, keyFor('another-machine'));
@@ -115,13 +113,13 @@ describe('what a key may do', () => {
     expect([own, other]).toEqual(route.ofOwner ? [beyond, beyond] : [ok, anyone ? ok : beyond]);
   });
 
-  it.each(guarded)('%s: a session may do what its key may', async (_name, route, place) => {
+  it.each(guarded)('%s is allowed to a session as to its key', async (_name, route, place) => {
     if (route.auth === 'key' || route.auth === 'key_and_session') return;
     const session = await node.sessionOf(node.keyOf('owner', 60_000, { scopes: ['gate'] }));
     expect(await outcome(route, place, { session })).toBe(['any', 'gate'].includes(route.scope!) ? ok : beyond);
   });
 
-  it('nothing is learnt by a key of one machine about others: one that is there and one that is not look the same', async () => {
+  it('a key of one machine learns nothing of others: one that is there and one that is not look the same', async () => {
     const key = node.keyOf('owner', 60_000, { machine: 'public-gateway' });
     const slugs = [machines.private.slug, 'never-created'];
     const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
@@ -132,92 +130,90 @@ describe('what a key may do', () => {
   });
 });
 
-describe('beyond the matrix', () => {
-  it('another owner sees no difference between a private machine and none', async () => {
-    const key = node.keyOf('other');
-    const slugs = [machines.private.slug, 'never-created'];
-    const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
-    const [hidden, absent] = answers.map(({ status, headers, body }, index) => ({
-      status,
-      type: headers.get('content-type'),
-      text: JSON.stringify(body).replaceAll(slugs[index]!, 'SLUG'),
-    }));
-    expect(hidden).toEqual(absent);
-  });
+it('another owner sees no difference between a private machine and none', async () => {
+  const key = node.keyOf('other');
+  const slugs = [machines.private.slug, 'never-created'];
+  const answers = await Promise.all(slugs.map((slug) => node.ask('GET', `/api/chain/${slug}/state`, { key })));
+  const [hidden, absent] = answers.map(({ status, headers, body }, index) => ({
+    status,
+    type: headers.get('content-type'),
+    text: JSON.stringify(body).replaceAll(slugs[index]!, 'SLUG'),
+  }));
+  expect(hidden).toEqual(absent);
+});
 
-  it('a session that comes with a key of another owner is refused where both are asked for', async () => {
-    const session = await node.sessionOf(owner.key);
-    const body = { steps: 1 };
-    const answers = [
-      await node.ask('POST', '/api/core/shift', { key: owner.key, session, body }),
-      await node.ask('POST', '/api/core/shift', { key: node.keyOf('other'), session, body }),
-      await node.ask('POST', '/api/core/shift', { key: owner.key, session: ended, body }),
-    ];
-    expect(answers.map(statusAndCode)).toEqual([
-      [200, undefined],
-      [403, 'not_owner'],
-      [401, 'credential_invalid'],
-    ]);
-  });
+it('a session that comes with a key of another owner is refused where both are asked for', async () => {
+  const session = await node.sessionOf(owner.key);
+  const body = { steps: 1 };
+  const answers = [
+    await node.ask('POST', '/api/core/shift', { key: owner.key, session, body }),
+    await node.ask('POST', '/api/core/shift', { key: node.keyOf('other'), session, body }),
+    await node.ask('POST', '/api/core/shift', { key: owner.key, session: ended, body }),
+  ];
+  expect(answers.map(statusAndCode)).toEqual([
+    [200, undefined],
+    [403, 'not_owner'],
+    [401, 'credential_invalid'],
+  ]);
+});
 
-  it.each([
-    ['a scheme that is not Bearer', 'Basic d2Vpcjp3ZWly'],
-    ['no token', 'Bearer'],
-    ['a key without its prefix', `Bearer ${'x'.repeat(43)}`],
-    ['the key with something behind it', 'KEY x'],
-  ])('%s is no credential', async (_name, header) => {
-    const authorization = header.replace('KEY', `Bearer ${owner.key}`);
-    const { status, headers, body } = await node.ask('POST', '/api/session', { headers: { authorization } });
-    expect([status, body.code, headers.get('www-authenticate')]).toEqual([
-      401,
-      'credential_invalid',
-      'Bearer realm="weir"',
-    ]);
-  });
+it.each([
+  ['a scheme that is not Bearer', 'Basic d2Vpcjp3ZWly'],
+  ['no token', 'Bearer'],
+  ['a key without its prefix', `Bearer ${'x'.repeat(43)}`],
+  ['the key with something behind it', 'KEY x'],
+])('%s is no credential', async (_name, header) => {
+  const authorization = header.replace('KEY', `Bearer ${owner.key}`);
+  const { status, headers, body } = await node.ask('POST', '/api/session', { headers: { authorization } });
+  expect([status, body.code, headers.get('www-authenticate')]).toEqual([
+    401,
+    'credential_invalid',
+    'Bearer realm="weir"',
+  ]);
+});
 
-  it.each([
-    ['a page of this node', { origin: 'SELF', 'sec-fetch-site': 'same-origin' }, 200],
-    ['a program that knows no origin', {}, 200],
-    ['a link that was typed in', { 'sec-fetch-site': 'none' }, 200],
-    ['a page of another site', { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }, 403],
-    ['a page of another port of the same host', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }, 403],
-    ['a link on another site', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['a page without an origin', { origin: 'null' }, 403],
-  ])('a session that changes something comes from %s', async (_name, headers, status) => {
-    const { slug, contractId } = machines.private;
-    const session = await node.sessionOf(owner.key);
-    const sent = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, value.replace('SELF', node.url)]),
-    );
-    const gate = await node.ask('GET', `/api/chain/${slug}/contracts/${contractId}/gate`, { session, headers: sent });
-    const look = await node.ask('GET', `/api/chain/${slug}/state`, { session, headers: sent });
-    // Without a session, too: a browser must not be made to use up what its address may mint.
-    const minted = await node.ask('POST', '/api/demo-key/mint', { headers: sent });
-    expect([gate.status, look.status, minted.status]).toEqual([status, 200, status === 200 ? 201 : status]);
-  });
+it.each([
+  ['a page of this node', { origin: 'SELF', 'sec-fetch-site': 'same-origin' }, 200],
+  ['a program that knows no origin', {}, 200],
+  ['a link that was typed in', { 'sec-fetch-site': 'none' }, 200],
+  ['a page of another site', { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' }, 403],
+  ['a page of another port of the same host', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }, 403],
+  ['a link on another site', { 'sec-fetch-site': 'cross-site' }, 403],
+  ['a page without an origin', { origin: 'null' }, 403],
+])('a session changes something unless another site asks for it: %s', async (_name, headers, status) => {
+  const { slug, contractId } = machines.private;
+  const session = await node.sessionOf(owner.key);
+  const sent = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replace('SELF', node.url)]),
+  );
+  const gate = await node.ask('GET', `/api/chain/${slug}/contracts/${contractId}/gate`, { session, headers: sent });
+  const look = await node.ask('GET', `/api/chain/${slug}/state`, { session, headers: sent });
+  // Without a session, too: a browser must not be made to use up what its address may mint.
+  const minted = await node.ask('POST', '/api/demo-key/mint', { headers: sent });
+  expect([gate.status, look.status, minted.status]).toEqual([status, 200, status === 200 ? 201 : status]);
+});
 
-  it('the hash of a session token is no credential', async () => {
-    const session = await node.sessionOf(owner.key);
-    const hash = createHash('sha256').update(session).digest('hex');
-    await node.ask('GET', '/api/chain/state-machines', { session });
-    const statuses = await Promise.all(
-      [hash, `Bearer ${hash}`].map(async (authorization) => {
-        const body = { slug: 'stolen' };
-        return (await node.ask('POST', '/api/chain/state-machines', { headers: { authorization }, body })).status;
-      }),
-    );
-    expect(statuses).toEqual([401, 401]);
-  });
+it('the hash of a session token is no credential', async () => {
+  const session = await node.sessionOf(owner.key);
+  const hash = createHash('sha256').update(session).digest('hex');
+  await node.ask('GET', '/api/chain/state-machines', { session });
+  const statuses = await Promise.all(
+    [hash, `Bearer ${hash}`].map(async (authorization) => {
+      const body = { slug: 'stolen' };
+      return (await node.ask('POST', '/api/chain/state-machines', { headers: { authorization }, body })).status;
+    }),
+  );
+  expect(statuses).toEqual([401, 401]);
+});
 
-  it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {
-    const opened = await owner.post('/api/session');
-    const session = /weir_session=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '')?.[1] ?? '';
-    const closed = await node.ask('DELETE', '/api/session', { session });
-    expect([opened, closed].map(({ headers }) => headers.get('set-cookie')?.replace(session, 'TOKEN'))).toEqual([
-      expect.stringMatching(/^weir_session=TOKEN; Max-Age=3\d{3}; Path=\/; HttpOnly; SameSite=Lax$/),
-      'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
-    ]);
-  });
+it('a session cookie is for this site and for HTTP alone, and goes with its session', async () => {
+  const opened = await owner.post('/api/session');
+  const session = /weir_session=([^;]+)/.exec(opened.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  const closed = await node.ask('DELETE', '/api/session', { session });
+  expect([opened, closed].map(({ headers }) => headers.get('set-cookie')?.replace(session, 'TOKEN'))).toEqual([
+    expect.stringMatching(/^weir_session=TOKEN; Max-Age=3\d{3}; Path=\/; HttpOnly; SameSite=Lax$/),
+    'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+  ]);
 });
 
 function placesOf({ path, example = {} }: Route): Place[] {

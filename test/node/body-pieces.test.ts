@@ -85,7 +85,7 @@ it.each<[string, () => (string | Buffer)[], number?]>([
     3,
   ],
   ['a chunked one between others', () => [announced(EVENT) + chunkedOf(EVENT, ' ') + announced(EVENT)], 3],
-])('%s', async (_, pieces, count = 1) => {
+])('an event is counted however its body comes: %s', async (_, pieces, count = 1) => {
   const before = await countNow();
   const answers = await answersTo(pieces(), count);
   const expected = Array.from({ length: count }, (_, n) => ({ status: 200, count: before + n + 1, isLast: false }));
@@ -112,7 +112,7 @@ it.each<[string, () => string[], Partial<Answer>]>([
     { status: 413, code: 'body_too_large' },
   ],
   ['one of another type', () => [head('Content-Length: 2', 'text/plain'), '{}'], { status: 415, code: 'unsupported_media_type' }],
-])('refuses %s', async (_, pieces, expected) => {
+])('an event is refused where its body is %s', async (_, pieces, expected) => {
   expect(await answersTo(pieces(), 1)).toEqual([expect.objectContaining(expected)]);
 });
 

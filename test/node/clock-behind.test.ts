@@ -31,7 +31,7 @@ async function ranAhead(ms: number): Promise<string> {
   return dir;
 }
 
-it('begins at the newest stored cycle, says by how much it is ahead, and its records hold', async () => {
+it('a node whose clock is behind begins at the newest stored cycle, tells its lead, and its records hold', async () => {
   const again = await start(await ranAhead(HOUR_MS));
   const owner = again.owner();
   const newest = (await owner.rows('m')).at(-1).cycle;
@@ -50,7 +50,7 @@ it('begins at the newest stored cycle, says by how much it is ahead, and its rec
   expect(Math.round(figureIn(await metricsOf(again.url), 'weir_clock_skew_seconds') / 60)).toBe(60);
 });
 
-it('begins at the cycle of its last answer, though it was killed and nothing was stored since', async () => {
+it('a killed node begins at the cycle of its last answer, though nothing was stored since', async () => {
   const [dir, killed] = [temporaryFolder(), temporaryFolder()];
   const first = await start(dir, HOUR_MS);
   const owner = first.owner();
@@ -67,7 +67,7 @@ it('begins at the cycle of its last answer, though it was killed and nothing was
   expect(await cycleOf(again.owner())).toBeGreaterThanOrEqual(last);
 });
 
-it('refuses to start where the clock is more than a day behind', async () => {
+it('a node does not start where the clock is more than a day behind', async () => {
   const dir = await ranAhead(25 * HOUR_MS);
   await expect(start(dir)).rejects.toMatchObject({ code: 'clock_behind' });
 });

@@ -11,109 +11,107 @@ import { Listening } from './listening.js';
 import { startRunning } from './running.js';
 import { SlowStore } from './slow-store.js';
 
-describe('a node that closes', () => {
-  it('ends its streams, takes no new connection, signs every head, and closes twice as once', async () => {
-    const signer = generateSigner();
-    const store = new MemoryStore();
-    const signed = () => store.checkpoint('mine');
-    let last: ReturnType<typeof signed>;
-    store.close = () => {
-      last = signed();
-    };
-    const node = await startRunning({ memory: store, signer, cycleMs: 3_600_000 });
-    const owner = node.owner();
-    await owner.contractOn('mine');
-    const listening = await Listening.to(node, '/api/chain/mine/stream', owner);
-    await Promise.all([node.close(), node.close(), listening.ended()]);
-    await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
-    expect(last?.seq).toBe(2);
-    expect(last !== undefined && checkpointHolds(last, signer.publicKey)).toBe(true);
-    expect(node.errors).toEqual([]);
-  });
+it('a node that closes ends its streams, takes no connection, signs every head, and closes twice as once', async () => {
+  const signer = generateSigner();
+  const store = new MemoryStore();
+  const signed = () => store.checkpoint('mine');
+  let last: ReturnType<typeof signed>;
+  store.close = () => {
+    last = signed();
+  };
+  const node = await startRunning({ memory: store, signer, cycleMs: 3_600_000 });
+  const owner = node.owner();
+  await owner.contractOn('mine');
+  const listening = await Listening.to(node, '/api/chain/mine/stream', owner);
+  await Promise.all([node.close(), node.close(), listening.ended()]);
+  await expect(fetch(`${node.url}/healthz`)).rejects.toThrow();
+  expect(last?.seq).toBe(2);
+  expect(last !== undefined && checkpointHolds(last, signer.publicKey)).toBe(true);
+  expect(node.errors).toEqual([]);
+});
 
-  it('finishes what is under way', async () => {
-    const store = new SlowStore();
-    const node = await startRunning({ memory: store, durability: 'strict', cycleMs: 3_600_000 });
-    const owner = node.owner();
-    await owner.contractOn('mine');
-    const [contract] = node.host.machines.get('mine')?.contracts ?? [];
-    store.hold();
-    const asked = owner.event('mine');
-    while (contract?.gate.count !== 1) await node.clock.sleep(1);
-    const closed = node.close();
-    await node.clock.sleep(50);
-    store.release();
-    const { status } = await asked;
-    await closed;
-    expect(status).toBe(200);
-  });
+it('a node that closes finishes what is under way', async () => {
+  const store = new SlowStore();
+  const node = await startRunning({ memory: store, durability: 'strict', cycleMs: 3_600_000 });
+  const owner = node.owner();
+  await owner.contractOn('mine');
+  const [contract] = node.host.machines.get('mine')?.contracts ?? [];
+  store.hold();
+  const asked = owner.event('mine');
+  while (contract?.gate.count !== 1) await node.clock.sleep(1);
+  const closed = node.close();
+  await node.clock.sleep(50);
+  store.release();
+  const { status } = await asked;
+  await closed;
+  expect(status).toBe(200);
+});
 
-  it('cuts what does not finish in time', async () => {
-    const store = new SlowStore();
-    const node = await startRunning({ memory: store, limits: { drainMs: 50 } });
-    store.hold();
-    const asked = node.ask('POST', '/api/demo-key/mint').then(
-      () => 'answered',
-      () => 'cut',
-    );
-    while (!store.isWaitedFor) await node.clock.sleep(1);
-    const closed = node.close();
-    expect(await asked).toBe('cut');
-    store.release();
-    await closed;
-  });
+it('a node that closes cuts what does not finish in time', async () => {
+  const store = new SlowStore();
+  const node = await startRunning({ memory: store, limits: { drainMs: 50 } });
+  store.hold();
+  const asked = node.ask('POST', '/api/demo-key/mint').then(
+    () => 'answered',
+    () => 'cut',
+  );
+  while (!store.isWaitedFor) await node.clock.sleep(1);
+  const closed = node.close();
+  expect(await asked).toBe('cut');
+  store.release();
+  await closed;
+});
 
-  it('answers what is sent on kept connections while it closes, several at once too, and each answer ends its connection', async () => {
-    const node = await startRunning({ limits: { quietMs: 500 } });
-    const all = await Promise.all(Array.from({ length: 10 }, () => keptAt(node.url)));
-    const closed = node.close();
-    for (const [index, kept] of all.entries()) kept.send(1 + (index % 2), 5 * index);
-    await Promise.all([closed, ...all.map((kept) => kept.ended)]);
-    const texts = all.map((kept) => kept.text());
-    const ends = (text: string) => [...text.matchAll(/^Connection: (.*)\r$/gm)].map(([, says]) => says);
-    const expected = texts.map((_, index) => ['keep-alive', ...(index % 2 === 0 ? [] : ['keep-alive']), 'close']);
-    expect(texts.map(ends)).toEqual(expected);
-  });
+it('a node that closes answers what comes on kept connections, several at once too, and then ends them', async () => {
+  const node = await startRunning({ limits: { quietMs: 500 } });
+  const all = await Promise.all(Array.from({ length: 10 }, () => keptAt(node.url)));
+  const closed = node.close();
+  for (const [index, kept] of all.entries()) kept.send(1 + (index % 2), 5 * index);
+  await Promise.all([closed, ...all.map((kept) => kept.ended)]);
+  const texts = all.map((kept) => kept.text());
+  const ends = (text: string) => [...text.matchAll(/^Connection: (.*)\r$/gm)].map(([, says]) => says);
+  const expected = texts.map((_, index) => ['keep-alive', ...(index % 2 === 0 ? [] : ['keep-alive']), 'close']);
+  expect(texts.map(ends)).toEqual(expected);
+});
 
-  it('closes a connection that is silent, waits for the rest of a request, and for no longer than it says', async () => {
-    const node = await startRunning({ limits: { quietMs: 50, drainMs: 1_000 } });
-    const [silent, late, never] = [await keptAt(node.url), await keptAt(node.url), await keptAt(node.url)];
-    const head = 'GET /healthz HTTP/1.1\r\n';
-    never.write(head);
-    late.write(head);
-    await node.ask('GET', '/healthz');
-    const closed = node.close();
-    await silent.ended;
-    late.write('Host: localhost\r\n\r\n');
-    await Promise.all([late.ended, never.ended, closed]);
-    expect([silent, late, never].map((kept) => kept.text().split('HTTP/1.1 200 OK').length - 1)).toEqual([1, 2, 1]);
-  });
+it('a node that closes ends a silent connection, and waits for the rest of a request no longer than it says', async () => {
+  const node = await startRunning({ limits: { quietMs: 50, drainMs: 1_000 } });
+  const [silent, late, never] = [await keptAt(node.url), await keptAt(node.url), await keptAt(node.url)];
+  const head = 'GET /healthz HTTP/1.1\r\n';
+  never.write(head);
+  late.write(head);
+  await node.ask('GET', '/healthz');
+  const closed = node.close();
+  await silent.ended;
+  late.write('Host: localhost\r\n\r\n');
+  await Promise.all([late.ended, never.ended, closed]);
+  expect([silent, late, never].map((kept) => kept.text().split('HTTP/1.1 200 OK').length - 1)).toEqual([1, 2, 1]);
+});
 
-  it('ends a stream with the time after which to connect again, and opens none any more', async () => {
-    const node = await startRunning({ limits: { quietMs: 500 } });
-    const owner = node.owner();
-    await owner.contractOn('mine');
-    const kept = await keptAt(node.url);
-    const path = '/api/chain/mine/stream';
-    const stream = await node.send('GET', path, owner);
-    const closed = node.close();
-    const text = await stream.text();
-    kept.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\n\r\n`);
-    await Promise.all([kept.ended, closed]);
-    expect(text).toMatch(/\n\n: the node is shutting down\nretry: 2000\n\n$/);
-    expect(kept.text()).toMatch(/HTTP\/1\.1 503 [\s\S]*node_draining/);
-  });
+it('a node that closes ends a stream with the time after which to connect again, and opens none any more', async () => {
+  const node = await startRunning({ limits: { quietMs: 500 } });
+  const owner = node.owner();
+  await owner.contractOn('mine');
+  const kept = await keptAt(node.url);
+  const path = '/api/chain/mine/stream';
+  const stream = await node.send('GET', path, owner);
+  const closed = node.close();
+  const text = await stream.text();
+  kept.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\n\r\n`);
+  await Promise.all([kept.ended, closed]);
+  expect(text).toMatch(/\n\n: the node is shutting down\nretry: 2000\n\n$/);
+  expect(kept.text()).toMatch(/HTTP\/1\.1 503 [\s\S]*node_draining/);
+});
 
-  it('says that it is not ready before it takes no more', async () => {
-    const node = await startRunning({ limits: { noticeMs: 300 } });
-    const closed = node.close();
-    const answers = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
-    await closed;
-    expect(answers.map(statusAndCode)).toEqual([
-      [503, 'node_draining'],
-      [200, undefined],
-    ]);
-  });
+it('a node that closes says that it is not ready before it takes no more', async () => {
+  const node = await startRunning({ limits: { noticeMs: 300 } });
+  const closed = node.close();
+  const answers = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
+  await closed;
+  expect(answers.map(statusAndCode)).toEqual([
+    [503, 'node_draining'],
+    [200, undefined],
+  ]);
 });
 
 /** A connection on which one request was answered. */
@@ -139,20 +137,20 @@ describe('a node that starts', () => {
     signer: generateSigner(),
   });
 
-  it('listens on loopback unless it is told otherwise', async () => {
+  it('a node listens on loopback unless it is told otherwise', async () => {
     const node = await startNode(parts());
     await node.close();
     expect(node.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  it('says that its port is taken', async () => {
+  it('a node says that its port is taken', async () => {
     const node = await startNode(parts());
     const port = Number(new URL(node.url).port);
     await expect(startNode({ ...parts(), port })).rejects.toMatchObject({ code: 'port_in_use' });
     await node.close();
   });
 
-  it('says that its keys do not follow from each other, and that a proxy is no address', async () => {
+  it('a node says that its keys do not follow from each other, and that a proxy is no address', async () => {
     const [old, next] = [generateSigner(), generateSigner()];
     const successions = [signSuccession(old, next.publicKey, 1)];
     await expect(startNode({ ...parts(), successions })).rejects.toMatchObject({ code: 'wrong_usage' });
@@ -163,7 +161,7 @@ describe('a node that starts', () => {
     expect(body.successions).toEqual(successions);
   });
 
-  it('shows its figures on a port of their own if told to, and nowhere else then', async () => {
+  it('a node shows its figures on a port of their own if told to, and nowhere else then', async () => {
     const node = await startRunning({ metricsPort: 0 });
     const metricsUrl = node.metricsUrl ?? '';
     const figures = await fetch(metricsUrl);

@@ -52,181 +52,179 @@ function watched({ most = 4, mostPerStream = 2 } = {}) {
   return { clock, host, histories, make, contract, keyed, to, count, told };
 }
 
-describe('the history of a contract', () => {
-  it('has each cycle once, as it was when it was over', () => {
-    const { histories, contract, to, count } = watched();
-    const one = contract();
-    const reader = histories.watch([one], undefined);
-    for (const [cycle, n] of [
-      [0, 1],
-      [1, 2],
-      [2, 0],
-      [3, 0],
-      [4, 0],
-      [5, 1],
-    ] as const) {
-      to(cycle);
-      if (n > 0) count(one, n);
-    }
-    to(6.5);
-    expect(JSON.parse(newsOf(histories, reader)!)).toEqual([
-      {
-        id: one.id,
-        from_cycle: FIRST,
-        //       cycle 0  1  2  3  4  5
-        count: /*    */ [1, 3, 3, 2, 0, 1],
-        admitted: /* */ [1, 1, 0, 0, 0, 1],
-        limited: /*  */ [0, 1, 0, 0, 0, 0],
-        entries: /*  */ [0, 1, 0, 0, 0, 0],
-        restores: /* */ [0, 0, 0, 1, 0, 0],
-        limiting: /* */ [0, 1, 1, 0, 0, 0],
-        state: /*    */ ['allowing', 'limiting', 'limiting', 'allowing', 'allowing', 'allowing'],
-      },
-    ]);
-    expect(newsOf(histories, reader)).toBeUndefined();
-    to(7.5);
-    expect(JSON.parse(newsOf(histories, reader)!)).toMatchObject([{ from_cycle: FIRST + 6, count: [1] }]);
-  });
+it('the history of a contract has each cycle once, as it was when it was over', () => {
+  const { histories, contract, to, count } = watched();
+  const one = contract();
+  const reader = histories.watch([one], undefined);
+  for (const [cycle, n] of [
+    [0, 1],
+    [1, 2],
+    [2, 0],
+    [3, 0],
+    [4, 0],
+    [5, 1],
+  ] as const) {
+    to(cycle);
+    if (n > 0) count(one, n);
+  }
+  to(6.5);
+  expect(JSON.parse(newsOf(histories, reader)!)).toEqual([
+    {
+      id: one.id,
+      from_cycle: FIRST,
+      //       cycle 0  1  2  3  4  5
+      count: /*    */ [1, 3, 3, 2, 0, 1],
+      admitted: /* */ [1, 1, 0, 0, 0, 1],
+      limited: /*  */ [0, 1, 0, 0, 0, 0],
+      entries: /*  */ [0, 1, 0, 0, 0, 0],
+      restores: /* */ [0, 0, 0, 1, 0, 0],
+      limiting: /* */ [0, 1, 1, 0, 0, 0],
+      state: /*    */ ['allowing', 'limiting', 'limiting', 'allowing', 'allowing', 'allowing'],
+    },
+  ]);
+  expect(newsOf(histories, reader)).toBeUndefined();
+  to(7.5);
+  expect(JSON.parse(newsOf(histories, reader)!)).toMatchObject([{ from_cycle: FIRST + 6, count: [1] }]);
+});
 
-  it('takes what an event of the next cycle finds, before it is counted', () => {
-    const { clock, histories, contract, to, count } = watched();
-    const one = contract(5, 1);
-    const reader = histories.watch([one], undefined);
-    count(one, 3);
-    to(0.99);
-    // The event comes before the clock has told anybody of the cycle.
-    one.decide(2, clock.cycle() + 1);
-    to(2.5);
-    expect(JSON.parse(newsOf(histories, reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
-  });
+it('a history takes what an event of the next cycle finds, before it is counted', () => {
+  const { clock, histories, contract, to, count } = watched();
+  const one = contract(5, 1);
+  const reader = histories.watch([one], undefined);
+  count(one, 3);
+  to(0.99);
+  // The event comes before the clock has told anybody of the cycle.
+  one.decide(2, clock.cycle() + 1);
+  to(2.5);
+  expect(JSON.parse(newsOf(histories, reader)!)).toMatchObject([{ count: [3, 2], admitted: [3, 2] }]);
+});
 
-  it('begins with the contract, and not when a stream first asks for it', () => {
-    const { contract, to, count, told } = watched();
-    const one = contract();
-    count(one, 2);
-    to(3.5);
-    expect(told(one)).toMatchObject([{ from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] }]);
-  });
+it('a history begins with the contract, and not when a stream first asks for it', () => {
+  const { contract, to, count, told } = watched();
+  const one = contract();
+  count(one, 2);
+  to(3.5);
+  expect(told(one)).toMatchObject([{ from_cycle: FIRST, count: [2, 2, 2], admitted: [2, 0, 0] }]);
+});
 
-  it('begins with the node for contracts that are there already', () => {
-    const { histories, make, contract, to, count, told } = watched({ most: 2 });
-    const one = contract();
-    const later = make();
-    count(one, 1);
-    to(2.5);
-    expect([histories.size, later.size]).toEqual([1, 1]);
-    expect(told(one, later)).toMatchObject([{ count: [1, 1] }]);
-  });
+it('a history begins with the node for contracts that are there already', () => {
+  const { histories, make, contract, to, count, told } = watched({ most: 2 });
+  const one = contract();
+  const later = make();
+  count(one, 1);
+  to(2.5);
+  expect([histories.size, later.size]).toEqual([1, 1]);
+  expect(told(one, later)).toMatchObject([{ count: [1, 1] }]);
+});
 
-  it('of a contract with keys is limiting while one of its keys is, whatever the contract itself does', () => {
-    const { clock, keyed, to, told } = watched();
-    const one = keyed();
-    one.decide(1, clock.cycle(), 0, 'a');
-    to(1);
-    one.decide(1, clock.cycle(), 0, 'a');
-    to(6.5);
-    expect(one.admits).toBe(true);
-    expect(told(one)).toMatchObject([
-      { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
-    ]);
-  });
+it('the history of a contract with keys is limiting while a key is, whatever the contract itself does', () => {
+  const { clock, keyed, to, told } = watched();
+  const one = keyed();
+  one.decide(1, clock.cycle(), 0, 'a');
+  to(1);
+  one.decide(1, clock.cycle(), 0, 'a');
+  to(6.5);
+  expect(one.admits).toBe(true);
+  expect(told(one)).toMatchObject([
+    { limited: [0, 1, 0, 0, 0, 0], limiting: [0, 1, 1, 0, 0, 0], limited_keys: [0, 1, 1, 0, 0, 0] },
+  ]);
+});
 
-  it('of a contract with a candidate says what that would have limited', () => {
-    const { host, clock, keyed, to, told } = watched();
-    const one = keyed();
-    const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }));
-    to(1.2);
-    [...host.changeContract(one, { candidate })];
-    to(2.2);
-    for (const name of ['a', 'a', 'a']) one.decide(1, clock.cycle(), 0, name);
-    to(3.5);
-    const [history] = told(one);
-    expect(history.would_limit).toEqual([null, null, 2]);
-  });
+it('the history of a contract with a candidate says what that would have limited', () => {
+  const { host, clock, keyed, to, told } = watched();
+  const one = keyed();
+  const candidate = planContract(rateLimiter({ threshold: 1, within: 100 }));
+  to(1.2);
+  [...host.changeContract(one, { candidate })];
+  to(2.2);
+  for (const name of ['a', 'a', 'a']) one.decide(1, clock.cycle(), 0, name);
+  to(3.5);
+  const [history] = told(one);
+  expect(history.would_limit).toEqual([null, null, 2]);
+});
 
-  it('ends with its contract', () => {
-    const { host, histories, contract, to } = watched();
-    const one = contract();
-    to(1.5);
-    host.deleteContract(one);
-    to(3.5);
-    expect(histories.size).toBe(0);
-  });
+it('a history ends with its contract', () => {
+  const { host, histories, contract, to } = watched();
+  const one = contract();
+  to(1.5);
+  host.deleteContract(one);
+  to(3.5);
+  expect(histories.size).toBe(0);
+});
 
-  it('of a contract without requests makes room for a new contract; one that counts keeps its history', () => {
-    const { histories, contract, to, count } = watched({ most: 2 });
-    const busy = contract();
-    contract();
-    for (let cycle = 0; cycle <= HISTORY_CYCLES + 1; cycle += 300) {
-      to(cycle);
-      count(busy, 1);
-    }
-    to(HISTORY_CYCLES + 2);
-    const [newer, newest] = [contract(), contract()];
-    expect([busy, newer, newest].map(({ id }) => histories.has(id))).toEqual([true, true, false]);
-  });
+it('a history without requests makes room for a new contract; that of a contract that counts stays', () => {
+  const { histories, contract, to, count } = watched({ most: 2 });
+  const busy = contract();
+  contract();
+  for (let cycle = 0; cycle <= HISTORY_CYCLES + 1; cycle += 300) {
+    to(cycle);
+    count(busy, 1);
+  }
+  to(HISTORY_CYCLES + 2);
+  const [newer, newest] = [contract(), contract()];
+  expect([busy, newer, newest].map(({ id }) => histories.has(id))).toEqual([true, true, false]);
+});
 
-  it('goes back a bounded number of cycles, and is there for a reader that comes back', () => {
-    const { histories, contract, to } = watched();
-    const one = contract();
-    const first = histories.watch([one], undefined);
-    to(5.5);
-    histories.leave(first);
-    const again = histories.watch([one], FIRST + 2);
-    expect(JSON.parse(newsOf(histories, again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
-    to(2 * HISTORY_CYCLES);
-    expect(JSON.parse(newsOf(histories, again)!)[0].count.length).toBe(HISTORY_CYCLES);
-  });
+it('a history goes back a bounded number of cycles, and is there for a reader that comes back', () => {
+  const { histories, contract, to } = watched();
+  const one = contract();
+  const first = histories.watch([one], undefined);
+  to(5.5);
+  histories.leave(first);
+  const again = histories.watch([one], FIRST + 2);
+  expect(JSON.parse(newsOf(histories, again)!)).toMatchObject([{ from_cycle: FIRST + 3, count: [0, 0] }]);
+  to(2 * HISTORY_CYCLES);
+  expect(JSON.parse(newsOf(histories, again)!)[0].count.length).toBe(HISTORY_CYCLES);
+});
 
-  it('says of each cycle what it was given, however seldom that changes', () => {
-    const figure = fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) });
-    const steps = fc.array(
-      fc.record({ gap: fc.oneof({ weight: 200, arbitrary: fc.constant(0) }, fc.nat(2)), count: figure }),
-      {
-        minLength: 1,
-        maxLength: 3 * HISTORY_CYCLES,
-        size: 'max',
-      },
-    );
-    fc.assert(
-      fc.property(steps, fc.boolean(), (all, isBusy) => {
-        const { make, contract, told } = watched();
-        const one = contract();
-        let history: Sampled | undefined;
-        const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
-        const histories = make(samples);
-        history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
-        let expected: number[] = [];
-        let cycle = FIRST - 1;
-        all.forEach(({ gap, count }, index) => {
-          cycle += 1 + gap;
-          if (gap > 0) expected = [];
-          expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
-          history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
-        });
-        const [{ from_cycle, count }] = told(one, histories);
-        expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
-      }),
-      { numRuns: 20 },
-    );
-  });
+it('a history says of each cycle what it was given, however seldom that changes', () => {
+  const figure = fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat({ max: 3 }) });
+  const steps = fc.array(
+    fc.record({ gap: fc.oneof({ weight: 200, arbitrary: fc.constant(0) }, fc.nat(2)), count: figure }),
+    {
+      minLength: 1,
+      maxLength: 3 * HISTORY_CYCLES,
+      size: 'max',
+    },
+  );
+  fc.assert(
+    fc.property(steps, fc.boolean(), (all, isBusy) => {
+      const { make, contract, told } = watched();
+      const one = contract();
+      let history: Sampled | undefined;
+      const samples = { mostUnwatched: 1, begin: (begun: Sampled) => (history = begun), end: () => {} };
+      const histories = make(samples);
+      history!.begin(figuresOf({ admitted: 0, limited: 0, entries: 0, restores: 0 }));
+      let expected: number[] = [];
+      let cycle = FIRST - 1;
+      all.forEach(({ gap, count }, index) => {
+        cycle += 1 + gap;
+        if (gap > 0) expected = [];
+        expected = [...expected, isBusy ? index : count].slice(-HISTORY_CYCLES);
+        history!.take(cycle, figuresOf({ count: expected.at(-1)! }));
+      });
+      const [{ from_cycle, count }] = told(one, histories);
+      expect([from_cycle, count]).toEqual([cycle - expected.length + 1, expected]);
+    }),
+    { numRuns: 20 },
+  );
+});
 
-  it('has its bounds: of a stream, of a network of addresses, and of all together; one in no stream makes room', () => {
-    const { histories, contract } = watched();
-    const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
-    const ab = histories.watch([a, b], undefined, 'one network');
-    expect(codeOf(() => histories.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
-    // A network of addresses has half of what others leave.
-    expect(codeOf(() => histories.watch([c], undefined, 'one network'))).toBe('node_overloaded');
-    expect(codeOf(() => histories.watch([a], undefined, 'one network'))).toBe('done');
-    expect(codeOf(() => histories.watch([c], undefined, 'another'))).toBe('done');
-    // What others leave is less now than the network has: it gets no more, and loses nothing.
-    expect(codeOf(() => histories.watch([a], undefined, 'one network'))).toBe('done');
-    expect(codeOf(() => histories.watch([d], undefined, 'a third'))).toBe('node_overloaded');
-    histories.leave(ab);
-    expect(codeOf(() => histories.watch([e], undefined, 'a third'))).toBe('done');
-    expect(histories.size).toBe(4);
-  });
+it('histories are bounded for a stream, a network of addresses, and all; one in no stream makes room', () => {
+  const { histories, contract } = watched();
+  const [a, b, c, d, e] = [contract(), contract(), contract(), contract(), contract()];
+  const ab = histories.watch([a, b], undefined, 'one network');
+  expect(codeOf(() => histories.watch([a, b, c], undefined, 'one network'))).toBe('invalid_input');
+  // A network of addresses has half of what others leave.
+  expect(codeOf(() => histories.watch([c], undefined, 'one network'))).toBe('node_overloaded');
+  expect(codeOf(() => histories.watch([a], undefined, 'one network'))).toBe('done');
+  expect(codeOf(() => histories.watch([c], undefined, 'another'))).toBe('done');
+  // What others leave is less now than the network has: it gets no more, and loses nothing.
+  expect(codeOf(() => histories.watch([a], undefined, 'one network'))).toBe('done');
+  expect(codeOf(() => histories.watch([d], undefined, 'a third'))).toBe('node_overloaded');
+  histories.leave(ab);
+  expect(codeOf(() => histories.watch([e], undefined, 'a third'))).toBe('done');
+  expect(histories.size).toBe(4);
 });
 
 describe('GET …/stream?counts=', () => {
@@ -257,7 +255,7 @@ describe('GET …/stream?counts=', () => {
     return found;
   }
 
-  it('gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
+  it('a stream of counts gives each cycle once, adds up to what was decided, and goes on after a cycle', async () => {
     const sumOf = (all: readonly { admitted: number }[]) => all.reduce((sum, { admitted }) => sum + admitted, 0);
     let reading = Promise.resolve<Awaited<ReturnType<typeof counts>>>([]);
     await new Promise<void>((opened) => {
@@ -281,7 +279,7 @@ describe('GET …/stream?counts=', () => {
   it.each([
     ['a contract that is not there', 'counts=none', 404, 'contract_not_found'],
     ['more than a stream may have', `counts=${Array.from({ length: 200 }, (_, n) => `contract-number-${n}`)}`, 400, 'invalid_input'],
-  ])('%s is refused', async (_, query, status, code) => {
+  ])('a stream is refused the counts of %s', async (_, query, status, code) => {
     const answer = await node.ask('GET', `/api/chain/seen/stream?${query}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });

@@ -1,5 +1,5 @@
 // Contracts and machines are deleted: a row says so, their room is free at once, the record is read for a time, and the slug is free after that.
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { publicKeyFrom } from '../../src/core/record/signing.js';
 import type { Limits } from '../../src/node/limits.js';
 import { type RunningNode, startNode } from '../../src/node/node.js';
@@ -118,47 +118,43 @@ it('who takes the slug of a deleted machine gets none of its kept answers, and t
   expect(told).toEqual([each, each, each]);
 });
 
-describe('the operator', () => {
-  it.each(['owner', 'key', 'machine'])(
-    'evicts an owner, named by %s: keys, sessions and machines end, and others stay',
-    async (by) => {
-      const { node, mint, nobody } = await start(temporaryFolder());
-      const [bad, good] = [await mint(), await mint()];
-      for (const [owner, slug] of [
-        [bad, 'spam-1'],
-        [bad, 'spam-2'],
-        [good, 'shop'],
-      ] as const) {
-        await owner.contractOn(slug, ONE, true);
-        await owner.deploy(slug, ONE);
-      }
-      const further = await bad.make({ scopes: ['gate'] });
-      const { owner } = bad.made;
-      const named = by === 'owner' ? owner : by === 'key' ? further.made.key_id : 'spam-2';
-      expect(await node.evict(named)).toEqual({ owner, keys: 2, machines: 2, contracts: 4 });
-      const answers = [await bad.get('/api/limits'), await further.get('/api/chain/spam-1/state')];
-      answers.push(await good.get('/api/chain/shop/contracts'));
-      expect(answers.map(({ status }) => status)).toEqual([401, 401, 200]);
-      expect((await nobody.rows('spam-1')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'system' });
-      await expect(node.evict('nobody')).rejects.toMatchObject({ code: 'owner_not_found' });
-    },
-  );
-});
+it.each(['owner', 'key', 'machine'])(
+  'the operator evicts an owner, named by %s: keys and machines end, and others stay',
+  async (by) => {
+    const { node, mint, nobody } = await start(temporaryFolder());
+    const [bad, good] = [await mint(), await mint()];
+    for (const [owner, slug] of [
+      [bad, 'spam-1'],
+      [bad, 'spam-2'],
+      [good, 'shop'],
+    ] as const) {
+      await owner.contractOn(slug, ONE, true);
+      await owner.deploy(slug, ONE);
+    }
+    const further = await bad.make({ scopes: ['gate'] });
+    const { owner } = bad.made;
+    const named = by === 'owner' ? owner : by === 'key' ? further.made.key_id : 'spam-2';
+    expect(await node.evict(named)).toEqual({ owner, keys: 2, machines: 2, contracts: 4 });
+    const answers = [await bad.get('/api/limits'), await further.get('/api/chain/spam-1/state')];
+    answers.push(await good.get('/api/chain/shop/contracts'));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 200]);
+    expect((await nobody.rows('spam-1')).at(-1)).toMatchObject({ kind: 'machine_deleted', cause: 'system' });
+    await expect(node.evict('nobody')).rejects.toMatchObject({ code: 'owner_not_found' });
+  },
+);
 
-describe('free keys', () => {
-  it.each([
-    ['127.0.0.1', undefined, 201, undefined],
-    ['127.0.0.1', 0, 403, 'mint_off'],
-    ['0.0.0.0', undefined, 403, 'mint_off'],
-    ['0.0.0.0', 5, 201, undefined],
-  ])('of a node on %s, with %s for an address', async (host, threshold, status, code) => {
-    const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
-    const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, onNode: 1_000 } };
-    const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
-    running.push(node);
-    const anyone = new Caller(`http://127.0.0.1:${new URL(node.url).port}`);
-    expect(statusAndCode(await anyone.post('/api/demo-key/mint'))).toEqual([status, code]);
-  });
+it.each([
+  ['127.0.0.1', undefined, 201, undefined],
+  ['127.0.0.1', 0, 403, 'mint_off'],
+  ['0.0.0.0', undefined, 403, 'mint_off'],
+  ['0.0.0.0', 5, 201, undefined],
+])('a node on %s, with %s free keys for an address, answers a mint with %i', async (host, threshold, status, code) => {
+  const { store, credentials, clock, identity } = openStorage({ cycleMs: 777, onError: () => {} });
+  const limits = threshold === undefined ? {} : { mint: { threshold, within: 60, onNode: 1_000 } };
+  const node = await startNode({ store, credentials, clock, signer: identity.signer, host, limits });
+  running.push(node);
+  const anyone = new Caller(`http://127.0.0.1:${new URL(node.url).port}`);
+  expect(statusAndCode(await anyone.post('/api/demo-key/mint'))).toEqual([status, code]);
 });
 
 it('what was deleted stays deleted after a restart, its record too, and keys of removed contracts are freed', async () => {

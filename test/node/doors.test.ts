@@ -46,14 +46,14 @@ describe('the name that a request is for', () => {
     ],
     ['::', ['api.example.org'], ['api.example.org:443', '10.0.0.1'], ['example.org']],
     ['10.0.0.1', ['api.example.org'], ['10.0.0.1:7770', 'api.example.org', 'localhost', 'weir'], ['evil.example']],
-  ])('on %s with the names %j: %j, and not %j', (address, names, good, bad) => {
+  ])('a node on %s with the names %j answers to %j, and not to %j', (address, names, good, bad) => {
     for (let times = 0; times < 2; times += 1) {
       expect(good.filter((host) => !holds(address, names, host))).toEqual([]);
       expect(bad.filter((host) => holds(address, names, host))).toEqual([]);
     }
   });
 
-  it('is looked at on every route, also on the port of the figures', async () => {
+  it('every route looks at the name that a request is for, also on the port of the figures', async () => {
     const node = await startRunning({ metricsPort: 0 });
     const { body } = await node.ask('GET', '/api/endpoints');
     const routes = body.endpoints as { method: string; path: string }[];
@@ -66,7 +66,7 @@ describe('the name that a request is for', () => {
   });
 });
 
-it('refuses a request with two lines Host, whichever is good', async () => {
+it('a request with two lines Host is refused, whichever is good', async () => {
   const node = await startRunning({ metricsPort: 0 });
   const own = new URL(node.url).host;
   const ask = async (url: string, hosts: string[]) => {
@@ -98,7 +98,7 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
   const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
   const open = (dir: string) => openStorage({ dir, cycleMs: 50, onError: () => {} });
 
-  it('of the key, the database and the folder are tightened at start, in words', () => {
+  it('the permissions of the key, the database and the folder are tightened at start, in words', () => {
     const dir = join(temporaryFolder(), 'data');
     const first = open(dir);
     first.store.close();
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
     expect(['', 'node.json', 'weir.db'].map((name) => modeOf(join(dir, name)))).toEqual(['755', '600', '600']);
   });
 
-  it('of a folder with the sticky bit, and of one that others only look into, stay', () => {
+  it('the permissions of a folder with the sticky bit, and of one that others only look into, stay', () => {
     const dir = join(temporaryFolder(), 'shared');
     mkdirSync(dir);
     for (const mode of [0o1777, 0o755, 0o700]) {

@@ -21,7 +21,7 @@ describe('POST contracts', () => {
   afterAll(() => node.close());
   const post = (body: unknown) => owner.post('/api/chain/m/contracts', body);
 
-  it('takes a drawn machine, which counts and moves as it is drawn', async () => {
+  it('a drawn machine is taken as a contract, which counts and moves as it is drawn', async () => {
     const { status, body } = await post(probation);
     expect([status, body.contract.currentState, body.contract.name]).toEqual([201, 'open', 'probation']);
     const gate = `/api/chain/m/contracts/${body.contract.id}/gate`;
@@ -37,7 +37,7 @@ describe('POST contracts', () => {
     ]);
   });
 
-  it('takes what `state-machine` shows, and the two decide alike', async () => {
+  it('what `state-machine` shows is taken as a contract, and the two decide alike', async () => {
     const first = await post(rateLimiter({ threshold: 2, within: 50 }));
     const shown = await node.ask('GET', `/api/chain/m/contracts/${first.body.contract.id}/state-machine`);
     const second = await post({ ...shown.body.machine, keyed: { max_keys: 3 } });
@@ -52,7 +52,7 @@ describe('POST contracts', () => {
     ['a field that has no meaning', { ...probation, after: { 100: 'shut' } }, '/after'],
     ['a state that does not exist', { ...probation, initial: 'opn' }, '/initial'],
     ['a thousand transitions', { ...probation, states: { open: { on: { move: Array(1_000).fill('open') } } } }, '/states'],
-  ])('refuses %s, with its place', async (_, body, path) => {
+  ])('a drawn machine with %s is refused, with its place', async (_, body, path) => {
     const told = await post(body);
     expect([told.status, told.body.code]).toEqual([400, 'invalid_definition']);
     expect(told.body.errors.map(({ path }: { path: string }) => path)).toContain(path);

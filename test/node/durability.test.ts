@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { ContractState } from '../../src/node/store/store.js';
 import { type Caller, statusAndCode, type Told } from './caller.js';
 import { Listening } from './listening.js';
@@ -49,183 +49,177 @@ async function hasCome(answer: Promise<unknown>): Promise<boolean> {
   return Promise.race([answer.then(() => true), late]);
 }
 
-describe('nobody is told of a transition that is not on disk', () => {
-  it('neither who made it, nor who asks the same machine, nor the stream; other machines are not held up', async () => {
-    await start();
-    const listening = await Listening.to(node, '/api/chain/first/stream');
-    await event('first');
-    store.hold();
-    const trips = event('first');
-    while (node.host.contracts.get(contracts[0] ?? '')?.state !== 'limiting') await node.clock.sleep(1);
-    const answers = [
-      trips,
-      event('first'),
-      owner.get(`/api/chain/first/contracts/${contracts[0]}/gate?peek=1`),
-      node.ask('GET', '/api/chain/first/state'),
-      node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
-      node.ask('GET', '/api/chain/state-machines/first'),
-      node.ask('GET', '/api/chain/first/state?format=ndjson'),
-    ];
-    const active = await node.ask('GET', '/api/chain/active');
-    expect([await Promise.all(answers.map(hasCome)), listening.of('transition'), active.body.machines]).toEqual([
-      answers.map(() => false),
-      [],
-      [],
-    ]);
-    expect((await event('second')).status).toBe(200);
-    store.release();
-    expect(stateOf(await trips)).toBe('limiting');
-    await Promise.all(answers);
-    await listening.next('rate_limited');
-    listening.close();
-  });
-
-  it('nor of a refusal, a machine, a contract, a key', async () => {
-    await start();
-    store.hold();
-    const path = `/api/chain/first/contracts/${contracts[0]}/transition`;
-    const answers = [
-      owner.post(path, { to: 'limiting' }),
-      owner.createMachine('third'),
-      owner.tryDeploy('second'),
-      node.ask('POST', '/api/demo-key/mint'),
-      owner.post('/api/session'),
-    ];
-    expect(await Promise.all(answers.map(hasCome))).toEqual(answers.map(() => false));
-    store.release();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 201, 201, 201, 201]);
-  });
+it('nobody is told of a transition before it is on disk, and other machines are not held up', async () => {
+  await start();
+  const listening = await Listening.to(node, '/api/chain/first/stream');
+  await event('first');
+  store.hold();
+  const trips = event('first');
+  while (node.host.contracts.get(contracts[0] ?? '')?.state !== 'limiting') await node.clock.sleep(1);
+  const answers = [
+    trips,
+    event('first'),
+    owner.get(`/api/chain/first/contracts/${contracts[0]}/gate?peek=1`),
+    node.ask('GET', '/api/chain/first/state'),
+    node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
+    node.ask('GET', '/api/chain/state-machines/first'),
+    node.ask('GET', '/api/chain/first/state?format=ndjson'),
+  ];
+  const active = await node.ask('GET', '/api/chain/active');
+  expect([await Promise.all(answers.map(hasCome)), listening.of('transition'), active.body.machines]).toEqual([
+    answers.map(() => false),
+    [],
+    [],
+  ]);
+  expect((await event('second')).status).toBe(200);
+  store.release();
+  expect(stateOf(await trips)).toBe('limiting');
+  await Promise.all(answers);
+  await listening.next('rate_limited');
+  listening.close();
 });
 
-describe('counts', () => {
-  it('are answered before they are on disk with durability cycle', async () => {
-    await start({ durability: 'cycle' });
-    store.hold();
-    const { status } = await event('first');
-    expect([status, store.saved.size]).toEqual([200, 0]);
-    store.release();
-  });
-
-  it('of one cycle are on disk before an event of the next one is answered, on each machine by itself', async () => {
-    // Long: where a cycle goes by before the second machine has answered, it waits for its own counts, too.
-    await start({ durability: 'cycle', cycleMs: 10_000 });
-    const { body } = await event('first');
-    await event('wide');
-    store.hold();
-    while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
-    const next = event('first');
-    expect([(await event('second')).status, await hasCome(next)]).toEqual([200, false]);
-    // Who counts in the meantime waits for the write that is under way, and asks for none of the counts of this cycle.
-    const written = store.saved.get(contracts[2] ?? '');
-    const more = [event('wide'), owner.get(`/api/chain/wide/contracts/${contracts[2]}/gate`)];
-    expect([await Promise.all(more.map(hasCome)), written?.windows[0]?.counts]).toEqual([
-      [false, false],
-      [0, 1],
-    ]);
-    expect(store.saved.get(contracts[2] ?? '')).toBe(written);
-    store.release();
-    for (const { body: told } of await Promise.all(more)) expect(told.cycle).toBeGreaterThan(body.cycle);
-    expect((await next).body.cycle).toBeGreaterThan(body.cycle);
-    expect(store.saved.get(contracts[0] ?? '')?.windows[0]?.counts).toEqual([0, 1, 1, 1]);
-  });
-
-  it('of requests with an idempotency key are on disk before an event of the next cycle is answered', async () => {
-    await start({ durability: 'cycle', cycleMs: 2_000 });
-    const once = (key: string) =>
-      owner.post('/api/chain/wide/event', { type: 'request' }, { 'idempotency-key': `"${key}"` });
-    store.hold();
-    const { body } = await once('first');
-    while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
-    // The heartbeat of the new cycle asks for the commit, whether or not anybody waits for it.
-    while (!store.isWaitedFor) await node.clock.sleep(10);
-    const next = once('second');
-    expect(await hasCome(next)).toBe(false);
-    store.release();
-    expect((await next).body.cycle).toBeGreaterThan(body.cycle);
-  });
-
-  it('are on disk before they are answered with durability strict, many in one write', async () => {
-    await start({ durability: 'strict' });
-    store.hold();
-    const path = `/api/chain/first/contracts/${contracts[0]}/gate`;
-    const answers = [event('second'), owner.get(path), event('first')];
-    expect(await Promise.all(answers.map(hasCome))).toEqual([false, false, false]);
-    store.release();
-    await Promise.all(answers);
-    expect(contracts.slice(0, 2).map((id) => store.saved.get(id)?.windows[0]?.counts)).toEqual([
-      [0, 2],
-      [0, 1],
-    ]);
-  });
-
-  it('are on disk after their cycle, and when the node closes', async () => {
-    await start({ cycleMs: 200 });
-    const windowOf = (n: number) => store.saved.get(contracts[n] ?? '')!.windows[0]!;
-    const first = await event('first');
-    const cycle = node.clock.cycle();
-    while (node.clock.cycle() <= cycle + 1) await node.clock.sleep(50);
-    // As old as it is when it is written: a busy machine may be cycles late.
-    expect(windowOf(0).counts).toEqual([windowOf(0).cycle - first.body.cycle, 1]);
-    const second = await event('second');
-    await node.close();
-    expect(windowOf(1).counts).toEqual([windowOf(1).cycle - second.body.cycle, 1]);
-  });
+it('no manual transition, machine, contract, key or session is answered before it is on disk', async () => {
+  await start();
+  store.hold();
+  const path = `/api/chain/first/contracts/${contracts[0]}/transition`;
+  const answers = [
+    owner.post(path, { to: 'limiting' }),
+    owner.createMachine('third'),
+    owner.tryDeploy('second'),
+    node.ask('POST', '/api/demo-key/mint'),
+    owner.post('/api/session'),
+  ];
+  expect(await Promise.all(answers.map(hasCome))).toEqual(answers.map(() => false));
+  store.release();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 201, 201, 201, 201]);
 });
 
-describe('a store that fails', () => {
-  it('fails the request that was to be stored, and from then on everything that would change a machine', async () => {
-    await start();
-    await event('first');
-    store.isFull = true;
-    const gate = `/api/chain/second/contracts/${contracts[1]}/gate`;
-    const answers = [
-      await event('first'),
-      await event('second'),
-      await owner.get(gate),
-      await owner.post('/api/chain/second/events', '[{"type":"request"}]'),
-      await owner.createMachine('third'),
-      await node.ask('POST', '/api/demo-key/mint'),
-      await node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
-      await node.ask('GET', '/readyz'),
-      await node.ask('GET', '/healthz'),
-      await node.ask('GET', `/api/chain/second/contracts/${contracts[1]}`),
-      await node.ask('GET', '/api/chain/second/state'),
-      await node.ask('GET', '/api/clock'),
-    ];
-    expect(answers.map(statusAndCode)).toEqual([
-      ...Array.from({ length: 9 }, () => [503, 'store_failed']),
-      ...Array.from({ length: 3 }, () => [200, undefined]),
-    ]);
-    expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
-  });
+it('counts are answered before they are on disk with durability cycle', async () => {
+  await start({ durability: 'cycle' });
+  store.hold();
+  const { status } = await event('first');
+  expect([status, store.saved.size]).toEqual([200, 0]);
+  store.release();
+});
 
-  it('fails the answers that wait for it with durability strict', async () => {
-    await start({ durability: 'strict' });
-    store.isFull = true;
-    const answers = await Promise.all([event('first'), event('second'), event('first')]);
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
-  });
+it('counts of one cycle are on disk before an event of the next is answered, on each machine by itself', async () => {
+  // Long: where a cycle goes by before the second machine has answered, it waits for its own counts, too.
+  await start({ durability: 'cycle', cycleMs: 10_000 });
+  const { body } = await event('first');
+  await event('wide');
+  store.hold();
+  while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
+  const next = event('first');
+  expect([(await event('second')).status, await hasCome(next)]).toEqual([200, false]);
+  // Who counts in the meantime waits for the write that is under way, and asks for none of the counts of this cycle.
+  const written = store.saved.get(contracts[2] ?? '');
+  const more = [event('wide'), owner.get(`/api/chain/wide/contracts/${contracts[2]}/gate`)];
+  expect([await Promise.all(more.map(hasCome)), written?.windows[0]?.counts]).toEqual([
+    [false, false],
+    [0, 1],
+  ]);
+  expect(store.saved.get(contracts[2] ?? '')).toBe(written);
+  store.release();
+  for (const { body: told } of await Promise.all(more)) expect(told.cycle).toBeGreaterThan(body.cycle);
+  expect((await next).body.cycle).toBeGreaterThan(body.cycle);
+  expect(store.saved.get(contracts[0] ?? '')?.windows[0]?.counts).toEqual([0, 1, 1, 1]);
+});
 
-  it('is said once, and thrown out of no task of the clock, whatever was about to be written', async () => {
-    const lines: string[] = [];
-    const destination = { write: (line: string) => void lines.push(line) };
-    await start({ cycleMs: 100, log: { level: 'error', requests: false, destination } });
-    // Due to restore by itself, with a row and a state to write.
-    await event('first');
-    await event('first');
-    await event('second');
-    store.breaksAtState = true;
-    const said = () => lines.filter((line) => line.includes('"store_failed"'));
-    while (said().length === 0) await node.clock.sleep(20);
-    await node.clock.sleep(1_500);
-    expect([said().length, lines.length, node.errors]).toEqual([1, 1, []]);
-  });
+it('counts of requests with an idempotency key are on disk before an event of the next cycle is answered', async () => {
+  await start({ durability: 'cycle', cycleMs: 2_000 });
+  const once = (key: string) =>
+    owner.post('/api/chain/wide/event', { type: 'request' }, { 'idempotency-key': `"${key}"` });
+  store.hold();
+  const { body } = await once('first');
+  while (node.clock.cycle() === body.cycle) await node.clock.sleep(10);
+  // The heartbeat of the new cycle asks for the commit, whether or not anybody waits for it.
+  while (!store.isWaitedFor) await node.clock.sleep(10);
+  const next = once('second');
+  expect(await hasCome(next)).toBe(false);
+  store.release();
+  expect((await next).body.cycle).toBeGreaterThan(body.cycle);
+});
 
-  it('fails who waits for counts that cannot be written, and no task of the clock', async () => {
-    await start({ durability: 'strict' });
-    store.breaksAtState = true;
-    expect((await event('first')).status).toBe(503);
-    node.host.commit();
-    expect(node.errors).toEqual([]);
-  });
+it('counts are on disk before they are answered with durability strict, many in one write', async () => {
+  await start({ durability: 'strict' });
+  store.hold();
+  const path = `/api/chain/first/contracts/${contracts[0]}/gate`;
+  const answers = [event('second'), owner.get(path), event('first')];
+  expect(await Promise.all(answers.map(hasCome))).toEqual([false, false, false]);
+  store.release();
+  await Promise.all(answers);
+  expect(contracts.slice(0, 2).map((id) => store.saved.get(id)?.windows[0]?.counts)).toEqual([
+    [0, 2],
+    [0, 1],
+  ]);
+});
+
+it('counts are on disk after their cycle, and when the node closes', async () => {
+  await start({ cycleMs: 200 });
+  const windowOf = (n: number) => store.saved.get(contracts[n] ?? '')!.windows[0]!;
+  const first = await event('first');
+  const cycle = node.clock.cycle();
+  while (node.clock.cycle() <= cycle + 1) await node.clock.sleep(50);
+  // As old as it is when it is written: a busy machine may be cycles late.
+  expect(windowOf(0).counts).toEqual([windowOf(0).cycle - first.body.cycle, 1]);
+  const second = await event('second');
+  await node.close();
+  expect(windowOf(1).counts).toEqual([windowOf(1).cycle - second.body.cycle, 1]);
+});
+
+it('a full store fails the request that was to be stored, and then all that would change a machine', async () => {
+  await start();
+  await event('first');
+  store.isFull = true;
+  const gate = `/api/chain/second/contracts/${contracts[1]}/gate`;
+  const answers = [
+    await event('first'),
+    await event('second'),
+    await owner.get(gate),
+    await owner.post('/api/chain/second/events', '[{"type":"request"}]'),
+    await owner.createMachine('third'),
+    await node.ask('POST', '/api/demo-key/mint'),
+    await node.ask('GET', `/api/chain/first/contracts/${contracts[0]}`),
+    await node.ask('GET', '/readyz'),
+    await node.ask('GET', '/healthz'),
+    await node.ask('GET', `/api/chain/second/contracts/${contracts[1]}`),
+    await node.ask('GET', '/api/chain/second/state'),
+    await node.ask('GET', '/api/clock'),
+  ];
+  expect(answers.map(statusAndCode)).toEqual([
+    ...Array.from({ length: 9 }, () => [503, 'store_failed']),
+    ...Array.from({ length: 3 }, () => [200, undefined]),
+  ]);
+  expect((await node.ask('GET', '/metrics')).body).toContain('weir_store_ok 0');
+});
+
+it('a full store fails the answers that wait for it with durability strict', async () => {
+  await start({ durability: 'strict' });
+  store.isFull = true;
+  const answers = await Promise.all([event('first'), event('second'), event('first')]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+});
+
+it('the failure of a store is said once, and thrown out of no task of the clock', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  await start({ cycleMs: 100, log: { level: 'error', requests: false, destination } });
+  // Due to restore by itself, with a row and a state to write.
+  await event('first');
+  await event('first');
+  await event('second');
+  store.breaksAtState = true;
+  const said = () => lines.filter((line) => line.includes('"store_failed"'));
+  while (said().length === 0) await node.clock.sleep(20);
+  await node.clock.sleep(1_500);
+  expect([said().length, lines.length, node.errors]).toEqual([1, 1, []]);
+});
+
+it('counts that cannot be written fail who waits for them, and no task of the clock', async () => {
+  await start({ durability: 'strict' });
+  store.breaksAtState = true;
+  expect((await event('first')).status).toBe(503);
+  node.host.commit();
+  expect(node.errors).toEqual([]);
 });

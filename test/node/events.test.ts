@@ -10,68 +10,63 @@ const owner = node.owner();
 
 const send = (slug: string, body: unknown, headers = {}) => owner.post(`/api/chain/${slug}/events`, body, headers);
 
-describe('many events at once', () => {
-  it('to very many contracts keep nobody else waiting', async () => {
-    const wide = await startRunning({ cycleMs: 3_600_000 });
-    const owner = wide.owner();
-    await owner.createMachine('wide');
-    for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 4, within: 10 }));
-    const turns: string[] = [];
-    const events = Array.from({ length: 6 }, () => ({ type: 'request' }));
-    const counting = owner.post('/api/chain/wide/events', events).then((told) => {
-      turns.push('events');
-      return told;
-    });
-    // Each of these is answered between two turns of counting.
-    for (let other = 0; other < 3; other += 1) {
-      await owner.get('/api/clock');
-      turns.push('another');
-    }
-    const { body } = await counting;
-    const tooMany = await owner.post('/api/chain/wide/events', [...events, { type: 'request' }]);
-    await wide.close();
-    expect(turns.slice(0, 2)).toEqual(['another', 'another']);
-    expect(body).toMatchObject({ counted: 6, admitted: 4, limited: 2 });
-    expect(body.outcomes.map((one: { contracts: object[] }) => one.contracts.length)).toEqual(Array(6).fill(400));
-    expect(tooMany).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
-    expect(tooMany.body.detail).toContain('The events take 2800 decisions of 400 contracts');
+it('many events to very many contracts keep nobody else waiting', async () => {
+  const wide = await startRunning({ cycleMs: 3_600_000 });
+  const owner = wide.owner();
+  await owner.createMachine('wide');
+  for (let n = 0; n < 400; n += 1) wide.host.createContract('wide', rateLimiter({ threshold: 4, within: 10 }));
+  const turns: string[] = [];
+  const events = Array.from({ length: 6 }, () => ({ type: 'request' }));
+  const counting = owner.post('/api/chain/wide/events', events).then((told) => {
+    turns.push('events');
+    return told;
   });
+  // Each of these is answered between two turns of counting.
+  for (let other = 0; other < 3; other += 1) {
+    await owner.get('/api/clock');
+    turns.push('another');
+  }
+  const { body } = await counting;
+  const tooMany = await owner.post('/api/chain/wide/events', [...events, { type: 'request' }]);
+  await wide.close();
+  expect(turns.slice(0, 2)).toEqual(['another', 'another']);
+  expect(body).toMatchObject({ counted: 6, admitted: 4, limited: 2 });
+  expect(body.outcomes.map((one: { contracts: object[] }) => one.contracts.length)).toEqual(Array(6).fill(400));
+  expect(tooMany).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  expect(tooMany.body.detail).toContain('The events take 2800 decisions of 400 contracts');
+});
 
-  it('one event takes no more decisions than an array of them', async () => {
-    await owner.createMachine('wider');
-    const make = () => node.host.createContract('wider', rateLimiter({ threshold: 4, within: 10 }));
-    const [{ id: contract_id }] = [make(), ...Array.from({ length: 2_500 }, make)];
-    const event = { type: 'request' };
-    const ofAll = await owner.post('/api/chain/wider/event', event);
-    const ofOne = await owner.post('/api/chain/wider/event', { ...event, contract_id });
-    expect([ofAll.status, ofAll.body.detail]).toEqual([
-      400,
-      expect.stringContaining('2501 decisions of 2501 contracts'),
-    ]);
-    expect([ofOne.status, ofOne.body.contracts.length]).toEqual([200, 1]);
-  });
+it('one event takes no more decisions than an array of them', async () => {
+  await owner.createMachine('wider');
+  const make = () => node.host.createContract('wider', rateLimiter({ threshold: 4, within: 10 }));
+  const [{ id: contract_id }] = [make(), ...Array.from({ length: 2_500 }, make)];
+  const event = { type: 'request' };
+  const ofAll = await owner.post('/api/chain/wider/event', event);
+  const ofOne = await owner.post('/api/chain/wider/event', { ...event, contract_id });
+  expect([ofAll.status, ofAll.body.detail]).toEqual([400, expect.stringContaining('2501 decisions of 2501 contracts')]);
+  expect([ofOne.status, ofOne.body.contracts.length]).toEqual([200, 1]);
+});
 
-  it.each([
-    ['none', undefined, 400, 'invalid_input'],
-    ['no array', '{"type":"request"}', 400, 'invalid_input'],
-    ['bad JSON', '[{"type":"request"}', 400, 'invalid_json'],
-    ['an array too large', `[${'1,'.repeat(2_000)}1]`, 413, 'body_too_large'],
-    ['no event', '[]', 400, 'invalid_input'],
-    ['an event too many', `[${'1,'.repeat(1_000)}1]`, 400, 'invalid_input'],
-    ['lines', '{"type":"request"}\n{"type":"request"}', 415, 'unsupported_media_type', 'application/x-ndjson'],
-  ] as const)('of a body that is refused count nothing: %s', async (what, body, status, code, type?: string) => {
-    const slug = what.replaceAll(' ', '-').toLowerCase();
-    const id = await owner.contractOn(slug, { threshold: 5 });
-    const told = await send(slug, body, type && { 'content-type': type });
-    const { count } = node.host.contracts.get(id)!.gate;
-    expect([told.status, told.body.code, count]).toEqual([status, code, 0]);
-  });
+it.each([
+  ['none', undefined, 400, 'invalid_input'],
+  ['no array', '{"type":"request"}', 400, 'invalid_input'],
+  ['bad JSON', '[{"type":"request"}', 400, 'invalid_json'],
+  ['an array too large', `[${'1,'.repeat(2_000)}1]`, 413, 'body_too_large'],
+  ['no event', '[]', 400, 'invalid_input'],
+  ['an event too many', `[${'1,'.repeat(1_000)}1]`, 400, 'invalid_input'],
+  ['lines', '{"type":"request"}\n{"type":"request"}', 415, 'unsupported_media_type', 'application/x-ndjson'],
+] as const)('events in a body that is refused count nothing: %s', async (what, body, status, code, type?: string) => {
+  const slug = what.replaceAll(' ', '-').toLowerCase();
+  const id = await owner.contractOn(slug, { threshold: 5 });
+  const told = await send(slug, body, type && { 'content-type': type });
+  const { count } = node.host.contracts.get(id)!.gate;
+  expect([told.status, told.body.code, count]).toEqual([status, code, 0]);
+});
 
-  it('have an outcome each, up to a thousand', async () => {
-    await owner.contractOn('most', { threshold: 300 });
-    const { body } = await send('most', `[${Array(1_000).fill('{}').join()}]`);
-    expect([body.refused, body.outcomes.length, body.outcomes[999].code]).toEqual([1_000, 1_000, 'invalid_input']);
-  });
+it('many events have an outcome each, up to a thousand', async () => {
+  await owner.contractOn('most', { threshold: 300 });
+  const { body } = await send('most', `[${Array(1_000).fill('{}').join()}]`);
+  expect([body.refused, body.outcomes.length, body.outcomes[999].code]).toEqual([1_000, 1_000, 'invalid_input']);
 });
 
 describe('an array of events', () => {
@@ -125,7 +120,7 @@ describe('an array of events', () => {
       return [id, code, contract.currentState, contract.count];
     });
 
-  it('counts as they do one by one, each with the same outcome', async () => {
+  it('an array of events counts as its events do one by one, each with the same outcome', async () => {
     const property = fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 20 }), async (events) => {
       const [single, joined] = [await twin(), await twin()];
       const answers = await inTurn(events, (event) => owner.post(`/api/chain/${single}/event`, JSON.stringify(event)));

@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Auth } from '../../src/node/permission.js';
 import { routes } from '../../src/node/route-list.js';
 import { nodeOfFile } from './node-of-file.js';
@@ -21,8 +21,9 @@ beforeEach(async () => {
   session = await node.sessionOf(owner.key);
 });
 
-describe('the example of every route', () => {
-  it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {
+it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s answers its example as it declares',
+  async (_name, route) => {
     const about = { slug, contractId, keyId: node.idOf(node.keyOf('owner')) };
     if (endsMachine(route)) {
       about.slug = `deleted-with-${contractId}`;
@@ -44,12 +45,12 @@ describe('the example of every route', () => {
     expect(response.headers.get('content-type')).toContain(type);
     if (schema === undefined) return expect(text).not.toBe('');
     expect(Compile(schema).Errors(JSON.parse(text))).toEqual([]);
-  });
+  },
+);
 
-  it('a route declares one status, beside problems', () => {
-    const good = routes.map(({ answers }) => Object.keys(answers).filter((status) => Number(status) < 400));
-    expect(good.filter((statuses) => statuses.length !== 1)).toEqual([]);
-  });
+it('a route declares one status, beside problems', () => {
+  const good = routes.map(({ answers }) => Object.keys(answers).filter((status) => Number(status) < 400));
+  expect(good.filter((statuses) => statuses.length !== 1)).toEqual([]);
 });
 
 function credentialFor(auth: Auth): Ask {

@@ -26,7 +26,7 @@ describe.skipIf(!canCompile)(`writes that fail${canCompile ? '' : ' (SKIPPED: ne
     ['EIO', 'strict'],
     ['ENOSPC', 'strict'],
   ] as const)(
-    `every n-th, with %s and durability %s: no acknowledged row is lost, and no chain broken`,
+    `where every n-th write fails with %s, durability %s, no acknowledged row is lost and no chain broken`,
     async (error, durability) => {
       const folder = temporaryFolder();
       const library = join(folder, 'failing-writes.so');

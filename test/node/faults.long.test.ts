@@ -22,7 +22,7 @@ describe.skipIf(!canMount)(
     });
     afterEach(() => unmount(disk));
 
-    it('that fills up says so and decides nothing; with room again it goes on by itself from what was acknowledged', async () => {
+    it('a node whose disk fills up says so, decides nothing, and goes on by itself once there is room again', async () => {
       const data = join(disk, 'data');
       const node = await serve(['--data', data]);
       const { owner, contract } = await gateOn(node, 1_000_000);
@@ -49,7 +49,7 @@ describe.skipIf(!canMount)(
       expect([later.valid, later.rows]).toEqual([true, record.rows + 1]);
     });
 
-    it('that is full when the node ends: exit code and words name the disk', async () => {
+    it('a node that ends on a full disk names the disk, by its exit code and in words', async () => {
       const node = await serve(['--data', join(disk, 'data')]);
       const { owner, contract } = await gateOn(node, 1_000_000);
       fillUp(join(disk, 'ballast'), PAGES_LEFT);
@@ -60,30 +60,28 @@ describe.skipIf(!canMount)(
   },
 );
 
-describe('a node that is halted for more than ten cycles', () => {
-  it('passes through every one of them when it goes on: a gate opens in the very cycle in which it had to', async () => {
-    const within = 5;
-    const node = await serve(['--store', 'memory']);
-    const { owner, contract } = await gateOn(node, 1, within);
-    const burst = await owner.event('edge', { count: 2 });
-    node.child.kill('SIGSTOP');
-    await pause((within + 10) * CYCLE_MS);
-    node.child.kill('SIGCONT');
-    const { body } = await owner.get(`/api/chain/edge/contracts/${contract}`);
-    const clock = await owner.get('/api/clock');
-    await node.stop();
-    const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
-      to,
-      cycle - burst.body.cycle,
-    ]);
-    expect([moves, clock.body.cycle - burst.body.cycle >= within + 10]).toEqual([
-      [
-        ['limiting', 0],
-        ['allowing', within],
-      ],
-      true,
-    ]);
-  });
+it('a node halted for more than ten cycles passes each: a gate opens in the very cycle in which it had to', async () => {
+  const within = 5;
+  const node = await serve(['--store', 'memory']);
+  const { owner, contract } = await gateOn(node, 1, within);
+  const burst = await owner.event('edge', { count: 2 });
+  node.child.kill('SIGSTOP');
+  await pause((within + 10) * CYCLE_MS);
+  node.child.kill('SIGCONT');
+  const { body } = await owner.get(`/api/chain/edge/contracts/${contract}`);
+  const clock = await owner.get('/api/clock');
+  await node.stop();
+  const moves = body.contract.last_transitions.map(({ cycle, to }: { cycle: number; to: string }) => [
+    to,
+    cycle - burst.body.cycle,
+  ]);
+  expect([moves, clock.body.cycle - burst.body.cycle >= within + 10]).toEqual([
+    [
+      ['limiting', 0],
+      ['allowing', within],
+    ],
+    true,
+  ]);
 });
 
 it('a database that is damaged is refused by serve with what to do about it, and left as it is', async () => {
@@ -99,30 +97,28 @@ it('a database that is damaged is refused by serve with what to do about it, and
   expect([code, err, fs.readFileSync(path).equals(before)]).toEqual([2, '', true]);
 });
 
-describe('a node that was killed, and whose log is gone', () => {
-  it('names the rows that are missing and does not start, unless it is to go on without them', async () => {
-    const data = join(temporaryFolder(), 'data');
-    const first = await serve(['--data', data]);
-    const { owner } = await gateOn(first, 5);
-    await first.stop();
-    const second = await serve(['--data', data]);
-    await owner.at(second).deploy('edge');
-    await second.stop('SIGKILL');
-    fs.rmSync(join(data, 'weir.db-wal'));
-    const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(
-      /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--allow lost-rows/,
-    );
-    const again = await serve(['--data', data, '--allow', 'lost-rows']);
-    const record = await recordOf(owner.at(again));
-    const last = (await owner.at(again).rows('edge')).at(-1);
-    const { lost } = JSON.parse(again.lines[0]!);
-    await again.stop();
-    expect(lost).toEqual([{ machine: 'edge', from_seq: 3, to_seq: 3 }]);
-    expect(record).toMatchObject({ valid: true, rows: 3 });
-    expect(last).toMatchObject({ seq: 3, kind: 'rows_lost', lost_to_seq: 3 });
-  });
+it('a killed node whose log is gone names the missing rows, and starts only if it is to go on without them', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const first = await serve(['--data', data]);
+  const { owner } = await gateOn(first, 5);
+  await first.stop();
+  const second = await serve(['--data', data]);
+  await owner.at(second).deploy('edge');
+  await second.stop('SIGKILL');
+  fs.rmSync(join(data, 'weir.db-wal'));
+  const { code, out, err } = await weir(['serve', '--data', data, '--port', '0']);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(
+    /lacks rows that were acknowledged.*\n {2}why {2}Missing: row 3 of edge\.\n {2}fix .*--allow lost-rows/,
+  );
+  const again = await serve(['--data', data, '--allow', 'lost-rows']);
+  const record = await recordOf(owner.at(again));
+  const last = (await owner.at(again).rows('edge')).at(-1);
+  const { lost } = JSON.parse(again.lines[0]!);
+  await again.stop();
+  expect(lost).toEqual([{ machine: 'edge', from_seq: 3, to_seq: 3 }]);
+  expect(record).toMatchObject({ valid: true, rows: 3 });
+  expect(last).toMatchObject({ seq: 3, kind: 'rows_lost', lost_to_seq: 3 });
 });
 
 /** A machine `edge` with a contract of its own. */

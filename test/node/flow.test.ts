@@ -13,7 +13,7 @@ const source = { wallMs: () => nowMs, monotonicMs: () => nowMs };
 
 const node = await nodeOfFile({ cycleMs: CYCLE_MS, source });
 
-it('mint, session, create, deploy, 101 requests, rate_limited, rate_restored, export, verify', async () => {
+it('the whole way works: mint, session, create, deploy, 101 requests, limited, restored, export, verify', async () => {
   const owner = await Holder.minted(node.url);
   expect(owner.key).toMatch(/^weir_[\w-]{43}$/);
   const session = await node.sessionOf(owner.key);

@@ -47,7 +47,7 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
     'of odd targets, headers and bodies',
     'that are noise',
   ])(
-    '%s: none is answered with 5xx, none ends the node',
+    'no request ends the node, or is answered with 5xx other than 503: %s',
     async (kind) => {
       const request = hostileRequests(about)[kind]!;
       const batch = fc.array(request, { minLength: BATCH, maxLength: BATCH });
@@ -70,7 +70,7 @@ describe(`${REQUESTS} requests that nobody should send`, () => {
     60_000 + REQUESTS * 10,
   );
 
-  it('and the node is as well as before', async () => {
+  it('the node is as well after such requests as before', async () => {
     const metrics = await metricsOf(node.url);
     // What is refused under overload has no route yet, and then /readyz says so.
     // A gate that is asked to deny with it is limited.

@@ -41,11 +41,11 @@ describe('a key by the address that was forwarded', () => {
     [1, '::ffff:198.51.100.2', '198.51.100.2'],
     [1, '198.51.100.2.3', none],
     [1, "'; drop table", none],
-  ])('%d trusted hops of "%s": %s', (hops, list, key) => {
+  ])('%d trusted hops of "%s" give %s', (hops, list, key) => {
     expect(read({ 'x-forwarded-for': list }, { forwarded: { hops } })).toBe(key);
   });
 
-  it('that is missing is that of the deploy, if it names one, and never a way around one that is wrong', () => {
+  it('a missing address gives the key that the deploy names, if it names one; a wrong one never does', () => {
     const source: Source = { forwarded: { hops: 1 }, absent: 'anyone' };
     expect([read({}, source), read({ 'x-forwarded-for': 'x' }, source), read({}, { forwarded: { hops: 1 } })]).toEqual([
       'anyone',
@@ -54,7 +54,7 @@ describe('a key by the address that was forwarded', () => {
     ]);
   });
 
-  it('may be in another header', () => {
+  it('a forwarded address may be in another header', () => {
     const source: Source = { forwarded: { hops: 1, header: 'X-Real-IP' } };
     expect(read({ 'x-real-ip': '198.51.100.2', 'x-forwarded-for': '10.0.0.1' }, source)).toBe('198.51.100.2');
   });
@@ -74,62 +74,60 @@ describe('a key by a header', () => {
     [{ 'x-api-key': 'a'.repeat(257) }, 'gate_header_unusable: Its header X-Api-Key holds no key.'],
     [{}, 'gate_header_unusable: Its header X-Api-Key is missing.'],
     [{ __proto__: 'x' }, 'gate_header_unusable: Its header X-Api-Key is missing.'],
-  ])('of %j: %s', (headers, key) => {
+  ])('the headers %j give %s', (headers, key) => {
     expect(read(headers, source)).toBe(key);
   });
 });
 
-describe('a key by the path', () => {
-  it.each([
-    [undefined, '/orders/7?page=2', '/orders/7'],
-    [undefined, 'https://shop.example/orders/7?page=2#top', '/orders/7'],
-    [undefined, 'https://shop.example', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
-    [undefined, '/', '/'],
-    [undefined, `/${'a'.repeat(400)}`, `/${'a'.repeat(255)}`],
-    [1, '/orders/7/lines', '/orders'],
-    [2, '/orders/7/lines', '/orders/7'],
-    [5, '/orders/7', '/orders/7'],
-    [1, '/?a=/b', '/'],
-    [1, '//x', '/x'],
-    [1, '//api', '/api'],
-    [1, '/%61pi', '/api'],
-    [1, '/%61%70%69/7', '/api'],
-    [1, '/x/../api', '/api'],
-    [1, '/x/%2e%2E/api', '/api'],
-    [1, '/x%2f..%2Fapi', '/api'],
-    [1, '/../../api', '/api'],
-    [1, '/./%2e/api/.', '/api'],
-    [undefined, '/api/', '/api'],
-    [undefined, '/api/./v1/../', '/api'],
-    [undefined, '/caf\u00c3\u00a9', '/caf%C3%A9'],
-    [undefined, '/caf%c3%a9', '/caf%C3%A9'],
-    [undefined, '/a%00b%0A', '/a%00b%0A'],
-    [undefined, '/a%zz', '/a%zz'],
-    [undefined, `/${'x/../'.repeat(2_000)}api`, '/api'],
-    [undefined, '/API', '/API'],
-    [undefined, '*', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
-    [undefined, '', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
-  ])('with %s segments of "%s": %s', (segments, uri, key) => {
-    const source: Source = { uri: { header: 'X-Original-URI', ...(segments === undefined ? {} : { segments }) } };
-    expect(read({ 'x-original-uri': uri }, source)).toBe(key);
-  });
+it.each([
+  [undefined, '/orders/7?page=2', '/orders/7'],
+  [undefined, 'https://shop.example/orders/7?page=2#top', '/orders/7'],
+  [undefined, 'https://shop.example', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
+  [undefined, '/', '/'],
+  [undefined, `/${'a'.repeat(400)}`, `/${'a'.repeat(255)}`],
+  [1, '/orders/7/lines', '/orders'],
+  [2, '/orders/7/lines', '/orders/7'],
+  [5, '/orders/7', '/orders/7'],
+  [1, '/?a=/b', '/'],
+  [1, '//x', '/x'],
+  [1, '//api', '/api'],
+  [1, '/%61pi', '/api'],
+  [1, '/%61%70%69/7', '/api'],
+  [1, '/x/../api', '/api'],
+  [1, '/x/%2e%2E/api', '/api'],
+  [1, '/x%2f..%2Fapi', '/api'],
+  [1, '/../../api', '/api'],
+  [1, '/./%2e/api/.', '/api'],
+  [undefined, '/api/', '/api'],
+  [undefined, '/api/./v1/../', '/api'],
+  [undefined, '/caf\u00c3\u00a9', '/caf%C3%A9'],
+  [undefined, '/caf%c3%a9', '/caf%C3%A9'],
+  [undefined, '/a%00b%0A', '/a%00b%0A'],
+  [undefined, '/a%zz', '/a%zz'],
+  [undefined, `/${'x/../'.repeat(2_000)}api`, '/api'],
+  [undefined, '/API', '/API'],
+  [undefined, '*', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
+  [undefined, '', 'gate_header_unusable: Its header X-Original-URI holds no key.'],
+])('the path with %s segments of "%s" gives %s', (segments, uri, key) => {
+  const source: Source = { uri: { header: 'X-Original-URI', ...(segments === undefined ? {} : { segments }) } };
+  expect(read({ 'x-original-uri': uri }, source)).toBe(key);
+});
 
-  it('that is sent twice is refused', () => {
-    expect(read({ 'x-original-uri': ['/a', '/b'] }, { uri: { header: 'X-Original-URI' } })).toBe(
-      'gate_header_unusable: Its header X-Original-URI is sent 2 times.',
-    );
-  });
+it('a path that is sent twice is refused as a key', () => {
+  expect(read({ 'x-original-uri': ['/a', '/b'] }, { uri: { header: 'X-Original-URI' } })).toBe(
+    'gate_header_unusable: Its header X-Original-URI is sent 2 times.',
+  );
+});
 
-  it('has one spelling, which is its own', () => {
-    const source: Source = { uri: { header: 'X-Original-URI' } };
-    const parts = ['api', '%61pi', 'x', '.', '..', '%2e', '', 'a%20b', '\u00e9', '%C3%A9'];
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (drawn) => {
-        const once = read({ 'x-original-uri': `/${drawn.join('/')}` }, source);
-        expect(once).toMatch(/^\/(?!.*\/\/)/);
-        expect(once.split('/').some((part) => part === '.' || part === '..')).toBe(false);
-        expect(read({ 'x-original-uri': once }, source)).toBe(once);
-      }),
-    );
-  });
+it('a key by the path has one spelling, which is its own', () => {
+  const source: Source = { uri: { header: 'X-Original-URI' } };
+  const parts = ['api', '%61pi', 'x', '.', '..', '%2e', '', 'a%20b', '\u00e9', '%C3%A9'];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 12 }), (drawn) => {
+      const once = read({ 'x-original-uri': `/${drawn.join('/')}` }, source);
+      expect(once).toMatch(/^\/(?!.*\/\/)/);
+      expect(once.split('/').some((part) => part === '.' || part === '..')).toBe(false);
+      expect(read({ 'x-original-uri': once }, source)).toBe(once);
+    }),
+  );
 });

@@ -45,7 +45,7 @@ it('each client is limited by itself, here and below, and its query chooses no o
   ]);
 });
 
-it('those without a header share the key that the deploy names', async () => {
+it('clients without a header share the key that the deploy names', async () => {
   const gate = await gateWith({ gate: { key: { header: 'X-Api-Key', absent: 'anyone' } } });
   expect(await told([[gate], [gate], [gate, { 'x-api-key': 'a' }], [gate, { 'x-api-key': '' }]])).toEqual([
     '200 anyone',

@@ -38,7 +38,7 @@ describe.skipIf(!hasRegistry)(hasRegistry ? 'a generated client' : 'no registry 
     return JSON.parse(String(Buffer.concat(await written)));
   }
 
-  it('in TypeScript fits its own types, and is answered', async () => {
+  it('a generated client in TypeScript fits its own types, and is answered', async () => {
     const home = await prepared(['openapi-typescript@7', 'openapi-fetch@0', 'typescript@5']);
     writeFileSync(join(home, 'program.ts'), program);
     const run = (name: string, ...args: string[]) =>

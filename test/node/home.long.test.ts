@@ -26,7 +26,7 @@ inChromium('the home of a node', (browser) => {
     await node.stop();
   });
 
-  it.each(LOOKS)('shows the busiest machines and the node, live: %i px wide, %s', async (width, colorScheme) => {
+  it.each(LOOKS)('the home shows the busiest machines and the node: %i px, %s', async (width, colorScheme) => {
     const { page, complaints, hosts } = await openPage(browser, node.url, { width, colorScheme });
     await page.locator('#machines tr').nth(2).waitFor();
     await page.locator('#fingerprint', { hasText: 'SHA256' }).waitFor();
@@ -43,7 +43,7 @@ inChromium('the home of a node', (browser) => {
     await page.close();
   });
 
-  it('can be used with the keyboard alone, and every stop can be seen', async () => {
+  it('the home can be used with the keyboard alone, and every stop can be seen', async () => {
     const { page } = await openPage(browser, node.url, { width: 360 });
     await page.locator('#machines tr').nth(2).waitFor();
     const reached = await stops(page, 4);
@@ -54,7 +54,7 @@ inChromium('the home of a node', (browser) => {
     expect(reached).toEqual(['Skip to the content', 'Weir', 'Log in', '12 s']);
   });
 
-  it('shows the machines of who logs in, private ones too, and nobody else’s', async () => {
+  it('the home shows the machines of who logs in, private ones too, and nobody else’s', async () => {
     const { page } = await openPage(browser, node.url);
     await page.getByRole('button', { name: 'Log in' }).click();
     const dialog = page.getByRole('dialog');
@@ -75,7 +75,7 @@ inChromium('the home of a node', (browser) => {
     expect([own.sort(), found]).toEqual([[LONG, 'busy', 'calm', 'hidden-away'], []]);
   });
 
-  it.each([360, 1_280])('begins with the own machines and their state, limiting ones first: %i px', async (width) => {
+  it.each([360, 1_280])('the home begins with the own machines, limiting ones first: %i px', async (width) => {
     const other = await Holder.minted(node.url);
     await other.contractOn(`quiet-${width}`, { threshold: 5, within: 60 }, false);
     await other.contractOn(`of-keys-${width}`, { threshold: 1, within: 100_000, keyed: { max_keys: 10 } }, false);
@@ -95,7 +95,7 @@ inChromium('the home of a node', (browser) => {
     expect([own.at(-1), hidden]).toEqual([`quiet-${width} private1 contract, none limiting`, 0]);
   });
 
-  it('says times in seconds, and rooms in words', async () => {
+  it('the home says times in seconds, and rooms in words', async () => {
     const { page } = await openPage(browser, node.url);
     await expect
       .poll(() => page.locator('#machines td:last-child').allTextContents())
@@ -106,7 +106,7 @@ inChromium('the home of a node', (browser) => {
     expect(rooms).toEqual(expect.arrayContaining(['machines', 'window cycles', 'key cells', 'streams', 'mint']));
   });
 
-  it('asks for the key of the node once, and for its health again and again', async () => {
+  it('the home asks for the key of the node once, and for its health again and again', async () => {
     const page = await browser.newPage();
     await page.clock.install();
     const asked: string[] = [];
@@ -123,7 +123,7 @@ inChromium('the home of a node', (browser) => {
     expect(times('/api/updates/pubkey')).toBe(1);
   });
 
-  it('says when the node does not answer, and comes back with it', async () => {
+  it('the home says when the node does not answer, and comes back with it', async () => {
     const { page } = await openPage(browser, node.url, { width: 360 });
     await page.getByText('Live', { exact: true }).waitFor();
     await page.route('**/api/**', (route) => route.abort());

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Failure } from '../../src/core/schema/failure.js';
 import { MemoryStore } from '../../src/node/store/memory.js';
 import { inTurn, statusAndCode, type Told } from './caller.js';
@@ -18,50 +18,46 @@ const countOf = async (slug: string, contract: string) =>
 
 const replayed = ({ headers }: Told) => headers.get('idempotent-replayed');
 
-describe('an event with an idempotency key', () => {
-  it('counts once; a repeated one has the first answer', async () => {
-    const contract = await contractOn('once', 1_000, 3);
-    const first = await send('once', '"a-1"', { type: 'request', count: 5 });
-    const again = await send('once', 'a-1', { count: 5, type: 'request' });
-    expect([first.body.contracts[0].admitted, first.body.contracts[0].limited]).toEqual([3, 2]);
-    expect([again.status, again.body, replayed(first), replayed(again)]).toEqual([200, first.body, null, 'true']);
-    expect(again.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await countOf('once', contract)).toBe(5);
-  });
+it('an event with an idempotency key counts once; a repeated one has the first answer', async () => {
+  const contract = await contractOn('once', 1_000, 3);
+  const first = await send('once', '"a-1"', { type: 'request', count: 5 });
+  const again = await send('once', 'a-1', { count: 5, type: 'request' });
+  expect([first.body.contracts[0].admitted, first.body.contracts[0].limited]).toEqual([3, 2]);
+  expect([again.status, again.body, replayed(first), replayed(again)]).toEqual([200, first.body, null, 'true']);
+  expect(again.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(await countOf('once', contract)).toBe(5);
+});
 
-  it('counts once however many come at the same time', async () => {
-    const contract = await contractOn('together');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send('together', 'x', { type: 'request' })));
-    expect(answers.filter((answer) => replayed(answer) === null)).toHaveLength(1);
-    expect(await countOf('together', contract)).toBe(1);
-  });
+it('an event with an idempotency key counts once however many come at the same time', async () => {
+  const contract = await contractOn('together');
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send('together', 'x', { type: 'request' })));
+  expect(answers.filter((answer) => replayed(answer) === null)).toHaveLength(1);
+  expect(await countOf('together', contract)).toBe(1);
+});
 
-  it('is refused with another body, and on another route', async () => {
-    const contract = await contractOn('reused');
-    await send('reused', 'a', { type: 'request' });
-    const other = await send('reused', 'a', { type: 'request', count: 2 });
-    const many = await send('reused', 'a', [{ type: 'request' }], { path: 'events' });
-    const reused = [422, 'idempotency_key_reused'];
-    expect([other, many].map(statusAndCode)).toEqual([reused, reused]);
-    expect(await countOf('reused', contract)).toBe(1);
-  });
+it('an idempotency key is refused with another body, and on another route', async () => {
+  const contract = await contractOn('reused');
+  await send('reused', 'a', { type: 'request' });
+  const other = await send('reused', 'a', { type: 'request', count: 2 });
+  const many = await send('reused', 'a', [{ type: 'request' }], { path: 'events' });
+  const reused = [422, 'idempotency_key_reused'];
+  expect([other, many].map(statusAndCode)).toEqual([reused, reused]);
+  expect(await countOf('reused', contract)).toBe(1);
+});
 
-  it('counts again once the window has passed', async () => {
-    await contractOn('passed', 2);
-    await send('passed', 'a', { type: 'request' });
-    await expect
-      .poll(async () => replayed(await send('passed', 'a', { type: 'request' })), { interval: 60 })
-      .toBe(null);
-    expect([...node.store.answers.sizes()].find(({ machine }) => machine === 'passed')?.count ?? 0).toBeLessThanOrEqual(
-      1,
-    );
-  });
+it('an event with an idempotency key counts again once the window has passed', async () => {
+  await contractOn('passed', 2);
+  await send('passed', 'a', { type: 'request' });
+  await expect.poll(async () => replayed(await send('passed', 'a', { type: 'request' })), { interval: 60 }).toBe(null);
+  expect([...node.store.answers.sizes()].find(({ machine }) => machine === 'passed')?.count ?? 0).toBeLessThanOrEqual(
+    1,
+  );
+});
 
-  it.each(['', '""', '"a', 'é', 'x'.repeat(129)])('is refused for the key %j', async (bad) => {
-    await contractOn('bad').catch(() => {});
-    const refused = await send('bad', Buffer.from(bad).toString('latin1'), { type: 'request' });
-    expect(statusAndCode(refused)).toEqual([400, 'invalid_input']);
-  });
+it.each(['', '""', '"a', 'é', 'x'.repeat(129)])('the idempotency key %j is refused', async (bad) => {
+  await contractOn('bad').catch(() => {});
+  const refused = await send('bad', Buffer.from(bad).toString('latin1'), { type: 'request' });
+  expect(statusAndCode(refused)).toEqual([400, 'invalid_input']);
 });
 
 it('what a request with a key counts is written with the key, however much others have changed before it', async () => {
@@ -92,7 +88,7 @@ it('what a request with a key counts is written with the key, however much other
   expect(slow.errors).toEqual([]);
 });
 
-it('what a request with a key counts in several turns is written in one transaction, whatever is written meanwhile', async () => {
+it('what a request with a key counts in several turns is written in one transaction', async () => {
   const written = new Set<string>();
   let id = '';
   const memory = new (class extends MemoryStore {
@@ -112,50 +108,46 @@ it('what a request with a key counts in several turns is written in one transact
   expect([[...written], busy.errors]).toEqual([['1000 of 1'], []]);
 });
 
-describe('many events with an idempotency key', () => {
-  it('count once, also where the fields of each come in another order', async () => {
-    const contract = await contractOn('many');
-    const sent = [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }];
-    const first = await send('many', 'b', sent, { path: 'events' });
-    const again = await send('many', 'b', sent.with(1, { count: 2, type: 'request' }), { path: 'events' });
-    expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
-    expect([first.body.counted, first.body.refused, await countOf('many', contract)]).toEqual([2, 1, 3]);
-  });
-
-  it('are refused where there is no array', async () => {
-    await contractOn('none');
-    const refused = await owner.post('/api/chain/none/events', undefined, { 'idempotency-key': 'b' });
-    expect(statusAndCode(refused)).toEqual([400, 'invalid_input']);
-  });
-
-  it('have a short answer when it is repeated, if the first was very long', async () => {
-    await contractOn('long');
-    const events = Array.from({ length: 1_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));
-    const first = await send('long', 'b', events, { path: 'events' });
-    const again = await send('long', 'b', events, { path: 'events' });
-    expect(first.body.outcomes.length).toBe(1_000);
-    expect(again.body).toEqual({ ...first.body, outcomes: [] });
-  });
+it('many events with an idempotency key count once, also where their fields come in another order', async () => {
+  const contract = await contractOn('many');
+  const sent = [{ type: 'request' }, { type: 'request', count: 2 }, { type: 'x' }];
+  const first = await send('many', 'b', sent, { path: 'events' });
+  const again = await send('many', 'b', sent.with(1, { count: 2, type: 'request' }), { path: 'events' });
+  expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
+  expect([first.body.counted, first.body.refused, await countOf('many', contract)]).toEqual([2, 1, 3]);
 });
 
-describe('what is kept', () => {
-  it('is bounded for each owner: beyond it a key is refused, and an event without one counts', async () => {
-    const small = await startRunning({ cycleMs: 50, limits: { answersKib: { perOwner: 2, onNode: 262_144 } } });
-    try {
-      const [one, two] = [small.owner('one'), small.owner('two')];
-      await one.contractOn('one', { within: 10_000 });
-      await two.contractOn('two', { within: 10_000 });
-      const event = { type: 'request' };
-      const codes = await inTurn(
-        Array(8).keys(),
-        async (n) => (await send('one', `k-${n}`, event, { by: one })).body.code,
-      );
-      expect(codes).toContain('too_many_requests');
-      expect(codes.lastIndexOf(undefined)).toBeLessThan(codes.indexOf('too_many_requests'));
-      const others = [one.event('one'), send('one', 'k-0', event, { by: one }), send('two', 'k-0', event, { by: two })];
-      expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    } finally {
-      await small.close();
-    }
-  });
+it('an idempotency key without an array of events is refused', async () => {
+  await contractOn('none');
+  const refused = await owner.post('/api/chain/none/events', undefined, { 'idempotency-key': 'b' });
+  expect(statusAndCode(refused)).toEqual([400, 'invalid_input']);
+});
+
+it('many events have a short answer when they are repeated, if the first was very long', async () => {
+  await contractOn('long');
+  const events = Array.from({ length: 1_000 }, (_, n) => ({ type: n % 2 === 0 ? 'request' : 'none' }));
+  const first = await send('long', 'b', events, { path: 'events' });
+  const again = await send('long', 'b', events, { path: 'events' });
+  expect(first.body.outcomes.length).toBe(1_000);
+  expect(again.body).toEqual({ ...first.body, outcomes: [] });
+});
+
+it('kept answers are bounded for each owner: beyond it a key is refused, and an event without one counts', async () => {
+  const small = await startRunning({ cycleMs: 50, limits: { answersKib: { perOwner: 2, onNode: 262_144 } } });
+  try {
+    const [one, two] = [small.owner('one'), small.owner('two')];
+    await one.contractOn('one', { within: 10_000 });
+    await two.contractOn('two', { within: 10_000 });
+    const event = { type: 'request' };
+    const codes = await inTurn(
+      Array(8).keys(),
+      async (n) => (await send('one', `k-${n}`, event, { by: one })).body.code,
+    );
+    expect(codes).toContain('too_many_requests');
+    expect(codes.lastIndexOf(undefined)).toBeLessThan(codes.indexOf('too_many_requests'));
+    const others = [one.event('one'), send('one', 'k-0', event, { by: one }), send('two', 'k-0', event, { by: two })];
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  } finally {
+    await small.close();
+  }
 });

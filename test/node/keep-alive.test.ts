@@ -42,7 +42,7 @@ it('a connection between two requests is not cut as one on which a request does 
   expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
 });
 
-it('nor is one that a request has held for a while before', async () => {
+it('a connection that a request has held for a while is not cut between two requests', async () => {
   node = await startRunning({ limits: { keepAliveTimeoutMs: 60_000, idleTimeoutMs: 1_000, connectionsCheckMs: 20 } });
   const late =
     'POST /api/demo-key/mint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';

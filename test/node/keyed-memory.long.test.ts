@@ -11,7 +11,7 @@ const AT_ONCE = 400;
 /** Half of what the names of the keys take at least that are new in the measured part, with their places in a map. */
 const MOST_BYTES = 75 * KEYS;
 
-it.each(['refuse', 'share'] as const)('a keyed gate under many random keys: %s', async (overflow) => {
+it.each(['refuse', 'share'] as const)('a keyed gate takes little memory for many random keys: %s', async (overflow) => {
   const node = await serve(['--store', 'memory', '--metrics', 'open', '--cycle-ms', String(justBegun())]);
   try {
     const owner = await Holder.minted(node.url);

@@ -30,7 +30,7 @@ it.each<[string, object]>([
   // The rows of both creations and of one move have 1,297 bytes together, and with the other move 1,838.
   ['KiB of rows', { recordKib: { perOwner: 1.5, onNode: 1_000 } }],
 ])(
-  'once its records have as many %s as they may, nothing more is asked of the machines of an owner, and others go on',
+  'machines of an owner whose records have as many %s as they may are asked no more, and others go on',
   async (what, limits) => {
     const node = await startRunning({ limits });
     const told: unknown[] = [];

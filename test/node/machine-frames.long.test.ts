@@ -39,7 +39,7 @@ inChromium('twenty contracts on a page', (browser) => {
     await node.stop();
   });
 
-  it('is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
+  it('a page of twenty contracts is drawn at little cost, and keeps no more at the end than at the beginning', async () => {
     const { page, complaints } = await openPage(browser, `${node.url}/m/twenty`);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.locator('.chart canvas').first().waitFor();

@@ -46,7 +46,7 @@ inChromium('the page of a machine', (browser) => {
     return sum;
   }
 
-  it('shows a whole burst as the API decided it, and the transitions as the record has them', async () => {
+  it('the page shows a whole burst as the API decided it, and the transitions as the record has them', async () => {
     const { page, complaints, hosts } = await openLive();
     await expect.poll(async () => (await figuresOf(page)).length).toBeGreaterThan(2);
     const decided = await burst([3, 4, 5, 6, 7, 8, 0 + 2, 1]);
@@ -66,7 +66,7 @@ inChromium('the page of a machine', (browser) => {
     await page.close();
   });
 
-  it('goes on without a hole or a double after its node was killed', async () => {
+  it('the page goes on without a hole or a double after its node was killed', async () => {
     const { page } = await openLive();
     await burst([9, 9, 9]);
     await expect.poll(() => stateOf(page)).toBe('limiting');
@@ -96,7 +96,7 @@ inChromium('the page of a machine', (browser) => {
     await page.close();
   });
 
-  it('verifies the record in the browser, and says where it does not hold', async () => {
+  it('the page verifies the record in the browser, and says where it does not hold', async () => {
     const { page, complaints } = await openPage(browser, `${node.url}/m/edge`);
     const verified = async (words: RegExp) => {
       await page.getByRole('button', { name: 'Verify in this browser' }).click();
@@ -126,7 +126,7 @@ inChromium('the page of a machine', (browser) => {
     await page.close();
   });
 
-  it.each(LOOKS)('fits, and has nothing that axe objects to: %i px, %s', async (width, colorScheme) => {
+  it.each(LOOKS)('the page fits, and axe objects to nothing on it: %i px, %s', async (width, colorScheme) => {
     const { page } = await openPage(browser, `${node.url}/m/edge`, { width, colorScheme });
     await page.getByText('Live', { exact: true }).waitFor();
     await page.locator('.chart canvas').first().waitFor();
@@ -141,7 +141,7 @@ inChromium('the page of a machine', (browser) => {
     expect([hidden, found]).toEqual([0, []]);
   });
 
-  it('can be used with the keyboard alone', async () => {
+  it('the page can be used with the keyboard alone', async () => {
     const { page } = await openPage(browser, `${node.url}/m/edge`);
     await page.locator('.record button').first().waitFor();
     const reached = await stops(page, 8);
@@ -150,7 +150,7 @@ inChromium('the page of a machine', (browser) => {
     expect(reached).toEqual([...first, 'Verify in this browser', 'Export', 'Rows of the record']);
   });
 
-  it('shows its owner the keys of a contract, and the command that deploys another', async () => {
+  it('the page shows the owner the keys of a contract, and the command that deploys another', async () => {
     const keyed = { max_keys: 10, store_keys: 'plain', show_keys: true };
     const contract_id = await owner.deploy('edge', { threshold: 1, within: 10_000, keyed });
     const { page } = await openPage(browser, `${node.url}/m/edge`);
@@ -185,7 +185,7 @@ inChromium('the page of a machine', (browser) => {
     expect(found).toEqual([]);
   });
 
-  it('has ten thousand rows in one table, and draws those in sight', async () => {
+  it('the page has ten thousand rows in one table, and draws those in sight', async () => {
     const contract_id = await owner.contractOn('long', { threshold: 1, within: 1, keyed: { max_keys: 10_000 } }, true);
     const moves = 10_000;
     // Each of five thousand keys is limited once, and restored when its cycle is over.
@@ -214,14 +214,14 @@ inChromium('the page of a machine', (browser) => {
     expect(drawn).toBeLessThan(60);
   });
 
-  it('shows nothing of a private machine to anybody else', async () => {
+  it('the page shows nothing of a private machine to anybody else', async () => {
     await owner.createMachine('secret-plan');
     const { page } = await openPage(browser, `${node.url}/m/secret-plan`);
     await page.getByText('There is no machine "secret-plan", or it is private and not yours.').waitFor();
     await page.close();
   });
 
-  it('is small: less than 300 kB with all scripts, like the home', async () => {
+  it('the page is small: less than 300 kB with all scripts, like the home', async () => {
     const sizes = async (of: string) => {
       const files = [of, of === '/' ? '/home.js' : '/machine.js', '/node.css', '/icon.svg'];
       const bodies = files.map(async (file) => (await (await fetch(node.url + file)).arrayBuffer()).byteLength);

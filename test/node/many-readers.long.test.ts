@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-it(`${READERS} readers of which ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
+it(`of ${READERS} readers ${STALLED} stall: the others lose nothing, and the node stays small`, async () => {
   const before = await figure('weir_memory_bytes');
   const good = await opened(READERS - STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, ''));
   const stalled = await opened(STALLED, (n) => new Reader(node.url, keys[n % CALLERS]!, '?last_event_id=0', true));

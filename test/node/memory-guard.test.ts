@@ -1,6 +1,6 @@
 // What a node makes, and keeps, while its heap is nearly full, and what its caches keep of credentials.
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Access } from '../../src/node/access.js';
 import { type Heap, keptBytes, MemoryGuard } from '../../src/node/memory-guard.js';
 import { newKey } from '../../src/node/secret.js';
@@ -8,30 +8,31 @@ import { MemoryCredentials } from '../../src/node/store/memory-credentials.js';
 import { gateOf } from './caller.js';
 import { startRunning } from './running.js';
 
-describe('the guard', () => {
-  // What is used, and whether a full collection comes before it is looked at; and whether there is too little left.
-  it.each([
-    [50, false, false],
-    [75, false, false],
-    [84, false, false],
-    [86, false, true],
-    [69, true, false],
-    [71, true, true],
-  ])('with %i of 100 used, after a full collection: %s, is low: %s', (usedBytes, isCollected, isLow) => {
+// What is used, and whether a full collection comes before it is looked at; and whether there is too little left.
+it.each([
+  [50, false, false],
+  [75, false, false],
+  [84, false, false],
+  [86, false, true],
+  [69, true, false],
+  [71, true, true],
+])(
+  'the guard with %i of 100 used, after a full collection: %s, says that memory is low: %s',
+  (usedBytes, isCollected, isLow) => {
     const guard = new MemoryGuard(() => ({ usedBytes, limitBytes: 100 }));
     if (isCollected) guard.collected();
     expect(guard.isLow).toBe(isLow);
-  });
+  },
+);
 
-  it('lets go on once a collection has freed enough', () => {
-    const heap = { usedBytes: 80, limitBytes: 100 };
-    const guard = new MemoryGuard(() => heap);
-    guard.collected();
-    const before = guard.isLow;
-    heap.usedBytes = 40;
-    guard.collected();
-    expect([before, guard.isLow]).toEqual([true, false]);
-  });
+it('the guard lets go on once a collection has freed enough', () => {
+  const heap = { usedBytes: 80, limitBytes: 100 };
+  const guard = new MemoryGuard(() => heap);
+  guard.collected();
+  const before = guard.isLow;
+  heap.usedBytes = 40;
+  guard.collected();
+  expect([before, guard.isLow]).toEqual([true, false]);
 });
 
 it.each([64, 128, 1_000])('what may be kept in a heap of %i MiB is that, by this Node', (mebibytes) => {

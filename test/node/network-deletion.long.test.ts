@@ -41,8 +41,8 @@ const isReady = async (node: NetworkNode) => (await stranger.at(node).get('/read
 const kindOfLast = async (node: NetworkNode, slug: string) =>
   (await stranger.at(node).rows(slug, 'limit=250'))?.at(-1)?.kind;
 
-describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
-  it('the record of a deleted machine is removed after its retention, its slug is free, and no node takes it for lost', async () => {
+describe.skipIf(!hasRedis)('deletion on a network (needs redis-server)', () => {
+  it('the record of a deleted machine goes after its retention, its slug is free, and no node takes it for lost', async () => {
     await begin(2, { retentionMs: 3_000 });
     const dir = temporaryFolder();
     const start = () => startNetworkNode(server!.url, CYCLE_MS, undefined, { retentionMs: 3_000 }, { dir });
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('on a network (needs redis-server)', () => {
     await until(async () => !(await isReady(third)));
   });
 
-  it('a node that did not hear of it learns it when it looks the machine up', async () => {
+  it('a node that did not hear of a deletion learns of it when it looks the machine up', async () => {
     await begin(2);
     const owner = await mint();
     const id = await contractOf(owner, 'm');

@@ -93,7 +93,7 @@ async function countOf(path: string): Promise<number> {
 }
 
 describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', () => {
-  it('Redis killed and started again: nothing that was acknowledged is lost, nothing counts twice', async () => {
+  it('a Redis that is killed and started again loses nothing acknowledged, and nothing counts twice', async () => {
     const path = await begin(3, ['--appendonly', 'yes', '--appendfsync', 'everysec'], 100_000, 100_000);
     for (let round = 0; round < 2; round += 1) {
       const before = await countOf(path);
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     }
   });
 
-  it('Redis stopped: answers come while it stands still, and nothing counts after its deadline', async () => {
+  it('while Redis stands still every request is answered, and nothing counts after its deadline', async () => {
     // One that is patient prepares it: on a busy machine a call may take longer than the deadline of the others.
     const path = await begin(1, [], 100_000, 100_000);
     for (let index = 0; index < 3; index += 1) nodes.push(await startNetworkNode(server!.url, CYCLE_MS, 250));
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await countOf(path)).toBe(before);
   });
 
-  it('a row that no node links: what was asked is done, the answer says so, and the row comes later', async () => {
+  it('where no node links a row, the answer says that it is done, and the row comes later', async () => {
     server = await RedisServer.start();
     nodes.push(await startNetworkNode(server.url, CYCLE_MS, undefined, { linkedWithinMs: 50 }));
     owner = await Holder.minted(nodes[0]!.url);
@@ -149,7 +149,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     await until(async () => (await owner.rows('edge'))?.length === 1);
   });
 
-  it('Redis stopped and killed: a contract that is open then admits, says so, and invents no count', async () => {
+  it('while Redis is stopped or killed an open contract admits, says so, and invents no count', async () => {
     const closed = await begin(2, ['--appendonly', 'yes'], 2, 100_000, 2_000);
     const open = { threshold: 2, within: 100_000, when_away: 'open' };
     const rule = { primitive: 'token_bucket', params: { rate: 1, per_ms: 86_400_000, capacity: 2 } };
@@ -204,7 +204,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect([(await owner.post(opened[0]!)).status, (await owner.post(opened[0]!)).status]).toEqual([200, 429]);
   });
 
-  it('a replica takes over: with wait=1 nothing that was acknowledged is lost', async () => {
+  it('where a replica takes over, nothing that was acknowledged with wait=1 is lost', async () => {
     const redis = await RedisReplicas.start();
     stopAlso = redis.stop;
     for (let index = 0; index < 2; index += 1)
@@ -228,7 +228,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(verifyExport(await at(1).exported('edge'), { nodes: fingerprints })).toMatchObject({ valid: true });
   });
 
-  it('Redis out of memory: it goes on counting, and rows come once there is room', async () => {
+  it('a Redis out of memory goes on counting, and rows come once there is room', async () => {
     const path = await begin(2, ['--maxmemory-policy', 'noeviction'], 3, 100_000);
     await server!.ask('CONFIG', 'SET', 'maxmemory', '1mb');
     const told = await Promise.all([1, 2, 3, 4, 5].map((index) => at(index).post(path)));
@@ -251,7 +251,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
       ['ACL', 'SETUSER', 'default', '-@write'],
       ['ACL', 'SETUSER', 'default', '+@all'],
     ],
-  ])('Redis takes no writes, as %s: the node is not ready until it does', async (_what, refuse, take) => {
+  ])('a node is not ready while Redis takes no writes, as %s', async (_what, refuse, take) => {
     const path = await begin(1, [], 100_000, 100_000);
     await server!.ask(...refuse);
     await until(async () => !(await isReady(nodes[0]!)));
@@ -267,7 +267,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect((await owner.post(path)).status).toBe(200);
   });
 
-  it('connections cut in the middle of batches: every outcome is known, or an error; none counts twice', async () => {
+  it('where connections are cut amid batches, every outcome is known, or an error, and none counts twice', async () => {
     const path = await begin(3, [], 100_000, 100_000);
     const sending = hammer(path);
     for (let cut = 0; cut < 10; cut += 1) {
@@ -282,7 +282,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(counted).toBeLessThanOrEqual(sending.told.acknowledged + sending.told.refused);
   });
 
-  it('Redis emptied: no node is ready, none vouches for what is not there, and the log says what is missing', async () => {
+  it('where Redis is emptied, no node is ready or vouches for what is gone, and the log says what is missing', async () => {
     const path = await begin(2, [], 1, 100_000);
     const statuses = await inTurn([0, 1, 0], async (index) => (await at(index).post(path)).status);
     expect(statuses).toEqual([200, 429, 429]);
@@ -312,7 +312,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     ['has other rows', 2],
     ['is longer, with other rows', 4],
   ])(
-    'Redis as it was before, and its record %s: every node that knows better says so until it has the rows again',
+    'where Redis is as before, and its record %s, each node that knows better says so until the rows are back',
     async (_, moves) => {
       const path = await begin(2, [], 1_000, 2);
       const move = async (caller: Caller, to: string) =>
@@ -349,7 +349,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     },
   );
 
-  it('a node with a folder knows after a restart what Redis must have, and goes on without it only if it is accepted', async () => {
+  it('a node with a folder knows after a restart what Redis must have, and does without it only if told to', async () => {
     server = await RedisServer.start();
     const dir = temporaryFolder();
     const start = (acceptLoss = false) => startNetworkNode(server!.url, CYCLE_MS, undefined, {}, { dir, acceptLoss });
@@ -377,7 +377,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   });
 
   it.each(['allkeys-lru', 'volatile-ttl'])(
-    'Redis with the policy %s: no node starts, and none that runs is ready',
+    'where Redis has the policy %s, no node starts, and none that runs is ready',
     async (policy) => {
       await begin(1, [], 5, 100);
       await server!.ask('CONFIG', 'SET', 'maxmemory-policy', policy);
@@ -393,7 +393,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     },
   );
 
-  it('wait=1 and no replica: the node does not start, and says why', async () => {
+  it('a node with wait=1 and no replica does not start, and says why', async () => {
     server = await RedisServer.start();
     await expect(startNetworkNode(`${server.url}?wait=1`, CYCLE_MS)).rejects.toMatchObject({
       code: 'store_unfit',
@@ -402,7 +402,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
   });
 
   it.each(['not there', 'stopped'])(
-    'Redis is %s: a node that starts says at once which Redis does not answer',
+    'where Redis is %s, a node that starts says at once which Redis does not answer',
     async (how) => {
       server = await RedisServer.start();
       const { url, port } = server;
@@ -442,7 +442,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     expect(await isReady(nodes[2]!)).toBe(true);
   });
 
-  it('a log that cannot be followed: 503, and what it does not say is read once a minute', async () => {
+  it('where the log cannot be followed, no node is ready, and what it does not say is read when it is due', async () => {
     await begin(2, [], 5, 100);
     const { key_id } = (await owner.post('/api/keys', { scopes: ['read'] })).body;
     const { directory } = nodes[1]!;
@@ -463,7 +463,7 @@ describe.skipIf(!hasRedis)('faults of a network of nodes (needs redis-server)', 
     await allReady();
   });
 
-  it('nodes killed and paused while they link, with a clock an hour ahead: one chain, no row lost, none twice', async () => {
+  it('nodes that are killed and paused while they link, one an hour ahead, write one chain, no row lost or twice', async () => {
     await begin(1, [], 1, 2);
     const started = await Promise.all([0, 1, 2].map((index) => startProcess(server!.url, index === 0 ? 3_600_000 : 0)));
     const id = await owner.at(started[1]!).contractOn('second', { threshold: 1, within: 2 }, true);

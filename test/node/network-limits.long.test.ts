@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     owners = made.map(({ body }) => new Caller(nodes[0]!.url, body.key));
   });
 
-  it('machines', async () => {
+  it('an owner has as many machines as allowed, whichever nodes are asked', async () => {
     const owner = owners[0]!;
     const answers = await atOnce(21, owner, (caller, index) => caller.createMachine(`machine-${index}`));
     expectAdmitted(answers, 5, 'limit_reached', 422);
@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     expect((await limitsOf(2, owner!)).machines).toMatchObject({ used: 1, left: 4 });
   });
 
-  it('contracts, and the cycles of their windows', async () => {
+  it('an owner has as many contracts and cycles of windows as allowed, whichever nodes are asked', async () => {
     const [, , , first, second] = owners;
     for (const slug of ['one', 'two', 'three']) await first!.createMachine(slug);
     const slugs = ['one', 'two', 'three', 'one'];
@@ -89,14 +89,14 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     expect(definition_bytes.used).toBeLessThan(2_000);
   });
 
-  it('keys of an owner', async () => {
+  it('an owner has as many keys as allowed, whichever nodes are asked', async () => {
     const owner = owners[5]!;
     const answers = await atOnce(15, owner, (caller) => caller.post('/api/keys', { scopes: ['read'] }));
     expectAdmitted(answers, 3, 'limit_reached', 422);
     expect((await limitsOf(2, owner)).keys).toEqual({ per: 'network', most: 4, used: 4 });
   });
 
-  it('rows: all nodes refuse an owner whose records are full, whichever made them', async () => {
+  it('all nodes refuse an owner whose records are full, whichever made the rows', async () => {
     const owner = owners[1]!;
     const gate = gateOf('own', await owner.deploy('own', { threshold: 1, within: 1 }));
     let isFull = false;
@@ -145,7 +145,7 @@ describe.skipIf(!hasRedis)('bounds over three nodes (needs redis-server)', () =>
     expect((await limitsOf(1, owner)).machines).toMatchObject({ used: 2, free_on_node: 2 });
   });
 
-  it('machines of all owners together', async () => {
+  it('all owners together have as many machines as allowed, whichever nodes are asked', async () => {
     const last = owners.slice(6);
     expect((await limitsOf(0, last[0]!)).machines).toMatchObject({ on_node: 16, free_on_node: 2, left: 2 });
     // Who has one may have no second: as many are not free any more.

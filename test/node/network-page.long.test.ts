@@ -27,7 +27,7 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       await redis.stop();
     });
 
-    it('shows each node with its key, up or away; one that comes back is up, one that was shut down is gone', async () => {
+    it('the home shows each node with its key, up or away; one that comes back is up, one that was shut down is gone', async () => {
       const { page, complaints } = await openPage(browser, nodes[0]!.url);
       const shown = page.locator('#nodes li');
       const rowOf = (node: Serving) => shown.filter({ hasText: node.fingerprint });
@@ -63,7 +63,7 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       await page.close();
     });
 
-    it('a machine shows the count of all nodes, as any of them says it, and no figure that is not known', async () => {
+    it('the page of a machine shows the count of all nodes, as any of them says it, and no figure that is not known', async () => {
       const owner = await Holder.minted(nodes[0]!.url);
       const id = await owner.contractOn('shared', { threshold: 10, within: 5_000 }, true);
       const other = await start(1);
@@ -80,7 +80,7 @@ describe.skipIf(!hasRedis)('the home of a network (needs redis-server)', () => {
       await other.stop();
     });
 
-    it('says what the API says, of each node; a node by itself lists none', async () => {
+    it('/api/nodes tells of each node what it is; a node by itself lists none, and its home shows no network', async () => {
       const { nodes: listed, cycle } = await ask(nodes[0]!.url, 'GET', '/api/nodes');
       expect(listed).toEqual([
         {

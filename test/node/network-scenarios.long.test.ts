@@ -200,7 +200,7 @@ async function play(seed: number): Promise<void> {
 }
 
 describe.skipIf(!hasRedis)('three nodes, one killed (needs redis-server)', () => {
-  it(`decide as one limiter in ${SCENARIOS} scenarios`, { timeout: SCENARIOS * 60_000 }, async () => {
+  it(`three nodes, one killed, decide as one in ${SCENARIOS} scenarios`, { timeout: SCENARIOS * 60_000 }, async () => {
     for (let seed = FIRST; seed < FIRST + SCENARIOS; seed += 1)
       await play(seed).catch((error) => {
         throw new Error(`scenario ${seed}${ended.length > 0 ? `, and ${ended.join('; ')}` : ''}`, { cause: error });

@@ -37,7 +37,7 @@ function together(path: string, { key }: Caller, count = REQUESTS): Promise<{ st
   });
 }
 
-it('refuses what is beyond a turn with 503 and Retry-After, and counts none of it', async () => {
+it('a node refuses what is beyond a turn with 503 and Retry-After, and counts none of it', async () => {
   const { owner, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
   const { statuses, text } = await together(gate, owner);
   const refused = statuses.filter((status) => status === 503).length;
@@ -50,14 +50,14 @@ it('refuses what is beyond a turn with 503 and Retry-After, and counts none of i
   expect((await metricsOf(node.url)).match(/path="none",status="503"\} (\d+)/)?.[1]).toBe(String(refused));
 });
 
-it('says so at /readyz, and is alive at /healthz', async () => {
+it('an overloaded node says so at /readyz, and is alive at /healthz', async () => {
   const { owner, gate } = await start({ afterMs: -1, gateTurnMs: 0, otherTurnMs: 0 });
   await together(gate, owner);
   const [ready, live] = [await node.ask('GET', '/readyz'), await node.ask('GET', '/healthz')];
   expect([ready.status, ready.body.code, live.status, live.body.status]).toEqual([503, 'node_overloaded', 200, 'live']);
 });
 
-it('goes on with gates while it refuses other requests, and closes the connections of those', async () => {
+it('a node goes on with gates while it refuses other requests, and closes the connections of those', async () => {
   const { owner, gate } = await start({ afterMs: -1, gateTurnMs: Number.POSITIVE_INFINITY, otherTurnMs: 0 });
   const gates = await together(gate, owner);
   const others = await together('/api/clock', owner);
@@ -67,7 +67,7 @@ it('goes on with gates while it refuses other requests, and closes the connectio
   expect(others.text).toMatch(/^Connection: close\r$/m);
 });
 
-it('counts how long requests take, and not how long the machine stands still between two of them', () => {
+it('overload counts how long requests take, and not how long the machine stands still between two of them', () => {
   let nowMs = 1_000;
   const bounds = { afterMs: 1_000, gateTurnMs: 200, otherTurnMs: 50 };
   const overload = new Overload({ monotonicMs: () => nowMs }, new Counts(), bounds);
@@ -102,7 +102,7 @@ it('counts how long requests take, and not how long the machine stands still bet
   expect([slow.indexOf(503) > 150, slow.indexOf(503) < 200]).toEqual([true, true]);
 });
 
-it('hands over a few requests of a connection in a turn of the loop, in order, and refuses one that has too many', async () => {
+it('a connection gets a few requests in a turn of the loop, in order, and is refused if it has too many', async () => {
   const log: string[] = [];
   const pipelines = new Pipelines(new LoopTurn(() => 0), 20, ({ url }) => log.push(`refused ${url}`));
   const listener = pipelines.before(({ url }) => log.push(url!));
@@ -132,7 +132,7 @@ it('hands over a few requests of a connection in a turn of the loop, in order, a
   ]);
 });
 
-it('answers what a client sends at once in order, and closes the connection of one that sends too much', async () => {
+it('a node answers what a client sends at once in order, and closes the connection of one that sends too much', async () => {
   const { owner, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
   const { statuses, text } = await together(gate, owner, 600);
   const counts = [...text.matchAll(/"count":(\d+)/g)].map(([, count]) => Number(count));
@@ -141,7 +141,7 @@ it('answers what a client sends at once in order, and closes the connection of o
   expect(counts).toEqual(Array.from({ length: statuses.length - 1 }, (_, index) => index + 1));
 });
 
-it('refuses nothing as long as the loop now and then waits', async () => {
+it('a node refuses nothing as long as the loop now and then waits', async () => {
   const { owner, gate } = await start({ afterMs: 3_600_000, gateTurnMs: 0, otherTurnMs: 0 });
   expect(new Set((await together(gate, owner, 200)).statuses)).toEqual(new Set([200]));
   expect(figureIn(await metricsOf(node.url), 'weir_malformed_requests_total')).toBe(0);

@@ -75,94 +75,92 @@ const wrong: readonly Case[] = [
   ['an input unknown', SHIFT, { steps: 1, inputs: { s: 1 } }, '400 invalid_input', '/inputs/s is not known; allowed here: S'],
 ];
 
-describe('a bad request is told what is wrong with it', () => {
-  it.each(wrong)('%s', async (_name, path, body, answer, fault, type) => {
-    const before = node.host.machines.get('gate')?.head;
-    const told = await owner.post(path, body, type === undefined ? {} : { 'content-type': type });
-    const { code, errors } = told.body;
-    expect(`${told.status} ${code}`).toBe(answer);
-    expect(errors?.[0] && `${errors[0].path} ${errors[0].message}`).toBe(fault);
-    expect(told.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-    expect(told.body).toMatchObject({ ok: false, status: told.status, type: `urn:weir:problem:${code}` });
-    // Never half an effect.
-    expect(node.host.machines.get('gate')?.head).toEqual(before);
-    expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
-  });
+it.each(wrong)('a bad request is told what is wrong with it: %s', async (_name, path, body, answer, fault, type) => {
+  const before = node.host.machines.get('gate')?.head;
+  const told = await owner.post(path, body, type === undefined ? {} : { 'content-type': type });
+  const { code, errors } = told.body;
+  expect(`${told.status} ${code}`).toBe(answer);
+  expect(errors?.[0] && `${errors[0].path} ${errors[0].message}`).toBe(fault);
+  expect(told.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(told.body).toMatchObject({ ok: false, status: told.status, type: `urn:weir:problem:${code}` });
+  // Never half an effect.
+  expect(node.host.machines.get('gate')?.head).toEqual(before);
+  expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
+});
 
-  it.each([
-    ['GET', '/api/chain/gate/state?limit=0', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/state?limit=ten', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/state?limit=1&limit=2', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/state?lmit=1', 400, 'invalid_input'],
-    ['GET', '/api/clock?x=1', 400, 'invalid_input'],
-    ['GET', '/api/chain/active?cycles=6001', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/contracts/none', 404, 'contract_not_found'],
-    ['GET', '/api/chain/gate/contracts/none/gate', 404, 'contract_not_found'],
-    ['GET', '/api/chain/none/contracts', 404, 'machine_not_found'],
-    ['GET', '/api/chain/state-machines/%00', 404, 'machine_not_found'],
-    ['GET', '/api/chain/state-machines/%E0%A4%A', 404, 'route_not_found'],
-    ['GET', `/api/chain/state-machines/${'x'.repeat(200)}`, 404, 'route_not_found'],
-    ['GET', '/api/operators/KO', 404, 'operator_not_found'],
-    ['GET', '/api/contracts/templates/ratelimiter', 404, 'template_not_found'],
-    ['GET', '/nowhere', 404, 'route_not_found'],
-    ['POST', '/nowhere', 404, 'route_not_found'],
-    ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/stream?after_cycle=1', 400, 'invalid_input'],
-    ['GET', '/api/chain/gate/state?format=ndjson&kind=transition', 400, 'invalid_input'],
-    ['GET', `${CONTRACTS}?search=none&after=${contract}`, 400, 'invalid_input'],
-    ['GET', `${MACHINES}?sort=limiting&after=none`, 400, 'invalid_input'],
-    ['GET', `/api/chain/gate/event`, 405, 'method_not_allowed'],
-    ['PUT', `/api/chain/gate/event`, 405, 'method_not_allowed'],
-    // As of a machine of this name, which none can have.
-    ['DELETE', MACHINES, 404, 'machine_not_found'],
-    ['DELETE', '/api/chain/gate/event', 405, 'method_not_allowed'],
-    ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
-  ])('%s %s', async (method, path, status, code) => {
-    expect(statusAndCode(await owner.ask(method, path))).toEqual([status, code]);
-  });
+it.each([
+  ['GET', '/api/chain/gate/state?limit=0', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/state?limit=ten', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/state?limit=1&limit=2', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/state?lmit=1', 400, 'invalid_input'],
+  ['GET', '/api/clock?x=1', 400, 'invalid_input'],
+  ['GET', '/api/chain/active?cycles=6001', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/contracts/none', 404, 'contract_not_found'],
+  ['GET', '/api/chain/gate/contracts/none/gate', 404, 'contract_not_found'],
+  ['GET', '/api/chain/none/contracts', 404, 'machine_not_found'],
+  ['GET', '/api/chain/state-machines/%00', 404, 'machine_not_found'],
+  ['GET', '/api/chain/state-machines/%E0%A4%A', 404, 'route_not_found'],
+  ['GET', `/api/chain/state-machines/${'x'.repeat(200)}`, 404, 'route_not_found'],
+  ['GET', '/api/operators/KO', 404, 'operator_not_found'],
+  ['GET', '/api/contracts/templates/ratelimiter', 404, 'template_not_found'],
+  ['GET', '/nowhere', 404, 'route_not_found'],
+  ['POST', '/nowhere', 404, 'route_not_found'],
+  ['GET', '/api/chain/gate/stream?last_event_id=x', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/stream?after_cycle=1', 400, 'invalid_input'],
+  ['GET', '/api/chain/gate/state?format=ndjson&kind=transition', 400, 'invalid_input'],
+  ['GET', `${CONTRACTS}?search=none&after=${contract}`, 400, 'invalid_input'],
+  ['GET', `${MACHINES}?sort=limiting&after=none`, 400, 'invalid_input'],
+  ['GET', `/api/chain/gate/event`, 405, 'method_not_allowed'],
+  ['PUT', `/api/chain/gate/event`, 405, 'method_not_allowed'],
+  // As of a machine of this name, which none can have.
+  ['DELETE', MACHINES, 404, 'machine_not_found'],
+  ['DELETE', '/api/chain/gate/event', 405, 'method_not_allowed'],
+  ['OPTIONS', MACHINES, 405, 'method_not_allowed'],
+])('%s %s is answered with %i %s', async (method, path, status, code) => {
+  expect(statusAndCode(await owner.ask(method, path))).toEqual([status, code]);
+});
 
-  it.each([
-    ['gzip', gzipSync('{"type":"request"}'), { 'content-encoding': 'gzip' }, '415 unsupported_media_type'],
-    ['bytes that are no UTF-8', Buffer.from('{"type":"request","key":"\xff"}', 'latin1'), {}, '400 invalid_json'],
-  ])('a body of %s is not read, nor is an array', async (_name, body, headers, answer) => {
-    for (const path of [EVENT, `${EVENT}s`]) {
-      const sent = { ...headers, authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' };
-      const told = await toldBy(await fetch(`${node.url}${path}`, { method: 'POST', headers: sent, body }));
-      expect([path, `${told.status} ${told.body.code}`]).toEqual([path, answer]);
-    }
-    expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
-  });
+it.each([
+  ['gzip', gzipSync('{"type":"request"}'), { 'content-encoding': 'gzip' }, '415 unsupported_media_type'],
+  ['bytes that are no UTF-8', Buffer.from('{"type":"request","key":"\xff"}', 'latin1'), {}, '400 invalid_json'],
+])('a body of %s is not read, nor is an array', async (_name, body, headers, answer) => {
+  for (const path of [EVENT, `${EVENT}s`]) {
+    const sent = { ...headers, authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' };
+    const told = await toldBy(await fetch(`${node.url}${path}`, { method: 'POST', headers: sent, body }));
+    expect([path, `${told.status} ${told.body.code}`]).toEqual([path, answer]);
+  }
+  expect(node.host.contracts.get(contract)?.gate.count).toBe(0);
+});
 
-  it('a byte order mark before a body is no part of it', async () => {
-    expect((await owner.post(EVENT, '\ufeff{"type":"reqest"}')).body.code).toBe('unknown_event_type');
-  });
+it('a byte order mark before a body is no part of it', async () => {
+  expect((await owner.post(EVENT, '\ufeff{"type":"reqest"}')).body.code).toBe('unknown_event_type');
+});
 
-  it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {
-    expect((await owner.ask('PUT', '/api/keys')).headers.get('allow')).toBe('GET, HEAD, POST');
-    const near = await owner.get('/api/contracts/template');
-    expect(near.body.detail).toContain('Did you mean /api/contracts/templates?');
-  });
+it('a wrong method is told the right ones, and a path nearly right the one that is meant', async () => {
+  expect((await owner.ask('PUT', '/api/keys')).headers.get('allow')).toBe('GET, HEAD, POST');
+  const near = await owner.get('/api/contracts/template');
+  expect(near.body.detail).toContain('Did you mean /api/contracts/templates?');
+});
 
-  it('what leads nowhere is told so whatever its body is', async () => {
-    expect((await owner.post('/nowhere', 'x'.repeat(2_000))).status).toBe(404);
-  });
+it('what leads nowhere is told so whatever its body is', async () => {
+  expect((await owner.post('/nowhere', 'x'.repeat(2_000))).status).toBe(404);
+});
 
-  it('a HEAD answers like a GET without a body, except where a GET does not end', async () => {
-    const heads = ['/healthz', MACHINES, `${CONTRACTS}/${contract}/gate`, '/api/chain/gate/stream'];
-    const answers = await Promise.all(heads.map((path) => owner.ask('HEAD', path)));
-    expect(answers.map(({ status, body }) => [status, body])).toEqual([
-      [200, ''],
-      [200, ''],
-      [200, ''],
-      [405, ''],
-    ]);
-  });
+it('a HEAD answers like a GET without a body, except where a GET does not end', async () => {
+  const heads = ['/healthz', MACHINES, `${CONTRACTS}/${contract}/gate`, '/api/chain/gate/stream'];
+  const answers = await Promise.all(heads.map((path) => owner.ask('HEAD', path)));
+  expect(answers.map(({ status, body }) => [status, body])).toEqual([
+    [200, ''],
+    [200, ''],
+    [200, ''],
+    [405, ''],
+  ]);
+});
 
-  it('every method that Node knows is answered, and never by a mistake of ours', async () => {
-    const others = 'POST PUT DELETE PATCH OPTIONS TRACE PROPFIND QUERY PURGE SEARCH'.split(' ');
-    const statuses = await Promise.all(['GET', 'HEAD', ...others].map((method) => statusOf(method, '/api/clock')));
-    expect(statuses).toEqual([200, 200, ...others.map(() => 405)]);
-  });
+it('every method that Node knows is answered, and never by a mistake of ours', async () => {
+  const others = 'POST PUT DELETE PATCH OPTIONS TRACE PROPFIND QUERY PURGE SEARCH'.split(' ');
+  const statuses = await Promise.all(['GET', 'HEAD', ...others].map((method) => statusOf(method, '/api/clock')));
+  expect(statuses).toEqual([200, 200, ...others.map(() => 405)]);
 });
 
 it('rows are found by the name of a contract as by its id', async () => {
@@ -177,30 +175,28 @@ const HTTP = 'HTTP/1.1\r\nHost: localhost\r\n';
 const TYPE = 'Content-Type: application/json\r\n';
 const MINT = '/api/demo-key/mint';
 
-describe('what is no HTTP, or does not come, is refused on its socket', () => {
-  it.each([
-    ['noise', '\x16\x03\x01\x02\r\n\r\n', 400, 'malformed_request'],
-    ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'malformed_request'],
-    ['two lengths', `POST / ${HTTP}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400, 'malformed_request'],
-    ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
-    ['headers too large', `GET / ${HTTP}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-    ['a path too long', `GET /${'x'.repeat(20_000)} ${HTTP}\r\n`, 431, 'headers_too_large'],
-    ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
-    ['an expectation', `GET / ${HTTP}Expect: 200-ok\r\nConnection: close\r\n\r\n`, 400, 'malformed_request'],
-    ['HTTP/0.9', 'GET /healthz\r\n\r\n', 400, 'malformed_request'],
-    ['HTTP/2.0 in text', `GET /healthz HTTP/2.0\r\n\r\n`, 400, 'malformed_request'],
-    [
-      'chunks of HTTP/1.0',
-      `POST ${MINT} HTTP/1.0\r\nConnection: keep-alive\r\n${TYPE}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
-      400,
-      'malformed_request',
-    ],
-    ['a tunnel', `CONNECT example.org:443 ${HTTP}\r\n`, 405, 'method_not_allowed'],
-    ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
-  ])('%s', async (_name, text, status, code) => {
-    const answer = await rawAnswer(node.url, text);
-    expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
-  });
+it.each([
+  ['noise', '\x16\x03\x01\x02\r\n\r\n', 400, 'malformed_request'],
+  ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400, 'malformed_request'],
+  ['two lengths', `POST / ${HTTP}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400, 'malformed_request'],
+  ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+  ['headers too large', `GET / ${HTTP}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ['a path too long', `GET /${'x'.repeat(20_000)} ${HTTP}\r\n`, 431, 'headers_too_large'],
+  ['headers that do not end', `GET / ${HTTP}`, 408, 'request_timeout'],
+  ['an expectation', `GET / ${HTTP}Expect: 200-ok\r\nConnection: close\r\n\r\n`, 400, 'malformed_request'],
+  ['HTTP/0.9', 'GET /healthz\r\n\r\n', 400, 'malformed_request'],
+  ['HTTP/2.0 in text', `GET /healthz HTTP/2.0\r\n\r\n`, 400, 'malformed_request'],
+  [
+    'chunks of HTTP/1.0',
+    `POST ${MINT} HTTP/1.0\r\nConnection: keep-alive\r\n${TYPE}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    400,
+    'malformed_request',
+  ],
+  ['a tunnel', `CONNECT example.org:443 ${HTTP}\r\n`, 405, 'method_not_allowed'],
+  ['a body that does not come', `POST ${MINT} ${HTTP}${TYPE}Content-Length: 9\r\n\r\n{`, 408, 'request_timeout'],
+])('what is no HTTP, or does not come, is refused on its socket: %s', async (_name, text, status, code) => {
+  const answer = await rawAnswer(node.url, text);
+  expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);
 });
 
 describe('a target in another form', () => {
@@ -215,7 +211,7 @@ describe('a target in another form', () => {
     ['absolute: of another host', 'GET http://evil.example/api/clock HTTP/1.1\r\nHost: localhost', 421, 'host_refused'],
     ['absolute: without a path', 'GET http://localhost?a HTTP/1.1\r\nHost: localhost', 200, undefined],
     ['asterisk', 'GET * HTTP/1.1\r\nHost: localhost', 404, 'route_not_found'],
-  ])('%s', async (_name, head, status, code) => {
+  ])('a target in another form has its answer: %s', async (_name, head, status, code) => {
     const rest = `\r\nAuthorization: Bearer ${owner.key}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
     const answer = await rawAnswer(node.url, head + rest);
     expect([Number(answer.split(' ')[1]), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([status, code]);

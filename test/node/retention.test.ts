@@ -45,107 +45,97 @@ async function cutOf(node: Pick<Running, 'store' | 'host'>, slug = 'm') {
   return node.store.cut(slug)!;
 }
 
-describe('a record of which so many rows are kept', () => {
-  it('begins with a signed cut for every reader, and is bounded', async () => {
-    const { node, move } = await running();
-    await move(60);
-    const cut = await cutOf(node);
-    const { removed_to_seq: removed } = cut;
-    const seqs = Array.from({ length: 62 - removed }, (_, index) => removed + 1 + index);
-    expect(seqs.length).toBeGreaterThanOrEqual(KEEP);
-    for (const query of ['', '?after_seq=3', `?after_seq=${removed}`, '?kind=transition']) {
-      const { status, body } = await node.ask('GET', `/api/chain/m/state${query}`);
-      expect([status, body.cut, body.head.seq, body.rows.map(({ seq }: any) => seq)]).toEqual([200, cut, 62, seqs]);
-    }
-    const paged = await node.ask('GET', '/api/chain/m/state?limit=5');
-    expect([paged.body.rows.length, paged.body.next_after_seq]).toEqual([5, removed + 5]);
-    const pinned = publicKeyFrom((await node.ask('GET', '/api/updates/pubkey')).body.public_key);
-    const { body: exported } = await node.ask('GET', '/api/chain/m/state?format=ndjson');
-    const { removed_to_seq: to_seq, at, cycle } = cut;
-    expect(verifyExport(exported, { pinned })).toMatchObject({
-      valid: true,
-      rows: seqs.length,
-      removed: { to_seq, at, cycle },
-    });
-    const { body: walked } = await node.ask('GET', '/api/chain/m/state/verify');
-    expect([walked.valid, walked.rows, walked.removed.to_seq]).toEqual([true, seqs.length, removed]);
-    await node.close();
-    expect(node.errors).toEqual([]);
+it('a record of which so many rows are kept begins with a signed cut for every reader, and is bounded', async () => {
+  const { node, move } = await running();
+  await move(60);
+  const cut = await cutOf(node);
+  const { removed_to_seq: removed } = cut;
+  const seqs = Array.from({ length: 62 - removed }, (_, index) => removed + 1 + index);
+  expect(seqs.length).toBeGreaterThanOrEqual(KEEP);
+  for (const query of ['', '?after_seq=3', `?after_seq=${removed}`, '?kind=transition']) {
+    const { status, body } = await node.ask('GET', `/api/chain/m/state${query}`);
+    expect([status, body.cut, body.head.seq, body.rows.map(({ seq }: any) => seq)]).toEqual([200, cut, 62, seqs]);
+  }
+  const paged = await node.ask('GET', '/api/chain/m/state?limit=5');
+  expect([paged.body.rows.length, paged.body.next_after_seq]).toEqual([5, removed + 5]);
+  const pinned = publicKeyFrom((await node.ask('GET', '/api/updates/pubkey')).body.public_key);
+  const { body: exported } = await node.ask('GET', '/api/chain/m/state?format=ndjson');
+  const { removed_to_seq: to_seq, at, cycle } = cut;
+  expect(verifyExport(exported, { pinned })).toMatchObject({
+    valid: true,
+    rows: seqs.length,
+    removed: { to_seq, at, cycle },
   });
-
-  it('says on a stream that resumes before the cut what is missing, and goes on behind it', async () => {
-    const { node, move } = await running();
-    await move(60);
-    const cut = await cutOf(node);
-    const { machine, removed_to_seq: removed, at } = cut;
-    for (const last of ['0', '3', `${removed - 1}`]) {
-      const listening = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': last } });
-      const first = await listening.next('transition');
-      const envelope = { specversion: '1.0', source: '/api/chain/m', time: at, datacontenttype: 'application/json' };
-      expect(listening.heard[0]).toEqual({
-        ...{ id: String(removed), event: 'rows_removed' },
-        data: { ...envelope, id: `removed/${removed}`, type: 'weir.rows_removed', data: { ...cut, machine } },
-      });
-      expect(first.id).toBe(String(removed + 1));
-      listening.close();
-    }
-    const behind = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': String(removed) } });
-    expect((await behind.next('transition')).id).toBe(String(removed + 1));
-    expect(behind.of('rows_removed')).toEqual([]);
-    behind.close();
-    await node.close();
-  });
-
-  it('leaves room again to an owner whose records were full', async () => {
-    const node = await startRunning({ cycleMs: 10, keepRows: 5, limits: { rows: { perOwner: 12, onNode: 1_000 } } });
-    const owner = node.owner();
-    await owner.createMachine('m');
-    for (let made = 0; made < 40; made += 1) {
-      while ((await owner.tryDeploy('m')).status !== 201) {
-        expect(node.host.machine('m').head.seq).toBeGreaterThanOrEqual(12);
-        await pause(5);
-      }
-    }
-    expect(node.host.machine('m').head.seq).toBe(41);
-    await node.close();
-  });
+  const { body: walked } = await node.ask('GET', '/api/chain/m/state/verify');
+  expect([walked.valid, walked.rows, walked.removed.to_seq]).toEqual([true, seqs.length, removed]);
+  await node.close();
+  expect(node.errors).toEqual([]);
 });
 
-describe('a record that is not signed up to its end', () => {
-  it('is cut as far as it is signed, and to its length once it is signed further, without a new row', () => {
-    const clock = new VirtualClock(10_000, 10);
-    const store = new MemoryStore();
-    const host = new Host({ clock, store });
-    const signer = generateSigner();
-    const usage = new Usage(
-      host,
-      store,
-      new MemoryCredentials(),
-      new Ownership(host),
-      new Bounds(clock, defaultLimits),
-    );
-    const sources = { host, store, signer, clock, usage, limits: defaultLimits };
-    const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
-    const machine = host.createMachine({ slug: 'm' });
-    const contract = host.createContract('m', rateLimiter());
-    host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));
-    const move = (times: number) => {
-      for (let time = 0; time < times; time += 1)
-        host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
-      host.commit();
-    };
-    const sign = () => store.putCheckpoint(signCheckpoint(signer, { machine: 'm', ...machine.head, cycle: 1_000 }));
-    move(28);
-    sign();
-    move(30);
-    retention.cut(1_001);
-    expect([machine.head.seq, store.cut('m')?.removed_to_seq]).toEqual([60, 30]);
-    retention.cut(1_002);
-    expect(store.cut('m')?.removed_to_seq).toBe(30);
-    sign();
-    retention.cut(1_003);
-    expect(store.cut('m')?.removed_to_seq).toBe(60 - KEEP);
-  });
+it('a stream that resumes before the cut says what is missing, and goes on behind it', async () => {
+  const { node, move } = await running();
+  await move(60);
+  const cut = await cutOf(node);
+  const { machine, removed_to_seq: removed, at } = cut;
+  for (const last of ['0', '3', `${removed - 1}`]) {
+    const listening = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': last } });
+    const first = await listening.next('transition');
+    const envelope = { specversion: '1.0', source: '/api/chain/m', time: at, datacontenttype: 'application/json' };
+    expect(listening.heard[0]).toEqual({
+      ...{ id: String(removed), event: 'rows_removed' },
+      data: { ...envelope, id: `removed/${removed}`, type: 'weir.rows_removed', data: { ...cut, machine } },
+    });
+    expect(first.id).toBe(String(removed + 1));
+    listening.close();
+  }
+  const behind = await Listening.to(node, '/api/chain/m/stream', { headers: { 'last-event-id': String(removed) } });
+  expect((await behind.next('transition')).id).toBe(String(removed + 1));
+  expect(behind.of('rows_removed')).toEqual([]);
+  behind.close();
+  await node.close();
+});
+
+it('a record that is cut leaves room again to an owner whose records were full', async () => {
+  const node = await startRunning({ cycleMs: 10, keepRows: 5, limits: { rows: { perOwner: 12, onNode: 1_000 } } });
+  const owner = node.owner();
+  await owner.createMachine('m');
+  for (let made = 0; made < 40; made += 1) {
+    while ((await owner.tryDeploy('m')).status !== 201) {
+      expect(node.host.machine('m').head.seq).toBeGreaterThanOrEqual(12);
+      await pause(5);
+    }
+  }
+  expect(node.host.machine('m').head.seq).toBe(41);
+  await node.close();
+});
+
+it('a record is cut as far as it is signed, and to its length once it is signed further, without a new row', () => {
+  const clock = new VirtualClock(10_000, 10);
+  const store = new MemoryStore();
+  const host = new Host({ clock, store });
+  const signer = generateSigner();
+  const usage = new Usage(host, store, new MemoryCredentials(), new Ownership(host), new Bounds(clock, defaultLimits));
+  const sources = { host, store, signer, clock, usage, limits: defaultLimits };
+  const retention = new Retention({ ...sources, queue: new CallerQueue(clock), keepRows: KEEP });
+  const machine = host.createMachine({ slug: 'm' });
+  const contract = host.createContract('m', rateLimiter());
+  host.hostEvents.subscribe((hostEvent) => hostEvent.kind === 'row' && retention.take(hostEvent.row));
+  const move = (times: number) => {
+    for (let time = 0; time < times; time += 1)
+      host.transition(contract, { to: contract.state === 'limiting' ? 'allowing' : 'limiting', holdCycles: 1e6 });
+    host.commit();
+  };
+  const sign = () => store.putCheckpoint(signCheckpoint(signer, { machine: 'm', ...machine.head, cycle: 1_000 }));
+  move(28);
+  sign();
+  move(30);
+  retention.cut(1_001);
+  expect([machine.head.seq, store.cut('m')?.removed_to_seq]).toEqual([60, 30]);
+  retention.cut(1_002);
+  expect(store.cut('m')?.removed_to_seq).toBe(30);
+  sign();
+  retention.cut(1_003);
+  expect(store.cut('m')?.removed_to_seq).toBe(60 - KEEP);
 });
 
 describe('a data folder whose records are cut', () => {
@@ -158,7 +148,7 @@ describe('a data folder whose records are cut', () => {
     return { node, host: node.host, store: ground.stored!, signer };
   }
 
-  it('is backed up and restored with its cut, and a new key signs it again', async () => {
+  it('a data folder is backed up and restored with the cut of its record, and a new key signs that again', async () => {
     const folder = temporaryFolder();
     const [dir, file, back] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'back')];
     const { node, host, store } = await nodeIn(dir, KEEP);

@@ -68,28 +68,31 @@ describe.skipIf(!told)('a restart of two nodes, one after the other (needs nginx
   it.each([
     ['nginx', 'nginx'],
     ['HAProxy', 'haproxy'],
-  ] as const)('behind %s loses nothing, and lets nothing through', async (name, language) => {
-    const front = await freePort();
-    const places = { ...gate, node: `127.0.0.1:${front}`, app: new URL(app.url).host };
-    const lines = shown(language, ports).replace('7770', `${front}`);
-    // They take the place of the one node of the recipe.
-    const gateway = await gateways[name].start(places, 'patiently', (text) =>
-      name === 'nginx' ? text.replace(/^upstream weir \{[\s\S]*?^\}/m, lines) : `${text}\n${lines}\n`,
-    );
-    const asking = new Asking(gateway.url);
-    for (let restarted = 0; restarted < RESTARTS; restarted += 1) {
-      const which = restarted % 2;
-      const ended = nodes[which]!.stop();
-      expect(await ended).toBe(0);
-      nodes[which] = await start(ports[which]!);
-      // Until the balancer has found it again.
-      await asking.more(1_000);
-    }
-    const { sent, outcomes } = await asking.end();
-    await gateway.close();
-    process.stdout.write(`${name}: ${RESTARTS} restarts, ${sent} requests: ${JSON.stringify(outcomes)}\n`);
-    expect(outcomes).toEqual({ 'decided by the gate': sent });
-  });
+  ] as const)(
+    'a restart of two nodes, one after the other, behind %s loses nothing, and lets nothing through',
+    async (name, language) => {
+      const front = await freePort();
+      const places = { ...gate, node: `127.0.0.1:${front}`, app: new URL(app.url).host };
+      const lines = shown(language, ports).replace('7770', `${front}`);
+      // They take the place of the one node of the recipe.
+      const gateway = await gateways[name].start(places, 'patiently', (text) =>
+        name === 'nginx' ? text.replace(/^upstream weir \{[\s\S]*?^\}/m, lines) : `${text}\n${lines}\n`,
+      );
+      const asking = new Asking(gateway.url);
+      for (let restarted = 0; restarted < RESTARTS; restarted += 1) {
+        const which = restarted % 2;
+        const ended = nodes[which]!.stop();
+        expect(await ended).toBe(0);
+        nodes[which] = await start(ports[which]!);
+        // Until the balancer has found it again.
+        await asking.more(1_000);
+      }
+      const { sent, outcomes } = await asking.end();
+      await gateway.close();
+      process.stdout.write(`${name}: ${RESTARTS} restarts, ${sent} requests: ${JSON.stringify(outcomes)}\n`);
+      expect(outcomes).toEqual({ 'decided by the gate': sent });
+    },
+  );
 });
 
 /** Requests on kept connections, at a steady rate. */

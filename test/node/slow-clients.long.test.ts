@@ -1,6 +1,6 @@
 // Senders and readers that are too slow to be served hold a node up nowhere: they are cut, and whoever behaves is answered all the while.
 import { connect, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { nearestRank } from '../../src/core/math/nearest-rank.js';
 import { pause } from '../../src/core/time/wall.js';
 import { figureIn, metricsOf } from './asking.js';
@@ -33,36 +33,34 @@ for (let row = 0; row < ROWS && contract !== undefined; row += 1) {
 const EVENT =
   'POST /api/chain/long/event HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer KEY\r\n';
 
-describe('slow clients are cut, and good ones are answered meanwhile', () => {
-  // biome-ignore format: one case a line
-  it.each([
-    ['senders of a head, a little at a time', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n', 'X: 1\r\n', 408],
-    ['senders of a body, a byte at a time', `${EVENT}Content-Length: 900\r\n\r\n`, ' ', 408],
-    ['senders of a body of no length', `${EVENT}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 408],
-    ['those that say nothing', '', '', 408],
-    ['those that say no more', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200],
-    ['those that do not read', 'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200, true],
-  ])(
-    '%s',
-    async (name, first, drip, status, isDeaf = false) => {
-      const alone = await goodClients((answered) => answered >= 200);
-      const slow = Array.from(
-        { length: isDeaf ? DEAF : EACH },
-        () => new SlowClient(node.url, first.replace('KEY', owner.key), drip, isDeaf),
-      );
-      await Promise.all(slow.map(({ connected }) => connected));
-      let areThere = true;
-      const [beside] = await Promise.all([goodClients(() => !areThere), gone().then(() => (areThere = false))]);
-      for (const client of slow) client.listen();
-      await Promise.all(slow.map(({ ended }) => ended));
-      process.stdout.write(`beside slow clients (${name}): ${beside.words}; alone: ${alone.words}\n`);
-      expect([...new Set(slow.map(({ told }) => told))]).toEqual([status]);
-      expect({ refused: beside.refused, errors: node.errors }).toEqual({ refused: 0, errors: [] });
-      // Answered while the slow ones were there, and not only once they were gone.
-      expect(beside.answeredMeanwhile).toBeGreaterThan(0);
-    },
-  );
-});
+// biome-ignore format: one case a line
+it.each([
+  ['senders of a head, a little at a time', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n', 'X: 1\r\n', 408],
+  ['senders of a body, a byte at a time', `${EVENT}Content-Length: 900\r\n\r\n`, ' ', 408],
+  ['senders of a body of no length', `${EVENT}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', 408],
+  ['those that say nothing', '', '', 408],
+  ['those that say no more', 'GET /api/clock HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200],
+  ['those that do not read', 'GET /api/chain/long/state?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n', '', 200, true],
+])(
+  'slow clients are cut, and good ones are answered meanwhile: %s',
+  async (name, first, drip, status, isDeaf = false) => {
+    const alone = await goodClients((answered) => answered >= 200);
+    const slow = Array.from(
+      { length: isDeaf ? DEAF : EACH },
+      () => new SlowClient(node.url, first.replace('KEY', owner.key), drip, isDeaf),
+    );
+    await Promise.all(slow.map(({ connected }) => connected));
+    let areThere = true;
+    const [beside] = await Promise.all([goodClients(() => !areThere), gone().then(() => (areThere = false))]);
+    for (const client of slow) client.listen();
+    await Promise.all(slow.map(({ ended }) => ended));
+    process.stdout.write(`beside slow clients (${name}): ${beside.words}; alone: ${alone.words}\n`);
+    expect([...new Set(slow.map(({ told }) => told))]).toEqual([status]);
+    expect({ refused: beside.refused, errors: node.errors }).toEqual({ refused: 0, errors: [] });
+    // Answered while the slow ones were there, and not only once they were gone.
+    expect(beside.answeredMeanwhile).toBeGreaterThan(0);
+  },
+);
 
 /** Resolves when no more connections are open than good clients may have. */
 async function gone(): Promise<void> {

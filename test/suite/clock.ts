@@ -35,7 +35,7 @@ export function clockPromise(name: string, make: () => ClockUnderTest): void {
       expect(seen).toEqual(Array.from({ length: 210 }, () => ({ before: false, early: false, cycleOfNow: true })));
     });
 
-    it('runs by due, rank and order of asking, also what is asked for on the way', () => {
+    it('a clock runs by due, rank and order of asking, also what is asked for on the way', () => {
       const { clock, pass } = make();
       const start = clock.now();
       const ran: string[] = [];

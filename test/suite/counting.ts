@@ -119,132 +119,130 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       return { state, count, admitted, limited, remaining, retry_after_cycles };
     };
 
-    describe('a gate', () => {
-      it('admits up to the threshold, counts what it refuses, and says when all that came together may come again', async () => {
-        const [, id] = await Made.with({ threshold: 5, within: 10 });
-        const told = [];
-        for (const n of [3, 1, 4, 1, 6]) told.push(said(await decide(lastNode().counting, asked(id, n))));
-        const [open, shut] = ['allowing', 'limiting'];
-        const retry_after_cycles = 10;
-        expect(told).toEqual([
-          { state: open, count: 3, admitted: 3, limited: 0, remaining: 2, retry_after_cycles },
-          { state: open, count: 4, admitted: 1, limited: 0, remaining: 1, retry_after_cycles: 0 },
-          { state: shut, count: 8, admitted: 1, limited: 3, remaining: 0, retry_after_cycles },
-          { state: shut, count: 9, admitted: 0, limited: 1, remaining: 0, retry_after_cycles },
-          // Six never fit.
-          { state: shut, count: 15, admitted: 0, limited: 6, remaining: 0, retry_after_cycles: undefined },
-        ]);
-      });
+    it('a gate admits up to the threshold, counts what it refuses, and says when all that came may come again', async () => {
+      const [, id] = await Made.with({ threshold: 5, within: 10 });
+      const told = [];
+      for (const n of [3, 1, 4, 1, 6]) told.push(said(await decide(lastNode().counting, asked(id, n))));
+      const [open, shut] = ['allowing', 'limiting'];
+      const retry_after_cycles = 10;
+      expect(told).toEqual([
+        { state: open, count: 3, admitted: 3, limited: 0, remaining: 2, retry_after_cycles },
+        { state: open, count: 4, admitted: 1, limited: 0, remaining: 1, retry_after_cycles: 0 },
+        { state: shut, count: 8, admitted: 1, limited: 3, remaining: 0, retry_after_cycles },
+        { state: shut, count: 9, admitted: 0, limited: 1, remaining: 0, retry_after_cycles },
+        // Six never fit.
+        { state: shut, count: 15, admitted: 0, limited: 6, remaining: 0, retry_after_cycles: undefined },
+      ]);
+    });
 
-      it.each(Object.entries(slowRules))(
-        'by a rule charges the whole cost of a request or refuses it: %s',
-        async (_, rule) => {
-          const limit = { rule, within: undefined };
-          const [, ...ids] = await Made.with(limit, { ...limit, keyed });
-          const planned = planRule(rule);
-          const draw = new RandomStream(7, 'costs');
-          const states = ids.map(() => planned.rule.fresh(0));
-          for (let k = 0; k < 24; k += 1) {
-            const node = counters.nodes[k % counters.nodes.length]!;
-            // Of a new one, and later, also more than it ever admits.
-            const n = k % 9 === 0 ? 900 : 1 + Math.floor(draw.uniform() ** 3 * 26);
-            for (const [place, id] of ids.entries()) {
-              const state = states[place]!;
-              const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
-              const delay = planned.rule.admit(copyOf(state), NOW_MS, n, planned.holdMs);
-              const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
-              const { decision } = (await decide(node.counting, one)) as TimedDecision;
-              planned.rule.admit(state, NOW_MS, n, planned.holdMs);
-              const admitted = delay === LIMITED ? 0 : n;
-              const found = [k, n, looked.admitted, decision.admitted, decision.limited];
-              expect(found).toEqual([k, n, admitted, admitted, n - admitted]);
-              const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
-              const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
-              if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
-              else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
-              expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
-            }
+    it.each(Object.entries(slowRules))(
+      'a gate by a rule charges the whole cost of a request or refuses it: %s',
+      async (_, rule) => {
+        const limit = { rule, within: undefined };
+        const [, ...ids] = await Made.with(limit, { ...limit, keyed });
+        const planned = planRule(rule);
+        const draw = new RandomStream(7, 'costs');
+        const states = ids.map(() => planned.rule.fresh(0));
+        for (let k = 0; k < 24; k += 1) {
+          const node = counters.nodes[k % counters.nodes.length]!;
+          // Of a new one, and later, also more than it ever admits.
+          const n = k % 9 === 0 ? 900 : 1 + Math.floor(draw.uniform() ** 3 * 26);
+          for (const [place, id] of ids.entries()) {
+            const state = states[place]!;
+            const one = asked(id, n, place === 1 ? 'ann' : undefined, node);
+            const delay = planned.rule.admit(copyOf(state), NOW_MS, n, planned.holdMs);
+            const looked = ((await decide(node.counting, { ...one, peek: true })) as TimedDecision).decision;
+            const { decision } = (await decide(node.counting, one)) as TimedDecision;
+            planned.rule.admit(state, NOW_MS, n, planned.holdMs);
+            const admitted = delay === LIMITED ? 0 : n;
+            const found = [k, n, looked.admitted, decision.admitted, decision.limited];
+            expect(found).toEqual([k, n, admitted, admitted, n - admitted]);
+            const againMs = planned.rule.nextAdmission(state, NOW_MS, n) - NOW_MS;
+            const { retry_after_ms = Number.POSITIVE_INFINITY, delay_ms = 0 } = decision as Decision;
+            if (againMs === NEVER) expect(retry_after_ms).toBe(againMs);
+            else expect(Math.abs(retry_after_ms - againMs)).toBeLessThan(HOUR_MS / 2);
+            expect(delay_ms).toBeLessThanOrEqual(Math.max(0, delay));
           }
-        },
-      );
-
-      it('that only looks says the same, and counts nothing', async () => {
-        const [, id] = await Made.with({ threshold: 2, within: 10 });
-        const { counting } = lastNode();
-        const looks = async (n: number) => said(await decide(counting, { ...asked(id, n), peek: true }));
-        expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
-          { count: 0, admitted: 1, retry_after_cycles: 0 },
-          { count: 0, admitted: 2, retry_after_cycles: 0 },
-          { count: 0, admitted: 0, limited: 3, retry_after_cycles: undefined },
-        ]);
-        await decide(counting, asked(id, 2));
-        expect(await looks(1)).toMatchObject({ count: 2, admitted: 0, limited: 1, retry_after_cycles: 10 });
-      });
-
-      it('of a shadow admits all, and says what it would limit', async () => {
-        const [, id] = await Made.with({ threshold: 1, shadow: true });
-        const { counting } = lastNode();
-        const of = async (outcome: DecisionResult | Promise<DecisionResult>) => {
-          const { admitted, limited, would_limit } = ((await outcome) as TimedDecision).decision as Decision;
-          return [admitted, limited, would_limit];
-        };
-        expect([
-          await of(decide(counting, { ...asked(id, 2), peek: true })),
-          await of(decide(counting, asked(id))),
-          await of(decide(counting, asked(id))),
-          await of(decide(counting, { ...asked(id), peek: true })),
-        ]).toEqual([
-          [2, 0, true],
-          [1, 0, false],
-          [1, 0, true],
-          [1, 0, true],
-        ]);
-      });
-
-      it('counts each key by itself; one without a place is an outcome, and not an error', async () => {
-        const [, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
-        const { counting } = lastNode();
-        const told = [];
-        for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await decide(counting, asked(id, 1, key))));
-        expect(told.map((one) => (typeof one === 'string' ? one : one.count))).toEqual([1, 1, 2, 'too_many_keys', 2]);
-      });
-
-      it.each([
-        ['a window', { threshold: 7, within: 10 }],
-        ['a window that nears its limit', { threshold: 7, within: 10, near_limit: 0.5 }],
-      ])('decides %s as its rules say, whichever node is asked', async (_, limit) => {
-        const [, id] = await Made.with(limit);
-        const sizes = fc.sample(fc.integer({ min: 1, max: 4 }), { numRuns: 12, seed: 31 });
-        let count = 0;
-        for (const [index, n] of sizes.entries()) {
-          const node = counters.nodes[index % counters.nodes.length]!;
-          const outcome = said(await decide(node.counting, asked(id, n, undefined, node)));
-          // k events given together have the same outcome as k events one by one.
-          const admitted = Math.max(0, Math.min(n, 7 - count));
-          count += n;
-          expect(outcome).toMatchObject({ count, admitted, limited: n - admitted, remaining: Math.max(0, 7 - count) });
         }
-      });
+      },
+    );
 
-      it('decides many in order, and one that cannot be counted takes no other with it', async () => {
-        const [, plain, keyed] = await Made.with({ threshold: 3 }, { threshold: 1, keyed: { max_keys: 1 } });
-        const { counting } = lastNode();
-        const all = [
-          asked(plain, 2),
-          asked(keyed, 1, 'a'),
-          asked(keyed, 1, 'b'),
-          asked(plain, 2),
-          { ...asked(plain), peek: true },
-        ];
-        const told = (await Promise.all(all.map((one) => decide(counting, one)))).map(said);
-        expect(told.map((one) => (typeof one === 'string' ? one : [one.admitted, one.count]))).toEqual([
-          [2, 2],
-          [1, 1],
-          'too_many_keys',
-          [1, 4],
-          [0, 4],
-        ]);
-      });
+    it('a gate that is only looked at says the same, and counts nothing', async () => {
+      const [, id] = await Made.with({ threshold: 2, within: 10 });
+      const { counting } = lastNode();
+      const looks = async (n: number) => said(await decide(counting, { ...asked(id, n), peek: true }));
+      expect([await looks(1), await looks(2), await looks(3)]).toMatchObject([
+        { count: 0, admitted: 1, retry_after_cycles: 0 },
+        { count: 0, admitted: 2, retry_after_cycles: 0 },
+        { count: 0, admitted: 0, limited: 3, retry_after_cycles: undefined },
+      ]);
+      await decide(counting, asked(id, 2));
+      expect(await looks(1)).toMatchObject({ count: 2, admitted: 0, limited: 1, retry_after_cycles: 10 });
+    });
+
+    it('a gate of a shadow admits all, and says what it would limit', async () => {
+      const [, id] = await Made.with({ threshold: 1, shadow: true });
+      const { counting } = lastNode();
+      const of = async (outcome: DecisionResult | Promise<DecisionResult>) => {
+        const { admitted, limited, would_limit } = ((await outcome) as TimedDecision).decision as Decision;
+        return [admitted, limited, would_limit];
+      };
+      expect([
+        await of(decide(counting, { ...asked(id, 2), peek: true })),
+        await of(decide(counting, asked(id))),
+        await of(decide(counting, asked(id))),
+        await of(decide(counting, { ...asked(id), peek: true })),
+      ]).toEqual([
+        [2, 0, true],
+        [1, 0, false],
+        [1, 0, true],
+        [1, 0, true],
+      ]);
+    });
+
+    it('a gate counts each key by itself; one without a place is an outcome, and not an error', async () => {
+      const [, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
+      const { counting } = lastNode();
+      const told = [];
+      for (const key of ['a', 'b', 'a', 'c', 'b']) told.push(said(await decide(counting, asked(id, 1, key))));
+      expect(told.map((one) => (typeof one === 'string' ? one : one.count))).toEqual([1, 1, 2, 'too_many_keys', 2]);
+    });
+
+    it.each([
+      ['a window', { threshold: 7, within: 10 }],
+      ['a window that nears its limit', { threshold: 7, within: 10, near_limit: 0.5 }],
+    ])('a gate with %s decides as its rules say, whichever node is asked', async (_, limit) => {
+      const [, id] = await Made.with(limit);
+      const sizes = fc.sample(fc.integer({ min: 1, max: 4 }), { numRuns: 12, seed: 31 });
+      let count = 0;
+      for (const [index, n] of sizes.entries()) {
+        const node = counters.nodes[index % counters.nodes.length]!;
+        const outcome = said(await decide(node.counting, asked(id, n, undefined, node)));
+        // k events given together have the same outcome as k events one by one.
+        const admitted = Math.max(0, Math.min(n, 7 - count));
+        count += n;
+        expect(outcome).toMatchObject({ count, admitted, limited: n - admitted, remaining: Math.max(0, 7 - count) });
+      }
+    });
+
+    it('a gate decides many in order, and one that cannot be counted takes no other with it', async () => {
+      const [, plain, keyed] = await Made.with({ threshold: 3 }, { threshold: 1, keyed: { max_keys: 1 } });
+      const { counting } = lastNode();
+      const all = [
+        asked(plain, 2),
+        asked(keyed, 1, 'a'),
+        asked(keyed, 1, 'b'),
+        asked(plain, 2),
+        { ...asked(plain), peek: true },
+      ];
+      const told = (await Promise.all(all.map((one) => decide(counting, one)))).map(said);
+      expect(told.map((one) => (typeof one === 'string' ? one : [one.admitted, one.count]))).toEqual([
+        [2, 2],
+        [1, 1],
+        'too_many_keys',
+        [1, 4],
+        [0, 4],
+      ]);
     });
 
     describe('an event', () => {
@@ -255,7 +253,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       const counts = async (answer: EventAnswer | Replayed | Promise<EventAnswer | Replayed>) =>
         ((await answer) as EventAnswer).contracts.map((one) => [one.id, (one as Decision).count]);
 
-      it('is counted by all who listen, and says when one more is admitted', async () => {
+      it('an event is counted by all who listen, and says when one more is admitted', async () => {
         const [made, a, b] = await Made.with({ threshold: 5 }, { threshold: 1 });
         const answer = (await event(made, { count: 3 })) as EventAnswer;
         expect(answer).toMatchObject({
@@ -274,13 +272,13 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         ['with a key that has no effect', { key: 'a' }, 'invalid_input'],
         ['of a cycle to come', { cycle: 1e9 }, 'event_in_future'],
         ['of a cycle that has left the window', { cycle: 1 }, 'event_too_old'],
-      ])('%s is refused, and not counted', async (_, more, code) => {
+      ])('an event %s is refused, and not counted', async (_, more, code) => {
         const [made, id] = await Made.with({ threshold: 5 });
         expect(await refused(() => event(made, more))).toBe(code);
         expect(await counts(event(made))).toEqual([[id, 1]]);
       });
 
-      it('of an earlier cycle is counted in that one', async () => {
+      it('an event of an earlier cycle is counted in that one', async () => {
         const [made, id] = await Made.with({ threshold: 2, within: 3 });
         const { cycle } = (await event(made)) as EventAnswer;
         // Those of two cycles ago leave the window with the next.
@@ -288,7 +286,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         expect(late.contracts).toMatchObject([{ id, count: 4, state: 'limiting', retry_after_cycles: 1 }]);
       });
 
-      it('with an idempotency key is counted once and has one answer, whichever node is asked again', async () => {
+      it('an event with an idempotency key is counted once and has one answer, whichever node is asked again', async () => {
         const [made, id] = await Made.with({ threshold: 5 });
         const once = { key: 'k', request: 'r' };
         const first = (await event(made, { count: 2 }, once)) as EventAnswer;
@@ -310,7 +308,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         expect(await counts(event(made))).toEqual([[id, 3]]);
       });
 
-      it('that is refused is not kept: corrected, it is counted under the same key', async () => {
+      it('an event that is refused is not kept: corrected, it is counted under the same key', async () => {
         const [made, id] = await Made.with({ threshold: 5 });
         expect(await refused(() => event(made, { type: 'requets' }, { key: 'k', request: 'wrong' }))).toBe(
           'unknown_event_type',
@@ -328,7 +326,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
           one.ok ? one.contracts.map(({ id, ...of }) => [id, (of as Decision).count, of.admitted]) : one.code,
         );
 
-      it('are counted in order, each with its decisions; those that are refused fail no other', async () => {
+      it('many events are counted in order, each with its decisions; those that are refused fail no other', async () => {
         const [made, a, b] = await Made.with({ threshold: 3 }, { threshold: 5 });
         const { cycle } = await made.event({ contract_id: b });
         const bad = ['nonsense', { type: 'other' }, { ...REQUEST, count: 0 }, { ...REQUEST, contract_id: 'none' }];
@@ -361,7 +359,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         expect(outcomes.at(-1)).toMatchObject({ contracts: [{ state: 'limiting', limited: 1 }, { count: 7 }] });
       });
 
-      it('are counted by their keys; one that finds no place is refused', async () => {
+      it('many events are counted by their keys; one that finds no place is refused', async () => {
         const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 2 } });
         const values = ['a', 'a', 'b', 'c', 'b', undefined].map((key) => ({ ...REQUEST, key }));
         const answer = (await events(made, values)) as EventsAnswer;
@@ -376,7 +374,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         expect(answer).toMatchObject({ counted: 4, refused: 2, admitted: 2, limited: 2 });
       });
 
-      it('of a contract with a rule are decided one after the other', async () => {
+      it('many events of a contract with a rule are decided one after the other', async () => {
         const [made, id] = await Made.with({ rule: slowRules['gcra'], within: undefined });
         const values = Array.from({ length: 4 }, () => ({ ...REQUEST, count: 7 }));
         expect(shown((await events(made, values)) as EventsAnswer)).toEqual(
@@ -384,7 +382,7 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
         );
       });
 
-      it('with an idempotency key are counted once, refused ones among them, whichever node is asked again', async () => {
+      it('many events with an idempotency key are counted once, refused ones among them, whichever node is asked', async () => {
         const [made, id] = await Made.with({ threshold: 3 });
         const once = { key: 'k', request: 'r' };
         const values = [REQUEST, 7, REQUEST];
@@ -399,87 +397,80 @@ export function describeCounting(name: string, start: (cycleMs: number) => Promi
       });
     });
 
-    describe('state', () => {
-      it('of a contract and of a key has what was counted; a key that is not there is as it would be made', async () => {
-        const [made, plain, keyed] = await Made.with(
-          { threshold: 2 },
-          { threshold: 1, keyed: { max_keys: 2, store_keys: 'plain' } },
-        );
-        await made.event({ count: 3, contract_id: plain });
-        await made.event({ count: 2, contract_id: keyed, key: 'a' });
-        const { counting } = lastNode();
-        const of = async (id: string, name?: string) => {
-          const { count, state } = await counting.state(known(id), name);
-          return [count, known(id).plan.states[state]!.name];
-        };
-        expect(await Promise.all([of(plain), of(keyed, 'a'), of(keyed, 'b')])).toEqual([
-          [3, 'limiting'],
-          [2, 'limiting'],
-          [0, 'allowing'],
-        ]);
-        const shown = await counting.states([known(plain), known(keyed)]);
-        expect(shown.map(({ id, state }) => [id, state])).toEqual([
-          [plain, 'limiting'],
-          [keyed, 'allowing'],
-        ]);
-      });
+    it('the state of a contract and of a key has what was counted; a key that is not there is as a new one', async () => {
+      const [made, plain, keyed] = await Made.with(
+        { threshold: 2 },
+        { threshold: 1, keyed: { max_keys: 2, store_keys: 'plain' } },
+      );
+      await made.event({ count: 3, contract_id: plain });
+      await made.event({ count: 2, contract_id: keyed, key: 'a' });
+      const { counting } = lastNode();
+      const of = async (id: string, name?: string) => {
+        const { count, state } = await counting.state(known(id), name);
+        return [count, known(id).plan.states[state]!.name];
+      };
+      expect(await Promise.all([of(plain), of(keyed, 'a'), of(keyed, 'b')])).toEqual([
+        [3, 'limiting'],
+        [2, 'limiting'],
+        [0, 'allowing'],
+      ]);
+      const shown = await counting.states([known(plain), known(keyed)]);
+      expect(shown.map(({ id, state }) => [id, state])).toEqual([
+        [plain, 'limiting'],
+        [keyed, 'allowing'],
+      ]);
     });
 
-    describe('keys', () => {
-      it('come in pages without repetition, and are sifted by name and state', async () => {
-        const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 10, store_keys: 'plain' } });
-        for (const of of ['amber', 'blue', 'cyan', 'bluish'])
-          await made.event({ key: of, count: of === 'blue' ? 3 : 1 });
-        const { counting } = lastNode();
-        const names: string[] = [];
-        for (let after: number | undefined = 0; after !== undefined; ) {
-          const query = { ...NO_KEYS, after, limit: 3 };
-          const page: Awaited<ReturnType<typeof counting.keys>> = await counting.keys(known(id), query);
-          names.push(...page.keys.map((one) => one.key));
-          after = page.next;
-        }
-        expect(names.sort()).toEqual(['amber', 'blue', 'bluish', 'cyan']);
-        const { keys } = await counting.keys(known(id), { ...NO_KEYS, search: 'blu' });
-        expect(keys.map((one) => one.key).sort()).toEqual(['blue', 'bluish']);
-        const limited = await counting.keys(known(id), { ...NO_KEYS, limited: true });
-        expect(limited.keys).toEqual([
-          { key: 'blue', state: 'limiting', count: 3, remaining: 0, retry_after_cycles: 10 },
-        ]);
-      });
-
-      it('of a contract that counts all together there are none', async () => {
-        const [, id] = await Made.with({ threshold: 1 });
-        expect(await lastNode().counting.keys(known(id), NO_KEYS)).toMatchObject({ keys: [] });
-      });
+    it('keys come in pages without repetition, and are sifted by name and state', async () => {
+      const [made, id] = await Made.with({ threshold: 1, keyed: { max_keys: 10, store_keys: 'plain' } });
+      for (const of of ['amber', 'blue', 'cyan', 'bluish']) await made.event({ key: of, count: of === 'blue' ? 3 : 1 });
+      const { counting } = lastNode();
+      const names: string[] = [];
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const query = { ...NO_KEYS, after, limit: 3 };
+        const page: Awaited<ReturnType<typeof counting.keys>> = await counting.keys(known(id), query);
+        names.push(...page.keys.map((one) => one.key));
+        after = page.next;
+      }
+      expect(names.sort()).toEqual(['amber', 'blue', 'bluish', 'cyan']);
+      const { keys } = await counting.keys(known(id), { ...NO_KEYS, search: 'blu' });
+      expect(keys.map((one) => one.key).sort()).toEqual(['blue', 'bluish']);
+      const limited = await counting.keys(known(id), { ...NO_KEYS, limited: true });
+      expect(limited.keys).toEqual([
+        { key: 'blue', state: 'limiting', count: 3, remaining: 0, retry_after_cycles: 10 },
+      ]);
     });
 
-    describe('a manual move', () => {
-      it('is answered with its row, which is the end of the record, and holds', async () => {
-        const [made, id] = await Made.with({ threshold: 2 });
-        const { counting, host } = lastNode();
-        const row = await counting.move(known(id), { to: 'limiting', holdCycles: 5, by: 'somebody' });
-        const moved = { from: 'allowing', to: 'limiting', cause: 'manual', by: 'somebody' };
-        expect(row).toMatchObject({ contract_id: id, ...moved });
-        expect(await counting.head(host.machine(made.slug))).toEqual({ seq: row.seq, hash: row.hash });
-        const { contracts } = await made.event();
-        expect(contracts).toMatchObject([{ state: 'limiting', count: 1, limited: 1, retry_after_cycles: 5 }]);
-      });
+    it('a contract that counts all together has no keys', async () => {
+      const [, id] = await Made.with({ threshold: 1 });
+      expect(await lastNode().counting.keys(known(id), NO_KEYS)).toMatchObject({ keys: [] });
+    });
 
-      it('moves one key and no other', async () => {
-        const [, id] = await Made.with({ threshold: 2, keyed: { max_keys: 2 } });
-        const { counting } = lastNode();
-        const row = await counting.move(known(id), { to: 'limiting', holdCycles: 1 }, 'a');
-        const states = await Promise.all(['a', 'b'].map(async (of) => counting.state(known(id), of)));
-        expect([row.key, ...states.map(({ state }) => state)]).toEqual(['a', 1, 0]);
-      });
+    it('a manual move is answered with its row, which is the end of the record, and holds', async () => {
+      const [made, id] = await Made.with({ threshold: 2 });
+      const { counting, host } = lastNode();
+      const row = await counting.move(known(id), { to: 'limiting', holdCycles: 5, by: 'somebody' });
+      const moved = { from: 'allowing', to: 'limiting', cause: 'manual', by: 'somebody' };
+      expect(row).toMatchObject({ contract_id: id, ...moved });
+      expect(await counting.head(host.machine(made.slug))).toEqual({ seq: row.seq, hash: row.hash });
+      const { contracts } = await made.event();
+      expect(contracts).toMatchObject([{ state: 'limiting', count: 1, limited: 1, retry_after_cycles: 5 }]);
+    });
 
-      it.each([
-        ['to the state in which it is', { to: 'allowing' }, 'no_transition'],
-        ['to a state that it does not have', { to: 'elsewhere' }, 'no_transition'],
-      ])('%s is refused', async (_, move, code) => {
-        const [, id] = await Made.with({ threshold: 2 });
-        expect(await refused(() => lastNode().counting.move(known(id), move))).toBe(code);
-      });
+    it('a manual move moves one key and no other', async () => {
+      const [, id] = await Made.with({ threshold: 2, keyed: { max_keys: 2 } });
+      const { counting } = lastNode();
+      const row = await counting.move(known(id), { to: 'limiting', holdCycles: 1 }, 'a');
+      const states = await Promise.all(['a', 'b'].map(async (of) => counting.state(known(id), of)));
+      expect([row.key, ...states.map(({ state }) => state)]).toEqual(['a', 1, 0]);
+    });
+
+    it.each([
+      ['to the state in which it is', { to: 'allowing' }, 'no_transition'],
+      ['to a state that it does not have', { to: 'elsewhere' }, 'no_transition'],
+    ])('a manual move %s is refused', async (_, move, code) => {
+      const [, id] = await Made.with({ threshold: 2 });
+      expect(await refused(() => lastNode().counting.move(known(id), move))).toBe(code);
     });
   });
 

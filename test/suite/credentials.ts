@@ -11,7 +11,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       credentials = open();
     });
 
-    it('knows nothing when new', () => {
+    it('a new keeper of credentials knows nothing', () => {
       expect([credentials.keyByHash('a'), credentials.sessionByHash('a'), credentials.purgeExpired(1e13)]).toEqual([
         undefined,
         undefined,
@@ -19,7 +19,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
-    it('finds keys by their hash, and by nothing else', () => {
+    it('a key is found by its hash, and by nothing else', () => {
       credentials.putKey(key('a'));
       credentials.putKey(key('b', { owner: 'other', isRevoked: true }));
       expect(['hash-a', 'hash-b', 'a', 'HASH-A', 'hash-', ''].map((hash) => credentials.keyByHash(hash))).toEqual([
@@ -32,7 +32,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
-    it('replaces a key of the same id, its hash too', () => {
+    it('a key replaces that of the same id, its hash too', () => {
       credentials.putKey(key('a'));
       credentials.putSession(session('s', 'a'));
       const replaced = key('a', { hash: 'another', isRevoked: true });
@@ -44,7 +44,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]).toEqual([undefined, replaced, { session: session('s', 'a'), key: replaced }]);
     });
 
-    it('finds a key by its id, with its scopes and its machine', () => {
+    it('a key is found by its id, with its scopes and its machine', () => {
       const narrow = key('b', { scopes: ['event', 'gate'], machine: 'edge' });
       credentials.putKey(key('a'));
       credentials.putKey(narrow);
@@ -56,7 +56,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
-    it('knows whether an owner has a key that holds', () => {
+    it('a keeper of credentials knows whether an owner has a key that holds', () => {
       credentials.putKey(key('a', { owner: 'one', expiresAtMs: 100 }));
       credentials.putKey(key('b', { owner: 'two', expiresAtMs: 100, isRevoked: true }));
       credentials.putKey(key('c', { owner: 'three', expiresAtMs: 100 }));
@@ -74,7 +74,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
-    it('lists the keys of an owner by id, in pages, and counts them', () => {
+    it('the keys of an owner are listed by id, in pages, and are counted', () => {
       const ids = ['d', 'a', 'c', 'b'];
       for (const id of ids) credentials.putKey(key(id, { isRevoked: id === 'b' }));
       credentials.putKey(key('bb', { owner: 'other' }));
@@ -88,7 +88,7 @@ export function describeCredentials(name: string, open: () => Credentials): void
       expect(['owner-1', 'other', 'nobody'].map((owner) => credentials.countKeys(owner))).toEqual([4, 1, 0]);
     });
 
-    it('finds sessions by their hash, with their key', () => {
+    it('a session is found by its hash, with its key', () => {
       credentials.putKey(key('a'));
       credentials.putKey(key('b'));
       credentials.putSession(session('s', 'a'));
@@ -101,12 +101,12 @@ export function describeCredentials(name: string, open: () => Credentials): void
       ]);
     });
 
-    it('refuses a session without a key', () => {
+    it('a session without a key is refused', () => {
       expect(() => credentials.putSession(session('s', 'a'))).toThrow(Bug);
       expect(credentials.sessionByHash('s')).toBeUndefined();
     });
 
-    it('forgets a session that is deleted, once or twice, and no other', () => {
+    it('a session that is deleted, once or twice, is forgotten, and no other', () => {
       credentials.putKey(key('a'));
       for (const hash of ['s', 't']) credentials.putSession(session(hash, 'a'));
       credentials.deleteSession('s');

@@ -15,7 +15,7 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       answers = open();
     });
 
-    it('finds an answer by machine and key, and nothing else', () => {
+    it('a kept answer is found by machine and key, and by nothing else', () => {
       answers.put(kept('a'));
       answers.put(kept('a', { machine: 'other', answer: '{"ok":false}' }));
       const found = [
@@ -27,7 +27,7 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       expect(found).toEqual([kept('a'), kept('a', { machine: 'other', answer: '{"ok":false}' }), undefined, undefined]);
     });
 
-    it('replaces an answer, with its cycle', () => {
+    it('a kept answer is replaced, with its cycle', () => {
       answers.put(kept('a'));
       answers.put(kept('a', { untilCycle: 30, request: 'another' }));
       expect([answers.purge(20, 10), answers.find('edge', 'a')]).toEqual([
@@ -36,7 +36,7 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       ]);
     });
 
-    it('forgets those whose cycle has come, the oldest first, up to so many', () => {
+    it('kept answers whose cycle has come are forgotten, the oldest first, up to so many', () => {
       answers.put(kept('a', { untilCycle: 12 }));
       answers.put(kept('b', { untilCycle: 11, machine: 'other', answer: '{}' }));
       answers.put(kept('c', { untilCycle: 13 }));
@@ -46,7 +46,7 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       expect(['a', 'c'].map((key) => answers.find('edge', key)?.key)).toEqual([undefined, 'c']);
     });
 
-    it('removes those of a machine, up to so many', () => {
+    it('kept answers of a machine are removed, up to so many', () => {
       for (const name of ['a', 'b', 'c']) answers.put(kept(name));
       answers.put(kept('a', { machine: 'other' }));
       expect([answers.remove('edge', 2), answers.remove('edge', 2), answers.remove('edge', 2)]).toEqual([2, 1, 0]);
@@ -54,7 +54,7 @@ export function describeKeptAnswers(name: string, open: () => KeptAnswers): void
       expect(answers.purge(20, 10).map(({ machine }) => machine)).toEqual(['other']);
     });
 
-    it('says how much there is of each machine', () => {
+    it('kept answers are counted, and their length, for each machine', () => {
       expect([...answers.sizes()]).toEqual([]);
       answers.put(kept('a'));
       answers.put(kept('b'));

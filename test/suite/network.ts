@@ -202,7 +202,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       await holds('drawn');
     });
 
-    it('each manual transition that is acknowledged is in the record, on whichever node and between whichever cycles it was asked for', async () => {
+    it('each acknowledged manual transition is in the record, on whichever node and in whichever cycle it was made', async () => {
       await machine('moved');
       const plain = await deploy(0, 'moved', { threshold: 2, within: 3 });
       const keyed = await deploy(1, 'moved', {
@@ -361,7 +361,7 @@ export function describeNetwork(name: string, start: () => Promise<Redis>): void
       }
     });
 
-    it('contracts and machines are deleted beside events and moves: what was acknowledged is in the record, and nothing comes back', async () => {
+    it('deletions go beside events and moves: what was acknowledged is in the record, and nothing comes back', async () => {
       const slugs = ['mixed-1', 'mixed-2', 'mixed-3'];
       const contracts: { slug: string; id: string; keyed: boolean }[] = [];
       for (const slug of slugs) {

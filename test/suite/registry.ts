@@ -263,7 +263,7 @@ export function describeRegistry(
       ]);
     });
 
-    it('says which nodes there are, from their first answer to their last', async () => {
+    it('the registry says which nodes there are, from their first answer to their last', async () => {
       const { registry } = context;
       const known = async () => (await registry.nodes()).map(({ is_up, is_this }) => [is_up, is_this]);
       await registry.join('http://127.0.0.1:7770');
@@ -313,7 +313,7 @@ export function describeRegistry(
         ['window that is prolonged', within(3, 50), within(8), [3, 4]],
         ['window that is cut', within(3), within(8, 50), [3, 4]],
         ['bucket', bucket(3), bucket(8), [3, 0]],
-      ] as const)('keeps the counts of a %s, its own and those of keys', async (_, before, after, expected) => {
+      ] as const)('a %s keeps its counts, and those of keys', async (_, before, after, expected) => {
         const one = await make(before, { keyed });
         const first = [await decide(one, expected[0] + 1, 'ann'), await decide(one, 2, 'bob')];
         const { changes } = await change(one, { plan: after });
@@ -326,7 +326,7 @@ export function describeRegistry(
         expect([...first, ...then]).toEqual([Math.min(expected[0] + 1, before.thresholds[0]!), 2, ann, bob]);
       });
 
-      it('has a row that says what it was, and what it is', async () => {
+      it('a change has a row that says what the contract was, and what it is', async () => {
         const one = await make(within(3));
         await change(one, { plan: within(5), name: 'login' });
         expect(await last()).toMatchObject({
@@ -343,7 +343,7 @@ export function describeRegistry(
         expect(verifyRows(rows)).toMatchObject({ valid: true });
       });
 
-      it('moves in the next cycle by its new numbers, with all its keys, if nothing arrives', async () => {
+      it('a changed contract moves in the next cycle by its new numbers, with all its keys, if nothing arrives', async () => {
         const one = await make(within(9), { keyed });
         await decide(one, 5, 'ann');
         await change(one, { plan: within(3) });
@@ -353,7 +353,7 @@ export function describeRegistry(
         expect(verifyRows(await context.record.rows('m'))).toMatchObject({ valid: true });
       });
 
-      it('has a name that no other contract of its machine has, until it is deleted', async () => {
+      it('a contract has a name that no other contract of its machine has, until it is deleted', async () => {
         const one = await make(within(3), { name: 'login' });
         const on = context.host.machine('m');
         const other = await contract(on, 5);
@@ -372,7 +372,7 @@ export function describeRegistry(
         expect(await codeOf(change(other, { name: 'signin' }))).toBe('done');
       });
 
-      it('takes the room of its longer window until it is deleted', async () => {
+      it('a contract takes the room of its longer window until it is deleted', async () => {
         const one = await make(within(3, 60));
         expect(await codeOf(change(one, { plan: within(3, 101) }))).toBe('limit_reached');
         await change(one, { plan: within(3, 90) });
@@ -381,7 +381,7 @@ export function describeRegistry(
         expect((await context.registry.used('ada')).own?.used.windowCycles).toBe(0);
       });
 
-      it('may be changed by several at once', async () => {
+      it('a contract may be changed by several at once', async () => {
         const one = await make(within(3));
         await Promise.all([4, 5, 6].map((threshold) => change(one, { plan: within(threshold) })));
         const rows = (await context.record.rows('m')).filter(({ kind }) => kind === 'contract_changed');
@@ -389,7 +389,7 @@ export function describeRegistry(
         expect(one.plan.thresholds[0]).toBe(rows.at(-1)?.changes?.[0]?.to);
       });
 
-      it.runIf(another)('is followed by every node', async () => {
+      it.runIf(another)('a change of a contract is followed by every node', async () => {
         const other = await another!(limits);
         const one = await make(within(3), { keyed });
         await other.context.registry.follow?.();
@@ -404,7 +404,7 @@ export function describeRegistry(
         await other.close();
       });
 
-      it.runIf(another)('is left as it is where its counts could not be kept, and has no candidate', async () => {
+      it.runIf(another)('a contract has no candidate, and no change that its counts would not outlive', async () => {
         const one = await make(within(3));
         const refused = [{ plan: bucket(3) }, { candidate: within(2) }, { promotes: true }];
         for (const asked of refused) expect(await codeOf(change(one, asked))).toBe('not_on_network');

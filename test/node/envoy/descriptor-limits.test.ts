@@ -55,11 +55,11 @@ describe('the limit of a descriptor', () => {
     ['path=/other user=ann', undefined],
     ['user=ann', undefined],
     ['constructor=a', undefined],
-  ])('%s', (descriptor, path) => {
+  ])('the descriptor %s has the limit %s', (descriptor, path) => {
     expect(findLimit(root, entriesOf(descriptor))?.path).toBe(path);
   });
 
-  it('is a window that begins at multiples of its unit, everything, nothing, or another limiter', () => {
+  it('a limit is a window that begins at multiples of its unit, everything, nothing, or another limiter', () => {
     const of = (descriptor: string) => findLimit(root, entriesOf(descriptor));
     const params = { limit: 5, window_ms: 60_000, align: 'epoch', count_refused: true };
     expect(of('path=/pay user=ann')).toMatchObject({
@@ -115,32 +115,30 @@ describe('the limits of the recipe', () => {
     ['/pay/', ['edge.remote_address', 'edge.path_/pay.remote_address']],
     ['/payments', ['edge.remote_address']],
     ['/search?q=a', ['edge.remote_address', 'edge.path_/search']],
-  ])('hold for what the Envoy of the recipe sends for %s', (path, limits) => {
+  ])('the limits of the recipe hold for what its Envoy sends for %s', (path, limits) => {
     expect(sent(path).map((descriptor) => findLimit(root, entriesOf(descriptor))?.path)).toEqual(limits);
   });
 
-  it('are for its domain, and one spelling of each path', () => {
+  it('the limits of the recipe are for its domain, and for one spelling of each path', () => {
     expect(manager).toMatchObject({ normalize_path: true, merge_slashes: true });
     expect(manager.http_filters[0].typed_config.domain).toBe(domain);
   });
 });
 
-describe('the key of a count', () => {
-  it('is the value, or all values, and for long ones a hash; no two descriptors of a limit have the same', () => {
-    const long = 'x'.repeat(1_000);
-    const descriptors = ['a=1', `a=${long}`, 'a=', 'a=1,b=2 b=3', 'a=1 b=2,b=3', 'a=1 b=2', `a=${long} b=1`].map(
-      entriesOf,
-    );
-    const keys = descriptors.map(keyOf);
-    expect(keys[0]).toBe('1');
-    expect(new Set(keys).size).toBe(descriptors.length);
-    // A value that looks like the hash of another is no way into its count.
-    expect(keyOf([{ key: 'a', value: keyOf(entriesOf(`a=${long}`)) }])).not.toBe(keyOf(entriesOf(`a=${long}`)));
-    for (const key of keys) expect(Buffer.byteLength(key)).toBeLessThanOrEqual(256);
-  });
+it('the key of a count is its value or all values, a hash for long ones, and that of no other descriptor', () => {
+  const long = 'x'.repeat(1_000);
+  const descriptors = ['a=1', `a=${long}`, 'a=', 'a=1,b=2 b=3', 'a=1 b=2,b=3', 'a=1 b=2', `a=${long} b=1`].map(
+    entriesOf,
+  );
+  const keys = descriptors.map(keyOf);
+  expect(keys[0]).toBe('1');
+  expect(new Set(keys).size).toBe(descriptors.length);
+  // A value that looks like the hash of another is no way into its count.
+  expect(keyOf([{ key: 'a', value: keyOf(entriesOf(`a=${long}`)) }])).not.toBe(keyOf(entriesOf(`a=${long}`)));
+  for (const key of keys) expect(Buffer.byteLength(key)).toBeLessThanOrEqual(256);
 });
 
-describe('limits that cannot be read are refused with the line', () => {
+describe('limits that cannot be read', () => {
   const one = (rest: string) => `domain: shop\ndescriptors:\n  - key: a\n    ${rest}\n`;
 
   // biome-ignore format: one case a line
@@ -155,7 +153,7 @@ describe('limits that cannot be read are refused with the line', () => {
     ['an entry twice', 'domain: shop\ndescriptors:\n  - key: a\n  - key: a\n', /line 4, .*twice/],
     ['a domain that is no slug', 'domain: Shop\ndescriptors:\n  - key: a\n', /line 1, .*machine/],
     ['too deep', `domain: a\ndescriptors: ${'[{key: a, descriptors: '.repeat(17)}[{key: a}]${'}]'.repeat(17)}\n`, /more than 16 deep/],
-  ])('%s', (_, text, why) => {
+  ])('limits that cannot be read are refused with the line: %s', (_, text, why) => {
     expect(failureOf(() => readDescriptorLimits(text, 'shop.yaml', 777))?.why).toMatch(why);
   });
 });

@@ -19,7 +19,7 @@ const anyPort: OpenDoor = (context, host, log) => startRateLimitService(context,
 let node: Running | undefined;
 afterEach(() => node?.close());
 
-it('a connection for which the node has no room is cut on the port of gRPC, too, and one that closes leaves its room', async () => {
+it('a connection without room is cut on the port of gRPC, too, and one that closes leaves its room', async () => {
   node = await startRunning({
     limits: { sockets: { perOwner: 2, onNode: 4 } },
     door: anyPort,

@@ -89,70 +89,66 @@ const times = (count: number, ...descriptors: Descriptor[]) => Array<Descriptor[
 const OK = 1;
 const OVER = 2;
 
-describe('a descriptor', () => {
-  it('is admitted up to its limit in each window, and each value has a count of its own', async () => {
-    const { ask, codesOf } = await start();
-    expect(await codesOf(...times(5, { user: 'ann' }))).toEqual([OK, OK, OK, OVER, OVER]);
-    const other = await ask(request('shop', [{ user: 'bob' }]));
-    const status = { code: OK, limit: [3, 6, 'each-user'], remaining: 2 };
-    expect(other).toMatchObject({ overall: OK, statuses: [status] });
-    expect(other.headers['ratelimit-policy']).toBe('"each-user";q=3;w=31536000');
-    expect(other.headers['ratelimit']).toMatch(/^"each-user";r=2;t=\d+$/);
-    expect(other.headers['retry-after']).toBeUndefined();
-    expect((await ask(request('shop', [{ user: 'ann' }]))).headers['retry-after']).toMatch(/^\d+$/);
-  });
+it('a descriptor is admitted up to its limit in each window, and each value has a count of its own', async () => {
+  const { ask, codesOf } = await start();
+  expect(await codesOf(...times(5, { user: 'ann' }))).toEqual([OK, OK, OK, OVER, OVER]);
+  const other = await ask(request('shop', [{ user: 'bob' }]));
+  const status = { code: OK, limit: [3, 6, 'each-user'], remaining: 2 };
+  expect(other).toMatchObject({ overall: OK, statuses: [status] });
+  expect(other.headers['ratelimit-policy']).toBe('"each-user";q=3;w=31536000');
+  expect(other.headers['ratelimit']).toMatch(/^"each-user";r=2;t=\d+$/);
+  expect(other.headers['retry-after']).toBeUndefined();
+  expect((await ask(request('shop', [{ user: 'ann' }]))).headers['retry-after']).toMatch(/^\d+$/);
+});
 
-  it('has as many hits as the request says, or it says itself; none is a look', async () => {
-    const { ask, codeOf } = await start();
-    for (const [hits, own, overall, remaining] of [
-      [2, undefined, OK, 1],
-      [0, 0, OK, 1],
-      [9, 1, OK, 0],
-      [0, 0, OVER, 0],
-    ] as const)
-      expect(await ask(request('shop', [{ user: 'ann' }], hits, own))).toMatchObject({
-        overall,
-        statuses: [{ remaining }],
-      });
-    expect(await codeOf(request('shop', [{ user: 'bob' }], 4))).toBe(OVER);
-  });
+it('a descriptor has as many hits as the request says, or it says itself; none is a look', async () => {
+  const { ask, codeOf } = await start();
+  for (const [hits, own, overall, remaining] of [
+    [2, undefined, OK, 1],
+    [0, 0, OK, 1],
+    [9, 1, OK, 0],
+    [0, 0, OVER, 0],
+  ] as const)
+    expect(await ask(request('shop', [{ user: 'ann' }], hits, own))).toMatchObject({
+      overall,
+      statuses: [{ remaining }],
+    });
+  expect(await codeOf(request('shop', [{ user: 'bob' }], 4))).toBe(OVER);
+});
 
-  it('beside others is counted by itself, and one that is over is enough', async () => {
-    const { ask } = await start();
-    const answer = await ask(
-      request('shop', [{ user: 'ann' }, { user: 'banned' }, { user: 'free' }, { unknown: 'x' }]),
-    );
-    expect(answer.overall).toBe(OVER);
-    expect(answer.statuses.map(({ code, remaining }) => [code, remaining])).toEqual([
-      [OK, 2],
-      [OVER, 0],
-      [OK, 4_294_967_295],
-      [OK, 0],
-    ]);
-  });
+it('a descriptor beside others is counted by itself, and one that is over is enough', async () => {
+  const { ask } = await start();
+  const answer = await ask(request('shop', [{ user: 'ann' }, { user: 'banned' }, { user: 'free' }, { unknown: 'x' }]));
+  expect(answer.overall).toBe(OVER);
+  expect(answer.statuses.map(({ code, remaining }) => [code, remaining])).toEqual([
+    [OK, 2],
+    [OVER, 0],
+    [OK, 4_294_967_295],
+    [OK, 0],
+  ]);
+});
 
-  it('with an empty value is counted, and so are the others of its request', async () => {
-    const { codesOf } = await start();
-    const codes = await codesOf(...times(4, { user: '' }), [{ user: '' }, { user: 'banned' }], [{ user: 'ann' }]);
-    expect(codes).toEqual([OK, OK, OK, OVER, OVER, OK]);
-  });
+it('a descriptor with an empty value is counted, and so are the others of its request', async () => {
+  const { codesOf } = await start();
+  const codes = await codesOf(...times(4, { user: '' }), [{ user: '' }, { user: 'banned' }], [{ user: 'ann' }]);
+  expect(codes).toEqual([OK, OK, OK, OVER, OVER, OK]);
+});
 
-  it('in shadow mode counts and is admitted; one that is replaced does not count', async () => {
-    const { node, codesOf } = await start();
-    expect(await codesOf(...times(3, { path: '/' }))).toEqual([OK, OK, OK]);
-    const figures = String((await node.ask('GET', '/metrics')).body);
-    expect(figures).toContain('weir_decisions_total{decision="would_limit"} 2');
-    expect(figures).toContain('weir_decisions_total{decision="limited"} 0');
-    expect(await codesOf(...times(3, { wide: 'a' }, { narrow: 'a' }))).toEqual([OK, OK, OK]);
-    expect(await codesOf(...times(2, { wide: 'a' }))).toEqual([OK, OVER]);
-  });
+it('a descriptor in shadow mode counts and is admitted; one that is replaced does not count', async () => {
+  const { node, codesOf } = await start();
+  expect(await codesOf(...times(3, { path: '/' }))).toEqual([OK, OK, OK]);
+  const figures = String((await node.ask('GET', '/metrics')).body);
+  expect(figures).toContain('weir_decisions_total{decision="would_limit"} 2');
+  expect(figures).toContain('weir_decisions_total{decision="limited"} 0');
+  expect(await codesOf(...times(3, { wide: 'a' }, { narrow: 'a' }))).toEqual([OK, OK, OK]);
+  expect(await codesOf(...times(2, { wide: 'a' }))).toEqual([OK, OVER]);
+});
 
-  it('may bring its limit along, and follows any limiter', async () => {
-    const { codeOf, codesOf } = await start();
-    const brought = request('shop', [{ any: 'a' }], 0, undefined, [2, 6]);
-    expect(await inTurn(Array(3).keys(), () => codeOf(brought))).toEqual([OK, OK, OVER]);
-    expect(await codesOf(...times(3, { own: 'a' }))).toEqual([OK, OK, OVER]);
-  });
+it('a descriptor may bring its limit along, and follows any limiter', async () => {
+  const { codeOf, codesOf } = await start();
+  const brought = request('shop', [{ any: 'a' }], 0, undefined, [2, 6]);
+  expect(await inTurn(Array(3).keys(), () => codeOf(brought))).toEqual([OK, OK, OVER]);
+  expect(await codesOf(...times(3, { own: 'a' }))).toEqual([OK, OK, OVER]);
 });
 
 describe.skipIf(!hasOpenssl)('the port, with TLS (needs openssl)', () => {
@@ -167,7 +163,7 @@ describe.skipIf(!hasOpenssl)('the port, with TLS (needs openssl)', () => {
     return codeOf(request('shop', [{ user: 'ann' }]));
   }
 
-  it('answers who trusts its certificate, and with an authority for clients who has one of it', async () => {
+  it('the port answers who trusts its certificate and, where it names an authority, has one of that', async () => {
     const [ca, cert, key] = [server.ca, client.cert, client.key].map((path) => readFileSync(path));
     const mutual = { ...tls, GRPC_CLIENT_TLS_CACERT: server.ca };
     const away = -status.UNAVAILABLE;
@@ -186,151 +182,143 @@ describe.skipIf(!hasOpenssl)('the port, with TLS (needs openssl)', () => {
     [{ ...tls, GRPC_CLIENT_TLS_SAN: 'x' }, /GRPC_CLIENT_TLS_SAN is set/],
     [{ ...tls, GRPC_SERVER_TLS_KEY: client?.key }, /do not fit/],
     [{ ...tls, GRPC_SERVER_TLS_CERT: '/dev/zero' }, /not a regular file/],
-  ])('is not opened with %j', (environment, why) => {
+  ])('the port is not opened with %j', (environment, why) => {
     expect(() => grpcCredentials(environment)).toThrow(expect.objectContaining({ why: expect.stringMatching(why) }));
   });
 });
 
-describe('a request', () => {
-  it('of a domain without limits is admitted', async () => {
-    const { ask } = await start();
-    expect(await ask(request('other', [{ user: 'banned' }]))).toMatchObject({ overall: OK, statuses: [{ code: OK }] });
-  });
-
-  it.each<[string, Buffer, status]>([
-    ['without a domain', request('', [{ user: 'a' }]), status.INVALID_ARGUMENT],
-    ['without a descriptor', request('shop', []), status.INVALID_ARGUMENT],
-    ['with an entry without a key', request('shop', [{ '': 'a' }]), status.INVALID_ARGUMENT],
-    ['without entries', request('shop', [{}]), status.INVALID_ARGUMENT],
-    ['with too many descriptors', request('shop', Array(101).fill({ user: 'a' })), status.INVALID_ARGUMENT],
-    ['with too many hits', request('shop', [{ user: 'a' }], 0, 1_001), status.INVALID_ARGUMENT],
-    ['with a limit of no unit', request('shop', [{ user: 'a' }], 0, undefined, [1, 0]), status.INVALID_ARGUMENT],
-    [
-      'with a limit of an unknown unit',
-      request('shop', [{ user: 'a' }], 0, undefined, [1, 99]),
-      status.INVALID_ARGUMENT,
-    ],
-    ['with a limit of unit -1', request('shop', [{ user: 'a' }], 0, undefined, [1, -1]), status.INVALID_ARGUMENT],
-    ['that is too long', request('shop', [{ user: 'a'.repeat(1 << 19) }]), status.RESOURCE_EXHAUSTED],
-  ])('%s is refused, and counts nothing', async (_, bytes, code) => {
-    const { ask } = await start();
-    await expect(ask(bytes)).rejects.toMatchObject({ code });
-    expect((await ask(request('shop', [{ user: 'a' }]))).statuses[0]!.remaining).toBe(2);
-  });
-
-  it('with bytes that are no message is refused', async () => {
-    const { ask } = await start();
-    await expect(ask(Buffer.from('0affffffffff', 'hex'))).rejects.toHaveProperty('code');
-    expect((await ask(request('shop', [{ user: 'a' }]))).overall).toBe(OK);
-  });
-
-  it('with a limit by the week is decided by it', async () => {
-    const { ask } = await start();
-    const answer = await ask(request('shop', [{ any: 'a' }], 0, undefined, [5, 7]));
-    expect(answer).toMatchObject({ overall: OK, statuses: [{ limit: [5, 7, ''], remaining: 4 }] });
-  });
-
-  it('with limits beyond number is refused before a contract is made of each', async () => {
-    const { codeOf } = await start();
-    const asked = Array.from({ length: 101 }, (_, n) => request('shop', [{ any: 'a' }], 0, undefined, [n + 1, 6]));
-    const codes = await inTurn(asked, (one) => codeOf(one));
-    expect(codes).toEqual([...Array(100).fill(OK), -status.RESOURCE_EXHAUSTED]);
-  });
-
-  it('needs a key unless it comes from this machine, and one that it brings has to be good', async () => {
-    const { node, codeOf } = await start({}, limits.replace('is_public: true', 'owner: ann'));
-    const as = (key: string) => {
-      const metadata = new Metadata();
-      metadata.set('authorization', `Bearer ${key}`);
-      return codeOf(request('shop', [{ user: 'a' }]), metadata);
-    };
-    expect([
-      await as('weir_none'),
-      await as(node.keyOf('bob')),
-      await as(node.keyOf('ann', undefined, { scopes: ['read'] })),
-      await as(node.keyOf('ann', undefined, { scopes: ['gate'] })),
-    ]).toEqual([-status.UNAUTHENTICATED, -status.PERMISSION_DENIED, -status.PERMISSION_DENIED, OK]);
-    const open = await start({ host: '0.0.0.0', hostNames: [] }, limits.replace('is_public: true', 'owner: ann'));
-    expect(await open.codesOf([{ user: 'a' }])).toEqual([-status.UNAUTHENTICATED]);
-  });
+it('a request of a domain without limits is admitted', async () => {
+  const { ask } = await start();
+  expect(await ask(request('other', [{ user: 'banned' }]))).toMatchObject({ overall: OK, statuses: [{ code: OK }] });
 });
 
-describe('a node with the service', () => {
-  it.each([
-    ['without an owner', 'is_public: true', /belongs to owner_stranger, and the file names no owner/],
-    ['with another owner', 'owner: ann', /belongs to owner_stranger, and the file names the owner ann/],
-    ['with the owner of the machine', 'owner: owner_stranger', undefined],
-  ])('does not start on a machine that somebody else has made: a file %s', async (_, line, why) => {
-    const dir = temporaryFolder();
-    // In cycles so long that no node deletes what an owner without a key has.
-    const ground = () => ({ store: openSqliteStore({ dir }), cycleMs: 3_600_000 });
-    const before = await startRunning(ground());
-    before.host.createMachine({ slug: 'shop', owner: 'owner_stranger' });
-    await before.close();
-    const starting = start(ground(), limits.replace('is_public: true', line));
-    if (why === undefined) {
-      await starting;
-      return;
-    }
-    await expect(starting).rejects.toMatchObject({ code: 'invalid_input', why: expect.stringMatching(why) });
-    const store = openSqliteStore({ dir });
-    expect([...store.machines()].find(({ machine }) => machine.slug === 'shop')?.contracts).toEqual([]);
-    store.close();
-  });
+it.each<[string, Buffer, status]>([
+  ['without a domain', request('', [{ user: 'a' }]), status.INVALID_ARGUMENT],
+  ['without a descriptor', request('shop', []), status.INVALID_ARGUMENT],
+  ['with an entry without a key', request('shop', [{ '': 'a' }]), status.INVALID_ARGUMENT],
+  ['without entries', request('shop', [{}]), status.INVALID_ARGUMENT],
+  ['with too many descriptors', request('shop', Array(101).fill({ user: 'a' })), status.INVALID_ARGUMENT],
+  ['with too many hits', request('shop', [{ user: 'a' }], 0, 1_001), status.INVALID_ARGUMENT],
+  ['with a limit of no unit', request('shop', [{ user: 'a' }], 0, undefined, [1, 0]), status.INVALID_ARGUMENT],
+  ['with a limit of an unknown unit', request('shop', [{ user: 'a' }], 0, undefined, [1, 99]), status.INVALID_ARGUMENT],
+  ['with a limit of unit -1', request('shop', [{ user: 'a' }], 0, undefined, [1, -1]), status.INVALID_ARGUMENT],
+  ['that is too long', request('shop', [{ user: 'a'.repeat(1 << 19) }]), status.RESOURCE_EXHAUSTED],
+])('a request %s is refused, and counts nothing', async (_, bytes, code) => {
+  const { ask } = await start();
+  await expect(ask(bytes)).rejects.toMatchObject({ code });
+  expect((await ask(request('shop', [{ user: 'a' }]))).statuses[0]!.remaining).toBe(2);
+});
 
-  it('does not start on a machine that the node keeps for itself', async () => {
-    const reserved = limits.replace('domain: shop', 'domain: shop\nmachine: weir-node');
-    await expect(start({}, reserved)).rejects.toMatchObject({ code: 'invalid_input' });
-  });
+it('a request with bytes that are no message is refused', async () => {
+  const { ask } = await start();
+  await expect(ask(Buffer.from('0affffffffff', 'hex'))).rejects.toHaveProperty('code');
+  expect((await ask(request('shop', [{ user: 'a' }]))).overall).toBe(OK);
+});
 
-  it('finds its contracts again after a restart, with their counts, and makes those that are new', async () => {
-    const dir = temporaryFolder();
-    const first = await start({ store: openSqliteStore({ dir }) });
-    await first.codesOf(...times(3, { user: 'ann' }));
-    const made = first.node.host.machine('shop').contracts.map(({ id }) => id);
-    for (const one of running.splice(0)) await one.close();
-    const second = await start(
-      { store: openSqliteStore({ dir }) },
-      `${limits}  - key: more\n    rate_limit: { unit: day, requests_per_unit: 1 }\n`,
+it('a request with a limit by the week is decided by it', async () => {
+  const { ask } = await start();
+  const answer = await ask(request('shop', [{ any: 'a' }], 0, undefined, [5, 7]));
+  expect(answer).toMatchObject({ overall: OK, statuses: [{ limit: [5, 7, ''], remaining: 4 }] });
+});
+
+it('a request with one limit too many is refused before a contract is made of it', async () => {
+  const { codeOf } = await start();
+  const asked = Array.from({ length: 101 }, (_, n) => request('shop', [{ any: 'a' }], 0, undefined, [n + 1, 6]));
+  const codes = await inTurn(asked, (one) => codeOf(one));
+  expect(codes).toEqual([...Array(100).fill(OK), -status.RESOURCE_EXHAUSTED]);
+});
+
+it('a request needs a key beyond loopback, and one that it brings has to be good', async () => {
+  const { node, codeOf } = await start({}, limits.replace('is_public: true', 'owner: ann'));
+  const as = (key: string) => {
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${key}`);
+    return codeOf(request('shop', [{ user: 'a' }]), metadata);
+  };
+  expect([
+    await as('weir_none'),
+    await as(node.keyOf('bob')),
+    await as(node.keyOf('ann', undefined, { scopes: ['read'] })),
+    await as(node.keyOf('ann', undefined, { scopes: ['gate'] })),
+  ]).toEqual([-status.UNAUTHENTICATED, -status.PERMISSION_DENIED, -status.PERMISSION_DENIED, OK]);
+  const open = await start({ host: '0.0.0.0', hostNames: [] }, limits.replace('is_public: true', 'owner: ann'));
+  expect(await open.codesOf([{ user: 'a' }])).toEqual([-status.UNAUTHENTICATED]);
+});
+
+it.each([
+  ['without an owner', 'is_public: true', /belongs to owner_stranger, and the file names no owner/],
+  ['with another owner', 'owner: ann', /belongs to owner_stranger, and the file names the owner ann/],
+  ['with the owner of the machine', 'owner: owner_stranger', undefined],
+])('the service starts on a machine that somebody has made only for its owner: a file %s', async (_, line, why) => {
+  const dir = temporaryFolder();
+  // In cycles so long that no node deletes what an owner without a key has.
+  const ground = () => ({ store: openSqliteStore({ dir }), cycleMs: 3_600_000 });
+  const before = await startRunning(ground());
+  before.host.createMachine({ slug: 'shop', owner: 'owner_stranger' });
+  await before.close();
+  const starting = start(ground(), limits.replace('is_public: true', line));
+  if (why === undefined) {
+    await starting;
+    return;
+  }
+  await expect(starting).rejects.toMatchObject({ code: 'invalid_input', why: expect.stringMatching(why) });
+  const store = openSqliteStore({ dir });
+  expect([...store.machines()].find(({ machine }) => machine.slug === 'shop')?.contracts).toEqual([]);
+  store.close();
+});
+
+it('the service does not start on a machine that the node keeps for itself', async () => {
+  const reserved = limits.replace('domain: shop', 'domain: shop\nmachine: weir-node');
+  await expect(start({}, reserved)).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+it('the service finds its contracts again after a restart, with their counts, and makes those that are new', async () => {
+  const dir = temporaryFolder();
+  const first = await start({ store: openSqliteStore({ dir }) });
+  await first.codesOf(...times(3, { user: 'ann' }));
+  const made = first.node.host.machine('shop').contracts.map(({ id }) => id);
+  for (const one of running.splice(0)) await one.close();
+  const second = await start(
+    { store: openSqliteStore({ dir }) },
+    `${limits}  - key: more\n    rate_limit: { unit: day, requests_per_unit: 1 }\n`,
+  );
+  expect(await second.codesOf([{ user: 'ann' }])).toEqual([OVER]);
+  expect(second.node.host.machine('shop').contracts.map(({ id }) => id)).toEqual([...made, expect.any(String)]);
+});
+
+it('the service records which key was limited', async () => {
+  const { node, codesOf } = await start();
+  await codesOf(...times(4, { user: 'ann' }));
+  expect(await new Caller(node.url).rows('shop', 'kind=transition')).toMatchObject([
+    { to: 'limiting', key: expect.stringMatching(/^[0-9a-f]{32}$/), emitted: ['rate_limited'] },
+  ]);
+});
+
+it('the service decides a thousand calls at once as one after the other', async () => {
+  const { codeOf } = await start();
+  const asked = Array.from({ length: 1_000 }, (_, n) => codeOf(request('shop', [{ user: `u${n % 50}` }])));
+  expect((await Promise.all(asked)).filter((code) => code === OK)).toHaveLength(150);
+});
+
+it('the service finishes calls when it closes, and takes no more', async () => {
+  const { node, codeOf, codesOf } = await start();
+  await codesOf([{ user: 'a' }]);
+  const asked = Array.from({ length: 50 }, () => codeOf(request('shop', [{ user: 'free' }])));
+  await node.close();
+  const others = (await Promise.all(asked)).filter((code) => code !== OK && code !== -status.UNAVAILABLE);
+  expect(others).toEqual([]);
+  expect(await codesOf([{ user: 'a' }])).toEqual([-status.UNAVAILABLE]);
+});
+
+it('the service says by the health check of gRPC that it serves', async () => {
+  const { client } = await start();
+  const answer = await new Promise<Buffer>((resolve, reject) => {
+    const same = (bytes: Buffer) => bytes;
+    client.makeUnaryRequest('/grpc.health.v1.Health/Check', same, same, Buffer.alloc(0), (error, bytes) =>
+      error === null ? resolve(bytes!) : reject(error),
     );
-    expect(await second.codesOf([{ user: 'ann' }])).toEqual([OVER]);
-    expect(second.node.host.machine('shop').contracts.map(({ id }) => id)).toEqual([...made, expect.any(String)]);
   });
-
-  it('records which key was limited', async () => {
-    const { node, codesOf } = await start();
-    await codesOf(...times(4, { user: 'ann' }));
-    expect(await new Caller(node.url).rows('shop', 'kind=transition')).toMatchObject([
-      { to: 'limiting', key: expect.stringMatching(/^[0-9a-f]{32}$/), emitted: ['rate_limited'] },
-    ]);
-  });
-
-  it('decides a thousand calls at once as one after the other', async () => {
-    const { codeOf } = await start();
-    const asked = Array.from({ length: 1_000 }, (_, n) => codeOf(request('shop', [{ user: `u${n % 50}` }])));
-    expect((await Promise.all(asked)).filter((code) => code === OK)).toHaveLength(150);
-  });
-
-  it('finishes calls when it closes, and takes no more', async () => {
-    const { node, codeOf, codesOf } = await start();
-    await codesOf([{ user: 'a' }]);
-    const asked = Array.from({ length: 50 }, () => codeOf(request('shop', [{ user: 'free' }])));
-    await node.close();
-    const others = (await Promise.all(asked)).filter((code) => code !== OK && code !== -status.UNAVAILABLE);
-    expect(others).toEqual([]);
-    expect(await codesOf([{ user: 'a' }])).toEqual([-status.UNAVAILABLE]);
-  });
-
-  it('says by the health check of gRPC that it serves', async () => {
-    const { client } = await start();
-    const answer = await new Promise<Buffer>((resolve, reject) => {
-      const same = (bytes: Buffer) => bytes;
-      client.makeUnaryRequest('/grpc.health.v1.Health/Check', same, same, Buffer.alloc(0), (error, bytes) =>
-        error === null ? resolve(bytes!) : reject(error),
-      );
-    });
-    expect(answer).toEqual(Buffer.from([0x08, 0x01]));
-  });
+  expect(answer).toEqual(Buffer.from([0x08, 0x01]));
 });
 
 // The wire of protocol buffers: a varint with number * 8 + type, then the value; 0 is a varint, 2 is bytes with their length.

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Rank } from '../../../src/core/time/rank.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
 import { openSqliteStore } from '../../../src/node/store/sqlite.js';
@@ -25,40 +25,38 @@ const refusalsOf = (store: Store) =>
   store.rows('m', { kind: 'transition_failed', limit: 1_000 }).map(({ cycle }) => cycle);
 const gaps = (cycles: readonly number[]) => cycles.slice(1).map((cycle, index) => cycle - cycles[index]!);
 
-describe('a trigger that its operator refuses', () => {
-  it('is tried again after 1, 2, 4 ... 1024 cycles, each time a row', () => {
-    const { clock, host, store, runTo } = running(0, Number.POSITIVE_INFINITY);
-    const { id } = host.createContract('m', definition);
-    clock.agenda.at(5 * CYCLE_MS, Rank.arrival, () => host.contract(id).decide(1, 5));
-    runTo(5_000);
-    expect(refusalsOf(store)[0]).toBe(5);
-    expect(gaps(refusalsOf(store))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024]);
-  });
+it('a trigger that its operator refuses is tried again after 1, 2, 4 ... 1024 cycles, each time a row', () => {
+  const { clock, host, store, runTo } = running(0, Number.POSITIVE_INFINITY);
+  const { id } = host.createContract('m', definition);
+  clock.agenda.at(5 * CYCLE_MS, Rank.arrival, () => host.contract(id).decide(1, 5));
+  runTo(5_000);
+  expect(refusalsOf(store)[0]).toBe(5);
+  expect(gaps(refusalsOf(store))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024]);
+});
 
-  it('begins again with 1 once a transition was taken', () => {
-    const { host, runTo } = running(0, 100);
-    const contract = host.createContract('m', definition);
-    contract.decide(1, 0);
-    runTo(200);
-    expect([contract.state, contract.gate.image().refusals, contract.saved()]).toMatchObject([
-      'shut',
-      undefined,
-      { state: 'shut' },
-    ]);
-  });
+it('a transition that is taken ends the back-off of its trigger', () => {
+  const { host, runTo } = running(0, 100);
+  const contract = host.createContract('m', definition);
+  contract.decide(1, 0);
+  runTo(200);
+  expect([contract.state, contract.gate.image().refusals, contract.saved()]).toMatchObject([
+    'shut',
+    undefined,
+    { state: 'shut' },
+  ]);
+});
 
-  it.each(['memory', 'sqlite'])('goes on waiting after a restart as before: %s', (kind) => {
-    const dir = temporaryFolder();
-    const open = (before?: Store) => (kind === 'memory' ? (before ?? new MemoryStore()) : openSqliteStore({ dir }));
-    const first = running(0, Number.POSITIVE_INFINITY, open());
-    const { id } = first.host.createContract('m', definition);
-    first.host.contract(id).decide(1, 0);
-    first.runTo(40);
-    first.host.commit();
-    if (kind === 'sqlite') first.store.close();
-    const second = running(41, Number.POSITIVE_INFINITY, open(first.store));
-    second.runTo(1_100);
-    expect(gaps(refusalsOf(second.store))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
-    second.store.close();
-  });
+it.each(['memory', 'sqlite'])('a refused trigger goes on waiting after a restart as before: %s', (kind) => {
+  const dir = temporaryFolder();
+  const open = (before?: Store) => (kind === 'memory' ? (before ?? new MemoryStore()) : openSqliteStore({ dir }));
+  const first = running(0, Number.POSITIVE_INFINITY, open());
+  const { id } = first.host.createContract('m', definition);
+  first.host.contract(id).decide(1, 0);
+  first.runTo(40);
+  first.host.commit();
+  if (kind === 'sqlite') first.store.close();
+  const second = running(41, Number.POSITIVE_INFINITY, open(first.store));
+  second.runTo(1_100);
+  expect(gaps(refusalsOf(second.store))).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+  second.store.close();
 });

@@ -31,7 +31,7 @@ it('a host says what comes and what goes, each once it is so', () => {
   ]);
 });
 
-it('the same of machines that another store has', () => {
+it('a host says the same of machines that another store has', () => {
   const other = new Host({ clock: new VirtualClock(1_000, 1), store: new MemoryStore() });
   const { image, head, contracts } = other.createMachine({ slug: 'm' });
   const { id } = other.createContract('m', rateLimiter());

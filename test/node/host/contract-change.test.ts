@@ -80,63 +80,62 @@ class Bench {
   }
 }
 
-describe('a window that changes', () => {
-  it('leaves a row with the values before and after, signed by who asked, and its id', () => {
-    const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }));
-    const { forgotten } = bench.change({ plan: windowPlan(7, 12), name: 'login', by: 'wk_1' });
-    expect(bench.rows().at(-1)).toMatchObject({
-      kind: 'contract_changed',
-      ...{ contract_id: bench.id, from: 'allowing', to: 'allowing', states: ['allowing', 'limiting'], by: 'wk_1' },
-      changes: [
-        { what: 'name', to: 'login' },
-        { what: 'threshold', from: 5, to: 7 },
-        { what: 'within', from: 10, to: 12 },
-      ],
-      forgotten: 'Requests that are older than 10 cycles had left the window, and are not counted by the longer one.',
-    });
-    expect(forgotten).toBeDefined();
+it('a change leaves a row with the values before and after, who asked, and its id', () => {
+  const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }));
+  const { forgotten } = bench.change({ plan: windowPlan(7, 12), name: 'login', by: 'wk_1' });
+  expect(bench.rows().at(-1)).toMatchObject({
+    kind: 'contract_changed',
+    ...{ contract_id: bench.id, from: 'allowing', to: 'allowing', states: ['allowing', 'limiting'], by: 'wk_1' },
+    changes: [
+      { what: 'name', to: 'login' },
+      { what: 'threshold', from: 5, to: 7 },
+      { what: 'within', from: 10, to: 12 },
+    ],
+    forgotten: 'Requests that are older than 10 cycles had left the window, and are not counted by the longer one.',
   });
-
-  it('leaves no row where nothing changes', () => {
-    const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }));
-    expect(bench.change({ plan: windowPlan(5, 10) }).changes).toEqual([]);
-    expect(bench.rows()).toHaveLength(2);
-  });
-
-  it('may leave a state that is not there any more', () => {
-    const bench = new Bench(rateLimiter({ threshold: 10, within: 10, near_limit: 0.5 }), KEYED);
-    bench.decide(6, 'ann');
-    expect(bench.state('ann')).toBe('nearing');
-    bench.change({ plan: windowPlan(10, 10) });
-    expect([bench.state('ann'), bench.count('ann')]).toEqual(['allowing', 6]);
-    expect(bench.rows().at(-1)?.changes).toEqual([{ what: 'near_limit', from: 0.5 }]);
-  });
-
-  it('keeps its figures', () => {
-    const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }), KEYED);
-    bench.decide(4, 'ann');
-    bench.change({ plan: windowPlan(9, 10) });
-    bench.decide(1, 'ann');
-    const { requests, limited } = bench.contract.tally;
-    expect([requests, limited]).toEqual([5, 2]);
-  });
+  expect(forgotten).toBeDefined();
 });
 
-describe('a contract that cannot keep all', () => {
-  it('begins anew by another rule, and says so in its row', () => {
-    const bench = new Bench(rateLimiter({ threshold: 2, within: 100 }), KEYED);
-    bench.decide(5, 'ann');
-    const { forgotten, resets } = bench.change({ plan: planOf(tokenBucket(3)) });
-    expect([resets, forgotten]).toEqual([true, 'token_bucket does not count as a window does: all counts begin anew.']);
-    expect([bench.decide(4, 'ann'), bench.state('ann')]).toEqual([3, 'limiting']);
-    const last = [
-      { resets: true, to: 'allowing' },
-      { key: 'ann', from: 'allowing' },
-    ];
-    expect(bench.rows().slice(3)).toMatchObject(last);
-  });
+it('a change that changes nothing leaves no row', () => {
+  const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }));
+  expect(bench.change({ plan: windowPlan(5, 10) }).changes).toEqual([]);
+  expect(bench.rows()).toHaveLength(2);
+});
 
-  it.each([false, true])('has no key of the rule before after a restart; killed: %s', (isKilled) => {
+it('a change may take away the state in which a key is', () => {
+  const bench = new Bench(rateLimiter({ threshold: 10, within: 10, near_limit: 0.5 }), KEYED);
+  bench.decide(6, 'ann');
+  expect(bench.state('ann')).toBe('nearing');
+  bench.change({ plan: windowPlan(10, 10) });
+  expect([bench.state('ann'), bench.count('ann')]).toEqual(['allowing', 6]);
+  expect(bench.rows().at(-1)?.changes).toEqual([{ what: 'near_limit', from: 0.5 }]);
+});
+
+it('a window that changes keeps its figures', () => {
+  const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }), KEYED);
+  bench.decide(4, 'ann');
+  bench.change({ plan: windowPlan(9, 10) });
+  bench.decide(1, 'ann');
+  const { requests, limited } = bench.contract.tally;
+  expect([requests, limited]).toEqual([5, 2]);
+});
+
+it('a contract with another rule begins anew, and says so in its row', () => {
+  const bench = new Bench(rateLimiter({ threshold: 2, within: 100 }), KEYED);
+  bench.decide(5, 'ann');
+  const { forgotten, resets } = bench.change({ plan: planOf(tokenBucket(3)) });
+  expect([resets, forgotten]).toEqual([true, 'token_bucket does not count as a window does: all counts begin anew.']);
+  expect([bench.decide(4, 'ann'), bench.state('ann')]).toEqual([3, 'limiting']);
+  const last = [
+    { resets: true, to: 'allowing' },
+    { key: 'ann', from: 'allowing' },
+  ];
+  expect(bench.rows().slice(3)).toMatchObject(last);
+});
+
+it.each([false, true])(
+  'a contract with another rule has no key of the rule before after a restart; killed: %s',
+  (isKilled) => {
     const bench = new Bench(rateLimiter({ threshold: 2, within: 100 }), KEYED);
     bench.decide(5, 'ann');
     bench.host.saveWindows();
@@ -144,55 +143,53 @@ describe('a contract that cannot keep all', () => {
     bench.restart(isKilled);
     expect([bench.state('ann'), bench.decide(4, 'ann')]).toEqual(['allowing', 3]);
     bench.rows();
-  });
+  },
+);
 
-  it('counts the same events, or is not changed', () => {
-    const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }));
-    const other = rateLimiter({ threshold: 2, within: 10 });
-    const text = JSON.stringify(other).replaceAll('"request"', '"login"');
-    expect(codeOf(() => bench.change({ plan: planOf(JSON.parse(text)) }))).not.toBe('done');
-    expect(bench.rows()).toHaveLength(2);
-  });
-
-  it.each([
-    ['a larger bucket', tokenBucket(5), tokenBucket(9), [0, 0]],
-    ['a smaller bucket', tokenBucket(9), tokenBucket(5), [4, 4]],
-    ['gcra', gcra(4_000), gcra(8_000), [0, 4]],
-    ['sliding_log', slidingLog(5), slidingLog(9), [0, 4]],
-  ])('keeps the state of a rule with other numbers: %s', (_, before, after, [left, then]) => {
-    const bench = new Bench(before, KEYED);
-    bench.decide(5, 'ann');
-    const now = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
-    const { resets } = bench.change({ plan: planOf(after) });
-    const later = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
-    expect([resets, now, later]).toEqual([false, left, then]);
-  });
+it('a contract counts the same events after a change, or is not changed', () => {
+  const bench = new Bench(rateLimiter({ threshold: 2, within: 10 }));
+  const other = rateLimiter({ threshold: 2, within: 10 });
+  const text = JSON.stringify(other).replaceAll('"request"', '"login"');
+  expect(codeOf(() => bench.change({ plan: planOf(JSON.parse(text)) }))).not.toBe('done');
+  expect(bench.rows()).toHaveLength(2);
 });
 
-describe('names', () => {
-  it('are those of one contract of a machine', () => {
-    const bench = new Bench(rateLimiter());
-    const other = bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' });
-    expect(codeOf(() => bench.change({ name: 'login' }))).toBe('name_taken');
-    expect(codeOf(() => bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' }))).toBe('name_taken');
-    bench.host.deleteContract(other);
-    bench.change({ name: 'login' });
-    const machine = bench.host.machine('m');
-    expect(machine.named.get('login')).toBe(bench.contract);
-    bench.change({ name: null });
-    expect([...machine.named]).toEqual([]);
-    expect(bench.rows().map(({ kind }) => kind)).toEqual([
-      ...['machine_created', 'contract_created', 'contract_created', 'contract_deleted'],
-      ...['contract_changed', 'contract_changed'],
-    ]);
-  });
+it.each([
+  ['a larger bucket', tokenBucket(5), tokenBucket(9), [0, 0]],
+  ['a smaller bucket', tokenBucket(9), tokenBucket(5), [4, 4]],
+  ['gcra', gcra(4_000), gcra(8_000), [0, 4]],
+  ['sliding_log', slidingLog(5), slidingLog(9), [0, 4]],
+])('a contract keeps the state of a rule with other numbers: %s', (_, before, after, [left, then]) => {
+  const bench = new Bench(before, KEYED);
+  bench.decide(5, 'ann');
+  const now = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
+  const { resets } = bench.change({ plan: planOf(after) });
+  const later = bench.contract.gateOf('ann', bench.clock.cycle()).remaining;
+  expect([resets, now, later]).toEqual([false, left, then]);
+});
 
-  it('outlive a restart', () => {
-    const bench = new Bench(rateLimiter());
-    bench.change({ name: 'login' });
-    bench.restart(true);
-    expect(bench.host.machine('m').named.get('login')?.id).toBe(bench.id);
-  });
+it('a name is that of one contract of a machine', () => {
+  const bench = new Bench(rateLimiter());
+  const other = bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' });
+  expect(codeOf(() => bench.change({ name: 'login' }))).toBe('name_taken');
+  expect(codeOf(() => bench.host.createPlanned('m', windowPlan(1, 1), { name: 'login' }))).toBe('name_taken');
+  bench.host.deleteContract(other);
+  bench.change({ name: 'login' });
+  const machine = bench.host.machine('m');
+  expect(machine.named.get('login')).toBe(bench.contract);
+  bench.change({ name: null });
+  expect([...machine.named]).toEqual([]);
+  expect(bench.rows().map(({ kind }) => kind)).toEqual([
+    ...['machine_created', 'contract_created', 'contract_created', 'contract_deleted'],
+    ...['contract_changed', 'contract_changed'],
+  ]);
+});
+
+it('a name outlives a restart', () => {
+  const bench = new Bench(rateLimiter());
+  bench.change({ name: 'login' });
+  bench.restart(true);
+  expect(bench.host.machine('m').named.get('login')?.id).toBe(bench.id);
 });
 
 const key = fc.constantFrom('a', 'b', 'c');
@@ -262,7 +259,7 @@ describe.each([
   ['without keys', undefined],
   ['with keys', KEYED],
 ] as const)('a contract %s whose numbers change', (_, keyed) => {
-  it('decides as a model whose numbers change at that instant', () => {
+  it('a contract decides as a model whose numbers change at that instant', () => {
     fc.assert(
       fc.property(numbers, fc.array(step, { minLength: 1, maxLength: 40 }), (first, steps) => {
         const bench = new Bench(rateLimiter(first), keyed);
@@ -302,7 +299,7 @@ describe('a candidate', () => {
   ];
 
   it.each(definitions.map((one) => [JSON.stringify(one.rule ?? 'window'), one] as const))(
-    'decides as a contract with its rule alone, and changes no decision: %s',
+    'a candidate decides as a contract with its rule alone, and changes no decision: %s',
     (_, definition) => {
       fc.assert(
         fc.property(asked, fc.boolean(), (steps, hasKeys) => {
@@ -330,7 +327,7 @@ describe('a candidate', () => {
     },
   );
 
-  it('says whom the two would treat differently', () => {
+  it('a candidate says whom it and the limiter would treat differently', () => {
     const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
     bench.change({ candidate: windowPlan(2, 10) });
     bench.decide(4, 'ann');
@@ -346,7 +343,7 @@ describe('a candidate', () => {
     });
   });
 
-  it('goes on after a restart from the counts of the limiter', () => {
+  it('a candidate goes on after a restart from the counts of the limiter', () => {
     const bench = new Bench(rateLimiter({ threshold: 9, within: 10 }), KEYED);
     bench.change({ candidate: windowPlan(4, 10) });
     bench.decide(4, 'ann');
@@ -355,7 +352,7 @@ describe('a candidate', () => {
     expect(bench.contract.comparison).toMatchObject({ compared: { only_candidate: 1 } });
   });
 
-  it('becomes the limiter with its own counts, by one row, and the limiter the candidate', () => {
+  it('a candidate becomes the limiter with its own counts, by one row, and the limiter the candidate', () => {
     const bench = new Bench(rateLimiter({ threshold: 5, within: 10 }), KEYED);
     bench.change({ candidate: planOf(tokenBucket(3)) });
     bench.decide(4, 'ann');
@@ -371,7 +368,7 @@ describe('a candidate', () => {
     expect([bench.contract.comparison, bench.rows().at(-1)?.changes?.[0]?.what]).toEqual([undefined, 'candidate']);
   });
 
-  it('that has decided nothing for a while moves no key in a cycle before it became the limiter', () => {
+  it('a candidate that has decided nothing for a while moves no key in a cycle before it became the limiter', () => {
     const bench = new Bench(rateLimiter({ threshold: 9, within: 100 }), KEYED);
     bench.change({ candidate: windowPlan(1, 100) });
     bench.decide(3, 'bob');
@@ -381,7 +378,7 @@ describe('a candidate', () => {
     expect(bench.rows().at(-1)).toMatchObject({ kind: 'transition', key: 'bob', cycle: START + 5 });
   });
 
-  it('and whatever else changes, no contract stops, and its record holds', () => {
+  it('a contract never stops, and its record holds, whatever of it and its candidate changes', () => {
     const limiters = [windowPlan(1, 4), windowPlan(3, 9), planOf(tokenBucket(2)), planOf(tokenBucket(4, 2))];
     const limiter = fc.constantFrom(...limiters);
     const change: fc.Arbitrary<ContractChange> = fc.oneof(
@@ -413,7 +410,7 @@ describe('a candidate', () => {
     );
   });
 
-  it('is there to be promoted', () => {
+  it('a contract without a candidate has none to promote', () => {
     const bench = new Bench(rateLimiter());
     expect(codeOf(() => bench.change({ promotes: true }))).toBe('no_candidate');
   });

@@ -52,7 +52,7 @@ describe('the main path: events in, decisions out, transitions recorded and veri
     expect(rows[2]!.proof_digest).toBeUndefined();
   });
 
-  it('a refused request that brings the next admission forward wakes the contract at that time, not at the one before', () => {
+  it('a refused request that brings the next admission forward wakes the contract then, not when it was due before', () => {
     const { host, seen, runTo } = virtualHost();
     const of = [
       { primitive: 'fixed_window', params: { limit: 3, window_ms: 2 * CYCLE_MS } },
@@ -120,23 +120,21 @@ describe('the main path: events in, decisions out, transitions recorded and veri
   });
 });
 
-describe('events with a cycle of their own', () => {
-  it.each([
-    [20, 20, 'admitted 2, 0 left at 30'],
-    [15, 20, 'admitted 2, 0 left at 25'],
-    [11, 20, 'admitted 2, 0 left at 21'],
-    [10, 20, 'event_too_old'],
-    [21, 20, 'event_in_future'],
-  ])('happened in %i, now %i: %s', (happened, now, expected) => {
-    const { host, runTo } = virtualHost();
-    const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
-    runTo(now);
-    const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
-    if (refused !== undefined) return expect(refused.code).toBe(expected);
-    const admitted = decideAt(host, contract, 2, happened);
-    contract.advance(happened + 10);
-    expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
-  });
+it.each([
+  [20, 20, 'admitted 2, 0 left at 30'],
+  [15, 20, 'admitted 2, 0 left at 25'],
+  [11, 20, 'admitted 2, 0 left at 21'],
+  [10, 20, 'event_too_old'],
+  [21, 20, 'event_in_future'],
+])('an event of cycle %i that comes in cycle %i has the outcome: %s', (happened, now, expected) => {
+  const { host, runTo } = virtualHost();
+  const contract = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+  runTo(now);
+  const refused = whyNotAt([{ contract, kind: 0 }], happened, now);
+  if (refused !== undefined) return expect(refused.code).toBe(expected);
+  const admitted = decideAt(host, contract, 2, happened);
+  contract.advance(happened + 10);
+  expect(`admitted ${admitted}, ${contract.gate.count} left at ${happened + 10}`).toBe(expected);
 });
 
 describe('manual transitions', () => {
@@ -145,7 +143,7 @@ describe('manual transitions', () => {
     return { ...parts, contract: parts.host.createContract('m', rateLimiter({ threshold: 5, within: 10 })) };
   };
 
-  it('without a hold the next advance applies the rules again', () => {
+  it('a manual transition without a hold lasts until the next advance applies the rules again', () => {
     const { clock, host, contract } = made();
     const moved = { from: 'allowing', to: 'limiting', cause: 'manual', emitted: ['rate_limited'] };
     expect(host.transition(contract, { to: 'limiting' })).toMatchObject({ seq: 3, cycle: 100, ...moved });
@@ -164,7 +162,7 @@ describe('manual transitions', () => {
   it.each([
     ['allowing', 'no_transition', 'There is no transition from "allowing" to "allowing".'],
     ['limitng', 'no_transition', 'Did you mean "limiting"?'],
-  ])('to %s is refused: %s', (to, code, words) => {
+  ])('a manual transition to %s is refused: %s', (to, code, words) => {
     const { host, contract, store } = made();
     const refused = failureOf(() => host.transition(contract, { to }));
     expect(refused).toMatchObject({ code, message: expect.stringContaining(words) });
@@ -195,7 +193,7 @@ describe('physics operators', () => {
   };
 
   it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
-    'are those that are given, and not %s, which every object has',
+    'the inputs of a condition are those that are given, and not %s, which every object has',
     (name) => {
       const { host } = virtualHost();
       const [first, ...others] = definition.transitions;
@@ -209,7 +207,7 @@ describe('physics operators', () => {
     },
   );
 
-  it('are computed, proved and verified at each fire; the proof digest is on the row, the substrate beside it', () => {
+  it('physics operators are computed, proved and verified at each fire; the proof digest is on the row', () => {
     const { host, contract, store } = made();
     const row = host.transition(contract, { to: 'pressing', input: { level: 3, [acceleration]: 4 } });
     expect(row).toMatchObject({
@@ -222,80 +220,73 @@ describe('physics operators', () => {
   });
 });
 
-describe('when something breaks', () => {
-  it('an actor that throws is reported with its contract, and the others go on', () => {
-    const { host, seen } = virtualHost();
-    const [broken, whole] = [10, 11].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
-    Object.defineProperty(broken!.plan, 'transitions', {
-      get: () => {
-        throw new Error('broken guard');
-      },
-    });
-    for (const cycle of [0, 1])
-      expect(codeOf(() => host.contract(broken!.id).decide(5, cycle))).toBe('contract_failed');
-    expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', failure: { cause: { message: 'broken guard' } } });
-    expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
+it('an actor that throws is reported with its contract, and the others go on', () => {
+  const { host, seen } = virtualHost();
+  const [broken, whole] = [10, 11].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
+  Object.defineProperty(broken!.plan, 'transitions', {
+    get: () => {
+      throw new Error('broken guard');
+    },
   });
-
-  it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
-    const store = new SlowStore();
-    const { host, seen } = virtualHost(0, store);
-    const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
-    const published = seen.length;
-    store.isFull = true;
-    contract.decide(5, 0);
-    expect(seen).toHaveLength(published);
-    expect(codeOf(() => host.createMachine({ slug: 'n' }))).toBe('store_failed');
-  });
+  for (const cycle of [0, 1]) expect(codeOf(() => host.contract(broken!.id).decide(5, cycle))).toBe('contract_failed');
+  expect(seen.at(-1)).toMatchObject({ kind: 'contract_failed', failure: { cause: { message: 'broken guard' } } });
+  expect(host.contract(whole!.id).decide(5, 0)).toBe(1);
 });
 
-describe('after a restart', () => {
-  it('contracts continue with window and state; cycles that passed are advanced one by one in effect', () => {
-    const { host, store, runTo } = virtualHost();
-    const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
-    runTo(3);
-    host.contract(id).decide(8, 3);
-    host.saveWindows();
-    host.commit();
-
-    const soon = virtualHost(7, store);
-    expect([soon.host.contract(id).state, soon.host.contract(id).gate.count]).toEqual(['limiting', 8]);
-    const later = virtualHost(500, store);
-    // It is ready before what became due has fired: that is 1 s of work for 50,000 contracts.
-    expect(store.rows('m').at(-1)).toMatchObject({ to: 'limiting' });
-    later.runTo(500);
-    expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
-    expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
-    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
-  });
+it('nothing is published that was not stored, and a store that fails takes nothing more', () => {
+  const store = new SlowStore();
+  const { host, seen } = virtualHost(0, store);
+  const contract = host.createContract('m', rateLimiter({ threshold: 1, within: 10 }));
+  const published = seen.length;
+  store.isFull = true;
+  contract.decide(5, 0);
+  expect(seen).toHaveLength(published);
+  expect(codeOf(() => host.createMachine({ slug: 'n' }))).toBe('store_failed');
 });
 
-describe('a record never goes back in time', () => {
-  it('however many contracts were asleep, and whoever is asked first', () => {
-    const { host, store } = virtualHost();
-    const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
-    for (const { id } of contracts) host.contract(id).decide(3, 0);
-    host.saveWindows();
-    host.commit();
+it('contracts continue after a restart with window and state; cycles that passed are advanced one by one', () => {
+  const { host, store, runTo } = virtualHost();
+  const { id } = host.createContract('m', rateLimiter({ threshold: 5, within: 10 }));
+  runTo(3);
+  host.contract(id).decide(8, 3);
+  host.saveWindows();
+  host.commit();
 
-    // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
-    host.contract(contracts[0]!.id).decide(1, 100);
-    const last = store.rows('m').slice(-3);
-    expect(last.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
+  const soon = virtualHost(7, store);
+  expect([soon.host.contract(id).state, soon.host.contract(id).gate.count]).toEqual(['limiting', 8]);
+  const later = virtualHost(500, store);
+  // It is ready before what became due has fired: that is 1 s of work for 50,000 contracts.
+  expect(store.rows('m').at(-1)).toMatchObject({ to: 'limiting' });
+  later.runTo(500);
+  expect([later.host.contract(id).state, later.host.contract(id).gate.count]).toEqual(['allowing', 0]);
+  expect(store.rows('m').at(-1)).toMatchObject({ to: 'allowing', cycle: 13 });
+  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+});
 
-    const revived = virtualHost(100, store);
-    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
-    expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
-  });
+it('a record never goes back in time, however many contracts were asleep, and whoever is asked first', () => {
+  const { host, store } = virtualHost();
+  const contracts = [12, 7, 9].map((within) => host.createContract('m', rateLimiter({ threshold: 1, within })));
+  for (const { id } of contracts) host.contract(id).decide(3, 0);
+  host.saveWindows();
+  host.commit();
 
-  it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
-    const { host, store } = virtualHost();
-    for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
-    host.saveWindows();
-    host.commit();
-    virtualHost(500, store).runTo(500);
-    const last = store.rows('m').slice(-3);
-    expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
-    expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
-  });
+  // The clock has gone on unseen: the agenda of a blocked loop has not run when the next event comes.
+  host.contract(contracts[0]!.id).decide(1, 100);
+  const last = store.rows('m').slice(-3);
+  expect(last.map(({ cycle, to }) => `${to}@${cycle}`)).toEqual(['allowing@7', 'allowing@9', 'allowing@12']);
+
+  const revived = virtualHost(100, store);
+  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
+  expect(new Set([...revived.host.contracts.values()].map(({ state }) => state))).toEqual(new Set(['allowing']));
+});
+
+it('contracts of a machine that wake late after a restart do so in the order of their cycles', () => {
+  const { host, store } = virtualHost();
+  for (const within of [30, 10, 20]) host.createContract('m', rateLimiter({ threshold: 1, within })).decide(3, 0);
+  host.saveWindows();
+  host.commit();
+  virtualHost(500, store).runTo(500);
+  const last = store.rows('m').slice(-3);
+  expect(last.map(({ cycle }) => cycle)).toEqual([10, 20, 30]);
+  expect(verifyRows(store.rows('m'))).toMatchObject({ valid: true });
 });

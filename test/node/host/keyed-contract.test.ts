@@ -1,6 +1,6 @@
 // A contract with keys against a map of single limiters, each as naive as can be; over every store, with restarts in between.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import type { Failure } from '../../../src/core/schema/failure.js';
 import { MemoryStore } from '../../../src/node/store/memory.js';
@@ -177,24 +177,22 @@ it('a key without a place is told the first cycle in which there may be one, and
   );
 });
 
-describe('a contract with keys is a map of limiters', () => {
-  it('in memory', () => {
-    fc.assert(
-      fc.property(settings, steps, (given, script) => {
-        const store = new MemoryStore();
-        check(given, script, () => store, false);
-      }),
-      { numRuns: tries(150) },
-    );
-  });
+it('a contract with keys is a map of limiters in memory', () => {
+  fc.assert(
+    fc.property(settings, steps, (given, script) => {
+      const store = new MemoryStore();
+      check(given, script, () => store, false);
+    }),
+    { numRuns: tries(150) },
+  );
+});
 
-  it('on disk, opened again at each restart', () => {
-    fc.assert(
-      fc.property(settings, steps, (given, script) => {
-        const dir = temporaryFolder();
-        check(given, script, () => openSqliteStore({ dir }), true);
-      }),
-      { numRuns: 10 },
-    );
-  });
+it('a contract with keys is a map of limiters on disk, opened again at each restart', () => {
+  fc.assert(
+    fc.property(settings, steps, (given, script) => {
+      const dir = temporaryFolder();
+      check(given, script, () => openSqliteStore({ dir }), true);
+    }),
+    { numRuns: 10 },
+  );
 });

@@ -1,6 +1,6 @@
 // A record never goes back in time, whatever is late: wakes, creations, manual moves, events, a restart with a clock that is behind.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { Failure } from '../../../src/core/schema/failure.js';
 import { Agenda } from '../../../src/core/time/agenda.js';
@@ -119,32 +119,30 @@ function recordsAfter(steps: readonly Step[]) {
   return SLUGS.map((slug) => store.rows(slug, { limit: 10_000 }));
 }
 
-describe('a record never goes back in time', () => {
-  it('whatever is late, in any order', () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        for (const rows of recordsAfter(steps)) {
-          expect(verifyRows(rows)).toMatchObject({ valid: true, rows: rows.length });
-          const times = rows.map(({ at }) => at);
-          expect(times).toEqual([...times].sort());
-        }
-      }),
-      { numRuns: 300, seed: 13 },
-    );
-  });
+it('a record never goes back in time, whatever is late, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      for (const rows of recordsAfter(steps)) {
+        expect(verifyRows(rows)).toMatchObject({ valid: true, rows: rows.length });
+        const times = rows.map(({ at }) => at);
+        expect(times).toEqual([...times].sort());
+      }
+    }),
+    { numRuns: 300, seed: 13 },
+  );
+});
 
-  it('a deploy after a late loop is written behind what was due before it', () => {
-    const [rows] = recordsAfter([
-      { kind: 'events', contract: 0, count: 5 },
-      { kind: 'pass', ms: 10 * CYCLE_MS },
-      { kind: 'create', machine: 0, within: 3 },
-    ]);
-    expect(rows?.map(({ kind, to, cycle }) => [kind, to, cycle - START])).toEqual([
-      ['machine_created', undefined, 0],
-      ['contract_created', 'allowing', 0],
-      ['transition', 'limiting', 0],
-      ['transition', 'allowing', 4],
-      ['contract_created', 'allowing', 10],
-    ]);
-  });
+it('a deploy after a late loop is written behind what was due before it', () => {
+  const [rows] = recordsAfter([
+    { kind: 'events', contract: 0, count: 5 },
+    { kind: 'pass', ms: 10 * CYCLE_MS },
+    { kind: 'create', machine: 0, within: 3 },
+  ]);
+  expect(rows?.map(({ kind, to, cycle }) => [kind, to, cycle - START])).toEqual([
+    ['machine_created', undefined, 0],
+    ['contract_created', 'allowing', 0],
+    ['transition', 'limiting', 0],
+    ['transition', 'allowing', 4],
+    ['contract_created', 'allowing', 10],
+  ]);
 });

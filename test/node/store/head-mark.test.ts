@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EMPTY } from '../../../src/core/record/chain.js';
 import { HeadMark } from '../../../src/node/store/head-mark.js';
 import { openSqliteStore } from '../../../src/node/store/sqlite.js';
@@ -11,135 +11,129 @@ import { temporaryFolder } from '../../left-behind.js';
 import { startProcess } from './process.js';
 import { appendAll, entryOf, machineImage } from './sample-rows.js';
 
-describe('a store whose process is killed and whose log is then damaged', () => {
-  it.each<[string, (wal: string) => void]>([
-    ['is gone', (wal) => fs.rmSync(wal)],
-    ['is empty', (wal) => fs.truncateSync(wal)],
-    ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
-    ['is cut off in its midst', (wal) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
-    ['has a flipped bit in its midst', (wal) => flip(wal, fs.statSync(wal).size >> 1)],
-  ])('is refused where the log %s, with the rows that are missing', async (_, damage) => {
-    const dir = temporaryFolder();
-    // It is idle when it is killed: the log ends with what was acknowledged.
-    const writer = startProcess('write', dir, 20);
-    await writer.printed(21);
-    await writer.kill();
-    const settled = Math.max(...writer.lines.slice(1).map(Number));
-    damage(join(dir, 'weir.db-wal'));
-    const refused = failureOf(() => openSqliteStore({ dir }).close());
-    const accepted = openSqliteStore({ dir, acceptLoss: true });
-    const [found] = [...accepted.machines()];
-    const [lost] = accepted.lost;
-    accepted.close();
-    expect(refused).toMatchObject({
-      code: 'rows_missing',
-      what: `The database in ${dir} lacks rows that were acknowledged.`,
-      why: expect.stringMatching(/^Missing: (the machine m with its \d+ rows|rows \d+ to \d+ of m)\.$/),
-      fix: expect.stringContaining('--allow lost-rows'),
-    });
-    expect(lost?.toSeq).toBe(settled);
-    expect(lost?.fromSeq).toBe((found?.head.seq ?? 0) + 1);
-    // Accepted once, it is as any other store.
-    openSqliteStore({ dir }).close();
+it.each<[string, (wal: string) => void]>([
+  ['is gone', (wal) => fs.rmSync(wal)],
+  ['is empty', (wal) => fs.truncateSync(wal)],
+  ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
+  ['is cut off in its midst', (wal) => fs.truncateSync(wal, fs.statSync(wal).size >> 1)],
+  ['has a flipped bit in its midst', (wal) => flip(wal, fs.statSync(wal).size >> 1)],
+])('a killed store whose log %s is refused, with the rows that are missing', async (_, damage) => {
+  const dir = temporaryFolder();
+  // It is idle when it is killed: the log ends with what was acknowledged.
+  const writer = startProcess('write', dir, 20);
+  await writer.printed(21);
+  await writer.kill();
+  const settled = Math.max(...writer.lines.slice(1).map(Number));
+  damage(join(dir, 'weir.db-wal'));
+  const refused = failureOf(() => openSqliteStore({ dir }).close());
+  const accepted = openSqliteStore({ dir, acceptLoss: true });
+  const [found] = [...accepted.machines()];
+  const [lost] = accepted.lost;
+  accepted.close();
+  expect(refused).toMatchObject({
+    code: 'rows_missing',
+    what: `The database in ${dir} lacks rows that were acknowledged.`,
+    why: expect.stringMatching(/^Missing: (the machine m with its \d+ rows|rows \d+ to \d+ of m)\.$/),
+    fix: expect.stringContaining('--allow lost-rows'),
   });
-
-  it.each<[string, (wal: string) => void]>([
-    ['is gone', (wal) => fs.rmSync(wal)],
-    ['is empty', (wal) => fs.truncateSync(wal)],
-    ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
-  ])('is refused where the log %s and had counts alone: no row is missing', async (_, damage) => {
-    const dir = temporaryFolder();
-    const writer = startProcess('count', dir, 20);
-    await writer.printed(21);
-    await writer.kill();
-    damage(join(dir, 'weir.db-wal'));
-    const refused = failureOf(() => openSqliteStore({ dir }).close());
-    expect(refused).toMatchObject({
-      code: 'rows_missing',
-      what: `The database in ${dir} lacks counts that were acknowledged.`,
-      why: expect.stringMatching(
-        /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
-      ),
-      fix: expect.stringContaining('--allow lost-rows'),
-    });
-    openSqliteStore({ dir, acceptLoss: true }).close();
-    openSqliteStore({ dir }).close();
-  });
-
-  it('is opened where nothing is missing, killed or not', async () => {
-    const dir = temporaryFolder();
-    const writer = startProcess('write', dir);
-    await writer.printed(20);
-    await writer.kill();
-    for (let starts = 0; starts < 2; starts += 1) {
-      const store = openSqliteStore({ dir });
-      expect(store.lost).toEqual([]);
-      store.close();
-    }
-  });
+  expect(lost?.toSeq).toBe(settled);
+  expect(lost?.fromSeq).toBe((found?.head.seq ?? 0) + 1);
+  // Accepted once, it is as any other store.
+  openSqliteStore({ dir }).close();
 });
 
-describe('a folder', () => {
-  it('in which an older copy of the database lies is refused; which machines lack what is said', () => {
-    const dir = temporaryFolder();
-    write(dir, { a: 3, b: 2 });
-    fs.copyFileSync(join(dir, 'weir.db'), join(dir, 'copy'));
-    write(dir, { a: 5, b: 3, c: 1 });
-    fs.copyFileSync(join(dir, 'copy'), join(dir, 'weir.db'));
-    expect(failureOf(() => openSqliteStore({ dir }).close())?.why).toBe(
-      'Missing: rows 4 to 5 of a; row 3 of b; the machine c with its row.',
-    );
+it.each<[string, (wal: string) => void]>([
+  ['is gone', (wal) => fs.rmSync(wal)],
+  ['is empty', (wal) => fs.truncateSync(wal)],
+  ['is cut off within its last commit', (wal) => fs.truncateSync(wal, fs.statSync(wal).size - 100)],
+])('a killed store whose log %s and had counts alone is refused: no row is missing', async (_, damage) => {
+  const dir = temporaryFolder();
+  const writer = startProcess('count', dir, 20);
+  await writer.printed(21);
+  await writer.kill();
+  damage(join(dir, 'weir.db-wal'));
+  const refused = failureOf(() => openSqliteStore({ dir }).close());
+  expect(refused).toMatchObject({
+    code: 'rows_missing',
+    what: `The database in ${dir} lacks counts that were acknowledged.`,
+    why: expect.stringMatching(
+      /^Missing: the last (commit|\d+ commits), with the counts of windows .* No row is missing\.$/,
+    ),
+    fix: expect.stringContaining('--allow lost-rows'),
   });
-
-  it('without a mark gets one', () => {
-    const dir = temporaryFolder();
-    write(dir, { a: 3 });
-    fs.rmSync(join(dir, 'weir.heads'));
-    openSqliteStore({ dir }).close();
-    const mark = new HeadMark(dir);
-    expect(mark.missing(() => 0)).toEqual([{ machine: 'a', fromSeq: 1, toSeq: 3 }]);
-    mark.close();
-  });
+  openSqliteStore({ dir, acceptLoss: true }).close();
+  openSqliteStore({ dir }).close();
 });
 
-describe('a mark', () => {
-  it('has after any writes the newest of each machine, also when it is opened again', () => {
-    const write = fc.record({ machine: fc.constantFrom('a', 'b', 'x'.repeat(64)), commits: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(write), (writes) => {
-        const dir = temporaryFolder();
-        const seqs = new Map<string, number>();
-        let mark = new HeadMark(dir);
-        for (const [index, { machine, commits }] of writes.entries()) {
-          mark.note(machine, index + 1);
-          if (commits) {
-            mark.write();
-            seqs.set(machine, index + 1);
-          } else mark.dropPending();
-        }
-        mark.close();
-        mark = new HeadMark(dir);
-        const expected = [...seqs].map(([machine, toSeq]) => ({ machine, fromSeq: 1, toSeq }));
-        expect(new Set(mark.missing(() => 0))).toEqual(new Set(expected));
-        mark.close();
-      }),
-      { numRuns: 50 },
-    );
-  });
+it('a killed store is opened again and again where nothing is missing', async () => {
+  const dir = temporaryFolder();
+  const writer = startProcess('write', dir);
+  await writer.printed(20);
+  await writer.kill();
+  for (let starts = 0; starts < 2; starts += 1) {
+    const store = openSqliteStore({ dir });
+    expect(store.lost).toEqual([]);
+    store.close();
+  }
+});
 
-  it('takes a slot in which a bit has flipped for none, and reads the others', () => {
-    const dir = temporaryFolder();
-    write(dir, { a: 3, b: 2 });
-    flip(join(dir, 'weir.heads'), 3);
-    const mark = new HeadMark(dir);
-    expect(mark.missing(() => 0)).toEqual([{ machine: 'b', fromSeq: 1, toSeq: 2 }]);
-    mark.close();
-    openSqliteStore({ dir }).close();
-    const mended = new HeadMark(dir);
-    const ends = mended.missing(() => 0).map(({ machine, toSeq }) => `${machine} ${toSeq}`);
-    expect(ends.sort()).toEqual(['a 3', 'b 2']);
-    mended.close();
-  });
+it('a folder with an older copy of the database is refused; which machines lack what is said', () => {
+  const dir = temporaryFolder();
+  write(dir, { a: 3, b: 2 });
+  fs.copyFileSync(join(dir, 'weir.db'), join(dir, 'copy'));
+  write(dir, { a: 5, b: 3, c: 1 });
+  fs.copyFileSync(join(dir, 'copy'), join(dir, 'weir.db'));
+  expect(failureOf(() => openSqliteStore({ dir }).close())?.why).toBe(
+    'Missing: rows 4 to 5 of a; row 3 of b; the machine c with its row.',
+  );
+});
+
+it('a folder without a mark gets one', () => {
+  const dir = temporaryFolder();
+  write(dir, { a: 3 });
+  fs.rmSync(join(dir, 'weir.heads'));
+  openSqliteStore({ dir }).close();
+  const mark = new HeadMark(dir);
+  expect(mark.missing(() => 0)).toEqual([{ machine: 'a', fromSeq: 1, toSeq: 3 }]);
+  mark.close();
+});
+
+it('a mark has after any writes the newest row of each machine, when it is opened again', () => {
+  const write = fc.record({ machine: fc.constantFrom('a', 'b', 'x'.repeat(64)), commits: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(write), (writes) => {
+      const dir = temporaryFolder();
+      const seqs = new Map<string, number>();
+      let mark = new HeadMark(dir);
+      for (const [index, { machine, commits }] of writes.entries()) {
+        mark.note(machine, index + 1);
+        if (commits) {
+          mark.write();
+          seqs.set(machine, index + 1);
+        } else mark.dropPending();
+      }
+      mark.close();
+      mark = new HeadMark(dir);
+      const expected = [...seqs].map(([machine, toSeq]) => ({ machine, fromSeq: 1, toSeq }));
+      expect(new Set(mark.missing(() => 0))).toEqual(new Set(expected));
+      mark.close();
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('a mark takes a slot in which a bit has flipped for none, and reads the others', () => {
+  const dir = temporaryFolder();
+  write(dir, { a: 3, b: 2 });
+  flip(join(dir, 'weir.heads'), 3);
+  const mark = new HeadMark(dir);
+  expect(mark.missing(() => 0)).toEqual([{ machine: 'b', fromSeq: 1, toSeq: 2 }]);
+  mark.close();
+  openSqliteStore({ dir }).close();
+  const mended = new HeadMark(dir);
+  const ends = mended.missing(() => 0).map(({ machine, toSeq }) => `${machine} ${toSeq}`);
+  expect(ends.sort()).toEqual(['a 3', 'b 2']);
+  mended.close();
 });
 
 /** Lets each machine have so many rows. */

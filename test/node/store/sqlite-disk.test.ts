@@ -28,7 +28,7 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     return store;
   };
 
-  it('that is full stops the store; with room again it goes on from what was settled', () => {
+  it('a full disk stops the store; with room again it goes on from what was settled', () => {
     fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(200_000));
     const full = open();
     const { settled, failure } = writeUntilFull(full);
@@ -51,7 +51,7 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     expect(told).toEqual([undefined]);
   });
 
-  it('that has room again is written to by the same store, from what was settled; while it has none it is not', () => {
+  it('a disk that has room again is written to by the same store, from what was settled, and not before', () => {
     fs.writeFileSync(join(disk, 'ballast'), Buffer.alloc(600_000));
     const full = open();
     const { settled } = writeUntilFull(full);
@@ -64,20 +64,20 @@ describe.skipIf(!canMount)(`a disk of one megabyte${canMount ? '' : ' (SKIPPED: 
     expect([told, full.rows('m', { limit: 1e6 }).length]).toEqual([[undefined], settled.length + 1]);
   });
 
-  it('that is full can still be read by a store that is opened on it', () => {
+  it('a full disk can still be read by a store that is opened on it', () => {
     const { settled } = writeUntilFull(open());
     store?.close();
     fillUp(join(disk, 'ballast'));
     expect(open().rows('m', { limit: 1e6 })).toEqual(settled);
   });
 
-  it('that is full from the start is refused', () => {
+  it('a disk that is full from the start is refused', () => {
     fillUp(join(disk, 'ballast'));
     expect(codeOf(open)).toBe('unwritable_folder');
     expect(fs.readdirSync(join(disk, 'data'))).toEqual([]);
   });
 
-  it('that can only be read is refused', () => {
+  it('a disk that can only be read is refused', () => {
     open().close();
     execFileSync('mount', ['-o', 'remount,ro', disk]);
     expect(codeOf(open)).toBe('unwritable_folder');

@@ -16,92 +16,88 @@ import { appendAll, entryOf, machineImage } from './sample-rows.js';
 const opened = storesOfFile();
 const openStore = (dir: string) => opened({ dir });
 
-describe('the data folder', () => {
-  it('is made with all that leads to it, and nobody else can look into it', () => {
-    const umask = process.umask(0);
-    try {
-      const dir = join(temporaryFolder(), 'a', 'b');
-      const store = openStore(dir);
-      store.putMachine(machineImage());
-      store.commit(() => {});
-      const modes = ['../../', './', ...fs.readdirSync(dir).sort()].map((name) => [name, modeOf(join(dir, name))]);
-      expect(modes).toEqual([
-        ['../../', '700'],
-        ['./', '700'],
-        ['weir.db', '600'],
-        ['weir.db-wal', '600'],
-        ['weir.heads', '600'],
-        ['weir.pid', '600'],
-      ]);
-    } finally {
-      process.umask(umask);
-    }
-  });
-
-  it('holds the database and its mark after a clean end', () => {
-    const dir = temporaryFolder();
-    fillAndClose(dir);
-    expect(fs.readdirSync(dir)).toEqual(['weir.db', 'weir.heads']);
-  });
-
-  it.each([
-    ['is a file', 'file', 'EEXIST|ENOTDIR'],
-    ['lies in a file', 'file/below', 'ENOTDIR'],
-    ['lies in a folder that takes none', '/proc/weir', 'ENOENT|EROFS|EACCES'],
-    ['leads nowhere', 'link', 'EEXIST'],
-    ['has a folder in place of the database', 'folder', 'SQLITE_CANTOPEN|EISDIR'],
-  ])('is refused when it %s', (_, name, why) => {
-    const parent = temporaryFolder();
-    fs.writeFileSync(join(parent, 'file'), '');
-    fs.symlinkSync(join(parent, 'nowhere'), join(parent, 'link'));
-    fs.mkdirSync(join(parent, 'folder', 'weir.db'), { recursive: true });
-    const failure = failureOf(() => openStore(resolve(parent, name)));
-    expect(failure).toMatchObject({ code: 'unwritable_folder', why: expect.stringMatching(why) });
-  });
+it('the data folder is made with all that leads to it, and nobody else can look into it', () => {
+  const umask = process.umask(0);
+  try {
+    const dir = join(temporaryFolder(), 'a', 'b');
+    const store = openStore(dir);
+    store.putMachine(machineImage());
+    store.commit(() => {});
+    const modes = ['../../', './', ...fs.readdirSync(dir).sort()].map((name) => [name, modeOf(join(dir, name))]);
+    expect(modes).toEqual([
+      ['../../', '700'],
+      ['./', '700'],
+      ['weir.db', '600'],
+      ['weir.db-wal', '600'],
+      ['weir.heads', '600'],
+      ['weir.pid', '600'],
+    ]);
+  } finally {
+    process.umask(umask);
+  }
 });
 
-describe('a second process', () => {
-  it('is refused, and told whom to stop, until the first has ended, however it ends', async () => {
-    const dir = temporaryFolder();
-    const first = startProcess('hold', dir);
-    await first.printed(1);
-    const failure = failureOf(() => openStore(dir));
-    expect(failure).toMatchObject({
-      code: 'store_locked',
-      what: `The folder ${dir} was not opened.`,
-      why: `Process ${first.pid} on ${hostname()} has it open.`,
-    });
-    await first.kill();
-    expect(failureOf(() => openStore(dir))).toBeUndefined();
-  });
+it('the data folder holds the database and its mark after a clean end', () => {
+  const dir = temporaryFolder();
+  fillAndClose(dir);
+  expect(fs.readdirSync(dir)).toEqual(['weir.db', 'weir.heads']);
+});
 
-  it('wins or loses, but not both, when two begin with an empty folder at once', async () => {
-    const dir = temporaryFolder();
-    const processes = [startProcess('hold', dir), startProcess('hold', dir)];
-    await Promise.all(processes.map((one) => one.printed(1)));
-    expect(processes.flatMap(({ lines }) => lines).sort()).toEqual(['open', 'store_locked']);
-  });
+it.each([
+  ['is a file', 'file', 'EEXIST|ENOTDIR'],
+  ['lies in a file', 'file/below', 'ENOTDIR'],
+  ['lies in a folder that takes none', '/proc/weir', 'ENOENT|EROFS|EACCES'],
+  ['leads nowhere', 'link', 'EEXIST'],
+  ['has a folder in place of the database', 'folder', 'SQLITE_CANTOPEN|EISDIR'],
+])('the data folder is refused when it %s', (_, name, why) => {
+  const parent = temporaryFolder();
+  fs.writeFileSync(join(parent, 'file'), '');
+  fs.symlinkSync(join(parent, 'nowhere'), join(parent, 'link'));
+  fs.mkdirSync(join(parent, 'folder', 'weir.db'), { recursive: true });
+  const failure = failureOf(() => openStore(resolve(parent, name)));
+  expect(failure).toMatchObject({ code: 'unwritable_folder', why: expect.stringMatching(why) });
+});
 
-  it('is the same process, too', () => {
-    const dir = temporaryFolder();
-    openStore(dir);
-    expect(failureOf(() => openStore(dir))?.why).toContain(`Process ${process.pid} on`);
+it('a second process is refused, and told whom to stop, until the first has ended', async () => {
+  const dir = temporaryFolder();
+  const first = startProcess('hold', dir);
+  await first.printed(1);
+  const failure = failureOf(() => openStore(dir));
+  expect(failure).toMatchObject({
+    code: 'store_locked',
+    what: `The folder ${dir} was not opened.`,
+    why: `Process ${first.pid} on ${hostname()} has it open.`,
   });
+  await first.kill();
+  expect(failureOf(() => openStore(dir))).toBeUndefined();
+});
 
-  it.each([
-    ['nobody has left word', undefined],
-    ['who left word is gone', `${2 ** 31 - 1} on ${hostname()}\n`],
-    ['what was left makes no sense', 'a\nb'],
-  ])('is refused without a name when %s', (_, word) => {
-    const dir = temporaryFolder();
-    fillAndClose(dir);
-    const other = new (sqlite())(join(dir, 'weir.db'));
-    other.exec('BEGIN IMMEDIATE');
-    if (word !== undefined) fs.writeFileSync(join(dir, 'weir.pid'), word);
-    const failure = failureOf(() => openStore(dir));
-    other.close();
-    expect(failure).toMatchObject({ code: 'store_locked', why: 'Another process has it open.' });
-  });
+it('of two processes that begin with an empty folder at once one wins, and one loses', async () => {
+  const dir = temporaryFolder();
+  const processes = [startProcess('hold', dir), startProcess('hold', dir)];
+  await Promise.all(processes.map((one) => one.printed(1)));
+  expect(processes.flatMap(({ lines }) => lines).sort()).toEqual(['open', 'store_locked']);
+});
+
+it('the same process is refused a folder that it has open, too', () => {
+  const dir = temporaryFolder();
+  openStore(dir);
+  expect(failureOf(() => openStore(dir))?.why).toContain(`Process ${process.pid} on`);
+});
+
+it.each([
+  ['nobody has left word', undefined],
+  ['who left word is gone', `${2 ** 31 - 1} on ${hostname()}\n`],
+  ['what was left makes no sense', 'a\nb'],
+])('a process is refused, and told of no other, when %s', (_, word) => {
+  const dir = temporaryFolder();
+  fillAndClose(dir);
+  const other = new (sqlite())(join(dir, 'weir.db'));
+  other.exec('BEGIN IMMEDIATE');
+  if (word !== undefined) fs.writeFileSync(join(dir, 'weir.pid'), word);
+  const failure = failureOf(() => openStore(dir));
+  other.close();
+  expect(failure).toMatchObject({ code: 'store_locked', why: 'Another process has it open.' });
 });
 
 describe.skipIf(process.platform === 'win32')('files that are taken away while a process has them open', () => {
@@ -121,7 +117,7 @@ describe.skipIf(process.platform === 'win32')('files that are taken away while a
     ['the mark is deleted', (dir) => fs.rmSync(join(dir, 'weir.heads'))],
     ['all files are deleted', emptied],
     ['another database takes its place', (dir) => fs.renameSync(copied(dir), join(dir, 'weir.db'))],
-  ])('%s: nothing is acknowledged any more', (_, take) => {
+  ])('nothing is acknowledged any more once %s', (_, take) => {
     const dir = join(temporaryFolder(), 'data');
     const store = openStore(dir);
     expect(written(store)).toBeUndefined();
@@ -135,7 +131,7 @@ describe.skipIf(process.platform === 'win32')('files that are taken away while a
     ['the folder', (dir) => fs.rmSync(dir, { recursive: true })],
     ['all files', emptied],
     ['the database and its log', (dir) => emptied(dir, ['weir.db', 'weir.db-wal'])],
-  ])('%s: the next process does not begin empty, unless that is accepted', (_, take) => {
+  ])('the next process does not begin empty without %s, unless that is accepted', (_, take) => {
     const dir = join(temporaryFolder(), 'data');
     const store = openStore(dir);
     store.putMachine(machineImage());
@@ -194,7 +190,7 @@ describe('a damaged database', () => {
     ['has a contract that is not JSON', (path) => edit(path, "UPDATE contracts SET image = '{'")],
     ['has a definition that is none', (path) => edit(path, "UPDATE definitions SET text = '{'")],
     ['has a last row that is none', (path) => edit(path, 'UPDATE rows SET text = substr(text, 2)')],
-  ])('that %s is refused, with what to do', (_, damage) => {
+  ])('a database that %s is refused, with what to do', (_, damage) => {
     const dir = temporaryFolder();
     fillAndClose(dir);
     damage(join(dir, 'weir.db'));
@@ -212,7 +208,7 @@ describe('a damaged database', () => {
   it.each([
     ['is found where the counts lie', 'states', 'store_damaged'],
     ['is left to the verification of its record where the rows lie', 'rows', 'done'],
-  ])('that is large %s', (_, table, code) => {
+  ])('damage to a large database %s', (_, table, code) => {
     const dir = temporaryFolder();
     fillAndClose(dir);
     const path = join(dir, 'weir.db');
@@ -226,7 +222,7 @@ describe('a damaged database', () => {
     database.close();
   });
 
-  it('is left as it was found', () => {
+  it('a damaged database is left as it was found', () => {
     const dir = temporaryFolder();
     fillAndClose(dir);
     const path = join(dir, 'weir.db');

@@ -1,7 +1,7 @@
 // The one codec of states: what every store keeps of a contract or a key.
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { WindowImage } from '../../../src/core/limiter/window.js';
 import { Bug } from '../../../src/core/schema/failure.js';
 import { decodeState, encodeState } from '../../../src/node/store/state-codec.js';
@@ -33,7 +33,7 @@ it('a state of another contract or key is not read', () => {
   expect(others.map((owner) => decodeState(owner, encodeState(ofKey!)))).toEqual([undefined, undefined, undefined]);
 });
 
-it('keeps no part of the state of a rule', () => {
+it('the bytes of a state share nothing with the state of its rule', () => {
   const rule = { refused: 0 as const, atMs: 0, state: { tokens: 5 } };
   const state = { id: 'c', state: 'allowing', heldUntilCycle: 0, windows: [{ cycle: 0, counts: [] }], rule };
   const bytes = encodeState(state);
@@ -51,76 +51,74 @@ function decodeWindows(windows: Uint8Array): readonly WindowImage[] | undefined 
   return decodeState(beside, windows)?.windows;
 }
 
-describe('windows as bytes', () => {
-  // biome-ignore format: one case a line
-  it.each<[string, readonly WindowImage[], number]>([
-    ['no window', [], 24],
-    ['an empty window', [{ cycle: CYCLE, counts: [] }], 33],
-    ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 35],
-    ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 153],
-    ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 93],
-    ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 300_035],
-    ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 37],
-    ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 58],
-    ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 181],
-    ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 42],
-  ])('%s comes back from its bytes', (_, windows, bytes) => {
-    const encoded = encodeWindows(windows);
-    // As text: comparing 200,000 numbers one by one takes a second.
-    expect([JSON.stringify(decodeWindows(encoded)), encoded.length]).toEqual([JSON.stringify(windows), bytes]);
-  });
+// biome-ignore format: one case a line
+it.each<[string, readonly WindowImage[], number]>([
+  ['no window', [], 24],
+  ['an empty window', [{ cycle: CYCLE, counts: [] }], 33],
+  ['one event', [{ cycle: CYCLE, counts: [0, 1] }], 35],
+  ['60 cycles, all busy', [{ cycle: CYCLE, counts: dense(60, 9) }], 153],
+  ['60 cycles, every other one busy', [{ cycle: CYCLE, counts: dense(30, 9, 2) }], 93],
+  ['100,000 cycles, all busy', [{ cycle: CYCLE, counts: dense(100_000, 200) }], 300_035],
+  ['100,000 cycles, the oldest busy', [{ cycle: CYCLE, counts: [99_999, 1] }], 37],
+  ['counts beyond 2^32 and 2^53', [{ cycle: 0, counts: [3, 2 ** 32 + 1, 4, 2 ** 53 - 1, 5, 2 ** 60] }], 58],
+  ['the greatest count there is', [{ cycle: 0, counts: [0, Number.MAX_VALUE] }], 181],
+  ['cycles before 1970, beyond 2^32', [{ cycle: -1, counts: [] }, { cycle: 2 ** 52 + 1, counts: [] }], 42],
+])('%s comes back from its bytes', (_, windows, bytes) => {
+  const encoded = encodeWindows(windows);
+  // As text: comparing 200,000 numbers one by one takes a second.
+  expect([JSON.stringify(decodeWindows(encoded)), encoded.length]).toEqual([JSON.stringify(windows), bytes]);
+});
 
-  it('come back whatever they are', () => {
-    fc.assert(
-      fc.property(anyWindows, (windows) => {
-        expect(decodeWindows(encodeWindows(windows))).toEqual(windows);
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('windows come back from their bytes whatever they are', () => {
+  fc.assert(
+    fc.property(anyWindows, (windows) => {
+      expect(decodeWindows(encodeWindows(windows))).toEqual(windows);
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('are not read again when a bit has flipped', () => {
-    fc.assert(
-      fc.property(anyWindows, fc.nat(), (windows, which) => {
-        const bytes = encodeWindows(windows).slice();
-        const bit = which % (8 * bytes.length);
-        bytes[bit >> 3]! ^= 1 << (bit & 7);
-        expect(decodeWindows(bytes)).toBeUndefined();
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('windows are not read again when a bit has flipped', () => {
+  fc.assert(
+    fc.property(anyWindows, fc.nat(), (windows, which) => {
+      const bytes = encodeWindows(windows).slice();
+      const bit = which % (8 * bytes.length);
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      expect(decodeWindows(bytes)).toBeUndefined();
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('of another version are not read', () => {
-    const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [0, 1] }]));
-    const versioned = (version: number) => {
-      bytes[0] = version;
-      bytes.writeUInt32LE(crc32(bytes.subarray(0, -4), crc32('c')), bytes.length - 4);
-      return decodeWindows(bytes);
-    };
-    expect([0, 1, 2].map(versioned)).toEqual([undefined, [{ cycle: CYCLE, counts: [0, 1] }], undefined]);
-  });
+it('windows of another version are not read', () => {
+  const bytes = Buffer.from(encodeWindows([{ cycle: CYCLE, counts: [0, 1] }]));
+  const versioned = (version: number) => {
+    bytes[0] = version;
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, -4), crc32('c')), bytes.length - 4);
+    return decodeWindows(bytes);
+  };
+  expect([0, 1, 2].map(versioned)).toEqual([undefined, [{ cycle: CYCLE, counts: [0, 1] }], undefined]);
+});
 
-  it('are not read again when a piece is missing, wherever it was cut', () => {
-    const bytes = encodeWindows([{ cycle: CYCLE, counts: dense(60, 1000) }]);
-    const cut = Array.from({ length: bytes.length }, (_, length) => length);
-    expect(cut.filter((length) => decodeWindows(bytes.subarray(0, length)) !== undefined)).toEqual([]);
-    expect(cut.slice(1).filter((from) => decodeWindows(bytes.subarray(from)) !== undefined)).toEqual([]);
-  });
+it('windows are not read again when a piece is missing, wherever they were cut', () => {
+  const bytes = encodeWindows([{ cycle: CYCLE, counts: dense(60, 1000) }]);
+  const cut = Array.from({ length: bytes.length }, (_, length) => length);
+  expect(cut.filter((length) => decodeWindows(bytes.subarray(0, length)) !== undefined)).toEqual([]);
+  expect(cut.slice(1).filter((from) => decodeWindows(bytes.subarray(from)) !== undefined)).toEqual([]);
+});
 
-  it.each<[string, WindowImage['counts']]>([
-    ['no events', [0, 0]],
-    ['less than no events', [0, -1]],
-    ['half an event', [0, 0.5]],
-    ['endless events', [0, Number.POSITIVE_INFINITY]],
-    ['not a number of events', [0, Number.NaN]],
-    ['an age twice', [3, 1, 3, 1]],
-    ['ages that fall', [3, 1, 2, 1]],
-    ['an age before the present', [-1, 1]],
-    ['half a cycle', [0.5, 1]],
-  ])('refuses %s', (_, counts) => {
-    expect(() => encodeWindows([{ cycle: CYCLE, counts }])).toThrow(Bug);
-  });
+it.each<[string, WindowImage['counts']]>([
+  ['no events', [0, 0]],
+  ['less than no events', [0, -1]],
+  ['half an event', [0, 0.5]],
+  ['endless events', [0, Number.POSITIVE_INFINITY]],
+  ['not a number of events', [0, Number.NaN]],
+  ['an age twice', [3, 1, 3, 1]],
+  ['ages that fall', [3, 1, 2, 1]],
+  ['an age before the present', [-1, 1]],
+  ['half a cycle', [0.5, 1]],
+])('windows with %s are refused', (_, counts) => {
+  expect(() => encodeWindows([{ cycle: CYCLE, counts }])).toThrow(Bug);
 });
 
 function dense(cycles: number, events: number, step = 1): number[] {

@@ -57,7 +57,7 @@ const step = fc.record({
 });
 
 describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
-  it('decides for three nodes as the naive model, whatever they send at once', async () => {
+  it('three nodes decide in Redis as the naive model, whatever they send at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 12 }),
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     );
   });
 
-  it('moves by itself what is due, in its own cycle, and says when', async () => {
+  it('Redis says when a gate is due to move, and moves it in that cycle', async () => {
     const gate = await makeGate(3, 20);
     const [node] = nodes;
     const batch = new CountBatch(node!);
@@ -108,7 +108,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     expect(await node!.command('ZSCORE', `${prefix}d:${slug}`, gate)).toBeNull();
   });
 
-  it('counts late events in their cycle, and refuses those of another time', async () => {
+  it('Redis counts late events in their cycle, and refuses those of another time', async () => {
     // So long that a machine may stand still while this goes on.
     const within = 5_000;
     const gate = await makeGate(100, within);
@@ -133,7 +133,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     ]);
   });
 
-  it('does nothing after its deadline', async () => {
+  it('a call to Redis does nothing after its deadline', async () => {
     const gate = await makeGate(3, 20);
     const [node] = nodes;
     const untilMs = node!.nowMs() - 1_000;
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     expect(count).toBe(1);
   });
 
-  it('bounds the keys of a contract, and forgets the one that was idle longest', async () => {
+  it('Redis bounds the keys of a contract, and forgets one that is idle', async () => {
     const owner = await makeGate(2, 5);
     const batch = new CountBatch(nodes[0]!);
     const count = (key: string, isShared = false) => batch.count(prefix, `${owner}/${key}`, 1, isShared ? -2 : 2);
@@ -155,7 +155,7 @@ describe.skipIf(!hasRedis)('counting in Redis (needs redis-server)', () => {
     expect((await count('c')).admitted).toBe(1);
   });
 
-  it('deletes a machine with many contracts at once for those who look, and in small pieces for itself', async () => {
+  it('Redis deletes a machine with many contracts at once for those who look, and in small pieces for itself', async () => {
     const [node] = nodes;
     const [big, many] = ['big', 60];
     const at = prefixOf(big);

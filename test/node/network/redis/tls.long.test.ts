@@ -42,7 +42,7 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
     for (const [name, value] of Object.entries(set)) process.env[`REDIS_${name}`] = value;
   };
 
-  it('one server: with its authority, its name, a certificate and a password, and not without one of them', async () => {
+  it('a server is reached only with its authority, its name and a password', async () => {
     const server = await RedisServer.startWith(certificates);
     await server.ask('CONFIG', 'SET', 'requirepass', PASSWORD);
     const without = async (name: string) => {
@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
     ]);
   });
 
-  it('a cluster: every node, also those that are found', async () => {
+  it('a cluster is reached at every node, also at those that are found', async () => {
     const cluster = await RedisCluster.start(certificates);
     withTls();
     const [first] = cluster.servers;
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedis || !hasOpenssl)('Redis over TLS (needs redis-server an
     ]);
   });
 
-  it('a sentinel and its master', async () => {
+  it('a sentinel and its master are reached', async () => {
     const master = await RedisServer.startWith(certificates);
     const port = await freePort();
     const conf = join(folder, 'sentinel.conf');
@@ -145,7 +145,7 @@ describe('the environment of Redis', () => {
     ['rediss://h', { REDIS_TLS_CLIENT_CERT: 'x' }, 'REDIS_TLS_CLIENT_CERT and REDIS_TLS_CLIENT_KEY belong together.'],
     ['rediss://h', { REDIS_TLS_CACERT: '/dev/zero' }, 'It is a device or a socket, and not a regular file.'],
     ['rediss://h', { REDIS_TLS_CACERT: '/nowhere' }, 'There is no such file.'],
-  ])('%s with %j', (url, environment, found) => {
+  ])('%s with %j has its credentials and TLS, or is refused in words', (url, environment, found) => {
     expect(place(url, environment)).toEqual(found);
   });
 });
