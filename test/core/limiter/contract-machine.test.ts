@@ -135,122 +135,116 @@ function seenOf(
   return { answers, seen, rows: store.rows('m'), end: gate.image(), figures: gate.figures };
 }
 
-describe('bands', () => {
-  it('any definition, any sequence: a gate that asks its machine outside of them does what one does that asks at every event', () => {
-    fc.assert(
-      fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
-        expect(seenOf(definition, steps)).toEqual(seenOf(definition, steps, true));
-      }),
-      { numRuns: tries(200) },
-    );
-  });
-
-  it('any definition, any counts: XState takes no transition exactly where each count lies in the band of the state', () => {
-    fc.assert(
-      fc.property(definitions, counts, (definition, counted) => {
-        const plan = planContract(definition);
-        const machine = contractMachine(definition);
-        const heldUntilCycle = Number.MIN_SAFE_INTEGER;
-        for (const [state, { name }] of plan.states.entries()) {
-          const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle, refusals: 0 } });
-          const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts: counted });
-          const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counted[k]!) !== undefined);
-          expect([name, actions.length === 0]).toEqual([name, isQuiet]);
-        }
-      }),
-      { numRuns: tries(200) },
-    );
-  });
+it('a gate that asks its machine only outside of bands does as one that asks at every event, for any definition', () => {
+  fc.assert(
+    fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
+      expect(seenOf(definition, steps)).toEqual(seenOf(definition, steps, true));
+    }),
+    { numRuns: tries(200) },
+  );
 });
 
-describe('the actor of a contract', () => {
-  it('any definition, any events: it goes where the machine leads in a plain actor of XState, and says before what that emits', () => {
-    fc.assert(
-      fc.property(definitions, events, fc.boolean(), (definition, sent, isKey) => {
-        const plan = planContract(definition);
-        const record = { state: plan.initial, heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
-        const ours = new ContractActor(plan, record, isKey ? undefined : new ContractActors());
-        const theirs = createActor(contractMachine(definition));
-        let emitted: unknown[] = [];
-        theirs.on('*', (event) => emitted.push(event));
-        theirs.start();
-        for (const event of sent) {
-          const before = theirs.getSnapshot().value;
-          const due = ours.due(event);
-          if (due !== undefined || event.type === 'refused') ours.take(event);
-          emitted = [];
-          theirs.send(event);
-          const { value, context } = theirs.getSnapshot();
-          const { state, ...held } = record;
-          expect([plan.states[state]!.name, held, due?.emitted ?? []]).toEqual([value, context, emitted]);
-          const { from, to } = due?.transition ?? { from: state, to: state };
-          expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
-        }
-      }),
-      { numRuns: tries(200) },
-    );
-  });
+it('XState takes no transition exactly where each count lies in the band of the state, for any definition', () => {
+  fc.assert(
+    fc.property(definitions, counts, (definition, counted) => {
+      const plan = planContract(definition);
+      const machine = contractMachine(definition);
+      const heldUntilCycle = Number.MIN_SAFE_INTEGER;
+      for (const [state, { name }] of plan.states.entries()) {
+        const snapshot = machine.resolveState({ value: name, context: { heldUntilCycle, refusals: 0 } });
+        const [, actions] = transition(machine, snapshot, { type: 'aggregate', cycle: 1, counts: counted });
+        const isQuiet = plan.aggregates.every((_, k) => quietBand(plan, state, k, counted[k]!) !== undefined);
+        expect([name, actions.length === 0]).toEqual([name, isQuiet]);
+      }
+    }),
+    { numRuns: tries(200) },
+  );
 });
 
-describe('machine.config', () => {
-  it('is whole as JSON: parsed again it is the same, and behaves the same', () => {
-    fc.assert(
-      fc.property(definitions, events, (definition, sent) => {
-        const machine = contractMachine(definition);
-        const config = JSON.parse(JSON.stringify(machine.config));
-        expect(config).toEqual(machine.config);
-        const [ours, parsed] = [machine, contractSetup.createMachine(config)].map((one) => {
-          const emitted: ContractEmitted[] = [];
-          const actor = createActor(one);
-          actor.on('*', (event) => emitted.push(event as ContractEmitted));
-          actor.start();
-          const states = sent.map((event) => {
-            actor.send(event);
-            const { value, context } = actor.getSnapshot();
-            return [value, context];
-          });
-          return { states, emitted };
+it('the actor of a contract goes where a plain actor of XState goes, and says before what that emits', () => {
+  fc.assert(
+    fc.property(definitions, events, fc.boolean(), (definition, sent, isKey) => {
+      const plan = planContract(definition);
+      const record = { state: plan.initial, heldUntilCycle: Number.MIN_SAFE_INTEGER, refusals: 0 };
+      const ours = new ContractActor(plan, record, isKey ? undefined : new ContractActors());
+      const theirs = createActor(contractMachine(definition));
+      let emitted: unknown[] = [];
+      theirs.on('*', (event) => emitted.push(event));
+      theirs.start();
+      for (const event of sent) {
+        const before = theirs.getSnapshot().value;
+        const due = ours.due(event);
+        if (due !== undefined || event.type === 'refused') ours.take(event);
+        emitted = [];
+        theirs.send(event);
+        const { value, context } = theirs.getSnapshot();
+        const { state, ...held } = record;
+        expect([plan.states[state]!.name, held, due?.emitted ?? []]).toEqual([value, context, emitted]);
+        const { from, to } = due?.transition ?? { from: state, to: state };
+        expect([plan.states[from]!.name, plan.states[to]!.name]).toEqual([before, value]);
+      }
+    }),
+    { numRuns: tries(200) },
+  );
+});
+
+it('the config of a machine is whole as JSON: parsed again it is the same, and behaves the same', () => {
+  fc.assert(
+    fc.property(definitions, events, (definition, sent) => {
+      const machine = contractMachine(definition);
+      const config = JSON.parse(JSON.stringify(machine.config));
+      expect(config).toEqual(machine.config);
+      const [ours, parsed] = [machine, contractSetup.createMachine(config)].map((one) => {
+        const emitted: ContractEmitted[] = [];
+        const actor = createActor(one);
+        actor.on('*', (event) => emitted.push(event as ContractEmitted));
+        actor.start();
+        const states = sent.map((event) => {
+          actor.send(event);
+          const { value, context } = actor.getSnapshot();
+          return [value, context];
         });
-        expect(parsed).toEqual(ours);
-      }),
-      { numRuns: tries(60) },
-    );
-  });
+        return { states, emitted };
+      });
+      expect(parsed).toEqual(ours);
+    }),
+    { numRuns: tries(60) },
+  );
+});
 
-  it('of the rate limiter is the one that its source shows', () => {
-    expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
-    const actor = createActor(contractSetup.createMachine(rateLimiterMachine)).start();
-    const states = [100, 101, 100].map((count, cycle) => {
-      actor.send({ type: 'aggregate', cycle, counts: [count] });
-      return actor.getSnapshot().value;
-    });
-    expect(states).toEqual(['allowing', 'limiting', 'allowing']);
+it('the config of the rate limiter is the one that its source shows', () => {
+  expect(contractMachine(rateLimiter()).config).toMatchObject(rateLimiterMachine);
+  const actor = createActor(contractSetup.createMachine(rateLimiterMachine)).start();
+  const states = [100, 101, 100].map((count, cycle) => {
+    actor.send({ type: 'aggregate', cycle, counts: [count] });
+    return actor.getSnapshot().value;
   });
+  expect(states).toEqual(['allowing', 'limiting', 'allowing']);
+});
 
-  it('says what a person wants to know: guards by name with their parameters, the operator, tags', () => {
-    const { states } = contractMachine(rateLimiter({ threshold: 2, within: 10 })).config as { states: object };
-    expect(states).toMatchObject({
-      allowing: {
-        tags: ['admits'],
-        on: {
-          aggregate: [
-            { guard: 'held' },
-            {
-              guard: { type: 'countIn', params: { event: 'request', within: 10, aggregate: 0, ranges: [[3, null]] } },
-              target: 'limiting',
-              actions: [
-                { type: 'fire', params: { transition: 0, operator: 'KO42' } },
-                'hold',
-                { type: 'emit', params: { event: 'rate_limited' } },
-              ],
-              description: 'count > 2 (request, 10 cycles)',
-            },
-          ],
-          move: [{ guard: { type: 'asksFor', params: { to: 'limiting', fires_when: null } } }],
-        },
+it('the config of a machine says what a person wants to know: guards with parameters, the operator, tags', () => {
+  const { states } = contractMachine(rateLimiter({ threshold: 2, within: 10 })).config as { states: object };
+  expect(states).toMatchObject({
+    allowing: {
+      tags: ['admits'],
+      on: {
+        aggregate: [
+          { guard: 'held' },
+          {
+            guard: { type: 'countIn', params: { event: 'request', within: 10, aggregate: 0, ranges: [[3, null]] } },
+            target: 'limiting',
+            actions: [
+              { type: 'fire', params: { transition: 0, operator: 'KO42' } },
+              'hold',
+              { type: 'emit', params: { event: 'rate_limited' } },
+            ],
+            description: 'count > 2 (request, 10 cycles)',
+          },
+        ],
+        move: [{ guard: { type: 'asksFor', params: { to: 'limiting', fires_when: null } } }],
       },
-      limiting: { tags: [] },
-    });
+    },
+    limiting: { tags: [] },
   });
 });
 
@@ -268,7 +262,7 @@ describe('a state of one’s own', () => {
     ],
   };
 
-  it('is watched in a plain XState actor', () => {
+  it('a state of one’s own is watched in a plain actor of XState', () => {
     const actor = createActor(contractMachine(definition));
     const seen: string[] = [];
     actor.on('*', ({ type, cycle }) => seen.push(`${type}@${cycle}`));
@@ -285,7 +279,7 @@ describe('a state of one’s own', () => {
     expect(actor.getSnapshot().hasTag('admits')).toBe(true);
   });
 
-  it('is drawn', () => {
+  it('a state of one’s own stands in the diagram of its contract', () => {
     expect(contractDiagram(definition)).toMatchInlineSnapshot(`
       "stateDiagram-v2
         state "allowing" as s0
@@ -301,57 +295,56 @@ describe('a state of one’s own', () => {
   });
 });
 
-describe('a machine in the form of XState, in place of a definition', () => {
-  it('its own JSON decides as the definition that it was made of, event for event', () => {
-    fc.assert(
-      fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
-        const drawn = JSON.parse(JSON.stringify(contractMachine(definition).config));
-        const [ours, theirs] = [seenOf(definition, steps), seenOf(drawn, steps)];
-        // Rows name the digest of the definition, and a row is named by the hash of the one before.
-        const plain = ({ answers, figures, end }: typeof ours) => ({
-          answers: answers.map(([answer, ...rest]) => [String(answer).length === 64 ? 'moved' : answer, ...rest]),
-          figures,
-          end: { ...end, id: '' },
-        });
-        expect(plain(theirs)).toEqual(plain(ours));
-      }),
-      { numRuns: tries(100) },
-    );
-  });
+it('the JSON of a machine decides as the definition that it was made of, event for event', () => {
+  fc.assert(
+    fc.property(definitions, fc.array(step, { maxLength: 25 }), (definition, steps) => {
+      const drawn = JSON.parse(JSON.stringify(contractMachine(definition).config));
+      const [ours, theirs] = [seenOf(definition, steps), seenOf(drawn, steps)];
+      // Rows name the digest of the definition, and a row is named by the hash of the one before.
+      const plain = ({ answers, figures, end }: typeof ours) => ({
+        answers: answers.map(([answer, ...rest]) => [String(answer).length === 64 ? 'moved' : answer, ...rest]),
+        figures,
+        end: { ...end, id: '' },
+      });
+      expect(plain(theirs)).toEqual(plain(ours));
+    }),
+    { numRuns: tries(100) },
+  );
+});
 
-  it('as editors write it: targets with the id of the machine or a dot, empty lists and defaults for what a state has not', () => {
-    const state = { type: 'atomic', entry: [], exit: [], invoke: [], meta: {} };
-    const edited = {
-      ...probation,
-      type: 'compound',
-      context: {},
-      states: {
-        open: { ...state, ...probation.states.open },
-        shut: {
-          ...state,
-          on: {
-            request: [{ guard: countOf('count <= 1'), target: '#probation.probation', reenter: false }],
-            move: [{ target: '.open' }],
-          },
+it('a machine is read as editors write it: with ids or dots in targets, empty lists and defaults', () => {
+  const state = { type: 'atomic', entry: [], exit: [], invoke: [], meta: {} };
+  const edited = {
+    ...probation,
+    type: 'compound',
+    context: {},
+    states: {
+      open: { ...state, ...probation.states.open },
+      shut: {
+        ...state,
+        on: {
+          request: [{ guard: countOf('count <= 1'), target: '#probation.probation', reenter: false }],
+          move: [{ target: '.open' }],
         },
-        probation: { ...state, ...probation.states.probation },
       },
-    };
-    expect(planContract(edited).definition).toEqual(planContract(probation).definition);
-  });
+      probation: { ...state, ...probation.states.probation },
+    },
+  };
+  expect(planContract(edited).definition).toEqual(planContract(probation).definition);
+});
 
-  it('a transition from everywhere, an unknown start and a typo in a name are refused, with a guess', () => {
-    const configs = [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }];
-    expect(configs.map((config) => faultsOf(() => planContract({ ...probation, ...config })))).toEqual([
-      ['/on/request belongs to a state: contracts have no transitions from everywhere'],
-      ['/initial names the state "opn", which does not exist; did you mean "open"?'],
-      ['/contxt has no meaning in a contract, whose time comes as events; did you mean "context"?'],
-      ['/id must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
-    ]);
-  });
+it('a transition from everywhere, an unknown start and a typo in a name are refused, with a guess', () => {
+  const configs = [{ on: { request: 'shut' } }, { initial: 'opn' }, { contxt: {} }, { id: 'My machine' }];
+  expect(configs.map((config) => faultsOf(() => planContract({ ...probation, ...config })))).toEqual([
+    ['/on/request belongs to a state: contracts have no transitions from everywhere'],
+    ['/initial names the state "opn", which does not exist; did you mean "open"?'],
+    ['/contxt has no meaning in a contract, whose time comes as events; did you mean "context"?'],
+    ['/id must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
+  ]);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a delay', { after: { 1000: 'open' } }, '/states/shut/after'],
     ['an entry', { entry: 'ring' }, '/states/shut/entry'],
     ['a nested state', { states: {} }, '/states/shut/states'],
@@ -382,7 +375,7 @@ describe('a machine in the form of XState, in place of a definition', () => {
       { on: { request: { guard: { type: 'countIn', params: { event: 'beat', condition: 'count > 1' } }, target: 'open' } } },
       '/states/shut/on/request/guard/params/event',
     ],
-  ])('%s is refused, with its place', (_, shut, path) => {
+  ])('a machine with %s is refused, with its place', (_, shut, path) => {
     const machine = { ...probation, states: { ...probation.states, shut: { ...probation.states.shut, ...shut } } };
     expect(() => contractMachine(machine as never)).toThrow(
       expect.objectContaining({
@@ -390,7 +383,6 @@ describe('a machine in the form of XState, in place of a definition', () => {
       }),
     );
   });
-});
 
 describe('a config that somebody stored', () => {
   const told = (from: string, to: string, condition: string) =>
@@ -407,7 +399,7 @@ describe('a config that somebody stored', () => {
   } as ContractDefinition;
   const stored = () => JSON.parse(JSON.stringify(contractMachine(three).config));
 
-  it('runs with createActor, of a definition with other states too', () => {
+  it('a stored config of a definition with other states runs with createActor', () => {
     const actor = createActor(contractMachine(stored()));
     const emitted: string[] = [];
     actor.on('*', ({ type, cycle }) => emitted.push(`${cycle} ${type}`));
@@ -420,7 +412,7 @@ describe('a config that somebody stored', () => {
     expect(emitted).toEqual(['0 now_actions', '1 now_on', '3 now_guard']);
   });
 
-  it('runs with a plain setup that gives its guards and actions a meaning, and nothing else of Weir', () => {
+  it('a stored config runs with a plain setup that gives its guards and actions a meaning, and nothing else of Weir', () => {
     const { guards, actions } = stored().meta.needs;
     type Event = { type: 'aggregate'; cycle: number; counts: number[] };
     type CountIn = { aggregate: number; ranges: [number, number | null][] };
@@ -453,7 +445,7 @@ describe('a config that somebody stored', () => {
     expect([theirs, ours]).toEqual(Array(2).fill(['actions', 'on', 'on', 'guard']));
   });
 
-  it('says which guards and actions it needs, which are exactly those that XState alone misses', () => {
+  it('a stored config says which guards and actions it needs, exactly those that XState alone misses', () => {
     const { needs } = stored().meta;
     const missed = new Set<string>();
     const machine = createMachine(stored());
@@ -464,7 +456,7 @@ describe('a config that somebody stored', () => {
     expect(needs.run).toContain('createActor(contractMachine(config))');
   });
 
-  it('is refused at once where it needs what contracts do not have', () => {
+  it('a stored config that needs what contracts do not have is refused at once', () => {
     const other = stored();
     other.states.guard.on.aggregate[0].guard = 'toString';
     expect(() => contractMachine(other)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));

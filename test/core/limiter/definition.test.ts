@@ -50,36 +50,34 @@ function refusal(definition: unknown): { code: string; faults: string[] } {
   return { code: failureOf(plan)?.code ?? 'none', faults: faultsOf(plan) };
 }
 
-describe('the template', () => {
-  it('is a definition that can run, by default 100 in 60 cycles', () => {
-    const plan = planContract(rateLimiter());
-    expect(plan.states.map(({ name, admits, quiet }) => ({ name, admits, quiet }))).toEqual([
-      { name: 'allowing', admits: true, quiet: [[{ lo: 0, hi: 100 }]] },
-      { name: 'limiting', admits: false, quiet: [[{ lo: 101, hi: Number.POSITIVE_INFINITY }]] },
-    ]);
-    expect([plan.aggregates, plan.thresholds, plan.kinds]).toEqual([
-      [{ event: 'request', within: 60 }],
-      [100],
-      [{ event: 'request', aggregates: [0] }],
-    ]);
-  });
+it('the template is a definition that can run, by default with 100 in 60 cycles', () => {
+  const plan = planContract(rateLimiter());
+  expect(plan.states.map(({ name, admits, quiet }) => ({ name, admits, quiet }))).toEqual([
+    { name: 'allowing', admits: true, quiet: [[{ lo: 0, hi: 100 }]] },
+    { name: 'limiting', admits: false, quiet: [[{ lo: 101, hi: Number.POSITIVE_INFINITY }]] },
+  ]);
+  expect([plan.aggregates, plan.thresholds, plan.kinds]).toEqual([
+    [{ event: 'request', within: 60 }],
+    [100],
+    [{ event: 'request', aggregates: [0] }],
+  ]);
+});
 
-  it('writes its parameters into its conditions', () => {
-    const { transitions } = rateLimiter({ threshold: 5, within: 10 });
-    expect(transitions.map(({ trigger }) => trigger)).toEqual([
-      { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 5' },
-      { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count <= 5' },
-    ]);
-  });
+it('the template writes its parameters into its conditions', () => {
+  const { transitions } = rateLimiter({ threshold: 5, within: 10 });
+  expect(transitions.map(({ trigger }) => trigger)).toEqual([
+    { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count > 5' },
+    { kind: 'on_aggregate', event: 'request', aggregate: 'count', within: 10, condition: 'count <= 5' },
+  ]);
+});
 
-  it.each([
-    [{ threshold: 0 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
-    [{ threshold: 1.5 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
-    [{ within: 100_001 }, '/within must be an integer from 1 to 100000 (cycles)'],
-    [{ within: Number.NaN }, '/within must be an integer from 1 to 100000 (cycles)'],
-  ])('refuses %j', (parameters, fault) => {
-    expect(faultsOf(() => rateLimiter(parameters))).toEqual([fault]);
-  });
+it.each([
+  [{ threshold: 0 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
+  [{ threshold: 1.5 }, '/threshold must be an integer from 1 to 1000000000 (request events)'],
+  [{ within: 100_001 }, '/within must be an integer from 1 to 100000 (cycles)'],
+  [{ within: Number.NaN }, '/within must be an integer from 1 to 100000 (cycles)'],
+])('the template refuses %j', (parameters, fault) => {
+  expect(faultsOf(() => rateLimiter(parameters))).toEqual([fault]);
 });
 
 describe('definitions of other forms', () => {
@@ -90,7 +88,7 @@ describe('definitions of other forms', () => {
     { from: 'warm', to: 'open', operator: 'PHYS', inputs: { mass: 2 }, fires_when: 'input.key == 7 && count < 9' },
   ]);
 
-  it('may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
+  it('a definition may have more states, gaps between entering and leaving, manual transitions with conditions', () => {
     const plan = planContract(hysteresis);
     expect(plan.states.map(({ admits, quiet }) => [admits, quiet[0]])).toEqual([
       [true, [{ lo: 0, hi: 5 }]],
@@ -115,7 +113,7 @@ describe('definitions of other forms', () => {
     ]);
   });
 
-  it('may look at several windows and kinds of events', () => {
+  it('a definition may look at several windows and kinds of events', () => {
     const plan = planContract(
       changed((d) => {
         d.states.broken = {};
@@ -132,74 +130,70 @@ describe('definitions of other forms', () => {
   });
 });
 
-describe('stage 1: what does not fit the schema', () => {
-  it.each([7, null, []])('%j is no definition', (definition) => {
-    expect(refusal(definition)).toEqual({ code: 'invalid_definition', faults: ['/ must be an object'] });
-  });
-
-  it.each([
-    ['/name', undefined, 'is required'],
-    ['/version', undefined, 'is required'],
-    ['/states', undefined, 'is required'],
-    ['/transitions', undefined, 'is required'],
-    ['/nmae', 'x', 'is not known; did you mean "name"?'],
-    ['/transitions/1/operatr', 'KO42', 'is not known; did you mean "operator"?'],
-    ['/name', 'rate limiter', 'must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
-    ['/version', 'new', 'must match ^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$'],
-    ['/states', ['a'], 'must be an object'],
-    ['/states', {}, 'must not be empty'],
-    ['/states/allowing/role', 'main', 'must be one of "initial", "intermediate", "final"'],
-    ['/states/allowing/initial', 'yes', 'must be a boolean'],
-    ['/transitions/0/operator', undefined, 'is required'],
-    ['/transitions/0/trigger/kind', undefined, 'is required'],
-    ['/transitions/0/trigger/within', undefined, 'is required'],
-    ['/transitions/0/trigger/within', 0, 'must be >= 1'],
-    ['/transitions/0/trigger/within', 1.5, 'must be an integer'],
-    ['/transitions/0/trigger/within', 100_001, 'must be <= 100000'],
-    ['/transitions/0/trigger/aggregate', 'sum', 'must be "count"'],
-    ['/transitions/0/trigger/withn', 3, 'is not known; did you mean "within"?'],
-    ['/transitions/0/post_actions', [{ call: 'x' }], '/transitions/0/post_actions/0/emit is required'],
-    ['/audit_clock/tick_rate', 2, 'must be <= 1'],
-  ])('%s = %j', (path, value, message) => {
-    const { code, faults } = refusal(withValue(path, value));
-    expect(code).toBe('invalid_definition');
-    expect(faults).toContain(message.startsWith('/') ? message : `${path} ${message}`);
-  });
+it.each([7, null, []])('%j is no definition', (definition) => {
+  expect(refusal(definition)).toEqual({ code: 'invalid_definition', faults: ['/ must be an object'] });
 });
 
-describe('stage 1: conditions that cannot be read, with their place', () => {
-  it.each([
-    ['trigger/condition', 'count >', '8: a number, a name or "(" was expected, but the condition ends here'],
-    ['trigger/condition', 'cont > 3', '1: the name "cont" is not known (did you mean "count"?)'],
-    ['trigger/condition', 'input.x > 3', '1: the name "input.x" is not known (known here: count)'],
-    ['trigger/condition', 'count * count > 3', '1: count cannot be multiplied by itself'],
-    // Beside a trigger nobody gives inputs.
-    ['fires_when', 'input.x > 3', '1: the name "input.x" is not known (known here: count)'],
-  ])('%s: %s', (place, condition, why) => {
-    const path = `/transitions/0/${place}`;
-    const fault = `${path} cannot be read: column ${why}`;
-    expect(refusal(withValue(path, condition))).toEqual({ code: 'invalid_expression', faults: [fault] });
-  });
-
-  it('a condition on the count where nothing is counted', () => {
-    const byHand = { from: 'x', to: 'x', operator: 'KO42', fires_when: 'count > 1' };
-    const definition = defined('a', { x: { initial: true } }, [byHand]);
-    expect(refusal(definition).faults).toEqual([
-      '/transitions/0/fires_when cannot be read: column 1: the name "count" is not known (known here: input.<name>)',
-    ]);
-  });
-
-  it('all of them at once', () => {
-    const { faults } = refusal(
-      changed((d) => {
-        for (const t of d.transitions) t.trigger.condition = 'count';
-      }),
-    );
-    expect(faults).toHaveLength(2);
-  });
+it.each([
+  ['/name', undefined, 'is required'],
+  ['/version', undefined, 'is required'],
+  ['/states', undefined, 'is required'],
+  ['/transitions', undefined, 'is required'],
+  ['/nmae', 'x', 'is not known; did you mean "name"?'],
+  ['/transitions/1/operatr', 'KO42', 'is not known; did you mean "operator"?'],
+  ['/name', 'rate limiter', 'must match ^[A-Za-z][A-Za-z0-9_-]{0,63}$'],
+  ['/version', 'new', 'must match ^[0-9]{1,6}(\\.[0-9]{1,6}){0,2}$'],
+  ['/states', ['a'], 'must be an object'],
+  ['/states', {}, 'must not be empty'],
+  ['/states/allowing/role', 'main', 'must be one of "initial", "intermediate", "final"'],
+  ['/states/allowing/initial', 'yes', 'must be a boolean'],
+  ['/transitions/0/operator', undefined, 'is required'],
+  ['/transitions/0/trigger/kind', undefined, 'is required'],
+  ['/transitions/0/trigger/within', undefined, 'is required'],
+  ['/transitions/0/trigger/within', 0, 'must be >= 1'],
+  ['/transitions/0/trigger/within', 1.5, 'must be an integer'],
+  ['/transitions/0/trigger/within', 100_001, 'must be <= 100000'],
+  ['/transitions/0/trigger/aggregate', 'sum', 'must be "count"'],
+  ['/transitions/0/trigger/withn', 3, 'is not known; did you mean "within"?'],
+  ['/transitions/0/post_actions', [{ call: 'x' }], '/transitions/0/post_actions/0/emit is required'],
+  ['/audit_clock/tick_rate', 2, 'must be <= 1'],
+])('what does not fit the schema is refused: %s = %j', (path, value, message) => {
+  const { code, faults } = refusal(withValue(path, value));
+  expect(code).toBe('invalid_definition');
+  expect(faults).toContain(message.startsWith('/') ? message : `${path} ${message}`);
 });
 
-describe('stage 2: what can be read and still cannot run', () => {
+it.each([
+  ['trigger/condition', 'count >', '8: a number, a name or "(" was expected, but the condition ends here'],
+  ['trigger/condition', 'cont > 3', '1: the name "cont" is not known (did you mean "count"?)'],
+  ['trigger/condition', 'input.x > 3', '1: the name "input.x" is not known (known here: count)'],
+  ['trigger/condition', 'count * count > 3', '1: count cannot be multiplied by itself'],
+  // Beside a trigger nobody gives inputs.
+  ['fires_when', 'input.x > 3', '1: the name "input.x" is not known (known here: count)'],
+])('a condition that cannot be read is refused with its place in %s: %s', (place, condition, why) => {
+  const path = `/transitions/0/${place}`;
+  const fault = `${path} cannot be read: column ${why}`;
+  expect(refusal(withValue(path, condition))).toEqual({ code: 'invalid_expression', faults: [fault] });
+});
+
+it('a condition on the count cannot be read where nothing is counted', () => {
+  const byHand = { from: 'x', to: 'x', operator: 'KO42', fires_when: 'count > 1' };
+  const definition = defined('a', { x: { initial: true } }, [byHand]);
+  expect(refusal(definition).faults).toEqual([
+    '/transitions/0/fires_when cannot be read: column 1: the name "count" is not known (known here: input.<name>)',
+  ]);
+});
+
+it('all conditions that cannot be read are named at once', () => {
+  const { faults } = refusal(
+    changed((d) => {
+      for (const t of d.transitions) t.trigger.condition = 'count';
+    }),
+  );
+  expect(faults).toHaveLength(2);
+});
+
+describe('definitions that can be read and still cannot run', () => {
   const physics = (inputs?: object) =>
     changed((d) => Object.assign(d.transitions[0], { operator: 'PHYS', proof_required: true, inputs }));
   const restless = (where: string, who: string) =>
@@ -211,7 +205,7 @@ describe('stage 2: what can be read and still cannot run', () => {
     ['/operators/1', { id: 'X' }, '/operators/1/id names the operator "X", which is not registered'],
     ['/operators/0/kind', 'physics', 'must be "substrate", the kind of KO42'],
     ['/transitions/0/operator', 'PHYS', '/transitions/0/proof_required must be true: PHYS is a physics operator'],
-  ])('%s = %j', (path, value, message) => {
+  ])('an operator that does not fit is refused: %s = %j', (path, value, message) => {
     const fault = message.startsWith('/') ? message : `${path} ${message}`;
     expect(refusal(withValue(path, value))).toMatchObject({ code: 'operator_not_registered' });
     expect(refusal(withValue(path, value)).faults).toContain(fault);
@@ -220,7 +214,7 @@ describe('stage 2: what can be read and still cannot run', () => {
   it.each([
     ['does not take', { mas: 1 }, '/transitions/0/inputs/mas is no input of PHYS; did you mean "mass"?'],
     ['takes in another range', { mass: 11 }, '/transitions/0/inputs/mass must lie in 0 .. 10 kg'],
-  ])('an input that the operator %s', (_, inputs, fault) => {
+  ])('an input that the operator %s is refused', (_, inputs, fault) => {
     expect(refusal(physics(inputs))).toEqual({ code: 'operator_not_registered', faults: [fault] });
   });
 
@@ -283,7 +277,7 @@ describe('stage 2: what can be read and still cannot run', () => {
       '/transitions/0/inputs are such that the trigger can never fire: a trigger has no inputs, and PHYS gave up: too heavy'],
     ['a trigger that no count fulfils', withValue('/transitions/0/trigger/condition', 'count > 100 && count < 50'),
       '/transitions/0/trigger/condition holds for no count: it can never fire'],
-  ])('%s', (_, definition, fault) => {
+  ])('a definition that cannot run is refused: %s', (_, definition, fault) => {
     const refused = refusal(definition);
     expect(refused.code).toBe('definition_unsound');
     expect(refused.faults).toContain(fault);

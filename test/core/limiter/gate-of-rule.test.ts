@@ -90,7 +90,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   // What one node refuses the next may admit, at the same instant.
   const isInTurns = definition.primitive === 'many_nodes';
 
-  it('decides as its rule, and says what an actor that hears everything says', () => {
+  it('a contract decides as its rule, and says what an actor that hears everything says', () => {
     fc.assert(
       fc.property(steps, (asked) => {
         const rule = ruleOf(definition);
@@ -112,7 +112,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   });
 
   it.skipIf(isInTurns)(
-    'is limiting after a refused request, and allowing from the ms on at which one would be admitted',
+    'a contract is limiting after a refused request, and allowing from the ms on at which one would be admitted',
     () => {
       fc.assert(
         fc.property(steps, (asked) => {
@@ -137,7 +137,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
     },
   );
 
-  it('goes on from an image as if nothing had been', () => {
+  it('a contract goes on from an image as if nothing had been', () => {
     fc.assert(
       fc.property(steps, steps, (before, after) => {
         const one = begin(plan);
@@ -152,7 +152,7 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
     );
   });
 
-  it.skipIf(isInTurns)('forecasts the cycle in which a lone request is admitted', () => {
+  it.skipIf(isInTurns)('a contract forecasts the cycle in which a lone request is admitted', () => {
     fc.assert(
       fc.property(steps, (asked) => {
         const contract = begin(plan);
@@ -171,36 +171,34 @@ describe.each(Object.entries(rules))('a contract of %s', (_, definition) => {
   });
 });
 
-describe('a rolling count as a rule', () => {
-  // A window that holds just as many as the threshold restores the rate limiter, and the rule not yet: one more would be refused.
-  it('decides as the rate limiter does, and is limiting no shorter', () => {
-    const threshold = 4;
-    const within = 5;
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 6 }))), (asked) => {
-        const rule = begin(planOf({ primitive: 'rolling_count', params: { threshold, within, cycle_ms: CYCLE_MS } }));
-        const first = cycleOf(START_MS, CYCLE_MS);
-        const { gate } = plannedGate(limiterPlan(threshold, within), first);
-        let cycle = first;
-        for (const [gap, n] of asked) {
-          cycle += gap;
-          expect(rule.gate.decide(n, cycle)).toBe(gate.decide(n, cycle));
-          expect(rule.gate.remaining).toBe(gate.remaining);
-          expect(retryAfterCycles(rule.gate)).toBe(retryAfterCycles(gate));
-          expect(restoresInCycles(rule.gate) ?? 0).toBeGreaterThanOrEqual(restoresInCycles(gate) ?? 0);
-        }
-      }),
-    );
-  });
+// A window that holds just as many as the threshold restores the rate limiter, and the rule not yet: one more would be refused.
+it('a rolling count as a rule decides as the rate limiter does, and is limiting no shorter', () => {
+  const threshold = 4;
+  const within = 5;
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 6 }))), (asked) => {
+      const rule = begin(planOf({ primitive: 'rolling_count', params: { threshold, within, cycle_ms: CYCLE_MS } }));
+      const first = cycleOf(START_MS, CYCLE_MS);
+      const { gate } = plannedGate(limiterPlan(threshold, within), first);
+      let cycle = first;
+      for (const [gap, n] of asked) {
+        cycle += gap;
+        expect(rule.gate.decide(n, cycle)).toBe(gate.decide(n, cycle));
+        expect(rule.gate.remaining).toBe(gate.remaining);
+        expect(retryAfterCycles(rule.gate)).toBe(retryAfterCycles(gate));
+        expect(restoresInCycles(rule.gate) ?? 0).toBeGreaterThanOrEqual(restoresInCycles(gate) ?? 0);
+      }
+    }),
+  );
 });
 
-describe('a hold decides by the state; the rule is asked all the same', () => {
+describe('a hold', () => {
   const bucket: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 100, capacity: 2 } };
   const cycle = cycleOf(START_MS, CYCLE_MS);
   const move = (to: string, holdCycles: number, counts: number[]) =>
     ({ type: 'move', to, cycle, counts, input: {}, holdCycles }) as const;
 
-  it('limits in a held limiting state while there are tokens, and charges them', () => {
+  it('a gate limits in a held limiting state while there are tokens, and charges them', () => {
     const { gate } = begin(planOf(bucket));
     gate.send(move('limiting', 3, gate.counts));
     expect(gate.decide(1, cycle)).toBe(0);
@@ -210,7 +208,7 @@ describe('a hold decides by the state; the rule is asked all the same', () => {
     expect(stateOf(gate)).toBe('allowing');
   });
 
-  it('admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
+  it('a gate admits in a held allowing state without tokens, and follows the rule when the hold is over', () => {
     const { gate, moves } = begin(planOf(bucket));
     gate.send(move('limiting', 0, gate.counts));
     gate.send({ ...move('allowing', 2, [1]) });
@@ -220,18 +218,16 @@ describe('a hold decides by the state; the rule is asked all the same', () => {
   });
 });
 
-describe('a request in flight until it is released', () => {
-  it.each([
-    { primitive: 'concurrency', params: { limit: 2 } },
-    { primitive: 'adaptive', params: { algorithm: 'aimd', initial: 2, min: 2, max: 2 } },
-  ] as const)('$primitive: the place is free at that ms', (rule) => {
-    const { gate } = begin(planOf(rule));
-    const at = (ms: number) => [cycleOf(START_MS + ms, CYCLE_MS), 0, START_MS + ms, Number.POSITIVE_INFINITY] as const;
-    expect(gate.decide(3, ...at(0))).toBe(2);
-    expect(gate.decide(1, ...at(5_000))).toBe(0);
-    expect(gate.wakeMs()).toBe(Number.POSITIVE_INFINITY);
-    gate.release(START_MS + 5_010, 5_010);
-    expect(stateOf(gate)).toBe('allowing');
-    expect(gate.decide(2, ...at(5_010))).toBe(1);
-  });
+it.each([
+  { primitive: 'concurrency', params: { limit: 2 } },
+  { primitive: 'adaptive', params: { algorithm: 'aimd', initial: 2, min: 2, max: 2 } },
+] as const)('a request in flight gives its place back at the ms at which it is released: $primitive', (rule) => {
+  const { gate } = begin(planOf(rule));
+  const at = (ms: number) => [cycleOf(START_MS + ms, CYCLE_MS), 0, START_MS + ms, Number.POSITIVE_INFINITY] as const;
+  expect(gate.decide(3, ...at(0))).toBe(2);
+  expect(gate.decide(1, ...at(5_000))).toBe(0);
+  expect(gate.wakeMs()).toBe(Number.POSITIVE_INFINITY);
+  gate.release(START_MS + 5_010, 5_010);
+  expect(stateOf(gate)).toBe('allowing');
+  expect(gate.decide(2, ...at(5_010))).toBe(1);
 });

@@ -7,31 +7,29 @@ import { defined, move } from './defined.js';
 import { NaiveLimiter } from './naive-limiter.js';
 import { limiterPlan, plannedGate } from './planned-gate.js';
 
-describe('the worked example of the rules: threshold 2, within 10', () => {
-  it('goes limiting at the third request of the window and restores when the first has left', () => {
-    const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
-    const line = (cycle: number, admitted: number) =>
-      `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
-    const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
-    gate.advance(11);
-    seen.push(line(11, 0));
-    gate.advance(19);
-    seen.push(line(19, 0));
-    expect(seen).toEqual([
-      '0: count 1 allowing 1',
-      '1: count 2 allowing 1',
-      '9: count 3 limiting 0',
-      '10: count 3 limiting 0',
-      '11: count 2 allowing 0',
-      '19: count 1 allowing 0',
-    ]);
-    expect(transitions).toEqual([
-      { cycle: 9, to: 'limiting', count: 3 },
-      { cycle: 10, to: 'allowing', count: 2 },
-      { cycle: 10, to: 'limiting', count: 3 },
-      { cycle: 11, to: 'allowing', count: 2 },
-    ]);
-  });
+it('the gate of 2 within 10 goes limiting at the third request and restores when the first has left', () => {
+  const { gate, transitions } = plannedGate(limiterPlan(2, 10), 0);
+  const line = (cycle: number, admitted: number) =>
+    `${cycle}: count ${gate.count} ${gate.admits ? 'allowing' : 'limiting'} ${admitted}`;
+  const seen = [0, 1, 9, 10].map((cycle) => line(cycle, gate.decide(1, cycle)));
+  gate.advance(11);
+  seen.push(line(11, 0));
+  gate.advance(19);
+  seen.push(line(19, 0));
+  expect(seen).toEqual([
+    '0: count 1 allowing 1',
+    '1: count 2 allowing 1',
+    '9: count 3 limiting 0',
+    '10: count 3 limiting 0',
+    '11: count 2 allowing 0',
+    '19: count 1 allowing 0',
+  ]);
+  expect(transitions).toEqual([
+    { cycle: 9, to: 'limiting', count: 3 },
+    { cycle: 10, to: 'allowing', count: 2 },
+    { cycle: 10, to: 'limiting', count: 3 },
+    { cycle: 11, to: 'allowing', count: 2 },
+  ]);
 });
 
 /**
@@ -45,7 +43,7 @@ const published: readonly [source: string, threshold: number, within: number, st
   ['the defaults of this program', 100, 60, '0:100+ 0:no 59:no 60:yes', {}],
 ];
 
-it.each(published)('%s', (_, threshold, within, steps, waits) => {
+it.each(published)('a gate decides a known sequence as stated: %s', (_, threshold, within, steps, waits) => {
   const { gate } = plannedGate(limiterPlan(threshold, within), 0);
   const told: Record<string, number | undefined> = {};
   const answers = steps.split(' ').map((step) => {
@@ -81,84 +79,80 @@ const runs = fc.record({
   ),
 });
 
-describe('against a list of every event', () => {
-  it('decides, counts and moves alike: over gaps, batches, late events, thresholds and windows', () => {
-    fc.assert(
-      fc.property(runs, ({ threshold, within, start, steps }) => {
-        const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
-        const naive = new NaiveLimiter(threshold, within, start);
-        let cycle = start;
-        for (const { gap, n, late } of steps) {
-          // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
-          cycle += Math.min(gap, within + 200);
-          const happened = cycle - (late ?? 0);
-          if (late === null || happened < start) {
-            const admitted = gate.decide(n, cycle);
-            expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
-          } else {
-            gate.advance(cycle);
-            naive.advance(cycle);
-            const admitted = gate.decideLate(n, happened);
-            if (late >= within) expect(admitted).toBeUndefined();
-            else expect({ admitted, limited: n - admitted! }).toEqual(naive.decideAt(n, happened));
-          }
-          expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+it('a gate decides, counts and moves as a list of every event says, over gaps, batches and late events', () => {
+  fc.assert(
+    fc.property(runs, ({ threshold, within, start, steps }) => {
+      const { gate, transitions } = plannedGate(limiterPlan(threshold, within), start);
+      const naive = new NaiveLimiter(threshold, within, start);
+      let cycle = start;
+      for (const { gap, n, late } of steps) {
+        // The model looks at each cycle of a gap; a far one is as good as any that empties the window.
+        cycle += Math.min(gap, within + 200);
+        const happened = cycle - (late ?? 0);
+        if (late === null || happened < start) {
+          const admitted = gate.decide(n, cycle);
+          expect({ admitted, limited: n - admitted }).toEqual(naive.decide(n, cycle));
+        } else {
+          gate.advance(cycle);
+          naive.advance(cycle);
+          const admitted = gate.decideLate(n, happened);
+          if (late >= within) expect(admitted).toBeUndefined();
+          else expect({ admitted, limited: n - admitted! }).toEqual(naive.decideAt(n, happened));
         }
-        expect(transitions).toEqual(naive.transitions);
-      }),
-      { numRuns: tries(300) },
-    );
-  });
-
-  it('goes on from its image as if it had never stopped', () => {
-    fc.assert(
-      fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
-        const plan = limiterPlan(threshold, within);
-        const whole = plannedGate(plan, start);
-        let { gate } = plannedGate(plan, start);
-        let cycle = start;
-        steps.forEach(({ gap, n }, index) => {
-          cycle += gap;
-          if (index === cut) {
-            const image = JSON.parse(JSON.stringify(gate.image()));
-            gate = plannedGate(plan, image.windows[0].cycle, image).gate;
-          }
-          expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
-        });
-        expect(gate.image()).toEqual(whole.gate.image());
-      }),
-      { numRuns: tries(100) },
-    );
-  });
+        expect([gate.count, gate.plan.states[gate.state]!.name]).toEqual([naive.count, naive.state]);
+      }
+      expect(transitions).toEqual(naive.transitions);
+    }),
+    { numRuns: tries(300) },
+  );
 });
 
-describe('what follows from the rules', () => {
-  it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
-    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
-    for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
-    gate.advance(2000);
-    expect(transitions).toEqual([
-      { cycle: 50, to: 'limiting', count: 101 },
-      { cycle: 1009, to: 'allowing', count: 100 },
-    ]);
-  });
+it('a gate goes on from its image as if it had never stopped', () => {
+  fc.assert(
+    fc.property(runs, fc.nat(30), ({ threshold, within, start, steps }, cut) => {
+      const plan = limiterPlan(threshold, within);
+      const whole = plannedGate(plan, start);
+      let { gate } = plannedGate(plan, start);
+      let cycle = start;
+      steps.forEach(({ gap, n }, index) => {
+        cycle += gap;
+        if (index === cut) {
+          const image = JSON.parse(JSON.stringify(gate.image()));
+          gate = plannedGate(plan, image.windows[0].cycle, image).gate;
+        }
+        expect(gate.decide(n, cycle)).toBe(whole.gate.decide(n, cycle));
+      });
+      expect(gate.image()).toEqual(whole.gate.image());
+    }),
+    { numRuns: tries(100) },
+  );
+});
 
-  it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
-    const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
-    gate.decide(150, 7);
-    gate.decide(1, 7 + 50_000_000);
-    expect(transitions).toEqual([
-      { cycle: 7, to: 'limiting', count: 101 },
-      { cycle: 67, to: 'allowing', count: 0 },
-    ]);
-    expect(gate.count).toBe(1);
-  });
+it('sustained overload keeps the gate limiting: one entry, no flapping', () => {
+  const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+  for (let cycle = 0; cycle < 1000; cycle += 1) gate.decide(2, cycle);
+  gate.advance(2000);
+  expect(transitions).toEqual([
+    { cycle: 50, to: 'limiting', count: 101 },
+    { cycle: 1009, to: 'allowing', count: 100 },
+  ]);
+});
 
-  it('counts beyond 2^32 in one cycle are exact', () => {
-    const { gate } = plannedGate(limiterPlan(1_000_000_000, 60), 0);
-    expect(gate.decide(2 ** 40, 3)).toBe(1_000_000_000);
-    expect(gate.count).toBe(2 ** 40);
-  });
+it('millions of idle cycles are one step, and a restore on the way keeps its own cycle', () => {
+  const { gate, transitions } = plannedGate(limiterPlan(100, 60), 0);
+  gate.decide(150, 7);
+  gate.decide(1, 7 + 50_000_000);
+  expect(transitions).toEqual([
+    { cycle: 7, to: 'limiting', count: 101 },
+    { cycle: 67, to: 'allowing', count: 0 },
+  ]);
+  expect(gate.count).toBe(1);
+});
+
+it('counts beyond 2^32 in one cycle are exact', () => {
+  const { gate } = plannedGate(limiterPlan(1_000_000_000, 60), 0);
+  expect(gate.decide(2 ** 40, 3)).toBe(1_000_000_000);
+  expect(gate.count).toBe(2 ** 40);
 });
 
 /** A gate of 5 requests in 10 cycles that was moved by hand. */
@@ -228,17 +222,15 @@ describe('forecasts', () => {
   });
 });
 
-describe('a manual move', () => {
-  it('without a hold lasts until the next evaluation', () => {
-    const { gate } = moved('limiting', 0);
-    expect(gate.decide(1, 0)).toBe(1);
-    expect(gate.admits).toBe(true);
-  });
+it('a manual move without a hold lasts until the next evaluation', () => {
+  const { gate } = moved('limiting', 0);
+  expect(gate.decide(1, 0)).toBe(1);
+  expect(gate.admits).toBe(true);
+});
 
-  it('with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
-    const { gate, transitions } = moved('allowing', 4);
-    expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
-    gate.advance(4);
-    expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
-  });
+it('a manual move with a hold lasts its cycles while counting goes on, then the rules apply at the advance', () => {
+  const { gate, transitions } = moved('allowing', 4);
+  expect([gate.decide(20, 0), gate.decide(1, 3), gate.count]).toEqual([20, 1, 21]);
+  gate.advance(4);
+  expect(transitions).toEqual([{ cycle: 4, to: 'limiting', count: 21 }]);
 });

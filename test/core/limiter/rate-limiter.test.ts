@@ -10,74 +10,66 @@ import { limiterPlan, plannedGate } from './planned-gate.js';
 const nearPlan = (threshold: number, within: number, near_limit: number) =>
   planContract(rateLimiter({ threshold, within, near_limit }));
 
-describe('near_limit', () => {
-  it('is a state between, entered once however the count swings around its bound', () => {
-    // Near from 16 on, until 14.
-    const { gate, transitions } = plannedGate(nearPlan(20, 10, 0.8), 0);
-    const steps: [cycle: number, requests: number, before: number, after: number][] = [
-      [0, 1, 0, 1],
-      [1, 14, 1, 15],
-      [2, 1, 15, 16],
-      [10, 1, 15, 16],
-      [11, 0, 2, 2],
-      [12, 20, 1, 21],
-      [22, 0, 0, 0],
-    ];
-    for (const [cycle, requests, ...counts] of steps) {
-      gate.advance(cycle);
-      const before = gate.count;
-      gate.decide(requests, cycle);
-      expect([before, gate.count]).toEqual(counts);
-    }
-    expect(transitions).toEqual([
-      { cycle: 2, to: 'nearing', count: 16 },
-      { cycle: 11, to: 'allowing', count: 2 },
-      { cycle: 12, to: 'nearing', count: 16 },
-      { cycle: 12, to: 'limiting', count: 21 },
-      { cycle: 20, to: 'nearing', count: 20 },
-      { cycle: 22, to: 'allowing', count: 0 },
-    ]);
-  });
+it('near_limit is a state between, entered once however the count swings around its bound', () => {
+  // Near from 16 on, until 14.
+  const { gate, transitions } = plannedGate(nearPlan(20, 10, 0.8), 0);
+  const steps: [cycle: number, requests: number, before: number, after: number][] = [
+    [0, 1, 0, 1],
+    [1, 14, 1, 15],
+    [2, 1, 15, 16],
+    [10, 1, 15, 16],
+    [11, 0, 2, 2],
+    [12, 20, 1, 21],
+    [22, 0, 0, 0],
+  ];
+  for (const [cycle, requests, ...counts] of steps) {
+    gate.advance(cycle);
+    const before = gate.count;
+    gate.decide(requests, cycle);
+    expect([before, gate.count]).toEqual(counts);
+  }
+  expect(transitions).toEqual([
+    { cycle: 2, to: 'nearing', count: 16 },
+    { cycle: 11, to: 'allowing', count: 2 },
+    { cycle: 12, to: 'nearing', count: 16 },
+    { cycle: 12, to: 'limiting', count: 21 },
+    { cycle: 20, to: 'nearing', count: 20 },
+    { cycle: 22, to: 'allowing', count: 0 },
+  ]);
+});
 
-  it.each([
-    [100, 0.8, 80, 70],
-    [100, 0.55, 55, 45],
-    [10, 0.75, 8, 6],
-    [1, 0.8, 1, 0],
-    [3, 0.05, 1, 0],
-    [1_000_000_000, 0.99, 990_000_000, 890_000_000],
-  ])('of threshold %d at %d: near from %d on, until %d', (threshold, near_limit, from, until) => {
-    const conditions = rateLimiter({ threshold, near_limit }).transitions.map(
-      ({ trigger }) => Object(trigger).condition,
-    );
-    expect(conditions.slice(1, 4)).toEqual([`count >= ${from}`, `count > ${threshold}`, `count <= ${until}`]);
-  });
+it.each([
+  [100, 0.8, 80, 70],
+  [100, 0.55, 55, 45],
+  [10, 0.75, 8, 6],
+  [1, 0.8, 1, 0],
+  [3, 0.05, 1, 0],
+  [1_000_000_000, 0.99, 990_000_000, 890_000_000],
+])('threshold %d with near_limit %d is near from %d on, until %d', (threshold, near_limit, from, until) => {
+  const conditions = rateLimiter({ threshold, near_limit }).transitions.map(({ trigger }) => Object(trigger).condition);
+  expect(conditions.slice(1, 4)).toEqual([`count >= ${from}`, `count > ${threshold}`, `count <= ${until}`]);
+});
 
-  it.each([0, 1, -0.5, Number.NaN])('%d is refused', (near_limit) => {
-    expect(() => rateLimiter({ near_limit })).toThrow('near_limit must be a number from 0.01 to 0.99');
-  });
+it.each([0, 1, -0.5, Number.NaN])('near_limit %d is refused', (near_limit) => {
+  expect(() => rateLimiter({ near_limit })).toThrow('near_limit must be a number from 0.01 to 0.99');
+});
 
-  it('changes no decision, no wait and no quota', () => {
-    expect(nearPlan(100, 60, 0.8).thresholds).toEqual([100]);
-    fc.assert(
-      fc.property(
-        anyLimiter,
-        fc.double({ min: 0.01, max: 0.99, noNaN: true }),
-        ({ threshold, within, steps }, near) => {
-          const plain = plannedGate(limiterPlan(threshold, within), 0).gate;
-          const nearing = plannedGate(nearPlan(threshold, within, near), 0).gate;
-          expect(steps.map((step) => decided(nearing, step))).toEqual(steps.map((step) => decided(plain, step)));
-        },
-      ),
-    );
-  });
+it('near_limit changes no decision, no wait and no quota', () => {
+  expect(nearPlan(100, 60, 0.8).thresholds).toEqual([100]);
+  fc.assert(
+    fc.property(anyLimiter, fc.double({ min: 0.01, max: 0.99, noNaN: true }), ({ threshold, within, steps }, near) => {
+      const plain = plannedGate(limiterPlan(threshold, within), 0).gate;
+      const nearing = plannedGate(nearPlan(threshold, within, near), 0).gate;
+      expect(steps.map((step) => decided(nearing, step))).toEqual(steps.map((step) => decided(plain, step)));
+    }),
+  );
 });
 
 describe('a shadow', () => {
   const shadowPlan = (threshold: number, within: number) =>
     planContract({ ...rateLimiter({ threshold, within }), shadow: true });
 
-  it('admits all, and moves, counts and waits as the limiter that it stands for', () => {
+  it('a shadow admits all, and moves, counts and waits as the limiter that it stands for', () => {
     fc.assert(
       fc.property(anyLimiter, ({ threshold, within, steps }) => {
         const plain = plannedGate(limiterPlan(threshold, within), 0);

@@ -66,7 +66,7 @@ describe.each([
   );
   const starts = fc.constantFrom(0, -70, 2 ** 31 - 3, 2_306_790_000);
 
-  it('counts, falls and is kept as a list of every event says', () => {
+  it('a window counts, falls and is kept as a list of every event says', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), starts, steps, (within, start, taken) => {
         let window = windowOf(within, start);
@@ -99,7 +99,7 @@ describe.each([
     );
   });
 
-  it('takes no event of a cycle that has left it, or has not begun', () => {
+  it('a window takes no event of a cycle that has left it, or has not begun', () => {
     const window = windowOf(3, 7);
     for (const cycle of [4, 8]) add(window, cycle, 1);
     expect([countNow(window), fallsIn(window, -1)]).toEqual([0, Number.POSITIVE_INFINITY]);
@@ -117,7 +117,7 @@ describe('gates that are neighbours in memory', () => {
     ),
   };
 
-  it.each(Object.entries(plans))('do not count in each other: %s', (_, plan) => {
+  it.each(Object.entries(plans))('gates that are neighbours in memory do not count in each other: %s', (_, plan) => {
     const steps = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 12 }), n: fc.nat(4), who: fc.nat(2) }), {
       maxLength: 60,
     });
@@ -176,18 +176,16 @@ describe('gates that are neighbours in memory', () => {
   });
 });
 
-describe('the figures of a gate', () => {
-  it('are what was asked, what was limited, and the largest count with the first cycle that had it', () => {
-    const { gate } = plannedGate(limiterPlan(3, 5), 0);
-    expect(gate.figures).toEqual({ requests: 0, limited: 0, peakCount: 0, peakCycle: undefined });
-    for (const [n, cycle] of [
-      [2, 1],
-      [3, 2],
-      [1, 20],
-      [4, 21],
-    ] as const)
-      gate.decide(n, cycle);
-    gate.decideLate(1, 19);
-    expect(gate.figures).toEqual({ requests: 11, limited: 5, peakCount: 6, peakCycle: 21 });
-  });
+it('the figures of a gate are what was asked, what was limited, and the largest count with its first cycle', () => {
+  const { gate } = plannedGate(limiterPlan(3, 5), 0);
+  expect(gate.figures).toEqual({ requests: 0, limited: 0, peakCount: 0, peakCycle: undefined });
+  for (const [n, cycle] of [
+    [2, 1],
+    [3, 2],
+    [1, 20],
+    [4, 21],
+  ] as const)
+    gate.decide(n, cycle);
+  gate.decideLate(1, 19);
+  expect(gate.figures).toEqual({ requests: 11, limited: 5, peakCount: 6, peakCycle: 21 });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Durations } from '../../../src/core/math/durations.js';
 
 function of(...ms: readonly number[]): Durations {
@@ -8,42 +8,40 @@ function of(...ms: readonly number[]): Durations {
   return durations;
 }
 
-describe('quantiles', () => {
-  it.each<[ms: number[], p: number, quantile: number]>([
-    [[], 0.5, 0],
-    [[7], 0, 7],
-    [[7], 0.5, 7],
-    [[7], 1, 7],
-    [[1, 2, 3, 4], 0.5, 2],
-    [[1, 2, 3, 4], 0.51, 3],
-    [[0, 0, 0, 1], 0.75, 0],
-    [[0.0004], 1, 0],
-  ])('of %j at %d: %d', (ms, p, quantile) => {
-    expect(of(...ms).quantileMs(p)).toBeCloseTo(quantile, 2);
-  });
-
-  it('lie within a thousandth of the sorted list, from microseconds to years', () => {
-    const ms = fc.oneof(
-      fc.double({ min: 0, max: 10, noNaN: true }),
-      fc.double({ min: 0, max: 1e6, noNaN: true }),
-      fc.double({ min: 0, max: 7e11, noNaN: true }),
-    );
-    fc.assert(
-      fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1000 }), (all, permille) => {
-        const sorted = [...all].sort((a, b) => a - b);
-        const exact = sorted[Math.ceil((permille / 1000) * all.length - 1e-9) - 1]!;
-        const seen = of(...all).quantileMs(permille / 1000);
-        expect({ exact, seen, isNear: Math.abs(seen - exact) <= exact / 1000 + 0.0006 }).toEqual({
-          exact,
-          seen,
-          isNear: true,
-        });
-      }),
-    );
-  });
+it.each<[ms: number[], p: number, quantile: number]>([
+  [[], 0.5, 0],
+  [[7], 0, 7],
+  [[7], 0.5, 7],
+  [[7], 1, 7],
+  [[1, 2, 3, 4], 0.5, 2],
+  [[1, 2, 3, 4], 0.51, 3],
+  [[0, 0, 0, 1], 0.75, 0],
+  [[0.0004], 1, 0],
+])('the quantile of %j at %d is %d', (ms, p, quantile) => {
+  expect(of(...ms).quantileMs(p)).toBeCloseTo(quantile, 2);
 });
 
-it('two together give what one would have given', () => {
+it('quantiles lie within a thousandth of the sorted list, from microseconds to years', () => {
+  const ms = fc.oneof(
+    fc.double({ min: 0, max: 10, noNaN: true }),
+    fc.double({ min: 0, max: 1e6, noNaN: true }),
+    fc.double({ min: 0, max: 7e11, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(fc.array(ms, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1000 }), (all, permille) => {
+      const sorted = [...all].sort((a, b) => a - b);
+      const exact = sorted[Math.ceil((permille / 1000) * all.length - 1e-9) - 1]!;
+      const seen = of(...all).quantileMs(permille / 1000);
+      expect({ exact, seen, isNear: Math.abs(seen - exact) <= exact / 1000 + 0.0006 }).toEqual({
+        exact,
+        seen,
+        isNear: true,
+      });
+    }),
+  );
+});
+
+it('two sets of durations together give what one would have given', () => {
   const ms = fc.array(fc.integer({ min: 0, max: 1e9 }), { maxLength: 30 });
   fc.assert(
     fc.property(ms, ms, (first, second) => {
@@ -54,7 +52,7 @@ it('two together give what one would have given', () => {
   );
 });
 
-it('figures: mean and maximum are exact, and what was timed is said', () => {
+it('the figures of durations have an exact mean and maximum, and say what was timed', () => {
   expect([of().figures('t'), of(1, 3.5).figures('from a to b')]).toEqual([
     null,
     {

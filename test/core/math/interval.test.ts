@@ -20,7 +20,7 @@ it.each([
   [60, 2.0003],
   [120, 1.9799],
   [100_000, 1.96],
-])('t(0.975, %i) = %d', (df, t) => {
+])('t(0.975, %i) is %d', (df, t) => {
   expect(Math.abs(tQuantile975(df) - t)).toBeLessThan(1e-3);
 });
 
@@ -29,7 +29,7 @@ it.each<[values: number[], expected: { mean: number; half: number; min: number; 
   [[5, 5, 5], { mean: 5, half: 0, min: 5, max: 5 }],
   [[1, 2, 3, 4, 5], { mean: 3, half: 1.96324, min: 1, max: 5 }],
   [[-1, 1], { mean: 0, half: 12.7062, min: -1, max: 1 }],
-])("the mean of %j and its interval, by Student's t", (values, { mean, half, min, max }) => {
+])("the mean of %j has its interval by Student's t", (values, { mean, half, min, max }) => {
   const found = meanInterval(values);
   expect({ ...found, low: found.low.toFixed(4), high: found.high.toFixed(4) }).toEqual({
     mean,
@@ -48,7 +48,7 @@ it.each([
   [0, 20, 0, 0.1611],
   [1, 29, 0.0061, 0.1718],
   [29, 29, 0.883, 1],
-])('%i of %i runs: the share lies in [%d, %d]', (successes, n, low, high) => {
+])('the share of %i of %i runs lies in [%d, %d]', (successes, n, low, high) => {
   const found = shareInterval(successes, n);
   expect([found.low.toFixed(4), found.high.toFixed(4), found.interval]).toEqual([
     low.toFixed(4),
@@ -65,7 +65,7 @@ describe('counts that are 0 in every run', () => {
     [10, 0.8455],
     [20, 0.4429],
     [100, 0.0921],
-  ])('of %i runs: the mean is at most %d, whatever a run can reach', (n, end) => {
+  ])('the mean of zeros in %i runs is at most %d, whatever a run can reach', (n, end) => {
     for (const most of [200, 14_861]) {
       const { low, high, interval } = ofZeros(n, most);
       expect([low, high.toFixed(4), interval]).toEqual([0, end.toFixed(4), 'bootstrap']);
@@ -75,12 +75,12 @@ describe('counts that are 0 in every run', () => {
   it.each([
     [10, 0.2775],
     [20, 0.1611],
-  ])('of %i runs, each of which has it or not: it is a share', (n, end) => {
+  ])('zeros in %i runs that each have it or not are a share', (n, end) => {
     const { low, high, interval } = ofZeros(n, 1);
     expect([low, high.toFixed(4), interval]).toEqual([0, end.toFixed(4), 'wilson']);
   });
 
-  it('and a share of all runs has the mirrored interval', () => {
+  it('a share of all runs has the mirrored interval', () => {
     const { low, high } = meanInterval(new Array<number>(10).fill(1), 1);
     expect([(1 - low).toFixed(4), high]).toEqual(['0.2775', 1]);
   });
@@ -91,19 +91,19 @@ describe('counts that are 0 in every run', () => {
     [1, 0.99],
     [3, 0.95],
     [6, 0.78],
-  ])('the end is missed by events of mean size %i in at most 1 - %d of the draws', (size, coverage) => {
+  ])('the end of zeros is missed by events of mean size %i in at most 1 - %d of the draws', (size, coverage) => {
     for (const n of [10, 20, 100]) {
       const share = ofZeros(n, 1e9).high / size;
       expect(1 - (1 - share) ** n).toBeGreaterThan(coverage);
     }
   });
 
-  it('and is no more than two and a half of what the exact Poisson interval has (Garwood, 1936: 3.69 / n)', () => {
+  it('the end of zeros is no more than two and a half of the exact Poisson one (Garwood, 1936: 3.69 / n)', () => {
     for (const n of [2, 10, 20, 100]) expect((ofZeros(n, 1e9).high * n) / 3.689).toBeLessThan(2.52);
   });
 });
 
-describe('95 % intervals hold the truth', () => {
+describe('95 % intervals', () => {
   const draw = new RandomStream(7, 'coverage');
   const rare = (share: number, mean: number) => () => (draw.uniform() < share ? geometric(mean) : 0);
   const geometric = (mean: number) => 1 + Math.floor(draw.exponential(-Math.log1p(-1 / mean)));
@@ -118,7 +118,7 @@ describe('95 % intervals hold the truth', () => {
   ];
   const sizes = few([10, 20, 100], 2);
   it.each(laws.flatMap(([name, one, truth, most]) => sizes.map((n) => [name, n, one, truth, most] as const)))(
-    '%s, n = %i',
+    'intervals hold the truth: %s, n = %i',
     (_, n, one, truth, most) => {
       const runs = 200;
       let held = 0;
@@ -137,21 +137,24 @@ describe('95 % intervals hold the truth', () => {
     ['30 % of runs limit 10 requests', rare(0.3, 10), 6.92, 3, 10, 2],
     ['a Poisson count of mean 0.1', () => drawPoisson(0.1, draw), 0.316, 0.1, 20, 3],
     ['a Poisson count of mean 2', () => drawPoisson(2, draw), Math.SQRT2, 2, 20, 1.3],
-  ] as const)('and rare ones are not wide: %s', (_, one, deviation, truth, n, most) => {
-    let [held, all, width] = [0, 0, 0];
-    for (let run = 0; run < 300; run += 1) {
-      const values = Array.from({ length: n }, one);
-      if (values.every((value) => value === 0)) continue;
-      const { low, high } = meanInterval(values, 200);
-      all += 1;
-      width += high - low;
-      if (low <= truth && truth <= high) held += 1;
-    }
-    expect(held / all).toBeGreaterThan(0.87);
-    expect(width / all / ((2 * 1.96 * deviation) / Math.sqrt(n))).toBeLessThan(most);
-  });
+  ] as const)(
+    'intervals of draws that are not all 0 hold the truth without being wide: %s',
+    (_, one, deviation, truth, n, most) => {
+      let [held, all, width] = [0, 0, 0];
+      for (let run = 0; run < 300; run += 1) {
+        const values = Array.from({ length: n }, one);
+        if (values.every((value) => value === 0)) continue;
+        const { low, high } = meanInterval(values, 200);
+        all += 1;
+        width += high - low;
+        if (low <= truth && truth <= high) held += 1;
+      }
+      expect(held / all).toBeGreaterThan(0.87);
+      expect(width / all / ((2 * 1.96 * deviation) / Math.sqrt(n))).toBeLessThan(most);
+    },
+  );
 
-  it('and are not held by being wide: of a rare count half as wide again as the normal one at most, once it is seen often', () => {
+  it('the interval of a count seen often is at most half as wide again as the normal one', () => {
     const values = Array.from({ length: 100 }, (): number => (draw.uniform() < 0.5 ? 5 : 0));
     const { low, high, mean } = meanInterval(values, 200);
     const half = (1.96 * Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 99)) / 10;

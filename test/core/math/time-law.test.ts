@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RandomStream } from '../../../src/core/math/random.js';
 import { parseTimeLaw, TimeLawSpec } from '../../../src/core/math/time-law.js';
 
-describe('means and deviations of 20,000 draws lie where the law says, within 3.3 standard errors', () => {
+describe('means and deviations of 20,000 draws, within 3.3 standard errors', () => {
   const N = 20_000;
   const root = Math.sqrt(12);
   it.each<[spec: TimeLawSpec, mean: number, deviation: number]>([
@@ -17,7 +17,7 @@ describe('means and deviations of 20,000 draws lie where the law says, within 3.
     [{ law: 'uniform', from: '100ms', to: '200ms' }, 150, 100 / root],
     [{ law: 'lognormal', mean: '100ms', deviation: '50ms' }, 100, 50],
     [{ law: 'lognormal', mean: '100ms', deviation: 0 }, 100, 0],
-  ])('%j', (spec, mean, deviation) => {
+  ])('the draws of %j have the mean and deviation of their law', (spec, mean, deviation) => {
     const law = parseTimeLaw(spec, 777);
     const stream = new RandomStream(5, 'law');
     const drawn = Array.from({ length: N }, () => law.drawMs(stream));
@@ -32,25 +32,23 @@ describe('means and deviations of 20,000 draws lie where the law says, within 3.
   });
 });
 
-describe('nonsense is refused with its place', () => {
-  it.each<[spec: TimeLawSpec, leastMs: number, place: string]>([
-    ['soon', 0, '/think'],
-    ['0.5ms', 1, '/think'],
-    [{ law: 'exponential', mean: '0.5ms' }, 1, '/think/mean'],
-    [{ law: 'uniform', from: '2s', to: '1s' }, 0, '/think/to'],
-    [{ law: 'uniform', from: 0, to: 0 }, 1, '/think/to'],
-    [{ law: 'lognormal', mean: 0, deviation: '1s' }, 0, '/think/mean'],
-    [{ law: 'normal', mean: '1s', deviation: '-1s' }, 0, '/think/deviation'],
-  ])('%j, at least %d ms', (spec, leastMs, place) => {
-    expect(() => parseTimeLaw(spec, 777, '/think', leastMs)).toThrow(
-      expect.objectContaining({ faults: [expect.objectContaining({ path: place })] }),
-    );
-  });
-
-  it.each([{ law: 'weibull' }, { law: 'exponential' }, { law: 'constant', time: 1, mean: 1 }, null, -1])(
-    '%j does not fit',
-    (spec) => {
-      expect(Value.Check(TimeLawSpec, spec)).toBe(false);
-    },
+it.each<[spec: TimeLawSpec, leastMs: number, place: string]>([
+  ['soon', 0, '/think'],
+  ['0.5ms', 1, '/think'],
+  [{ law: 'exponential', mean: '0.5ms' }, 1, '/think/mean'],
+  [{ law: 'uniform', from: '2s', to: '1s' }, 0, '/think/to'],
+  [{ law: 'uniform', from: 0, to: 0 }, 1, '/think/to'],
+  [{ law: 'lognormal', mean: 0, deviation: '1s' }, 0, '/think/mean'],
+  [{ law: 'normal', mean: '1s', deviation: '-1s' }, 0, '/think/deviation'],
+])('the law %j is refused with its place where at least %d ms are needed', (spec, leastMs, place) => {
+  expect(() => parseTimeLaw(spec, 777, '/think', leastMs)).toThrow(
+    expect.objectContaining({ faults: [expect.objectContaining({ path: place })] }),
   );
 });
+
+it.each([{ law: 'weibull' }, { law: 'exponential' }, { law: 'constant', time: 1, mean: 1 }, null, -1])(
+  'the law %j does not fit the schema',
+  (spec) => {
+    expect(Value.Check(TimeLawSpec, spec)).toBe(false);
+  },
+);

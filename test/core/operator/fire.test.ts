@@ -18,72 +18,73 @@ function broken(part: Partial<Operator>): Operator {
   return { ...newton, id: 'BROKEN', ...part };
 }
 
-describe('a firing that goes well', () => {
-  it('without a proof says operator, version, inputs, result and equation', () => {
-    expect(fire(ko42, { S: 101 }, 750_000)).toEqual({
-      ok: true,
-      operator: 'KO42',
-      version: '1.0',
-      inputs: { S: 101, cycle: 750_000 },
-      result: 101 * 1.00129,
-      equation: 'R(t) = S(t) * (1 + a * sin(2*pi*f*t))',
-    });
-  });
-
-  it('of a physics operator is proved, and carries the digest of what was proved', () => {
-    expect(fire(newton, { m: 2, a: 3 }, CYCLE)).toEqual({
-      ok: true,
-      operator: 'NEWTON2',
-      version: '1.0',
-      inputs: { m: 2, a: 3 },
-      result: 6,
-      equation: 'F = m * a',
-      proofDigest: digestOf({
-        operator: 'NEWTON2',
-        version: '1.0',
-        inputs: { m: { value: 2, unit: 'kg' }, a: { value: 3, unit: 'm/s^2' } },
-        result: 6,
-        equation: 'F = m * a',
-        cycle: CYCLE,
-      }),
-    });
-  });
-
-  it('of the substrate is proved when somebody asks', () => {
-    expect(fire(ko42, {}, CYCLE, { proofRequired: true })).toMatchObject({
-      ok: true,
-      inputs: { S: 1, cycle: CYCLE },
-      proofDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-  });
-
-  it('fills in defaults', () => {
-    expect(fire(oscillator, { m: 1, k: 1, x0: 2, t: 0 }, 0)).toMatchObject({
-      inputs: { m: 1, k: 1, x0: 2, v0: 0, t: 0 },
-      result: 2,
-    });
-  });
-
-  it('has no -0, which JSON could not say', () => {
-    const firing = fire(newton, { m: 1, a: -0 }, 0);
-    expect(firing).toMatchObject({ inputs: { m: 1, a: 0 }, result: 0 });
-    expect(fire(broken({ compute: () => -0 }), { m: 1, a: 0 }, 0)).toMatchObject({ ok: true, result: 0 });
-  });
-
-  it.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('takes place in cycle %d', (cycle) => {
-    expect(fire(ko42, { S: 5 }, cycle, { proofRequired: true })).toMatchObject({ ok: true, inputs: { S: 5, cycle } });
-  });
-
-  it('takes the digest of everything it says: another cycle is another digest', () => {
-    const digests = [CYCLE, CYCLE + 1].map((cycle) => {
-      const firing = fire(newton, { m: 2, a: 3 }, cycle);
-      return firing.ok ? firing.proofDigest : undefined;
-    });
-    expect(new Set(digests).size).toBe(2);
+it('a firing without a proof says operator, version, inputs, result and equation', () => {
+  expect(fire(ko42, { S: 101 }, 750_000)).toEqual({
+    ok: true,
+    operator: 'KO42',
+    version: '1.0',
+    inputs: { S: 101, cycle: 750_000 },
+    result: 101 * 1.00129,
+    equation: 'R(t) = S(t) * (1 + a * sin(2*pi*f*t))',
   });
 });
 
-describe('inputs that are refused, and the words for it', () => {
+it('a firing of a physics operator is proved, and carries the digest of what was proved', () => {
+  expect(fire(newton, { m: 2, a: 3 }, CYCLE)).toEqual({
+    ok: true,
+    operator: 'NEWTON2',
+    version: '1.0',
+    inputs: { m: 2, a: 3 },
+    result: 6,
+    equation: 'F = m * a',
+    proofDigest: digestOf({
+      operator: 'NEWTON2',
+      version: '1.0',
+      inputs: { m: { value: 2, unit: 'kg' }, a: { value: 3, unit: 'm/s^2' } },
+      result: 6,
+      equation: 'F = m * a',
+      cycle: CYCLE,
+    }),
+  });
+});
+
+it('a firing of the substrate is proved when somebody asks', () => {
+  expect(fire(ko42, {}, CYCLE, { proofRequired: true })).toMatchObject({
+    ok: true,
+    inputs: { S: 1, cycle: CYCLE },
+    proofDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+});
+
+it('a firing fills in defaults', () => {
+  expect(fire(oscillator, { m: 1, k: 1, x0: 2, t: 0 }, 0)).toMatchObject({
+    inputs: { m: 1, k: 1, x0: 2, v0: 0, t: 0 },
+    result: 2,
+  });
+});
+
+it('a firing has no -0, which JSON could not say', () => {
+  const firing = fire(newton, { m: 1, a: -0 }, 0);
+  expect(firing).toMatchObject({ inputs: { m: 1, a: 0 }, result: 0 });
+  expect(fire(broken({ compute: () => -0 }), { m: 1, a: 0 }, 0)).toMatchObject({ ok: true, result: 0 });
+});
+
+it.each([0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+  'a firing takes place in cycle %d',
+  (cycle) => {
+    expect(fire(ko42, { S: 5 }, cycle, { proofRequired: true })).toMatchObject({ ok: true, inputs: { S: 5, cycle } });
+  },
+);
+
+it('a firing takes the digest of everything it says: another cycle is another digest', () => {
+  const digests = [CYCLE, CYCLE + 1].map((cycle) => {
+    const firing = fire(newton, { m: 2, a: 3 }, cycle);
+    return firing.ok ? firing.proofDigest : undefined;
+  });
+  expect(new Set(digests).size).toBe(2);
+});
+
+describe('inputs that are refused', () => {
   const text = (value: unknown) => value as number;
   // biome-ignore format: one case a line
   it.each<[string, Operator, Inputs, string]>([
@@ -102,7 +103,7 @@ describe('inputs that are refused, and the words for it', () => {
       decay, { N0: 1e61, lambda: 1, t: 1 }, 'The input N0 of DECAY is 1e+61, which does not lie between 0 and 1e+60.'],
     ['another cycle', ko42, { S: 1, cycle: 6 }, 'The input cycle of KO42 is 6, but it is fired in cycle 7.'],
     ['half a cycle', ko42, { S: 1, cycle: 7.5 }, 'The input cycle of KO42 is 7.5, but it is fired in cycle 7.'],
-  ])('%s', (_name, operator, given, why) => {
+  ])('an input is refused in words: %s', (_name, operator, given, why) => {
     expect(fire(operator, given, 7)).toEqual({ ok: false, code: 'compute_failed', why });
   });
 
@@ -110,7 +111,7 @@ describe('inputs that are refused, and the words for it', () => {
     [...registry.values()].flatMap((operator) =>
       Object.entries(operator.inputs).map(([name, input]) => [operator.id, name, operator, input] as const),
     ),
-  )('%s: %s outside of its range, on either side', (_id, name, operator, { min, max }) => {
+  )('a firing of %s is refused with %s outside of its range, on either side', (_id, name, operator, { min, max }) => {
     const [reference] = operator.cases;
     const outside = [min - Math.max(1, Math.abs(min)), max + Math.max(1, Math.abs(max))];
     const codes = outside.map((value) => fire(operator, { ...reference?.inputs, [name]: value }, 0));
@@ -122,7 +123,7 @@ describe('inputs that are refused, and the words for it', () => {
   });
 });
 
-describe('an operator that goes wrong is refused at the first link that does not hold', () => {
+describe('an operator that goes wrong', () => {
   const stop = () => {
     throw new Error('out of paper');
   };
@@ -149,7 +150,7 @@ describe('an operator that goes wrong is refused at the first link that does not
     ['the proof is of something else', { prove: () => ({ ...proof, residual: 1e-15 }) }, 'verify_failed',
       'The proof that BROKEN gives of 6 does not hold: repeating it gives another result.'],
     ['verify throws', { verify: stop }, 'verify_failed', 'The proof that BROKEN gives of 6 does not hold: out of paper.'],
-  ])('%s', (_name, part, code, why) => {
+  ])('an operator that goes wrong is refused at the first link that does not hold: %s', (_name, part, code, why) => {
     expect(fire(broken(part), { m: 2, a: 3 }, 0)).toEqual({ ok: false, code, why });
   });
 });

@@ -23,15 +23,13 @@ it('the registry holds the substrate and six physics operators', () => {
   ]);
 });
 
-describe('a published value is reproduced', () => {
-  it.each(cases)('%s: %s', (_id, _source, operator, { inputs, result, tolerance }) => {
-    expect(Math.abs(operator.compute(inputs) - result)).toBeLessThanOrEqual(tolerance * Math.abs(result));
-    expect(tolerance).toBeLessThanOrEqual(5e-3);
-  });
+it.each(cases)('%s reproduces a published value: %s', (_id, _source, operator, { inputs, result, tolerance }) => {
+  expect(Math.abs(operator.compute(inputs) - result)).toBeLessThanOrEqual(tolerance * Math.abs(result));
+  expect(tolerance).toBeLessThanOrEqual(5e-3);
 });
 
 describe.each(operators.map((operator) => [operator.id, operator] as const))('%s', (_id, operator) => {
-  it('proves and verifies its result everywhere in the ranges of its inputs, within 0.1 %', () => {
+  it('an operator proves and verifies its result everywhere in the ranges of its inputs, within 0.1 %', () => {
     fc.assert(
       fc.property(inputsOf(operator), (inputs) => {
         const firing = fire(operator, inputs, cycleOf(inputs), { proofRequired: true });
@@ -42,7 +40,7 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
     );
   });
 
-  it('finds no proof of a result that is off by twice the tolerance', () => {
+  it('an operator finds no proof of a result that is off by twice the tolerance', () => {
     fc.assert(
       fc.property(inputsOf(operator), (inputs) => {
         const result = operator.compute(inputs);
@@ -58,7 +56,7 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
     );
   });
 
-  it('refuses a proof when any bit of the result or of an input is another one', () => {
+  it('an operator refuses a proof when any bit of the result or of an input is another one', () => {
     for (const { inputs } of operator.cases) {
       const result = operator.compute(inputs);
       const proof = operator.prove(inputs, result);
@@ -73,7 +71,7 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
     }
   });
 
-  it('refuses a proof that was damaged in any field', () => {
+  it('an operator refuses a proof that was damaged in any field', () => {
     for (const { inputs } of operator.cases) {
       const result = operator.compute(inputs);
       const damaged = damages(operator.prove(inputs, result));
@@ -82,14 +80,14 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
     }
   });
 
-  it('refuses what is no proof at all', () => {
+  it('an operator refuses what is no proof at all', () => {
     const [{ inputs }] = operator.cases as [Operator['cases'][number]];
     const result = operator.compute(inputs);
     const shapes = [null, undefined, 1, 'proof', [], {}, { witness: null }, { method: 'trust me' }];
     expect(shapes.filter((shape) => operator.verify(inputs, result, shape as unknown as Proof))).toEqual([]);
   });
 
-  it('writes proofs that survive JSON', () => {
+  it('an operator writes proofs that survive JSON', () => {
     fc.assert(
       fc.property(inputsOf(operator), (inputs) => {
         const result = operator.compute(inputs) + 0;
@@ -104,7 +102,7 @@ describe.each(operators.map((operator) => [operator.id, operator] as const))('%s
 describe('KO42', () => {
   const ko42 = standardOperators().get('KO42')!;
 
-  it('is exact in phase at every cycle: it repeats after a million cycles, to the last bit', () => {
+  it('KO42 is exact in phase at every cycle: it repeats after a million cycles, to the last bit', () => {
     fc.assert(
       fc.property(fc.integer({ min: -9e9, max: 9e9 }), fc.integer({ min: -9e8, max: 9e8 }), (cycle, millions) => {
         const far = cycle + millions * 1e6;
@@ -115,7 +113,7 @@ describe('KO42', () => {
     );
   });
 
-  it('follows f * t multiplied out, wherever doubles still hold its fraction', () => {
+  it('KO42 follows f * t multiplied out, wherever doubles still hold its fraction', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e6 }), (cycle) => {
         const t = cycle * 0.777;
@@ -125,7 +123,7 @@ describe('KO42', () => {
     );
   });
 
-  it('swings by at most 0.129 %', () => {
+  it('KO42 swings by at most 0.129 %', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (cycle) => {
         expect(Math.abs(ko42.compute({ S: 1, cycle }) - 1)).toBeLessThanOrEqual(0.00129 + 1e-15);

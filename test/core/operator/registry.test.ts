@@ -6,18 +6,16 @@ import { Bug } from '../../../src/core/schema/failure.js';
 
 const newton = standardOperators().get('NEWTON2')!;
 
-describe('look-up', () => {
-  it('is by id, and knows nothing else', () => {
-    expect(['NEWTON2', 'newton2', 'toString', ''].map(findOperator)).toEqual([newton, undefined, undefined, undefined]);
-  });
+it('an operator is looked up by its id, and by nothing else', () => {
+  expect(['NEWTON2', 'newton2', 'toString', ''].map(findOperator)).toEqual([newton, undefined, undefined, undefined]);
+});
 
-  it('lists in the order of registration', () => {
-    expect([...registered([newton, { ...newton, id: 'A1' }]).keys()]).toEqual(['NEWTON2', 'A1']);
-  });
+it('operators are listed in the order of registration', () => {
+  expect([...registered([newton, { ...newton, id: 'A1' }]).keys()]).toEqual(['NEWTON2', 'A1']);
+});
 
-  it('of the standard operators is made once', () => {
-    expect(standardOperators()).toBe(standardOperators());
-  });
+it('the registry of the standard operators is made once', () => {
+  expect(standardOperators()).toBe(standardOperators());
 });
 
 describe('what may not enter', () => {
@@ -36,7 +34,7 @@ describe('what may not enter', () => {
       [{ ...newton, cases: [first!, second!, { ...third!, inputs: { m: 0, a: 1 } }] }],
       'NEWTON2 computes the reference case "NIST SP 811 (2008), appendix B.8: pound-force": The input m of NEWTON2 is 0, which does not lie between 1e-31 and 1e+42 kg.',
     ],
-  ])('%s', (_name, operators, message) => {
+  ])('the registry refuses %s', (_name, operators, message) => {
     expect(() => registered(operators)).toThrow(new Bug(message));
   });
 });

@@ -44,41 +44,39 @@ function verdict(text: string, saved?: string, goesOn = false): string {
   return verdictOf(verifier.end()).replace(/^seq \d+ /, '');
 }
 
-describe('a record behind a cut', () => {
-  it.each(rows.slice(0, -1).map(({ seq }) => seq))('holds from any row on: %i', (seq) => {
-    expect(verifyExport(withCut(seq).join(''), { pinned })).toMatchObject({
-      valid: true,
-      rows: rows.length - seq,
-      head: { seq: rows.length, hash: rows.at(-1)!.hash },
-      removed: { to_seq: seq, at: AT, cycle: START + 160, signed_by: first.fingerprint },
-    });
+it.each(rows.slice(0, -1).map(({ seq }) => seq))('a record behind a cut holds from any row on: %i', (seq) => {
+  expect(verifyExport(withCut(seq).join(''), { pinned })).toMatchObject({
+    valid: true,
+    rows: rows.length - seq,
+    head: { seq: rows.length, hash: rows.at(-1)!.hash },
+    removed: { to_seq: seq, at: AT, cycle: START + 160, signed_by: first.fingerprint },
   });
+});
 
-  it('has only the rows that are there counted, and what was computed in them', () => {
-    expect(verifyExport(withCut(8).join(''), { pinned })).toMatchObject({ rows: 4, proofs: 5 });
-  });
+it('only the rows that are there are counted behind a cut, and what was computed in them', () => {
+  expect(verifyExport(withCut(8).join(''), { pinned })).toMatchObject({ rows: 4, proofs: 5 });
+});
 
-  it('rests on what the record itself names where nothing is pinned', () => {
-    expect(verifyExport(withCut(8).join(''))).toMatchObject({ valid: true, checkpoint: { pinned: false } });
-  });
+it('a record behind a cut rests on what it names itself where nothing is pinned', () => {
+  expect(verifyExport(withCut(8).join(''))).toMatchObject({ valid: true, checkpoint: { pinned: false } });
+});
 
-  it('may be cut by a key that the pinned one has named', () => {
-    const next = signSuccession(first, second.publicKey, START + 155);
-    const left = rows.slice(8);
-    const { machine, seq, hash } = rows.at(-1)!;
-    const head = signCheckpoint(second, { machine, seq, hash, cycle: START + 170 });
-    const end = { ...closing(left, second, [next]), checkpoint: head };
-    expect(verdict(linesOf(cutAt(8, second), left, end).join(''))).toBe('holds');
-    expect(verdict(linesOf(signCut(second, { ...bodyAt(8), cycle: START + 100 }), left, end).join(''))).toBe(
-      'line 1: key',
-    );
-  });
+it('a record may be cut by a key that the pinned one has named', () => {
+  const next = signSuccession(first, second.publicKey, START + 155);
+  const left = rows.slice(8);
+  const { machine, seq, hash } = rows.at(-1)!;
+  const head = signCheckpoint(second, { machine, seq, hash, cycle: START + 170 });
+  const end = { ...closing(left, second, [next]), checkpoint: head };
+  expect(verdict(linesOf(cutAt(8, second), left, end).join(''))).toBe('holds');
+  expect(verdict(linesOf(signCut(second, { ...bodyAt(8), cycle: START + 100 }), left, end).join(''))).toBe(
+    'line 1: key',
+  );
+});
 
-  it('goes on from a head that was saved behind it, and from that of the removed row itself', () => {
-    const saved = (upTo: number) => exported(rows.slice(0, upTo)).at(-1)!;
-    for (const upTo of [5, 7, rows.length])
-      for (const goesOn of [true, false]) expect(verdict(withCut(5).join(''), saved(upTo), goesOn)).toBe('holds');
-  });
+it('a record behind a cut goes on from a head that was saved behind it, and from that of the removed row', () => {
+  const saved = (upTo: number) => exported(rows.slice(0, upTo)).at(-1)!;
+  for (const upTo of [5, 7, rows.length])
+    for (const goesOn of [true, false]) expect(verdict(withCut(5).join(''), saved(upTo), goesOn)).toBe('holds');
 });
 
 it('a record of keys that open and close holds behind a cut at any row, the gate that others share included', () => {
@@ -102,7 +100,7 @@ it('a record of keys that open and close holds behind a cut at any row, the gate
   }
 });
 
-describe('what does not hold', () => {
+describe('records that do not hold', () => {
   const forgedBody = (change: Partial<Cut>) => linesOf({ ...cutAt(5), ...change }, rows.slice(5)).join('');
   const others = recordOf([...drafts.slice(0, 3), moved('c1', 'allowing', 'limiting', START + 9, { S: 102 })]);
   const head = signCheckpoint(first, { machine: 'gateway', seq: 5, hash: rows[4]!.hash, cycle: START + 160 });
@@ -125,7 +123,7 @@ describe('what does not hold', () => {
     ['rows missing at the end', [...withCut(5).slice(0, -2), withCut(5).at(-1)!].join(''), 'line 8: tail'],
     ['no closing line', withCut(5).slice(0, -1).join(''), 'line 9: tail'],
     ['a row that begins where its contract was not', linesOf(...misplaced()).join(''), 'line 4: state'],
-  ])('%s', (_, text, broken) => {
+  ])('a record does not hold with %s', (_, text, broken) => {
     expect(verdict(text)).toBe(broken);
   });
 
@@ -140,7 +138,7 @@ describe('what does not hold', () => {
     return [cutAt(4, first, all), all.slice(4)];
   }
 
-  it('a head that was saved before the cut, or one of another row in its place', () => {
+  it('a record does not hold by a head saved before the cut, or by one of another row in its place', () => {
     const saved = (of: readonly AuditRow[]) => exported(of).at(-1)!;
     for (const goesOn of [true, false]) {
       expect(verdict(withCut(5).join(''), saved(rows.slice(0, 4)), goesOn)).toBe('line 1: checkpoint');
@@ -148,7 +146,7 @@ describe('what does not hold', () => {
     }
   });
 
-  it('a cut without a key to check it by', () => {
+  it('a cut does not hold without a key to check it by', () => {
     const verifier = new RecordVerifier();
     verifier.cut(cutAt(5), 0);
     expect(rows.slice(5).every((row) => verifier.row(row, row.seq))).toBe(true);

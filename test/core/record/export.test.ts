@@ -16,40 +16,38 @@ async function exported(of: readonly AuditRow[], close = (_last: AuditRow) => cl
   return text.split(/(?<=\n)/);
 }
 
-describe('an export', () => {
-  it('is a line a row, so that line n is row n, and one that closes it; each canonical, each ended by a line feed', async () => {
-    const text = (await exported(rows)).join('');
-    expect(text).toBe([...rows, closing(rows)].map((value) => `${canonicalJson(value)}\n`).join(''));
-    const lines = text.split('\n');
-    expect(lines.slice(0, 12).map((line) => JSON.parse(line))).toEqual(rows);
-    expect(JSON.parse(lines[12]!)).toEqual({
-      format: 'weir-record/1',
-      checkpoint: closing(rows).checkpoint,
-      public_key: first.publicKey,
-      fingerprint: first.fingerprint,
-    });
-    expect(lines.slice(13)).toEqual(['']);
+it('an export is a canonical line a row, so that line n is row n, and one that closes it', async () => {
+  const text = (await exported(rows)).join('');
+  expect(text).toBe([...rows, closing(rows)].map((value) => `${canonicalJson(value)}\n`).join(''));
+  const lines = text.split('\n');
+  expect(lines.slice(0, 12).map((line) => JSON.parse(line))).toEqual(rows);
+  expect(JSON.parse(lines[12]!)).toEqual({
+    format: 'weir-record/1',
+    checkpoint: closing(rows).checkpoint,
+    public_key: first.publicKey,
+    fingerprint: first.fingerprint,
   });
+  expect(lines.slice(13)).toEqual(['']);
+});
 
-  it('has the last row signed, when all have been taken', async () => {
-    const taken: number[] = [];
-    const close = (last: AuditRow) => {
-      taken.push(last.seq);
-      return closing([last]);
-    };
-    const lines = await exported(rows.slice(0, 5), close);
-    expect({ taken, end: JSON.parse(lines[5]!).checkpoint.hash }).toEqual({ taken: [5], end: rows[4]?.hash });
-  });
+it('an export has the last row signed, when all have been taken', async () => {
+  const taken: number[] = [];
+  const close = (last: AuditRow) => {
+    taken.push(last.seq);
+    return closing([last]);
+  };
+  const lines = await exported(rows.slice(0, 5), close);
+  expect({ taken, end: JSON.parse(lines[5]!).checkpoint.hash }).toEqual({ taken: [5], end: rows[4]?.hash });
+});
 
-  it('of no rows is empty, for there is nothing to sign', async () => {
-    expect(await exported([])).toEqual(['']);
-  });
+it('an export of no rows is empty, for there is nothing to sign', async () => {
+  expect(await exported([])).toEqual(['']);
+});
 
-  it('keeps a row on one line, whatever separators its words contain', () => {
-    const failure = { code: 'x', detail: 'a\nb\r\u2028\u2029\u0085\u000b' };
-    const line = exportLine({ ...rows[5]!, failure });
-    expect([line.indexOf('\n'), JSON.parse(line).failure]).toEqual([line.length - 1, failure]);
-  });
+it('an export keeps a row on one line, whatever separators its words contain', () => {
+  const failure = { code: 'x', detail: 'a\nb\r\u2028\u2029\u0085\u000b' };
+  const line = exportLine({ ...rows[5]!, failure });
+  expect([line.indexOf('\n'), JSON.parse(line).failure]).toEqual([line.length - 1, failure]);
 });
 
 describe('a line', () => {
@@ -81,38 +79,36 @@ describe('a line', () => {
       canonicalJson({ ...end, fingerprint: first.fingerprint }),
       { kind: 'fault', reason: 'The fingerprint of the closing line is not that of its public_key.' },
     ],
-  ])('may hold %s', (_, text, line) => {
+  ])('a line is read as what it holds: %s', (_, text, line) => {
     expect(parseLine(text)).toEqual(line);
   });
 });
 
-describe('spelling', () => {
-  it.each([
-    ['in another order', '{"b":1,"a":[1.5,"x y"]}', true],
-    ['with blanks between', ' {\t"a" : [ 1.5 , "x y" ] ,\r\n"b":1 } ', true],
-    ['with blanks and quotes within a string', '{ "a": "\\" , \\\\ \\" " }', true],
-    ['names that look like numbers, in their canonical order', '{"10":1,"2":1}', true],
-    ['a capital exponent', '{"a":5.972E+24}', false],
-    ['an exponent that is not needed', '{"a":1e2}', false],
-    ['a zero too many', '{"a":1.50}', false],
-    ['a digit that changes nothing', '{"a":0.30000000000000005}', false],
-    ['minus zero', '{"a":-0}', false],
-    ['an escape that is not needed', '{"a":"\\u0041"}', false],
-    ['a capital in an escape', '{"a":"\\u001F"}', false],
-    ['a slash escaped', '{"a":"\\/"}', false],
-    ['a member that comes twice', '{"a":1,"a":1}', false],
-  ])('%s: %s is canonical: %s', (_, text, canonical) => {
-    expect(isSpeltCanonically(text, JSON.parse(text))).toBe(canonical);
-  });
+it.each([
+  ['in another order', '{"b":1,"a":[1.5,"x y"]}', true],
+  ['with blanks between', ' {\t"a" : [ 1.5 , "x y" ] ,\r\n"b":1 } ', true],
+  ['with blanks and quotes within a string', '{ "a": "\\" , \\\\ \\" " }', true],
+  ['names that look like numbers, in their canonical order', '{"10":1,"2":1}', true],
+  ['a capital exponent', '{"a":5.972E+24}', false],
+  ['an exponent that is not needed', '{"a":1e2}', false],
+  ['a zero too many', '{"a":1.50}', false],
+  ['a digit that changes nothing', '{"a":0.30000000000000005}', false],
+  ['minus zero', '{"a":-0}', false],
+  ['an escape that is not needed', '{"a":"\\u0041"}', false],
+  ['a capital in an escape', '{"a":"\\u001F"}', false],
+  ['a slash escaped', '{"a":"\\/"}', false],
+  ['a member that comes twice', '{"a":1,"a":1}', false],
+])('%s: that %s is spelt canonically is %s', (_, text, canonical) => {
+  expect(isSpeltCanonically(text, JSON.parse(text))).toBe(canonical);
+});
 
-  it('is that of every value as canonical JSON or JSON.stringify writes it, dense or spread out', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: 'binary', depthSize: 'small', maxDepth: 3 }), (value) => {
-        const clean = JSON.parse(canonicalJson(value));
-        const texts = [canonicalJson(clean), JSON.stringify(clean), JSON.stringify(clean, null, 3)];
-        expect(texts.map((text) => isSpeltCanonically(text, JSON.parse(text)))).toEqual([true, true, true]);
-      }),
-      { numRuns: 40 },
-    );
-  });
+it('every value is spelt canonically as canonical JSON or JSON.stringify writes it, dense or spread out', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary', depthSize: 'small', maxDepth: 3 }), (value) => {
+      const clean = JSON.parse(canonicalJson(value));
+      const texts = [canonicalJson(clean), JSON.stringify(clean), JSON.stringify(clean, null, 3)];
+      expect(texts.map((text) => isSpeltCanonically(text, JSON.parse(text)))).toEqual([true, true, true]);
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { KeyRing } from '../../../src/core/record/key-ring.js';
 import { publicKeyFrom, type Signer, signCheckpoint, signSuccession } from '../../../src/core/record/signing.js';
 import { canonicalJson } from '../../../src/core/schema/canonical.js';
@@ -27,9 +27,8 @@ const toThird = signSuccession(second, third.publicKey, 250);
 const sorted = (value: object) => JSON.parse(canonicalJson(value)) as unknown;
 const cycles = [0, 99, 100, 101, 249, 250, 251, 2_345_678_901];
 
-describe('the keys that may sign', () => {
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a pinned key alone: it, always', KeyRing.ofNodes([keyOf(first)], true), '1 1 1 1 1 1 1 1'],
     ['a key the record names: it, always', { named: first.publicKey }, '1 1 1 1 1 1 1 1'],
     ['one succession: each up to the change, both in its cycle', { pinned: keyOf(first), successions: [toSecond] }, '1 1 12 2 2 2 2 2'],
@@ -64,54 +63,53 @@ describe('the keys that may sign', () => {
       { pinned: keyOf(first), successions: [toSecond, signSuccession(second, third.publicKey, 100)] },
       '1 1 123 3 3 3 3 3',
     ],
-  ])('%s', (_, known, expected) => {
+  ])('the keys that may sign are those in force: %s', (_, known, expected) => {
     const read = known instanceof KeyRing ? { ring: known } : KeyRing.read(known);
     expect('fault' in read ? read.fault : inForce(read.ring, cycles)).toBe(expected);
   });
 
-  it.each([
-    ['nothing is known', {}, 'No key is known.'],
-    [
-      'a foreign key is named',
-      { pinned: keyOf(first), named: second.publicKey },
-      `The record names ${second.fingerprint}, and ${first.fingerprint} is pinned.`,
-    ],
-    [
-      'the successions never pass the pinned key',
-      { pinned: keyOf(first), named: third.publicKey, successions: [toThird] },
-      `The record names ${third.fingerprint}, and ${first.fingerprint} is pinned.`,
-    ],
-    [
-      'the named key is not the last successor',
-      { pinned: keyOf(first), named: third.publicKey, successions: [toSecond] },
-      `The record names ${third.fingerprint}, and ${second.fingerprint} is the last that an earlier key named.`,
-    ],
-    [
-      'a link of the successions is missing',
-      { named: third.publicKey, successions: [toSecond, signSuccession(first, third.publicKey, 250)] },
-      `${second.fingerprint} was named, and ${first.fingerprint} names the next.`,
-    ],
-    [
-      'the successions stand in the wrong order of time',
-      { named: third.publicKey, successions: [toSecond, signSuccession(second, third.publicKey, 99)] },
-      'The successions of cycles 100 and 99 stand in the wrong order.',
-    ],
-    [
-      'a succession was signed by another key',
-      { named: second.publicKey, successions: [{ ...toSecond, signature: toThird.signature }] },
-      'A succession is not signed by the key it calls previous.',
-    ],
-    [
-      'a succession has a field too many',
-      { named: second.publicKey, successions: [{ ...toSecond, note: 'x' }] },
-      expect.stringMatching(/^A succession does not look like one: \/note is not known/),
-    ],
-  ])('are not told when %s', (_, known, fault) => {
-    expect(KeyRing.read(known)).toEqual({ fault });
-  });
+it.each([
+  ['nothing is known', {}, 'No key is known.'],
+  [
+    'a foreign key is named',
+    { pinned: keyOf(first), named: second.publicKey },
+    `The record names ${second.fingerprint}, and ${first.fingerprint} is pinned.`,
+  ],
+  [
+    'the successions never pass the pinned key',
+    { pinned: keyOf(first), named: third.publicKey, successions: [toThird] },
+    `The record names ${third.fingerprint}, and ${first.fingerprint} is pinned.`,
+  ],
+  [
+    'the named key is not the last successor',
+    { pinned: keyOf(first), named: third.publicKey, successions: [toSecond] },
+    `The record names ${third.fingerprint}, and ${second.fingerprint} is the last that an earlier key named.`,
+  ],
+  [
+    'a link of the successions is missing',
+    { named: third.publicKey, successions: [toSecond, signSuccession(first, third.publicKey, 250)] },
+    `${second.fingerprint} was named, and ${first.fingerprint} names the next.`,
+  ],
+  [
+    'the successions stand in the wrong order of time',
+    { named: third.publicKey, successions: [toSecond, signSuccession(second, third.publicKey, 99)] },
+    'The successions of cycles 100 and 99 stand in the wrong order.',
+  ],
+  [
+    'a succession was signed by another key',
+    { named: second.publicKey, successions: [{ ...toSecond, signature: toThird.signature }] },
+    'A succession is not signed by the key it calls previous.',
+  ],
+  [
+    'a succession has a field too many',
+    { named: second.publicKey, successions: [{ ...toSecond, note: 'x' }] },
+    expect.stringMatching(/^A succession does not look like one: \/note is not known/),
+  ],
+])('the keys that may sign are not told when %s', (_, known, fault) => {
+  expect(KeyRing.read(known)).toEqual({ fault });
 });
 
-it('a retired key signs nothing new: of any chain of keys each holds in its time alone, whether the record or the reader knows it', () => {
+it('a retired key signs nothing new: each key of a chain holds in its time alone, whoever knows the chain', () => {
   const signers = [first, second, third];
   const chain = fc.tuple(fc.nat(500), fc.nat(500)).map((changes) => changes.sort((a, b) => a - b));
   fc.assert(

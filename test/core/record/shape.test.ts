@@ -19,36 +19,35 @@ const KINDS =
   '/kind must be one of machine_created, contract_created, contract_changed, contract_deleted, machine_deleted, ' +
   'transition, transition_failed, admin_action, rows_lost';
 
-describe('a row', () => {
-  it('of every kind is read as it is', () => {
-    expect(rows.map(readRow)).toEqual(rows.map((value) => ({ value })));
-  });
+it('a row of every kind is read as it is', () => {
+  expect(rows.map(readRow)).toEqual(rows.map((value) => ({ value })));
+});
 
-  it.each([
-    [null, 'it is not an object'],
-    [[], 'it is not an object'],
-    ['row', 'it is not an object'],
-    [7, 'it is not an object'],
-    [{}, KINDS],
-    [{ kind: 'toString' }, KINDS],
-    [{ kind: ['transition'] }, KINDS],
-  ])('is not %j', (value, fault) => {
-    expect(faultOf(value)).toBe(fault);
-  });
+it.each([
+  [null, 'it is not an object'],
+  [[], 'it is not an object'],
+  ['row', 'it is not an object'],
+  [7, 'it is not an object'],
+  [{}, KINDS],
+  [{ kind: 'toString' }, KINDS],
+  [{ kind: ['transition'] }, KINDS],
+])('a row is not %j', (value, fault) => {
+  expect(faultOf(value)).toBe(fault);
+});
 
-  it('lacks none of the fields of its kind', () => {
-    const optional = ['proof_digest', 'substrate', 'to', 'operator'];
-    const faults = [machineCreated, contractCreated, transition, failed].flatMap((row) =>
-      Object.keys(row ?? {})
-        .filter((name) => name !== 'kind' && !(row?.kind === 'transition_failed' && optional.includes(name)))
-        .map((name) => [faultOf(without(row, name)), `/${name} is required`]),
-    );
-    expect(faults.map(([fault]) => fault)).toEqual(faults.map(([, expected]) => expected));
-    expect(faults.length).toBeGreaterThan(40);
-  });
+it('a row without a field of its kind is refused', () => {
+  const optional = ['proof_digest', 'substrate', 'to', 'operator'];
+  const faults = [machineCreated, contractCreated, transition, failed].flatMap((row) =>
+    Object.keys(row ?? {})
+      .filter((name) => name !== 'kind' && !(row?.kind === 'transition_failed' && optional.includes(name)))
+      .map((name) => [faultOf(without(row, name)), `/${name} is required`]),
+  );
+  expect(faults.map(([fault]) => fault)).toEqual(faults.map(([, expected]) => expected));
+  expect(faults.length).toBeGreaterThan(40);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['a field that is not known', { ...machineCreated, note: 'x' }, /^\/note is not known/],
     ['a field that another kind has', { ...machineCreated, contract_id: 'c1' }, /^\/contract_id is not known/],
     [
@@ -72,15 +71,14 @@ describe('a row', () => {
     ['an event where nothing can be emitted', { ...contractCreated, emitted: ['rate_limited'] }, /^\/emitted/],
     ['an input that is not a number', { ...transition, inputs: { S: '101' } }, /^\/inputs\/S must be a number/],
     ['an infinite result', { ...transition, result: JSON.parse('1e999') }, /^\/result must be a number/],
-  ])('does not have %s', (_, value, fault) => {
+  ])('a row with %s is refused', (_, value, fault) => {
     expect(faultOf(value)).toMatch(fault);
   });
-});
 
 describe('a checkpoint', () => {
   const checkpoint = signCheckpoint(first, { machine: 'm', seq: 1, hash: 'ab'.repeat(32), cycle: 7 });
 
-  it('is read as it is', () => {
+  it('a checkpoint is read as it is', () => {
     expect(readCheckpoint(checkpoint)).toEqual({ value: checkpoint });
   });
 
@@ -89,7 +87,7 @@ describe('a checkpoint', () => {
     ['a signature that is too short', { ...checkpoint, signature: checkpoint.signature.slice(4) }],
     ['no seq', without(checkpoint, 'seq')],
     ['nothing at all', undefined],
-  ])('does not have %s', (_, value) => {
+  ])('a checkpoint is refused with %s', (_, value) => {
     expect(readCheckpoint(value)).toHaveProperty('fault');
   });
 });

@@ -58,12 +58,12 @@ describe('a single bit that flips', () => {
     ['a move by the substrate', 3, [...begun, substrate]],
     ['a move by physics', 3, [...begun, physics]],
     ['a refusal', 3, [...begun, refused('c', 'a', 'b', START)]],
-  ])('shows in the line where it is: every bit of %s', (_, line, kinds) => {
+  ])('a bit that flips shows in its line: every bit of %s', (_, line, kinds) => {
     const content = exported(recordOf(kinds)).join('');
     expect(unseen(content, (at) => (at === line ? all : []), pinned)).toEqual([]);
   });
 
-  it('shows in the line where it is: every bit of a closing line, whether its key is pinned or not', () => {
+  it('a bit that flips shows in its line: every bit of a closing line, whether its key is pinned or not', () => {
     const one = recordOf([created]);
     const content = joined(one, closing(one, second, [signSuccession(first, second.publicKey, START)]));
     const every = unseen(content, (line) => (line === 2 ? all : []), pinned);
@@ -71,7 +71,7 @@ describe('a single bit that flips', () => {
     expect([every, some]).toEqual([[], []]);
   });
 
-  it('shows in the line where it is: one bit of every byte of an export of a dozen rows', () => {
+  it('a bit that flips shows in its line: one bit of every byte of an export of a dozen rows', () => {
     expect(unseen(text, (_, offset) => [offset % 8], pinned)).toEqual([]);
   });
 });

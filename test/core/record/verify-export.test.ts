@@ -30,63 +30,59 @@ const verdict = (content: string | Uint8Array, options: VerifyExportOptions = { 
 
 const joined = (values: readonly AuditRow[], end = closing(values)) => [...values, end].map(exportLine).join('');
 
-describe('an export that holds', () => {
-  it('is told with its head, its checkpoint, and what the trust in it rests on', () => {
-    const expected = {
-      valid: true,
-      machine: 'gateway',
-      rows: 12,
-      head: { seq: 12, hash: rows[11]?.hash },
-      first_broken: null,
-      checkpoint: { seq: 12, cycle: START + 151, signed_by: first.fingerprint, pinned: true },
-      proofs: 11,
-    };
-    expect(verifyExport(text, { pinned })).toEqual(expected);
-    expect(verifyExport(text)).toEqual({ ...expected, checkpoint: { ...expected.checkpoint, pinned: false } });
-  });
+it('an export that holds is told with its head, its checkpoint, and what the trust in it rests on', () => {
+  const expected = {
+    valid: true,
+    machine: 'gateway',
+    rows: 12,
+    head: { seq: 12, hash: rows[11]?.hash },
+    first_broken: null,
+    checkpoint: { seq: 12, cycle: START + 151, signed_by: first.fingerprint, pinned: true },
+    proofs: 11,
+  };
+  expect(verifyExport(text, { pinned })).toEqual(expected);
+  expect(verifyExport(text)).toEqual({ ...expected, checkpoint: { ...expected.checkpoint, pinned: false } });
+});
 
-  it('holds in chunks of any size', () => {
-    const bytes = Buffer.from(text);
-    const whole = verifyExport(bytes, { pinned });
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 }), (sizes) => {
-        const verifier = new ExportVerifier({ pinned });
-        let start = 0;
-        for (const size of sizes) {
-          verifier.bytes(bytes.subarray(start, start + size));
-          start += size;
-        }
-        verifier.bytes(bytes.subarray(start));
-        expect(verifier.end()).toEqual(whole);
-      }),
-      { numRuns: 40 },
-    );
-  });
+it('an export holds in chunks of any size', () => {
+  const bytes = Buffer.from(text);
+  const whole = verifyExport(bytes, { pinned });
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 }), (sizes) => {
+      const verifier = new ExportVerifier({ pinned });
+      let start = 0;
+      for (const size of sizes) {
+        verifier.bytes(bytes.subarray(start, start + size));
+        start += size;
+      }
+      verifier.bytes(bytes.subarray(start));
+      expect(verifier.end()).toEqual(whole);
+    }),
+    { numRuns: 40 },
+  );
+});
 
-  it.each([
-    ['without its last line feed', text.slice(0, -1)],
-    ['with empty lines behind it', `${text}\n \r\n`],
-    ['with lines ended as on Windows', text.replaceAll('\n', '\r\n')],
-    ['with blanks between its tokens', text.replaceAll('":', '": ').replaceAll(',"', ', "')],
-    [
-      'with its members in another order',
-      lines
-        .map((line) => `${JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line)).reverse()))}\n`)
-        .join(''),
-    ],
-  ])('%s', (_, content) => {
-    expect(verdict(content)).toBe('holds');
-  });
+it.each([
+  ['without its last line feed', text.slice(0, -1)],
+  ['with empty lines behind it', `${text}\n \r\n`],
+  ['with lines ended as on Windows', text.replaceAll('\n', '\r\n')],
+  ['with blanks between its tokens', text.replaceAll('":', '": ').replaceAll(',"', ', "')],
+  [
+    'with its members in another order',
+    lines.map((line) => `${JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line)).reverse()))}\n`).join(''),
+  ],
+])('an export holds %s', (_, content) => {
+  expect(verdict(content)).toBe('holds');
+});
 
-  it('by a key that followed the pinned one', () => {
-    const successions = [
-      signSuccession(first, second.publicKey, START),
-      signSuccession(second, third.publicKey, START + 1),
-    ];
-    expect(verifyExport(joined(rows, closing(rows, third, successions)), { pinned })).toMatchObject({
-      valid: true,
-      checkpoint: { signed_by: third.fingerprint, pinned: true },
-    });
+it('an export holds by a key that followed the pinned one', () => {
+  const successions = [
+    signSuccession(first, second.publicKey, START),
+    signSuccession(second, third.publicKey, START + 1),
+  ];
+  expect(verifyExport(joined(rows, closing(rows, third, successions)), { pinned })).toMatchObject({
+    valid: true,
+    checkpoint: { signed_by: third.fingerprint, pinned: true },
   });
 });
 
@@ -150,11 +146,11 @@ describe('an export that does not hold', () => {
     ['a member twice', text.replace('"seq":7', '"seq":7,"seq":7'), 'seq 7 line 7: text'],
     ['a needless escape', text.replace('"to":"held"', '"to":"\\u0068eld"'), 'seq 8 line 8: text'],
     ['a needless escape in the closing line', text.replace('"weir-record/1"', '"\\u0077eir-record/1"'), 'line 13: text'],
-  ])('has %s', (_, content, expected) => {
+  ])('an export does not hold: %s', (_, content, expected) => {
     expect(verdict(content)).toBe(expected);
   });
 
-  it('is compared with a signed head that was saved: what was lost or written anew since shows, with its key', () => {
+  it('an export is compared with a signed head that was saved: what was lost or written anew since shows', () => {
     const saved = lines.at(-1)!;
     const against = (content: string, head: string, options: VerifyExportOptions = { pinned }) => {
       const verifier = new ExportVerifier(options);
@@ -175,17 +171,17 @@ describe('an export that does not hold', () => {
     for (const head of [lines[0]!, 'nonsense']) expect(() => new ExportVerifier().expect(head)).toThrow(Failure);
   });
 
-  it('signed by a retired key for a cycle after its time does not hold, though it keeps quiet about the succession', () => {
+  it('an export signed by a retired key after its time does not hold, though it names no succession', () => {
     const known = [signSuccession(first, second.publicKey, START + 150)];
     expect([verdict(text, { pinned, known }), verdict(text, { pinned })]).toEqual(['line 13: key', 'holds']);
   });
 
-  it('shows what one looks for first: what a line says, then how it is spelt', () => {
+  it('an export shows what one looks for first: what a line says, then how it is spelt', () => {
     const both = text.replace('"m":5.972e+24', '"m":5.973E+24');
     expect(verdict(both)).toBe('seq 5 line 5: hash');
   });
 
-  it('is read no further than the first line that does not hold', () => {
+  it('an export is read no further than the first line that does not hold', () => {
     const verifier = new ExportVerifier({ pinned });
     const bytes = lines.map((line, index) => Buffer.from(index === 3 ? line.replace('limiting', 'limitinh') : line));
     expect(bytes.map((chunk) => verifier.bytes(chunk))).toEqual([true, true, true, ...Array(10).fill(false)]);
@@ -197,7 +193,7 @@ describe('lines taken out, put in, or put elsewhere', () => {
   const others = exported(recordOf(drafts, 'another'));
   const anyLine = fc.constantFrom(...lines, ...others, ...exported(rows, second));
 
-  it('show at the first line at which the export is not what it was', () => {
+  it('lines taken out, put in, or put elsewhere show at the first line that is not what it was', () => {
     fc.assert(
       fc.property(edited(lines, anyLine), (values) => {
         // Row 1 says whose record it is to be.
@@ -214,7 +210,7 @@ describe('lines taken out, put in, or put elsewhere', () => {
   });
 });
 
-describe('going on from a signed head that was verified earlier', () => {
+describe('a signed head that was verified earlier', () => {
   const fromRow = (seq: number, content: string, options: VerifyExportOptions = { pinned }) => {
     const verifier = new ExportVerifier(options);
     verifier.expect(exportLine(closing(rows.slice(0, seq))), true);
@@ -222,7 +218,7 @@ describe('going on from a signed head that was verified earlier', () => {
     return verifier.end();
   };
 
-  it.each([1, 2, 7, 11, 12])('from row %i, what comes behind it is verified, and how much is not is said', (seq) => {
+  it.each([1, 2, 7, 11, 12])('what comes behind a head at row %i is verified, and how much is not is said', (seq) => {
     const whole = verifyExport(text, { pinned });
     const found = fromRow(seq, text);
     expect({ ...found, proofs: 0 }).toEqual({ ...whole, proofs: 0, earlier: seq });
@@ -232,7 +228,7 @@ describe('going on from a signed head that was verified earlier', () => {
     expect(found.proofs).toBe(firings);
   });
 
-  it('finds every change of a row from there on, as verifying everything does', () => {
+  it('a verifier finds every change of a row from a head on, as verifying everything does', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 11 }), fc.nat(), (seq, at, where) => {
         const line = lines[at]!;
@@ -251,7 +247,7 @@ describe('going on from a signed head that was verified earlier', () => {
     );
   });
 
-  it('refuses a record that was rolled back behind it, written anew, or that lacks a row before it', () => {
+  it('a verifier refuses a record rolled back behind a head, written anew, or lacking a row before it', () => {
     const shorter = joined(rows.slice(0, 5));
     const other = joined(relinked([{ ...rows[0]!, at: '2020-01-01T00:00:00.000Z' }, ...rows.slice(1)]));
     const lacking = [...lines.slice(0, 3), ...lines.slice(4)].join('');
@@ -260,7 +256,7 @@ describe('going on from a signed head that was verified earlier', () => {
     ).toEqual(['tail', 'checkpoint', 'seq']);
   });
 
-  it('takes no head of another key', () => {
+  it('a verifier takes no head of another key', () => {
     expect(fromRow(7, text, { pinned: publicKeyFrom(second.publicKey) }).first_broken?.check).toBe('key');
   });
 });

@@ -40,52 +40,50 @@ const rewritten = (seq: number, change: object): AuditRow[] => relinked(changed(
 
 const row = (seq: number): AuditRow => rows[seq - 1]!;
 
-describe('a record that holds', () => {
-  it('is told with its head, its newest checkpoint, and how many firings were computed again', () => {
-    const options = { keys, checkpoints: [checkpointOf(row(12)), checkpointOf(row(4))] };
-    expect(verifyRows(rows, options)).toEqual({
-      valid: true,
-      machine: 'gateway',
-      rows: 12,
-      head: { seq: 12, hash: row(12).hash },
-      first_broken: null,
-      checkpoint: { seq: 12, cycle: START + 151, signed_by: first.fingerprint, pinned: true },
-      proofs: 11,
-    });
-  });
-
-  it('may have no rows, where none are known of', () => {
-    const nothing = { machine: null, rows: 0, head: null, first_broken: null, checkpoint: null, proofs: 0 };
-    expect(verifyRows([])).toEqual({ valid: true, ...nothing });
-  });
-
-  it('may go on behind its newest checkpoint', () => {
-    const { valid, checkpoint } = verifyRows(rows, { keys, checkpoints: [checkpointOf(row(7))] });
-    expect({ valid, seq: checkpoint?.seq }).toEqual({ valid: true, seq: 7 });
-  });
-
-  it('may have come through JSON, with its members in another order', () => {
-    const turned = rows.map((value) => Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(value))).reverse()));
-    expect(verdict(turned)).toBe('holds');
-  });
-
-  it('is walked no further than the first row that does not hold', () => {
-    const seen: number[] = [];
-    function* watched() {
-      for (const value of changed(4, { result: 1 })) {
-        seen.push(value.seq);
-        yield value;
-      }
-    }
-    expect(verifyRows(watched())).toMatchObject({ rows: 3, head: { seq: 3 }, valid: false, proofs: 0 });
-    expect(seen).toEqual([1, 2, 3, 4]);
+it('a record that holds is told with its head, its newest checkpoint, and how many firings were computed again', () => {
+  const options = { keys, checkpoints: [checkpointOf(row(12)), checkpointOf(row(4))] };
+  expect(verifyRows(rows, options)).toEqual({
+    valid: true,
+    machine: 'gateway',
+    rows: 12,
+    head: { seq: 12, hash: row(12).hash },
+    first_broken: null,
+    checkpoint: { seq: 12, cycle: START + 151, signed_by: first.fingerprint, pinned: true },
+    proofs: 11,
   });
 });
 
-describe('a changed row is named', () => {
+it('a record may have no rows, where none are known of', () => {
+  const nothing = { machine: null, rows: 0, head: null, first_broken: null, checkpoint: null, proofs: 0 };
+  expect(verifyRows([])).toEqual({ valid: true, ...nothing });
+});
+
+it('a record may go on behind its newest checkpoint', () => {
+  const { valid, checkpoint } = verifyRows(rows, { keys, checkpoints: [checkpointOf(row(7))] });
+  expect({ valid, seq: checkpoint?.seq }).toEqual({ valid: true, seq: 7 });
+});
+
+it('a record may have come through JSON, with its members in another order', () => {
+  const turned = rows.map((value) => Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(value))).reverse()));
+  expect(verdict(turned)).toBe('holds');
+});
+
+it('a record is walked no further than the first row that does not hold', () => {
+  const seen: number[] = [];
+  function* watched() {
+    for (const value of changed(4, { result: 1 })) {
+      seen.push(value.seq);
+      yield value;
+    }
+  }
+  expect(verifyRows(watched())).toMatchObject({ rows: 3, head: { seq: 3 }, valid: false, proofs: 0 });
+  expect(seen).toEqual([1, 2, 3, 4]);
+});
+
+describe('a changed row', () => {
   const fields = rows.flatMap((value) => Object.keys(value).map((name) => [value.seq, name] as const));
 
-  it.each(fields)('row %i, whatever is done to its field %s', (seq, name) => {
+  it.each(fields)('row %i is named, whatever is done to its field %s', (seq, name) => {
     const value = row(seq)[name as keyof AuditRow];
     const next =
       typeof value === 'number' ? 2 * value + 1 : typeof value === 'string' ? `${value}0` : { ...Object(value), x: 1 };
@@ -107,12 +105,12 @@ describe('a changed row is named', () => {
     ],
     ['a field that no row has', changed(6, { note: 'x' }), 'seq 6 line 6: shape'],
     ['a row that is no row', rows.map((value) => (value.seq === 6 ? null : value)), 'seq 6 line 6: shape'],
-  ])('%s', (_, values, expected) => {
+  ])('a changed row is named: %s', (_, values, expected) => {
     expect(verdict(values)).toBe(expected);
   });
 });
 
-describe('a record written anew, with every hash right, is held against what it says', () => {
+describe('a record written anew, with every hash right', () => {
   const physics = row(5);
   const { proof_digest: _, ...unproved } = physics;
   const { substrate: __, ...bare } = physics;
@@ -148,7 +146,7 @@ describe('a record written anew, with every hash right, is held against what it 
       recordOf([created, contractCreated('c1', 'a'), refused('c1', 'a', 'b', START), moved('c1', 'b', 'a', START)]),
       'seq 4 line 4: state',
     ],
-  ])('%s', (_, values, expected) => {
+  ])('a record written anew is held against what it says: %s', (_, values, expected) => {
     expect(values.every((value) => value.hash === hashOf(value))).toBe(true);
     expect(verdict(values)).toBe(expected);
   });
@@ -189,7 +187,7 @@ describe('a contract that was changed', () => {
     ['forgets the state of a key', [limitedKey, changedContract('c1'), { ...limitedKey, cycle: START + 20 }], 'seq 5 line 5: state'],
     ['was never there', [changedContract('c2')], 'seq 3 line 3: state'],
     ['was deleted', [deleted('c1'), changedContract('c1')], 'seq 4 line 4: state'],
-  ])('%s', (_, drafted, expected) => {
+  ])('the record of a contract that was changed is judged where it %s', (_, drafted, expected) => {
     expect(verdict(recordOf([...before, ...drafted]))).toBe(expected);
   });
 });
@@ -220,15 +218,15 @@ describe('checkpoints', () => {
       'seq 12 line 12: checkpoint',
     ],
     ['something that is no checkpoint', rows, [{}], 'line 0: shape'],
-  ])('show %s', (_, values, checkpoints, expected) => {
+  ])('checkpoints show %s', (_, values, checkpoints, expected) => {
     expect(verdict(values, { keys, checkpoints })).toBe(expected);
   });
 
-  it('cannot be checked without a key', () => {
+  it('a checkpoint cannot be checked without a key', () => {
     expect(verdict(rows, { checkpoints: [checkpointOf(row(12))] })).toBe('line 0: key');
   });
 
-  it('may be handed in twice, and before the row or directly after it, but not later', () => {
+  it('a checkpoint may be handed in twice, and before the row or directly after it, but not later', () => {
     const walked = (at: number): string => {
       const verifier = new RecordVerifier({ keys, checkpoints: [checkpointOf(row(6)), checkpointOf(row(6))] });
       for (const value of rows) {
@@ -242,7 +240,7 @@ describe('checkpoints', () => {
     expect([3, 6, 7].map(walked)).toEqual([signed, signed, expect.stringMatching(/^seq 6 line 100: checkpoint/)]);
   });
 
-  it('show a rewritten row when handed in directly after it', () => {
+  it('a checkpoint shows a rewritten row when handed in directly after it', () => {
     const verifier = new RecordVerifier({ keys });
     for (const value of forged.slice(0, 6)) verifier.row(value, value.seq);
     expect(verifier.checkpoint(checkpointOf(row(6)), 7)).toBe(false);
@@ -253,7 +251,7 @@ describe('checkpoints', () => {
 describe('rows taken out, put in, or put elsewhere', () => {
   const anyRow = fc.constantFrom(...rows, ...others);
 
-  it('show at the first place at which the record is not what it was', () => {
+  it('rows taken out, put in, or put elsewhere show at the first place that is not what it was', () => {
     const options = { keys, checkpoints: [checkpointOf(row(12))] };
     fc.assert(
       fc.property(edited(rows, anyRow), (values) => {

@@ -4,9 +4,8 @@ import { read, refusalOf, saidBy } from '../../harness/scenario/reading.js';
 
 const body = 'question: Q?\nduration: 100\narrivals:\n  - { model: constant, rate: 1 }\n';
 
-describe('a text that is no document is refused at its place', () => {
-  // biome-ignore format: one case a line
-  it.each<[what: string, text: string, faults: string[]]>([
+// biome-ignore format: one case a line
+it.each<[what: string, text: string, faults: string[]]>([
     ['a key given twice', `${body}question: again\n`, ['line 5, column 1: Map keys must be unique']],
     ['a bracket that is never closed',
       'question: [1,\n', ['line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]']],
@@ -22,22 +21,21 @@ describe('a text that is no document is refused at its place', () => {
     ],
     ['brackets without end', `question: ${'['.repeat(20_000)}`, ['line 1, column 1: it is nested too deeply']],
     ['a tag', 'question: !mine Q?\n', ['line 1, column 11: tags have no meaning in a scenario']],
-  ])('%s', (_, text, faults) => {
+  ])('a text that is no document is refused at its place: %s', (_, text, faults) => {
     expect(refusalOf(text)).toEqual(faults);
   });
 
-  it.each<[what: string, text: string, found: string]>([
-    ['an empty file', '', 'it is empty'],
-    ['a file of comments', '# nothing yet\n', 'it is empty'],
-    ['a list', '- 1\n- 2\n', 'it is a list'],
-    ['a word', 'hello\n', 'it is a single value'],
-    ['a number', '7\n', 'it is a single value'],
-  ])('%s is no scenario', (_, text, found) => {
-    expect(refusalOf(text)).toEqual([
-      expect.stringMatching(/^line 1, column \d+: a scenario has fields, as question and arrivals, but /),
-    ]);
-    expect(refusalOf(text)[0]).toContain(found);
-  });
+it.each<[what: string, text: string, found: string]>([
+  ['an empty file', '', 'it is empty'],
+  ['a file of comments', '# nothing yet\n', 'it is empty'],
+  ['a list', '- 1\n- 2\n', 'it is a list'],
+  ['a word', 'hello\n', 'it is a single value'],
+  ['a number', '7\n', 'it is a single value'],
+])('%s is no scenario', (_, text, found) => {
+  expect(refusalOf(text)).toEqual([
+    expect.stringMatching(/^line 1, column \d+: a scenario has fields, as question and arrivals, but /),
+  ]);
+  expect(refusalOf(text)[0]).toContain(found);
 });
 
 describe('the same scenario in any spelling', () => {
@@ -48,12 +46,12 @@ describe('the same scenario in any spelling', () => {
     ['a byte order mark', `\uFEFF${body}`],
     ['no line feed at the end', body.trimEnd()],
     ['references', 'question: Q?\nduration: &d 100\narrivals:\n  - { model: constant, rate: 1 }\n'],
-  ])('%s', (_, text) => {
+  ])('a scenario is the same in any spelling: %s', (_, text) => {
     expect(saidBy(read(text))).toEqual(plain);
   });
 });
 
-describe('a place in the value leads back to the text', () => {
+describe('places in a value', () => {
   const { located } = readDocument('a:\n  b: [1, { c: 2 }]\n"d/e": 3\nf: &f { g: 4 }\nh: *f\n', 'file');
   it.each([
     ['/a', 'line 1, column 1 (/a)'],
@@ -63,7 +61,7 @@ describe('a place in the value leads back to the text', () => {
     ['/d~1e', 'line 3, column 1 (/d~1e)'],
     ['/h/g', 'line 4, column 9 (/h/g)'],
     ['', 'line 1, column 1'],
-  ])('%s', (path, place) => {
+  ])('a place in the value leads back to the text: %s', (path, place) => {
     expect(located([{ path, message: 'm' }])).toEqual([{ path: place, message: 'm' }]);
   });
 });

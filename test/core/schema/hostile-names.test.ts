@@ -73,16 +73,18 @@ describe('a scenario', () => {
     '"expect":[{"that":"limited == 0","contract":"NAME"}]',
     '"expect":[{"that":"limited == 0","NAME":1}]',
     '"target":{"preset":"NAME"}',
-  ])('has no %s', (fields) => refuses((name) => read(withName(scenario(fields), name))));
+  ])('a scenario has no %s under a name that every object has', (fields) =>
+    refuses((name) => read(withName(scenario(fields), name))),
+  );
 
-  it('may have a phase of any name that the schema allows, and judges that phase', async () => {
+  it('a scenario may have a phase of any name that the schema allows, and judges that phase', async () => {
     const fields = '"phases":{"NAME":{"from":2,"to":5}},"expect":[{"that":"requests == 3","phase":"NAME"}]';
     const run = async (name: string) => simulate(read(withName(scenario(fields), name)));
     expect((await run('constructor')).outcome.expectations).toMatchObject([{ held: true, actual: 3 }]);
     for (const name of hostile) await refusalOf(() => run(name));
   });
 
-  it('may have states of any name that the schema allows, each with a machine and rows of its own', async () => {
+  it('a scenario may have states of any name that the schema allows, each with a machine and rows of its own', async () => {
     const limiter = `"limiter":{"definition":${namedState}}`;
     for (const name of hostile) {
       const failure = await refusalOf(async () => {
@@ -104,26 +106,24 @@ describe('a definition', () => {
     ['a state that it moves to', '"to":"limiting"', '"to":"NAME"'],
     ['a state that it moves from', '"from":"limiting"', '"from":"NAME"'],
     ['an input', '"operator":"KO42"', '"operator":"KO42","inputs":{"NAME":1}'],
-  ])('has no %s of such a name', (_what, from, to) => {
+  ])('a definition has no %s under a name that every object has', (_what, from, to) => {
     expect(whole(from, to)).toContain('"NAME"');
     return refuses((name) => planContract(JSON.parse(withName(whole(from, to), name))));
   });
 });
 
-describe('a limiter that follows a rule', () => {
-  it.each(['{"like":"NAME"}', '{"like":"nginx","rate":"1r/s","NAME":1}', '{"primitive":"NAME"}', '{"NAME":1}'])(
-    'has no %s',
+it.each(['{"like":"NAME"}', '{"like":"nginx","rate":"1r/s","NAME":1}', '{"primitive":"NAME"}', '{"NAME":1}'])(
+  'a limiter that follows a rule has no %s under a name that every object has',
     (limiter) => refuses((name) => limiterDefinition(checkLimiter(JSON.parse(withName(limiter, name))), 1_000)),
-  );
+);
 
-  it('keeps a state of its own for each key', () => {
+it('a limiter that follows a rule keeps a state of its own for each key', () => {
     const deciders = new Deciders(definitionOf({ like: 'nginx', rate: '1r/s', burst: 0 }, 1_000));
     const decided = hostile.map((key) => deciders.decideLine(JSON.stringify({ t_ms: 1e12, key })));
     expect(decided.map((one) => 'admitted' in one && one.admitted)).toEqual(hostile.map(() => true));
     expect(deciders.decideLine(withName('{"t_ms":1e12,"NAME":1}', '__proto__'))).toMatchObject({
       code: 'invalid_input',
     });
-  });
 });
 
 describe('a log', () => {
@@ -134,7 +134,7 @@ describe('a log', () => {
     ['ndjson', keys.map((client, n) => `${JSON.stringify({ time: at(n), client })}\n`).join('')],
     ['csv', `time,client\n${keys.map((client, n) => `${at(n)},${client}\n`).join('')}`],
     ['logfmt', keys.map((client, n) => `time=${at(n)} client=${client}\n`).join('')],
-  ])('counts each key of %s as its own', async (format, text) => {
+  ])('each key of a log in %s is counted as its own', async (format, text) => {
     const { outcome } = await replay([file(`log.${format}`, text)], {
       name: 'log',
       cycleMs: 1_000,
@@ -146,7 +146,7 @@ describe('a log', () => {
   });
 
   it.each(['ndjson', 'csv', 'logfmt'])(
-    'finds a column of any name in %s, and no other in its place',
+    'a column of any name is found in %s, and no other in its place',
     async (format) => {
       const line = (column: string, value: string) =>
         format === 'csv'
@@ -166,9 +166,10 @@ describe('a log', () => {
     },
   );
 
-  it('has no format of such a name', () => refuses((format) => readText('{"time":1}\n', { format })));
+  it('a log has no format under a name that every object has', () =>
+    refuses((format) => readText('{"time":1}\n', { format })));
 
-  it('has fields of any name in a format that is described', async () => {
+  it('a log has fields of any name in a format that is described', async () => {
     for (const name of hostile) {
       const nginx = await readText('mine 1700000000.000\n', { format: `$${name} $msec`, keyColumn: name });
       expect([name, nginx.heard]).toEqual([name, [[1_700_000_000_000, 1, 'mine']]]);
@@ -197,7 +198,7 @@ describe('the command line', () => {
     `sweep ${scenario} --set limiter.NAME=1`,
     `sweep ${scenario} --set limiter.threshold=1,2 --find NAME<1`,
     'completion NAME',
-  ])('refuses `weir %s`', async (line) => {
+  ])('the command line refuses `weir %s` with a name that every object has', async (line) => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       const args = line.split(' ').map((word) => word.replace('NAME', name));
       const { code, err } = await weirHere(args, { WEIR_CONFIG: folder }, '', folder);

@@ -31,10 +31,8 @@ const kinds: Readonly<Record<keyof typeof Type, (make: Builders) => readonly obj
   Unknown: (make) => [make.Unknown(), make.Unknown({ description: 'anything' })],
 };
 
-describe('the builders', () => {
-  it.each(Object.entries(kinds))('make of %s what TypeBox makes', (_, made) => {
-    expect(JSON.stringify(made(Type))).toBe(JSON.stringify(made(TypeBox)));
-  });
+it.each(Object.entries(kinds))('the builders make of %s what TypeBox makes', (_, made) => {
+  expect(JSON.stringify(made(Type))).toBe(JSON.stringify(made(TypeBox)));
 });
 
 describe('a compiled schema', () => {
@@ -46,7 +44,7 @@ describe('a compiled schema', () => {
     [{ n: 0 }, false, ['/n must be >= 1']],
     [{}, false, ['/n is required']],
     [{ n: 1, m: 2 }, false, ['/m is not known; allowed here: n']],
-  ])('says of %j whether it fits, and why not', (value, ok, words) => {
+  ])('a compiled schema says of %j whether it fits, and why not', (value, ok, words) => {
     const faults = valueFaults(schema, value).map(({ path, message }) => `${path} ${message}`);
     expect([fits(value), fitsSchema(schema, value), faults]).toEqual([ok, ok, words]);
   });

@@ -13,4 +13,4 @@ it.each([
   ['fe80::1%eth0', 56, 'fe80:0:0:0::/56'],
   ['no address', 56, 'no address'],
   ['', undefined, ''],
-])('%s by %s bits is %s', (address, bits, network) => expect(networkOf(address, bits)).toBe(network));
+])('the network of %s by %s bits is %s', (address, bits, network) => expect(networkOf(address, bits)).toBe(network));

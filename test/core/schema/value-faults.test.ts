@@ -12,7 +12,7 @@ import { mostly } from '../../schema-values.js';
 const Limiter = Type.Object({ threshold: Type.Integer() }, { additionalProperties: false });
 const Law = Type.Object({ limiter: Limiter, 'a/b': Type.Optional(Limiter) }, { additionalProperties: false });
 
-describe('what does not fit is told', () => {
+describe('what does not fit', () => {
   // biome-ignore format: one case a line
   it.each([
     ['a name that is near one', { limiter: { treshold: 1 } }, ['/limiter/treshold is not known; did you mean "threshold"?', '/limiter/threshold is required']],
@@ -22,14 +22,14 @@ describe('what does not fit is told', () => {
     ['no more names than ten',
       { limiter: { threshold: 1 }, ...unknown(12) }, [...Array(10).keys()].map((n) => `/x${n} is not known; allowed here: limiter, a/b`)],
     ['a missing one', {}, ['/limiter is required']],
-  ])('%s', (_name, value, told) => {
+  ])('what does not fit is told: %s', (_name, value, told) => {
     expect(valueFaults(Law, value).map(({ path, message }) => `${path} ${message}`)).toEqual(told);
   });
 
   it.each([
     ['a number too large', 2, '/near must be <= 0.99'],
     ['a text', 'x', '/near must be a number or null'],
-  ])('of a member of a union that may be null: %s', (_name, near, told) => {
+  ])('what does not fit in a member that may be null is told: %s', (_name, near, told) => {
     const schema = Type.Object({ near: Type.Union([Type.Null(), Type.Number({ maximum: 0.99 })]) });
     expect(valueFaults(schema, { near })).toMatchObject([{ path: '/near', message: told.slice(6) }]);
   });
@@ -37,16 +37,19 @@ describe('what does not fit is told', () => {
   const bodies = routes.flatMap(({ path, shapes }) =>
     shapes?.body === undefined ? [] : [[path, shapes.body] as const],
   );
-  it.each([...bodies, ['a scenario', Scenario] as const])('whatever it is: %s', (_name, schema) => {
-    fc.assert(
-      fc.property(mostly(schema), (value) => {
-        if (fitsSchema(schema, value)) return;
-        const faults = valueFaults(schema, value);
-        expect(faults).not.toEqual([]);
-        for (const { message } of faults) expect(message).not.toBe('');
-      }),
-    );
-  });
+  it.each([...bodies, ['a scenario', Scenario] as const])(
+    'whatever does not fit has a fault in words: %s',
+    (_name, schema) => {
+      fc.assert(
+        fc.property(mostly(schema), (value) => {
+          if (fitsSchema(schema, value)) return;
+          const faults = valueFaults(schema, value);
+          expect(faults).not.toEqual([]);
+          for (const { message } of faults) expect(message).not.toBe('');
+        }),
+      );
+    },
+  );
 
   it('a definition is planned, or refused with faults, whatever is in it', () => {
     const schema = routes.find(({ path, method }) => path === '/api/chain/{slug}/contracts' && method === 'POST')

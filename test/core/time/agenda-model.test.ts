@@ -93,7 +93,7 @@ function told(agenda: Promised, commands: readonly Command[]): string[] {
   return lines;
 }
 
-it('the agenda says the same as a sorted list to every program, whether it asks from outside or from within a task', () => {
+it('the agenda says the same as a sorted list to every program, from outside or from within a task', () => {
   fc.assert(
     fc.property(fc.array(command(2), { maxLength: 300, size: 'max' }), (commands) => {
       expect(told(new Agenda(0), commands)).toEqual(told(new SortedList(), commands));

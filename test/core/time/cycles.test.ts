@@ -32,8 +32,8 @@ describe('in virtual time', () => {
 
   it.each<[rule: string, from: number | undefined, drawing: string]>([
     ['one marble as each cycle begins', undefined, '---1--2--(3|)'],
-    ['and one at once for the cycle in progress', 0, '0--1--(2|)'],
-  ])('%s, in cycles of 3 ms', (_rule, from, drawing) => {
+    ['one at once for the cycle in progress as well', 0, '0--1--(2|)'],
+  ])('cycles of 3 ms give %s', (_rule, from, drawing) => {
     const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
     scheduler.run(({ expectObservable, flush }) => {
       const clock = new VirtualClock(0, 3);
@@ -78,7 +78,7 @@ describe('in virtual time', () => {
     ]);
   });
 
-  it.each([1.5, Number.NaN, Infinity])('from is a cycle number, %d is a bug', (from) => {
+  it.each([1.5, Number.NaN, Infinity])('cycles from %d, which is no number of a cycle, are a bug', (from) => {
     expect(() => cycles(new VirtualClock(0, 10), { from })).toThrow(Bug);
   });
 });
@@ -95,7 +95,7 @@ describe('in real time', () => {
   const text = (ticks: readonly CycleTick[]) =>
     ticks.map(({ cycle, missed }) => `${cycle - NOW}${missed ? ` missed ${missed}` : ''}`).join(', ');
 
-  it('numbers come from the clock: a halt and a step forward are one tick each, a step back is none', () => {
+  it('numbers of ticks come from the clock: a halt and a step forward are one tick each, a step back is none', () => {
     const { clock, pass, halt, stepWall } = started();
     const ticks: CycleTick[] = [];
     cycles(clock).subscribe((tick) => ticks.push(tick));

@@ -69,9 +69,8 @@ function drawn(
 const at = (scheduler: SchedulerLike, ...instants: number[]) =>
   merge(...instants.map((ms, i) => timer(ms, scheduler).pipe(map(() => 'abcdefgh'[i]))));
 
-describe('operators live in virtual time as with VirtualTimeScheduler', () => {
-  // biome-ignore format: one case a line
-  it.each<[operator: string, picture: string, build: (s: SchedulerLike) => Observable<unknown>]>([
+// biome-ignore format: one case a line
+it.each<[operator: string, picture: string, build: (s: SchedulerLike) => Observable<unknown>]>([
     ['timer', '---(0|)', (s) => timer(30, s)],
     ['timer of nothing', '(0|)', (s) => timer(0, s)],
     ['timer and period', '--0-1-2-(3|)', (s) => timer(20, 20, s).pipe(take(4))],
@@ -94,149 +93,146 @@ describe('operators live in virtual time as with VirtualTimeScheduler', () => {
     ['concatMap', '--0--1----(2|)', (s) => from([20, 30, 50]).pipe(concatMap((ms, i) => timer(ms, s).pipe(map(() => i))))],
     ['an error, delayed', '--#', (s) => throwError(() => new Error('x')).pipe(observeOn(s, 20))],
     ['equals run in order of asking', '--(abcd|)', (s) => at(s, 20, 20, 20, 20)],
-  ])('%s: %s', (_operator, picture, build) => {
+  ])('an operator of RxJS draws in virtual time as with VirtualTimeScheduler: %s: %s', (_operator, picture, build) => {
     const virtualTime = new VirtualTimeScheduler(undefined, END_MS);
     const theirs = drawn(virtualTime, build, () => virtualTime.flush());
     const { clock, scheduler } = agendaScheduler();
     const ours = drawn(scheduler, build, () => clock.run({ untilMs: START_MS + END_MS }));
     expect({ ours, theirs }).toEqual({ ours: picture, theirs: picture });
   });
+
+it('an action is given its state, and repeats while it asks to, with a new state and delay each time', () => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: string[] = [];
+  scheduler.schedule<number>(
+    function (n) {
+      ran.push(`${n} at ${clock.now() - START_MS}`);
+      if (n < 3) this.schedule(n + 1, 10 * n);
+    },
+    5,
+    1,
+  );
+  clock.run();
+  expect(ran).toEqual(['1 at 5', '2 at 15', '3 at 35']);
 });
 
-describe('an action', () => {
-  it('is given its state, repeats while it asks to, with a new state and delay each time', () => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: string[] = [];
-    scheduler.schedule<number>(
-      function (n) {
-        ran.push(`${n} at ${clock.now() - START_MS}`);
-        if (n < 3) this.schedule(n + 1, 10 * n);
-      },
-      5,
-      1,
-    );
-    clock.run();
-    expect(ran).toEqual(['1 at 5', '2 at 15', '3 at 35']);
-  });
+it('an action that is asked again before it has run, runs once, at the later word', () => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: string[] = [];
+  let again = () => {};
+  scheduler.schedule<string>(
+    function (state) {
+      ran.push(`${state} at ${clock.now() - START_MS}`);
+      again = () => void this.schedule('second', 50);
+      again();
+      this.schedule('third', 20);
+    },
+    10,
+    'first',
+  );
+  clock.run({ untilMs: START_MS + 30 });
+  expect(ran).toEqual(['first at 10', 'third at 30']);
+});
 
-  it('that is asked again before it has run, runs once, at the later word', () => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: string[] = [];
-    let again = () => {};
-    scheduler.schedule<string>(
-      function (state) {
-        ran.push(`${state} at ${clock.now() - START_MS}`);
-        again = () => void this.schedule('second', 50);
-        again();
-        this.schedule('third', 20);
-      },
-      10,
-      'first',
-    );
-    clock.run({ untilMs: START_MS + 30 });
-    expect(ran).toEqual(['first at 10', 'third at 30']);
-  });
-
-  it('can repeat later, from outside of its run', () => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: number[] = [];
-    scheduler.schedule<number>(
-      function (n) {
-        ran.push(clock.now() - START_MS);
-        if (n === 1) clock.agenda.at(START_MS + 40, Rank.client, () => this.schedule(2, 3));
-      },
-      10,
-      1,
-    );
-    clock.run();
-    expect(ran).toEqual([10, 43]);
-  });
-
-  it('that is unsubscribed does not run, nor repeat, and leaves nothing in the agenda', () => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: number[] = [];
-    const before = scheduler.schedule(() => ran.push(-1), 10);
-    const repeating = scheduler.schedule(function () {
+it('an action can repeat later, from outside of its run', () => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: number[] = [];
+  scheduler.schedule<number>(
+    function (n) {
       ran.push(clock.now() - START_MS);
-      this.schedule(undefined, 10);
-    }, 10);
-    before.unsubscribe();
-    clock.run({ untilMs: START_MS + 25 });
-    repeating.unsubscribe();
-    repeating.unsubscribe();
-    expect({ ran, closed: [before.closed, repeating.closed], waiting: clock.agenda.size }).toEqual({
-      ran: [10, 20],
-      closed: [true, true],
-      waiting: 0,
-    });
-  });
+      if (n === 1) clock.agenda.at(START_MS + 40, Rank.client, () => this.schedule(2, 3));
+    },
+    10,
+    1,
+  );
+  clock.run();
+  expect(ran).toEqual([10, 43]);
+});
 
-  it('can unsubscribe itself while it runs, after which asking again is in vain', () => {
-    const { clock, scheduler } = agendaScheduler();
-    let runs = 0;
-    scheduler.schedule(function () {
-      runs++;
-      this.unsubscribe();
-      this.schedule(undefined, 1);
-    });
-    clock.run();
-    expect([runs, clock.agenda.size]).toEqual([1, 0]);
+it('an action that is unsubscribed does not run, nor repeat, and leaves nothing in the agenda', () => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: number[] = [];
+  const before = scheduler.schedule(() => ran.push(-1), 10);
+  const repeating = scheduler.schedule(function () {
+    ran.push(clock.now() - START_MS);
+    this.schedule(undefined, 10);
+  }, 10);
+  before.unsubscribe();
+  clock.run({ untilMs: START_MS + 25 });
+  repeating.unsubscribe();
+  repeating.unsubscribe();
+  expect({ ran, closed: [before.closed, repeating.closed], waiting: clock.agenda.size }).toEqual({
+    ran: [10, 20],
+    closed: [true, true],
+    waiting: 0,
   });
+});
 
-  it.each([
-    ['below zero is now', -5, [0]],
-    ['of Infinity is never', Infinity, []],
-  ])('with a delay %s', (_rule, delayMs, dues) => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: number[] = [];
-    clock.agenda.passTo(START_MS + 7);
-    scheduler.schedule(() => ran.push(clock.now() - START_MS - 7), delayMs);
-    clock.run();
-    expect(ran).toEqual(dues);
+it('an action can unsubscribe itself while it runs, after which asking again is in vain', () => {
+  const { clock, scheduler } = agendaScheduler();
+  let runs = 0;
+  scheduler.schedule(function () {
+    runs++;
+    this.unsubscribe();
+    this.schedule(undefined, 1);
   });
+  clock.run();
+  expect([runs, clock.agenda.size]).toEqual([1, 0]);
+});
 
-  it('that throws is over; its error goes to the driver, and all others go on', () => {
-    const { clock, scheduler } = agendaScheduler();
-    const ran: string[] = [];
-    const throwing = scheduler.schedule(function () {
-      this.schedule(undefined, 10);
-      throw new Error('of the work');
-    }, 10);
-    scheduler.schedule(() => ran.push('the other'), 10);
-    expect(() => clock.run()).toThrow('of the work');
-    clock.run();
-    expect({ closed: throwing.closed, ran, now: clock.now() - START_MS }).toEqual({
-      closed: true,
-      ran: ['the other'],
-      now: 10,
-    });
-  });
+it.each([
+  ['below zero is now', -5, [0]],
+  ['of Infinity is never', Infinity, []],
+])('the time of an action with a delay %s', (_rule, delayMs, dues) => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: number[] = [];
+  clock.agenda.passTo(START_MS + 7);
+  scheduler.schedule(() => ran.push(clock.now() - START_MS - 7), delayMs);
+  clock.run();
+  expect(ran).toEqual(dues);
+});
 
-  it('of the lower rank goes first at the same instant', () => {
-    const clock = new VirtualClock(0, 777);
-    const ran: string[] = [];
-    for (const rank of ['report', 'arrival', 'advance'] as const) {
-      new AgendaScheduler(clock, Rank[rank]).schedule(() => ran.push(rank), 10);
-    }
-    clock.run();
-    expect(ran).toEqual(['advance', 'arrival', 'report']);
+it('an action that throws is over; its error goes to the driver, and all others go on', () => {
+  const { clock, scheduler } = agendaScheduler();
+  const ran: string[] = [];
+  const throwing = scheduler.schedule(function () {
+    this.schedule(undefined, 10);
+    throw new Error('of the work');
+  }, 10);
+  scheduler.schedule(() => ran.push('the other'), 10);
+  expect(() => clock.run()).toThrow('of the work');
+  clock.run();
+  expect({ closed: throwing.closed, ran, now: clock.now() - START_MS }).toEqual({
+    closed: true,
+    ran: ['the other'],
+    now: 10,
   });
+});
 
-  it('takes everything back when the last subscriber leaves', () => {
-    const { clock, scheduler } = agendaScheduler();
-    let ended = false;
-    const subscription = interval(10, scheduler)
-      .pipe(
-        bufferTime(25, scheduler),
-        finalize(() => {
-          ended = true;
-        }),
-      )
-      .subscribe();
-    clock.run({ untilMs: START_MS + 100 });
-    subscription.unsubscribe();
-    expect({ ended, waiting: clock.agenda.size }).toEqual({ ended: true, waiting: 0 });
-  });
+it('an action of the lower rank goes first at the same instant', () => {
+  const clock = new VirtualClock(0, 777);
+  const ran: string[] = [];
+  for (const rank of ['report', 'arrival', 'advance'] as const) {
+    new AgendaScheduler(clock, Rank[rank]).schedule(() => ran.push(rank), 10);
+  }
+  clock.run();
+  expect(ran).toEqual(['advance', 'arrival', 'report']);
+});
+
+it('an operator of RxJS takes everything back when the last subscriber leaves', () => {
+  const { clock, scheduler } = agendaScheduler();
+  let ended = false;
+  const subscription = interval(10, scheduler)
+    .pipe(
+      bufferTime(25, scheduler),
+      finalize(() => {
+        ended = true;
+      }),
+    )
+    .subscribe();
+  clock.run({ untilMs: START_MS + 100 });
+  subscription.unsubscribe();
+  expect({ ended, waiting: clock.agenda.size }).toEqual({ ended: true, waiting: 0 });
 });
 
 describe('in real time', () => {

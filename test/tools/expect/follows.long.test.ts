@@ -16,7 +16,7 @@ import {
 } from './limiters.js';
 
 describe('an assertion on answers, at length', () => {
-  it('passes every right limiter, wherever its windows end', () => {
+  it('an assertion passes every right limiter, wherever its windows end', () => {
     expectRightOnesToPass(isAll ? 10_000 : 250);
   });
 
@@ -60,7 +60,7 @@ describe('an assertion on answers, at length', () => {
   /** For two windows and a half, or for six, in which a small difference adds up. */
   const [steady, lasting] = [every(8, 640), every(4, 1_600)];
 
-  it.each(Object.keys(mutants))('fails %s, in a fixed window and in one that rolls', (name) => {
+  it.each(Object.keys(mutants))('an assertion fails %s, in a fixed window and in one that rolls', (name) => {
     for (const of of ['first', 'rolling'] as const) {
       const { verdict, drawing } = follows(
         answersOf(mutants[name]!(of), name.includes('%') ? lasting : steady),
@@ -71,7 +71,7 @@ describe('an assertion on answers, at length', () => {
     }
   });
 
-  it('passes the right ones on the same traffic', () => {
+  it('an assertion passes the right ones on the same traffic', () => {
     for (const of of Object.values(kinds))
       expect(follows(answersOf(limiterOf(of()), steady), LIMIT_WORDS).verdict).toBe('follows');
   });

@@ -6,7 +6,7 @@ import { expectRightOnesToPass, LIMIT_WORDS } from './limiters.js';
 expect.extend({ toFollowLimit });
 
 describe('an assertion on answers', () => {
-  it('passes every right limiter, wherever its windows end', () => {
+  it('an assertion passes every right limiter, wherever its windows end', () => {
     expectRightOnesToPass(tries(100));
   });
 
@@ -18,19 +18,19 @@ describe('an assertion on answers', () => {
     ['nothing', [], LIMIT_WORDS, /: 0 requests within 0 s do not test 5 in 250ms\. Send 11 at once\./],
     ['what a window that ends meanwhile admits', first(5, 6), LIMIT_WORDS, /: 6 requests .* Send 11 at once\./],
     ['a burst within the limit', first(6, 6), 'nginx 10r/s burst=5 nodelay', /Send 7 at once\./],
-  ])('says of %s that it tests nothing, and what would', (_, answers, limit, why) => {
+  ])('an assertion says of %s that it tests nothing, and what would', (_, answers, limit, why) => {
     expect(follows(answers, limit)).toMatchObject({ verdict: 'not tested', why: expect.stringMatching(why) });
     for (const one of [expect(answers), expect(answers).not])
       expect(() => one.toFollowLimit(limit)).toThrow(/A server without any limit would pass, too/);
   });
 
-  it('names the limits near it that the answers fit as well', () => {
+  it('an assertion names the limits near its own that the answers fit as well', () => {
     const { verdict, fits, why } = follows(first(5, 11), LIMIT_WORDS);
     expect([verdict, fits]).toEqual(['follows', ['4 in 0.25 s', '5 in 0.2375 s', '5 in 0.2625 s']]);
     expect(why).toBe('11 answers follow 5 in 250ms. They fit 4 in 0.25 s, 5 in 0.2375 s and 5 in 0.2625 s, too.');
   });
 
-  it('draws the smallest set that no order explains', () => {
+  it('an assertion draws the smallest set that no order explains', () => {
     const { verdict, why, drawing } = follows(first(2, 11), '5 in 1s');
     expect(verdict).toBe('differs');
     expect(why).toBe(
@@ -41,7 +41,7 @@ describe('an assertion on answers', () => {
     expect(first(2, 11)).not.toFollowLimit('5 in 1s');
   });
 
-  it('says of requests that are limited too early how many others came by then', () => {
+  it('an assertion says of requests that are limited too early how many others came by then', () => {
     const answers = Array.from({ length: 11 }, (_, k) => ({ sentMs: k, answeredMs: k + 20, limited: k >= 2 }));
     expect(follows(answers, '5 in 1s').why).toBe(
       '7 requests were limited, with 4 others sent by 0.008 s. 5 in 1s admits at least one of them, wherever its window begins.',
@@ -52,7 +52,7 @@ describe('an assertion on answers', () => {
     ['a product', 'express-rate-limit 5 in 1s', first(5, 6)],
     ['several windows', '5 in 1s and 9 in 2s', first(5, 11)],
     ['a bucket', 'token bucket 5/s capacity=5', first(5, 7)],
-  ])('takes %s in the words of --limit', (_, limit, answers) => {
+  ])('an assertion takes %s in the words of --limit', (_, limit, answers) => {
     expect(answers).toFollowLimit(limit);
   });
 
@@ -70,47 +70,45 @@ describe('an assertion on answers', () => {
     ],
     ['a status', [{ sentMs: 1, answeredMs: 2, limited: 429 }], LIMIT_WORDS, 'invalid_input', /\/0\/limited/],
     ['no list', 7, LIMIT_WORDS, 'invalid_input', /must be an array/],
-  ])('refuses %s', (_, answers, limit, code, words) => {
+  ])('an assertion refuses %s', (_, answers, limit, code, words) => {
     expect(() => follows(answers as SeenAnswer[], limit)).toThrow(
       expect.objectContaining({ code, message: expect.stringMatching(words) }),
     );
   });
 });
 
-describe('a recorder', () => {
-  it.each([
-    ['a response', async () => ({ status: 429 }), true],
-    ['a message of node:http', () => ({ statusCode: 200 }), false],
-    ['an error of axios', () => Promise.reject({ response: { status: 429 } }), true],
-  ])('takes the status of %s', async (_, send, limited) => {
-    const sending = recorded(send as () => unknown);
-    await Promise.resolve(sending()).catch(() => {});
-    const [{ sentMs, answeredMs, ...answer } = {} as SeenAnswer] = sending.answers;
-    expect([answer, answeredMs >= sentMs]).toEqual([{ limited }, true]);
-  });
+it.each([
+  ['a response', async () => ({ status: 429 }), true],
+  ['a message of node:http', () => ({ statusCode: 200 }), false],
+  ['an error of axios', () => Promise.reject({ response: { status: 429 } }), true],
+])('a recorder takes the status of %s', async (_, send, limited) => {
+  const sending = recorded(send as () => unknown);
+  await Promise.resolve(sending()).catch(() => {});
+  const [{ sentMs, answeredMs, ...answer } = {} as SeenAnswer] = sending.answers;
+  expect([answer, answeredMs >= sentMs]).toEqual([{ limited }, true]);
+});
 
-  it('hands on arguments, results and what is thrown', async () => {
-    const limited = (_: unknown, thrown: unknown) => thrown !== undefined;
-    const take = recorded((n: number) => (n > 1 ? Promise.reject(new Error('enough')) : Promise.resolve(n)), {
-      limited,
-    });
-    await expect(take(1)).resolves.toBe(1);
-    await expect(take(2)).rejects.toThrow('enough');
-    const now = recorded((n: number) => n < 2, { limited: (taken) => !taken });
-    expect([now(1), now(2)]).toEqual([true, false]);
-    expect([take, now].map(({ answers }) => answers.map((one) => one.limited))).toEqual([
-      [false, true],
-      [false, true],
-    ]);
+it('a recorder hands on arguments, results and what is thrown', async () => {
+  const limited = (_: unknown, thrown: unknown) => thrown !== undefined;
+  const take = recorded((n: number) => (n > 1 ? Promise.reject(new Error('enough')) : Promise.resolve(n)), {
+    limited,
   });
+  await expect(take(1)).resolves.toBe(1);
+  await expect(take(2)).rejects.toThrow('enough');
+  const now = recorded((n: number) => n < 2, { limited: (taken) => !taken });
+  expect([now(1), now(2)]).toEqual([true, false]);
+  expect([take, now].map(({ answers }) => answers.map((one) => one.limited))).toEqual([
+    [false, true],
+    [false, true],
+  ]);
+});
 
-  it('does not know whether a request that failed was counted', async () => {
-    const send = recorded(() => Promise.reject(new Error('connection reset')));
-    await expect(send()).rejects.toThrow('reset');
-    expect(send.answers[0]).toMatchObject({ limited: undefined });
-  });
+it('a recorder does not know whether a request that failed was counted', async () => {
+  const send = recorded(() => Promise.reject(new Error('connection reset')));
+  await expect(send()).rejects.toThrow('reset');
+  expect(send.answers[0]).toMatchObject({ limited: undefined });
+});
 
-  it('refuses a result that says nothing', () => {
-    expect(() => recorded(() => 'ok')()).toThrow(/It has no status/);
-  });
+it('a recorder refuses a result that says nothing', () => {
+  expect(() => recorded(() => 'ok')()).toThrow(/It has no status/);
 });

@@ -72,13 +72,16 @@ async function answersOf({ send, close }: Asked) {
 }
 
 describe('an assertion on a real limiter', () => {
-  it.concurrent.each(Object.keys(real))('passes %s, and fails it as one more or one less', async (name) => {
-    const answers = await answersOf(await real[name]!());
-    const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
-    expect(verdict, `${why}\n${drawing}`).toBe('follows');
-    for (const wrong of few([LIMIT - 1, LIMIT + 1], 1))
-      expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
-  });
+  it.concurrent.each(Object.keys(real))(
+    'an assertion passes %s, and fails it as one more or one less',
+    async (name) => {
+      const answers = await answersOf(await real[name]!());
+      const { verdict, why, drawing } = follows(answers, `${LIMIT} in 1s`);
+      expect(verdict, `${why}\n${drawing}`).toBe('follows');
+      for (const wrong of few([LIMIT - 1, LIMIT + 1], 1))
+        expect(follows(answers, `${wrong} in 1s`).verdict).toBe('differs');
+    },
+  );
 });
 
 /** On a busy machine a run may be invalid, and is asked for once more, of a new server. */
@@ -100,13 +103,13 @@ describe('weir check', () => {
     ['one less', `${LIMIT} in 3s`, LIMIT - 1, 3, /Observed differs from predicted/],
     ['none', `${LIMIT} in 3s`, 10_000, 3, /Observed differs from predicted/],
     ['a window twice as long', `${LIMIT} in 1500ms`, LIMIT, 3, /Observed differs from predicted/],
-  ])('says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
+  ])('weir check says of a server with %s whether it follows %s', async (_, words, own, code, said) => {
     const { code: found, printed, junit } = await checked(words, own, WINDOW_MS);
     expect([found, printed]).toEqual([code, expect.stringMatching(said)]);
     expect(junit).toMatch(code === 0 ? /failures="0"/ : /failures="1"/);
   });
 
-  it('cannot judge what a window that ends meanwhile explains, and says so', async () => {
+  it('weir check cannot judge what a window that ends meanwhile explains, and says so', async () => {
     const { url, close } = await startExpress(1_000, LIMIT);
     const { code: status, out: printed } = await weir([
       'check',
@@ -125,7 +128,7 @@ describe('weir check', () => {
     [['http://127.0.0.1:9/', 'none'], /admits everything/],
     [['http://127.0.0.1:9/', '5 inn 1s'], /inn/],
     [['http://127.0.0.1:9/'], /limit/],
-  ])('refuses %j', async (words, said) => {
+  ])('weir check refuses %j', async (words, said) => {
     const { code: status, err } = await weir(['check', ...words, '--out', 'none']);
     expect([status, err]).toEqual([2, expect.stringMatching(said)]);
   });

@@ -23,7 +23,7 @@ const within = ({ seen }: Awaited<ReturnType<typeof read>>) =>
 const combined = (client: string, second: number, status: number) =>
   `${client} - - [05/Jan/2026:10:00:${String(second).padStart(2, '0')} +0000] "GET / HTTP/1.1" ${status} 2 "-" "curl"`;
 
-it('takes the client with most refusals, 429 and 503 as refused, and all else as admitted', async () => {
+it('a log is read for the client with most refusals: 429 and 503 are limited, all else is admitted', async () => {
   const log = await read([
     combined('192.0.2.1', 0, 200),
     combined('192.0.2.2', 1, 404),
@@ -46,7 +46,7 @@ it('takes the client with most refusals, 429 and 503 as refused, and all else as
   ]);
 });
 
-it('leaves open within a whole second when a request was decided', async () => {
+it('a time in whole seconds leaves open when within its second a request was decided', async () => {
   const log = await read([combined('192.0.2.1', 0, 200), combined('192.0.2.1', 7, 429)]);
   expect(within(log)).toEqual([
     [0, 1_000],
@@ -59,7 +59,7 @@ const csv = (...rows: readonly (readonly [time: number, tookMs: number, status: 
   ...rows.map(([ms, tookMs, status]) => `${(TEN + ms / 1000).toFixed(3)},${status},${tookMs}`),
 ];
 
-it('takes a time for that of an end where beginnings go back, and for that of a beginning where ends go back', async () => {
+it('a time is that of an end where beginnings go back, and that of a beginning where ends go back', async () => {
   const ends = await read(csv([101, 0, 200], [303, 250, 200], [314, 0, 429]));
   const beginnings = await read(csv([101, 0, 200], [314, 0, 429], [303, 250, 200]));
   const either = await read(csv([101, 0, 200], [303, 20, 200], [352, 0, 429]));
@@ -71,7 +71,7 @@ it('takes a time for that of an end where beginnings go back, and for that of a 
   ]);
 });
 
-it('uses no durations whose unit nothing says', async () => {
+it('durations whose unit nothing says are not used', async () => {
   const [head, ...rows] = csv([100, 0, 200], [300, 250, 200]);
   const log = await read([head!.replace('duration_ms', 'duration'), ...rows]);
   expect([log.hasDurations, log.remarks.at(-1)]).toEqual([
@@ -80,7 +80,7 @@ it('uses no durations whose unit nothing says', async () => {
   ]);
 });
 
-it('looks at a stretch of a long log that begins after a silence, where decisions change most', async () => {
+it('a stretch of a long log is looked at that begins after a silence, where decisions change most', async () => {
   const quiet = Array.from({ length: 600 }, (_, k) => [100 * k, 0, 200] as const);
   const busy = Array.from({ length: 600 }, (_, k) => [100_000 + 100 * k + 1, 0, k % 2 === 0 ? 200 : 429] as const);
   const log = await read(csv(...quiet, ...busy));
@@ -92,14 +92,14 @@ it('looks at a stretch of a long log that begins after a silence, where decision
   ]);
 });
 
-it('takes all as those of one client if asked to, and looks at another client by a condition', async () => {
+it('all requests are taken as those of one client if asked to, and a condition looks at another client', async () => {
   const lines = [combined('192.0.2.1', 0, 200), combined('192.0.2.2', 1, 429)];
   expect((await read(lines, { key: 'none' })).seen.length).toBe(2);
   const one = await read(lines, { log: { where: [parseWhere('client=192.0.2.1')] } });
   expect(one.seen.map(({ key, status }) => [key, status])).toEqual([['192.0.2.1', 200]]);
 });
 
-it('reads the time from the column that is named, and looks only at requests for which a condition holds', async () => {
+it('the time is read from the column that is named, and only of requests for which a condition holds', async () => {
   const lines = [
     'seen,sent,client,path,status',
     `${TEN + 5},${TEN},a,/api/1,200`,
@@ -120,11 +120,11 @@ it('reads the time from the column that is named, and looks only at requests for
 it.each([
   ['without a status', ['time,client', '1773480413,192.0.2.1'], 'access.log has no status.'],
   ['whose time is not clear', ['seen,sent', '2026-01-05 10:00:00,2026-01-05 10:00:01'], 'Dates are in seen, sent.'],
-])('refuses a log %s', async (_, lines, message) => {
+])('a log %s is refused', async (_, lines, message) => {
   await expect(read(lines)).rejects.toThrow(message);
 });
 
-it('tells the evidence of an identification from a log, and from the report of a run, which keeps no single requests', async () => {
+it('the evidence of an identification is told from a log, and from the report of a run, which is refused', async () => {
   const run = join(folder, 'run');
   mkdirSync(run);
   writeFileSync(join(run, 'outcome.json'), '{}');

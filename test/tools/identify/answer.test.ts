@@ -48,7 +48,7 @@ function answered(violationMs: number, of = [fixed], isHeld = false, announcedLi
   return answerOf({ evidence, alive, nearest: alive[0], ...common }, 0.1);
 }
 
-it('says of what explains every answer that it does', () => {
+it('an answer says that its rule explains everything seen, and what was not looked for', () => {
   const answer = answered(0);
   const unseen = 'Not looked for: a window longer than 1.2 s, or a further limit that allows 4 requests in that time.';
   expect([answer.rules[0]?.offMs, answer.remarks]).toEqual([0, [unseen]]);
@@ -61,7 +61,7 @@ it.each([
   ['ambiguous', { ...answered(0), verdict: 'ambiguous' as const }],
   ['none', { ...answered(0), verdict: 'none' as const, rules: [] }],
   ['undecided', { ...answered(0), verdict: 'never limited' as const, rules: [] }],
-])('as JSON it has the fields that are fixed: %s', (verdict, answer) => {
+])('an answer as JSON has the fields that are fixed: %s', (verdict, answer) => {
   const url = 'http://127.0.0.1:1/';
   const said = identificationOf(answer, seen, url);
   const fixedFields = ['url', 'requests', 'seconds', 'verdict', 'candidates', 'next_probe', 'remarks', 'headers'];
@@ -73,7 +73,7 @@ it.each([
   }
 });
 
-it('says by how much the answers are missed where not every order of counting was searched, and widens by it what it knows', () => {
+it('an answer says by how much its rule misses what was seen, and widens its figures by that', () => {
   const answer = answered(14.2);
   const [rule] = answer.rules;
   const { least = 0, most = 0 } = rule?.parameters['window_ms'] ?? {};
@@ -87,11 +87,11 @@ it('says by how much the answers are missed where not every order of counting wa
 it.each([
   ['a rule that holds none', [fixed], 'none'],
   ['one of what is in flight beside it', [fixed, inFlight], 'undecided'],
-] as const)('names nothing where admitted requests were held, and is left with %s', (_, of, verdict) => {
+] as const)('an answer names nothing where admitted requests were held, and is left with %s', (_, of, verdict) => {
   expect(answered(0, [...of], true)).toMatchObject({ verdict, rules: [] });
 });
 
-it('says of a limit on what is in flight no window', () => {
+it('an answer gives no window to a limit on what is in flight', () => {
   expect(answered(0, [inFlight]).rules.map(({ parameters }) => Object.keys(parameters))).toEqual([['limit']]);
 });
 
@@ -100,13 +100,13 @@ it.each([
   ['is another one', answered(0, [fixed], false, 10), [{ name: 'limit', claims: 10, seen: 2 }]],
   ['is one of those that the rule may have', answered(0, [fixed], false, 3, 4), []],
   ['is another one, and no rule is named', answered(0, [fixed], true, 10), []],
-])('of a limit in the headers that %s', (_, answer, headers) => {
+])('an answer tells of headers only if they contradict its rule: the limit there %s', (_, answer, headers) => {
   const said = identificationOf(answer, seen, undefined);
   const isSaid = said.remarks.some((one) => one.startsWith('The headers state a limit of 10; the answers show 2'));
   expect([said.headers, isSaid]).toEqual([headers, headers.length > 0]);
 });
 
-it('tries those answers late that are the latest, wherever they stand', () => {
+it('the answers that are the latest are tried late, wherever they stand', () => {
   const late = Array.from({ length: 12 }, (_, n) => at(2_000 + 50 * n, 'admitted', n === 0 ? 90 : 20 + n));
   const { slow } = evidenceOf([at(0, 'admitted', 80), at(10, 'limited'), at(20, 'admitted'), ...late]);
   // Requests of one decision are alike: the first of the first two can be counted when the second was answered, and the other way round.
@@ -116,7 +116,7 @@ it('tries those answers late that are the latest, wherever they stand', () => {
 it.each([
   [20, ['A window cut into segments shorter than 3 ms would give the same answers.']],
   [200, []],
-])('says of a log of %i ms which windows in segments would give its answers', (window_ms, remarks) => {
+])('an answer on a log of %i ms says which windows in segments would give the same', (window_ms, remarks) => {
   const instants = [0, 0.01, 0.02, 0.5, 0.9, 1.3, 1.31, 1.32, 1.4, 2.2, 2.4].map((share) => share * window_ms);
   const decide = limiterOf({ primitive: 'sliding_log', params: { limit: 3, window_ms } }, 0);
   const log = settled(answersAt(decide, instants), ['log']);
@@ -130,7 +130,7 @@ it.each([
   // 1,850 ms, found first, has more digits.
   [40, 307],
 ])(
-  'of a grid, asked %i times, bounds the phase, and has the roundest window of those that explain the answers',
+  'an answer on a grid, asked %i times, bounds the phase, and has the roundest window that explains it',
   (n, stepMs) => {
     const window = { limit: 5, window_ms: 1_900, align: 'epoch', phase_ms: 400 };
     const instants = Array.from({ length: n }, (_, k) => 1_000_000 + stepMs * k + (k % 7) * 11);
@@ -144,7 +144,7 @@ it.each([
   },
 );
 
-it('names nothing that is not tested, and says what it was', () => {
+it('an answer names nothing that is not tested, and says what it was', () => {
   const log = settled(seen, ['fixed']);
   const answer = answerOf({ ...log, alive: [], untested: log.alive }, 0.1);
   expect([answer.verdict, answer.rules]).toEqual(['undecided', []]);

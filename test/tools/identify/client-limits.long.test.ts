@@ -45,16 +45,19 @@ const besideWork: readonly Case[] = [
   ['2/s, burst 2, no waits of its own', { attempts: 4, retries, wait: () => 0, gate: { perS: 2, burst: 2 } }],
 ];
 
-it.each(few(besideWork, 1))('beside much other work it is none either, and slow answers show why: %s', (_, client) => {
-  for (const seed of few([1, 2], 1)) {
-    const draw = drawsOf(seed);
-    const [investigation, late] = [investigateClient(draw('identify client')), loadedMachine(draw('late'))];
-    const found = investigated(investigation, client, late, draw('client'), { averageMs: 16, oftenMs: 45 });
-    const { verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
-    expect([seed, verdict]).toEqual([seed, 'none']);
-    expect(remarks.join(' ')).toMatch(/do not begin with the answer, as behind a rate limit/);
-  }
-});
+it.each(few(besideWork, 1))(
+  'a rate is no back-off beside much other work either, and slow answers show why: %s',
+  (_, client) => {
+    for (const seed of few([1, 2], 1)) {
+      const draw = drawsOf(seed);
+      const [investigation, late] = [investigateClient(draw('identify client')), loadedMachine(draw('late'))];
+      const found = investigated(investigation, client, late, draw('client'), { averageMs: 16, oftenMs: 45 });
+      const { verdict, remarks } = clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
+      expect([seed, verdict]).toEqual([seed, 'none']);
+      expect(remarks.join(' ')).toMatch(/do not begin with the answer, as behind a rate limit/);
+    }
+  },
+);
 
 it('what a rate would do to calls that share it is said where each start makes one call', () => {
   const { verdict, remarks } = answerFor({ attempts: 3, retries, wait: doubling(200), advice: (told) => told }, 1);
@@ -71,7 +74,7 @@ describe('a deadline that ends every call', () => {
     deadlineMs: 6_100,
   };
 
-  it('leaves the number of attempts open: the client has no limit of them', () => {
+  it('a deadline that ends every call leaves the number of attempts open: the client has no limit of them', () => {
     const { verdict, client: entry, intervals } = answerFor(client, 2);
     expect(verdict).toBe('ambiguous');
     expect(intervals['max_attempts']![0]).toBeGreaterThan(20);
@@ -79,7 +82,7 @@ describe('a deadline that ends every call', () => {
     expect(entry).toMatchObject({ max_attempts: 'unlimited', backoff: { policy: 'decorrelated' } });
   });
 
-  it('is passed by announcements of 0, where they are obeyed: the number of attempts is found', () => {
+  it('a deadline is passed by announcements of 0, where they are obeyed: the number of attempts is found', () => {
     const { client: entry, intervals } = answerFor({ ...client, attempts: 20 }, 2);
     expect(intervals['max_attempts']).toEqual([20, 20]);
     expect(entry).toMatchObject({ max_attempts: 20 });

@@ -22,7 +22,7 @@ function left(definition: RuleDefinition, ids: readonly string[]) {
 it.each([
   ['a fixed window from a sliding log', fixed, 'fixed', ['log']],
   ['a sliding log from a fixed window and one with a block', log, 'log', ['fixed', 'log-block']],
-])('tells %s', (_, definition, truth, others) => {
+])('the probe tells %s', (_, definition, truth, others) => {
   const { evidence, alive, decide } = left(definition, [truth, ...others]);
   expect(alive.map(({ best }) => best.structure.id).sort()).toEqual([truth, ...others].sort());
   const { restMs, volleys, expected } = distinguishingProbe(alive, evidence)!;
@@ -34,12 +34,12 @@ it.each([
   expect(borneOut.map(({ structure }) => structure)).toEqual([truth]);
 });
 
-it('knows of none where the rules admit alike: for a single request, a window, a log and a bucket are one', () => {
+it('no probe is known where rules admit alike: for a single request, a window, a log and a bucket are one', () => {
   const { evidence, alive } = left(one, ['fixed', 'log', 'bucket']);
   expect([alive.length, distinguishingProbe(alive, evidence)]).toEqual([3, undefined]);
 });
 
-it('is said with what each rule would make of it', () => {
+it('the probe is said with what each rule would make of it', () => {
   const distinguishing = {
     restMs: 2_150,
     volleys: [

@@ -13,14 +13,14 @@ const cases = Array.from({ length: 40 }, (_, k) => {
   return { seed: k + 1, ...limiter.hypothesis, evidence: evidenceOf(askedAtRandom(limiter, k + 1)) };
 });
 
-it('finds parameters with which a rule gives its answers, except for estimates', () => {
+it('the search finds parameters with which a rule gives its answers, except for estimates', () => {
   const others = cases.filter(({ structure }) => structure.family !== 'sliding counter');
   const missed = others.filter(({ structure, evidence }) => fitted(structure, evidence).violationMs > TOLERANCE_MS);
   expect(missed.map(({ seed }) => seed)).toEqual([]);
   expect(others.length).toBeGreaterThan(30);
 });
 
-it('finds the limit and the time of a token of each bucket', () => {
+it('the search finds the limit and the time of a token of each bucket', () => {
   const buckets = cases.filter(({ structure }) => isByToken(structure) && structure.period === undefined);
   const missed = buckets.filter(({ structure, parameters: { limit, spanMs }, evidence }) => {
     if (structure.id === 'bucket-whole') return false;

@@ -41,7 +41,7 @@ describe('what is recognised', () => {
     ['three requests and a half', 3.5, 200],
     ['37 tokens, of which a request takes three', 37 / 3, 300],
   ];
-  it.each(few(buckets, 1))('a bucket of no whole number of requests: %s', (_, capacity, spanMs) => {
+  it.each(few(buckets, 1))('a bucket of no whole number of requests is recognised: %s', (_, capacity, spanMs) => {
     const { rules } = answered(
       limiterOf({ primitive: 'token_bucket', params: { rate: 1, per_ms: spanMs, capacity } }, 0),
       {
@@ -55,7 +55,7 @@ describe('what is recognised', () => {
     expect([token!.least < spanMs, token!.most > spanMs]).toEqual([true, true]);
   });
 
-  it.each(few(known, 2))('%s', (_, structure, limit, spanMs, rule) => {
+  it.each(few(known, 2))('%s is recognised with its numbers', (_, structure, limit, spanMs, rule) => {
     const { verdict, rules } = answered(limiterOf(rule, 0));
     const [found] = rules;
     const span = found?.parameters['window_ms'] ?? found?.parameters['token_ms'];
@@ -68,7 +68,7 @@ describe('what is recognised', () => {
     ['a busy machine', { latencyMs: 0.1, jitterMs: 0.3, lateMs: 40 }],
     ['jitter', { latencyMs: 0.1, jitterMs: 5 }],
   ];
-  it.each(few(unsure, 1))('nginx with 10 requests a second and no burst, over %s', (_, network) => {
+  it.each(few(unsure, 1))('nginx with 10 requests a second and no burst is recognised over %s', (_, network) => {
     const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
     for (const seed of few([1, 4], 1)) {
       const { verdict, rules } = answered(limiterOf({ ...nginx, clock_resolution_ms: 1 }, 0), network, seed);
@@ -81,38 +81,44 @@ describe('what is recognised', () => {
     ['delays', 'queue/0', {}, 0],
     ['delays, read by a machine that stalls', 'queue/0', {}, 140],
     ['delays but for two, read by a machine that stalls', 'queue/2', { delay: 2 }, 140],
-  ])('nginx with 10 requests a second and a burst of five, which it %s', (_, structure, more, stallMs) => {
-    const nginx = limiterOf(
-      {
-        primitive: 'nginx_limit_req',
-        params: { rate_1000: 10_000, burst: 5, ...more },
-        clock_resolution_ms: 1,
-      },
-      0,
-    );
-    for (const seed of few([1, 2, 3, 4], 1)) {
-      const random = new RandomStream(seed, 'stalls');
-      const decide: Decide = (tMs, key) => {
-        const delayMs = nginx(tMs, key);
-        return delayMs > 0 && random.uniform() < 0.06 ? delayMs + random.uniform() * stallMs : delayMs;
-      };
-      const { verdict, rules } = answered(decide, { latencyMs: 0.1, jitterMs: 5 }, seed);
-      const [limit, token] = ['limit', 'token_ms'].map((name) => rules[0]?.parameters[name]);
-      expect([verdict, rules[0]?.structure, limit?.value]).toEqual(['identified', structure, 6]);
-      expect([token!.least <= 100, token!.most >= 100]).toEqual([true, true]);
-    }
-  });
+  ])(
+    'nginx with 10 requests a second is recognised by its burst of five, which it %s',
+    (_, structure, more, stallMs) => {
+      const nginx = limiterOf(
+        {
+          primitive: 'nginx_limit_req',
+          params: { rate_1000: 10_000, burst: 5, ...more },
+          clock_resolution_ms: 1,
+        },
+        0,
+      );
+      for (const seed of few([1, 2, 3, 4], 1)) {
+        const random = new RandomStream(seed, 'stalls');
+        const decide: Decide = (tMs, key) => {
+          const delayMs = nginx(tMs, key);
+          return delayMs > 0 && random.uniform() < 0.06 ? delayMs + random.uniform() * stallMs : delayMs;
+        };
+        const { verdict, rules } = answered(decide, { latencyMs: 0.1, jitterMs: 5 }, seed);
+        const [limit, token] = ['limit', 'token_ms'].map((name) => rules[0]?.parameters[name]);
+        expect([verdict, rules[0]?.structure, limit?.value]).toEqual(['identified', structure, 6]);
+        expect([token!.least <= 100, token!.most >= 100]).toEqual([true, true]);
+      }
+    },
+  );
 
   // One window of 8 or 10 segments came so near over these that it was named too.
-  it.each(few([23, 25, 29], 1))('nginx with 10 requests a second and no burst, over network %i', (seed) => {
-    const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
-    const network = { latencyMs: 0.3, jitterMs: 0.4 };
-    const { verdict, rules } = answered(limiterOf(nginx, 0), network, seed, { timeMs: 120_000 });
-    expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
-  });
+  it.each(few([23, 25, 29], 1))(
+    'nginx with 10 requests a second and no burst is recognised over network %i',
+    (seed) => {
+      const nginx: RuleDefinition = { primitive: 'nginx_limit_req', params: { rate_1000: 10_000, burst: 0 } };
+      const network = { latencyMs: 0.3, jitterMs: 0.4 };
+      const { verdict, rules } = answered(limiterOf(nginx, 0), network, seed, { timeMs: 120_000 });
+      expect([verdict, rules.map(({ structure }) => structure)]).toEqual(['identified', ['bucket']]);
+    },
+  );
 });
 
-it('plans each probe from the end of the search on, so the last one meets the limit, as planned', () => {
+it('an investigation plans each probe from the end of the search on, so the last one meets the limit', () => {
   const decide = limiterOf({ primitive: 'fixed_window', params: { limit: 8, window_ms: 1_200, align: 'epoch' } }, 0);
   const last: string[][] = [];
   const found = played(investigate(options), decide, { ...near, searchMs: 5_000 }, 1, ({ probe }, { seen }) => {
@@ -123,7 +129,7 @@ it('plans each probe from the end of the search on, so the last one meets the li
   expect(last.map((decisions) => decisions.includes('limited'))).toEqual([true]);
 });
 
-it('keeps time for a further search: the last one ends before the time is over', () => {
+it('an investigation keeps time for a further search: the last one ends before the time is over', () => {
   const decide = limiterOf({ primitive: 'fixed_window', params: { limit: 3, window_ms: 1_000 } }, 0);
   const [timeMs, searchMs] = [60_000, 5_000];
   const { ended, elapsedMs } = played(investigate({ ...options, timeMs }), decide, { ...near, searchMs }, 1);
@@ -156,7 +162,7 @@ describe('a limiter that was in use just before', () => {
     ['a sliding counter', 'counter-floor', 10, 2000, { primitive: 'sliding_counter', params: { limit: 10, window_ms: 2000, floor_total: true } }, 1],
   ];
   it.each(few(cases, 2))(
-    '%s is named, and what it had admitted before is said',
+    '%s that was in use is named, and what it had admitted before is said',
     (_, structure, limit, spanMs, rule, seed) => {
       const { verdict, rules, remarks, requests } = answered(used(rule), { latencyMs: 0.3, jitterMs: 0.5 }, seed);
       const [found] = rules;
@@ -183,7 +189,7 @@ describe('keys', () => {
   it.each<[string, Decide, string]>([
     ['each on its own', each, 'fixed'],
     ['one count for all', (tMs) => all(tMs, 'all'), 'fixed'],
-  ])('are counted: %s', (keys, decide, structure) => {
+  ])('it is found how keys are counted: %s', (keys, decide, structure) => {
     const asked: string[] = [];
     const found = played(investigateKeyed(limits), decide, near, 1, ({ key, probe }) => {
       if (probe.words.startsWith('a new key')) asked.push(key);
@@ -195,7 +201,7 @@ describe('keys', () => {
     expect(found.evidence.keys.length > 1).toBe(keys === 'each on its own');
   });
 
-  it('are never said to be counted apart where one bucket is for all, however quickly it fills', () => {
+  it('keys are never said to be counted apart where one bucket is for all, however quickly it fills', () => {
     // The first six fill too quickly to be known.
     const quickness = [0, 5, 6, 12, 19, 1, 2, 3, 4, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18];
     const told = few(quickness, 5).map((k) => {
@@ -207,67 +213,65 @@ describe('keys', () => {
   });
 });
 
-describe('what gets no name', () => {
-  it('refuses at random', () => {
-    const random = new RandomStream(5, 'refusals');
-    const { verdict, rules } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0), near, 1, shorter);
-    expect(['none', 'undecided']).toContain(verdict);
-    expect(rules).toEqual([]);
-  });
+it('a limiter that refuses at random gets no name', () => {
+  const random = new RandomStream(5, 'refusals');
+  const { verdict, rules } = answered(() => (random.uniform() < 0.4 ? LIMITED : 0), near, 1, shorter);
+  expect(['none', 'undecided']).toContain(verdict);
+  expect(rules).toEqual([]);
+});
 
-  it('refuses one in six at random, seen from a machine that stalls', () => {
-    const random = new RandomStream(1, 'refusals');
-    const { verdict, rules } = answered(() => (random.uniform() < 0.17 ? LIMITED : 0), {
-      latencyMs: 1,
-      jitterMs: 1,
-      stallMs: 150,
-    });
-    expect([verdict, rules]).toEqual(['undecided', []]);
+it('a limiter that refuses one in six at random gets no name, seen from a machine that stalls', () => {
+  const random = new RandomStream(1, 'refusals');
+  const { verdict, rules } = answered(() => (random.uniform() < 0.17 ? LIMITED : 0), {
+    latencyMs: 1,
+    jitterMs: 1,
+    stallMs: 150,
   });
+  expect([verdict, rules]).toEqual(['undecided', []]);
+});
 
-  it('refuses at random, and serves one after the other', () => {
-    for (const seed of few([1, 2, 3, 4], 1)) {
-      const random = new RandomStream(seed, 'refusals');
-      let freeMs = 0;
-      const decide: Decide = (tMs) => {
-        if (random.uniform() < 0.1) return LIMITED;
-        const fromMs = Math.max(tMs, freeMs);
-        freeMs = fromMs + 100;
-        return fromMs - tMs;
-      };
-      expect(answered(decide, near, seed, shorter).rules).toEqual([]);
-    }
-  });
-
-  it('has a second limit, over a longer time', () => {
-    // A rare rule explains 92 answers: it is named only if it predicts a further series.
-    const limits = [
-      { limit: 5, window_ms: 1_000 },
-      { limit: 20, window_ms: 10_000 },
-    ].map((params) => ruleOf({ primitive: 'sliding_log', params }));
-    const states = limits.map((rule) => rule.fresh(0));
+it('a limiter that refuses at random, and serves one after the other, gets no name', () => {
+  for (const seed of few([1, 2, 3, 4], 1)) {
+    const random = new RandomStream(seed, 'refusals');
+    let freeMs = 0;
     const decide: Decide = (tMs) => {
-      if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
-      return Math.max(...limits.map((rule, k) => rule.admit(states[k], tMs, 1, 0)));
+      if (random.uniform() < 0.1) return LIMITED;
+      const fromMs = Math.max(tMs, freeMs);
+      freeMs = fromMs + 100;
+      return fromMs - tMs;
     };
-    expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, 5).rules).toEqual([]);
-  });
+    expect(answered(decide, near, seed, shorter).rules).toEqual([]);
+  }
+});
 
-  it('changes its limit half-way', () => {
-    const limits = [10, 6].map((limit) =>
-      limiterOf({ primitive: 'fixed_window', params: { limit, window_ms: 1000 } }, 0),
-    );
-    let fromMs: number | undefined;
-    const decide: Decide = (tMs, key) => {
-      fromMs ??= tMs;
-      return limits[tMs < fromMs + 6_000 ? 0 : 1]!(tMs, key);
-    };
-    const { verdict, rules, remarks } = answered(decide);
-    expect([verdict, rules]).toEqual(['none', []]);
-    expect(remarks.join(' ')).toMatch(/the first that none explains is request \d+/);
-  });
+it('a limiter with a second limit, over a longer time, gets no name', () => {
+  // A rare rule explains 92 answers: it is named only if it predicts a further series.
+  const limits = [
+    { limit: 5, window_ms: 1_000 },
+    { limit: 20, window_ms: 10_000 },
+  ].map((params) => ruleOf({ primitive: 'sliding_log', params }));
+  const states = limits.map((rule) => rule.fresh(0));
+  const decide: Decide = (tMs) => {
+    if (limits.some((rule, k) => rule.remaining(states[k], tMs) < 1)) return LIMITED;
+    return Math.max(...limits.map((rule, k) => rule.admit(states[k], tMs, 1, 0)));
+  };
+  expect(answered(decide, { latencyMs: 0.3, jitterMs: 0.4 }, 5).rules).toEqual([]);
+});
 
-  it('never refuses', () => {
-    expect(answered(() => 0)).toMatchObject({ verdict: 'never limited', rules: [] });
-  });
+it('a limiter that changes its limit half-way gets no name', () => {
+  const limits = [10, 6].map((limit) =>
+    limiterOf({ primitive: 'fixed_window', params: { limit, window_ms: 1000 } }, 0),
+  );
+  let fromMs: number | undefined;
+  const decide: Decide = (tMs, key) => {
+    fromMs ??= tMs;
+    return limits[tMs < fromMs + 6_000 ? 0 : 1]!(tMs, key);
+  };
+  const { verdict, rules, remarks } = answered(decide);
+  expect([verdict, rules]).toEqual(['none', []]);
+  expect(remarks.join(' ')).toMatch(/the first that none explains is request \d+/);
+});
+
+it('a limiter that never refuses gets no name', () => {
+  expect(answered(() => 0)).toMatchObject({ verdict: 'never limited', rules: [] });
 });

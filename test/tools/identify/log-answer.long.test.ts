@@ -55,26 +55,26 @@ const fixed = (windowMs: number): RuleDefinition => ({
 });
 const bucket: RuleDefinition = { primitive: 'token_bucket', params: { rate: 1, per_ms: 10_000, capacity: 6 } };
 
-it('names a window from a log in ms', async () => {
+it('a window is named from a log in ms', async () => {
   const { verdict, structures, rules } = await answered(traffic(fixed(10_000), 10_000, 6).map(inMs));
   expect([verdict, structures]).toEqual(['identified', ['fixed']]);
   const { limit, window_ms } = rules[0]!.parameters;
   expect([limit!.value, window_ms!.value]).toEqual([6, 10_000]);
 });
 
-it('names no window of a second from a log in whole seconds', async () => {
+it('a window of a second is not named from a log in whole seconds', async () => {
   const { verdict, rules, remarks } = await answered(traffic(fixed(1_000), 1_000, 6).map(inSeconds));
   expect([verdict, rules]).toEqual(['undecided', []]);
   expect(remarks.join(' ')).toContain('Times are known to 1000 ms.');
 });
 
-it.each(few([1, 2, 3], 1))('gives a window of a minute no other name from a log in whole seconds: %i', async (seed) => {
+it.each(few([1, 2, 3], 1))('a window of a minute gets no other name from a log in whole seconds: %i', async (seed) => {
   const { verdict, structures } = await answered(traffic(fixed(60_000), 60_000, 6, seed).map(inSeconds));
   expect(['ambiguous', 'undecided']).toContain(verdict);
   expect(structures.length === 0 || structures.includes('fixed'), structures.join()).toBe(true);
 });
 
-it('knows no bucket from a queue where the log has no durations, and says what would tell', async () => {
+it('a bucket and a queue are not told apart where the log has no durations, and what would tell is said', async () => {
   const answer = await answered(traffic(bucket, 60_000, 6).map(inSeconds));
   expect([answer.verdict, answer.structures]).toEqual(['ambiguous', expect.arrayContaining(['bucket', 'queue/0'])]);
   expect(documentText(answerDocument(answer, 'a limiter'))).toMatch(/would distinguish .*\n.*holds/);
@@ -83,7 +83,7 @@ it('knows no bucket from a queue where the log has no durations, and says what w
 it.skipIf(!isInstalled('nginx')).each([
   ['nodelay', 'bucket'],
   ['', 'queue/0'],
-])('names what nginx did with burst=5 %s, from its log', async (more, structure) => {
+])('what nginx did with burst=5 %s is named from its log', async (more, structure) => {
   const log = join(folder, 'nginx.log');
   const format = '$msec $remote_addr $status $request_time';
   const nginx = await startNginx(

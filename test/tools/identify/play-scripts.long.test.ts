@@ -22,7 +22,7 @@ it.each([
     [process.execPath, '-e', 'console.error("no key"); process.exit(1)'],
     { code: 'answer_unreadable', why: 'It ended with exit code 1. It said: no key' },
   ],
-])('%j', async (command, failure) => {
+])('a program that makes no call fails with the reason: %j', async (command, failure) => {
   const played = playScripts(investigateClient(drawsOf(1)('identify client')), {
     port: 0,
     command,
@@ -37,7 +37,7 @@ it.each([
 it.each([
   ['', true],
   ['/job-', false],
-])('whether calls of one start can be separated: path %j', async (path, isMixed) => {
+])('calls of one start can be separated where their paths differ: path %j', async (path, isMixed) => {
   const source = `for (let i = 0; i < 3; i += 1) await (await fetch(\`\${process.argv[1]}${path === '' ? '' : `${path}\${i}`}\`)).text();`;
   const played = await playScripts(investigateClient(drawsOf(1)('identify client')), {
     port: 0,
@@ -102,7 +102,7 @@ it.each([
   child?.kill();
 });
 
-it('keeps time for a further reckoning: the last one ends before the time is over', async () => {
+it('the playing of scripts keeps time for a further reckoning: the last one ends before the time is over', async () => {
   const left: number[] = [];
   const policy = investigateClient(drawsOf(1)('identify client'));
   function* slowly(): ClientInvestigation {

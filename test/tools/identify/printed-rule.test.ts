@@ -41,7 +41,7 @@ it.each([
   ['one of a length that divides no second', 'fixed-grid', { limit: 5, window_ms: 777, align: 'epoch' }, 'fixed_window'],
   ['one with a phase', 'fixed-grid', { limit: 8, window_ms: 1500, align: 'epoch', phase_ms: 417 }, 'fixed_window'],
   ['a sliding counter', 'counter-grid', { limit: 8, window_ms: 1000, align: 'epoch' }, 'sliding_counter'],
-] as const)('on the clock: %s', (_, id, params, primitive) => {
+] as const)('the printed rule of a limiter on the clock gives the answers that were seen: %s', (_, id, params, primitive) => {
   const seen = answersOf({ primitive, params }, 150);
   const { rules } = answerOf(settled(seen, [id]), 0.01);
   expect(rules.length).toBe(1);
@@ -72,7 +72,7 @@ it.each([
   ['bucket', 12],
   ['counter-floor', 20],
 ])(
-  'the load that checks %s with a limit of %i is answered otherwise by a window that is a little off, and by other structures',
+  'the load that checks %s of %i is answered otherwise by windows that are a little off, and by other structures',
   (id, limit) => {
     const structure = structures.find((one) => one.id === id)!;
     const spanMs = id === 'bucket' ? 200 : 2000;

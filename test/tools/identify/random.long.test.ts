@@ -13,7 +13,7 @@ const IN_PIECES = [315, 210090, 340, 312, 338, 731];
 /** A queue of 17, where one of 16 whose turns come a little sooner explains what is asked first; a meter named as a bucket. */
 const NEAR_OTHERS = [140138, 4065];
 
-it('gives no limiter the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, ({ task }) => {
+it('no limiter gets the name of another, and the interval of a span holds it', { timeout: 1_200_000 }, ({ task }) => {
   const seeds = Array.from({ length: CASES }, (_, k) => FIRST + k);
   const cases = [...seeds, ...few(IN_PIECES, 1), ...few(NEAR_OTHERS, 1)].map(identified);
   task.meta.rows = familyRows(cases);
@@ -36,7 +36,7 @@ const found: readonly (readonly [what: string, seed: number])[] = [
   ['a sliding counter on a grid, in a window that is longer than all that was asked at first', 910],
 ];
 
-it.each(few(found, 1))('finds %s', (_, seed) => {
+it.each(few(found, 1))('the family of a limiter is found: %s', (_, seed) => {
   const { named, truth } = identified(seed);
   expect(named).toBe(truth.family);
 });

@@ -4,7 +4,7 @@ import { parametersOf } from '../../../src/tools/identify/parameter-steps.js';
 import { spansOf } from '../../../src/tools/identify/ranges.js';
 import { structures } from '../../../src/tools/identify/structures.js';
 
-it('finds a piece that is far from the ends that were found', () => {
+it('a piece of spans is found that is far from the ends that were found', () => {
   const structure = structures.find(({ id }) => id === 'fixed')!;
   const pieces = [
     { least: 1_296, most: 1_409 },

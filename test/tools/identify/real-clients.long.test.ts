@@ -70,29 +70,32 @@ const clients: readonly RealClient[] = [
 ];
 
 // They wait most of the time.
-it.concurrent.each(few(clients, 1))('%s', async (name, command, expected) => {
-  const { signal } = new AbortController();
-  const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
-    port: 0,
-    command,
-    timeMs: 240_000,
-    signal,
-    onReady: () => {},
-    onProgress: () => {},
-  });
-  const { verdict, intervals, waits, announced, client } = clientAnswer(name, found);
-  // A busy machine may leave more than one policy, or explain none of them: what is named is never another.
-  expect(['identified', 'ambiguous', 'undecided', 'none']).toContain(verdict);
-  if (verdict === 'none' || verdict === 'undecided') return;
-  expect(intervals['max_attempts']).toEqual([expected.attempts, expected.attempts]);
-  const [named] = waits;
-  if (verdict === 'ambiguous') {
-    expect(waits.some(({ others }) => others.length > 0) || announced.ways.length > 1).toBe(true);
-    return;
-  }
-  const { base_ms, factor, growth, jitter } = expected;
-  expect([named!.growth, named!.jitter]).toEqual([growth, jitter]);
-  expect(Math.abs(named!.parameters['base_ms']! / base_ms - 1)).toBeLessThan(0.05);
-  expect(Math.abs(named!.parameters['factor']! / factor - 1)).toBeLessThan(0.05);
-  expect(client).not.toBeNull();
-});
+it.concurrent.each(few(clients, 1))(
+  'what is named of a real client is what it does: %s',
+  async (name, command, expected) => {
+    const { signal } = new AbortController();
+    const found = await playScripts(investigateClient(drawsOf(1)('identify client')), {
+      port: 0,
+      command,
+      timeMs: 240_000,
+      signal,
+      onReady: () => {},
+      onProgress: () => {},
+    });
+    const { verdict, intervals, waits, announced, client } = clientAnswer(name, found);
+    // A busy machine may leave more than one policy, or explain none of them: what is named is never another.
+    expect(['identified', 'ambiguous', 'undecided', 'none']).toContain(verdict);
+    if (verdict === 'none' || verdict === 'undecided') return;
+    expect(intervals['max_attempts']).toEqual([expected.attempts, expected.attempts]);
+    const [named] = waits;
+    if (verdict === 'ambiguous') {
+      expect(waits.some(({ others }) => others.length > 0) || announced.ways.length > 1).toBe(true);
+      return;
+    }
+    const { base_ms, factor, growth, jitter } = expected;
+    expect([named!.growth, named!.jitter]).toEqual([growth, jitter]);
+    expect(Math.abs(named!.parameters['base_ms']! / base_ms - 1)).toBeLessThan(0.05);
+    expect(Math.abs(named!.parameters['factor']! / factor - 1)).toBeLessThan(0.05);
+    expect(client).not.toBeNull();
+  },
+);

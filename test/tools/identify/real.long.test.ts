@@ -37,7 +37,7 @@ afterAll(() => {
 it
   .skipIf(process.env['WEIR_TIMES'] === undefined)
   .for(Array.from({ length: TIMES }, () => reals.map((real) => [real.name, real] as const)).flat())(
-  '%s',
+  'a real limiter gets no name of another: %s',
   { timeout: 1_200_000 },
   async ([name, real], { task }) => {
     const { rules, verdict, requests, seconds } = await answerOfReal(real);

@@ -13,7 +13,7 @@ const after = (announcedMs: number, gapMs: number | undefined): Advised => ({
   own: [{ share: 1, fromMs: 0, toMs: 500 }],
 });
 
-it('up to 5 s beyond its own wait, where the others were later than most', () => {
+it('waits up to 5 s beyond those of the client are found, where the others were later than most', () => {
   const waits = [1_000, 2_000, 5_000].flatMap((ms) => [1, 2, 3].map((k) => after(ms, ms + 2 * k)));
   const long = [40, 120, 210, 330, 470].map((ms) => after(65_000, 5_000 + ms + 10));
   const [best] = adviceTaken([...waits, ...long], 1);
@@ -24,14 +24,14 @@ it.each([
   // Less late than all others seem to be at least: the cap is still the round one.
   ['capped, by a gap that is early by 0.4 ms', 10_008.2],
   ['capped', 10_012],
-])('obeyed up to 10 s: %s', (_, gapMs) => {
+])('an announcement is found to be obeyed up to 10 s: %s', (_, gapMs) => {
   const short = [0, 1_000, 2_000, 5_000].map((ms, k) => after(ms, ms + [38, 9, 13.8, 11.3][k]!));
   const seen = [...short, after(15_000, undefined), after(32_000, undefined), after(65_000, gapMs)];
   const [best] = adviceTaken(seen, 1);
   expect(best).toMatchObject({ way: 'obeyed', end: { above: 'capped', atMs: 10_000 } });
 });
 
-it('ignored, where one of its own waits is shorter than their law by what an estimate of the law is off', () => {
+it('an announcement is found to be ignored where an own wait is shorter than the estimate of its law', () => {
   const own = [{ share: 1, fromMs: 163, toMs: 203 }];
   const seen = [1_000, 2_000, 5_000, 1_000, 2_000].map((announcedMs, k) => ({
     ...after(announcedMs, [160.2, 171, 178, 186, 199][k]! + 0.3),
@@ -42,7 +42,7 @@ it('ignored, where one of its own waits is shorter than their law by what an est
   expect(adviceTaken(seen, 1.25)[0]).toEqual({ way: 'ignored' });
 });
 
-it('ignored before any use of it that says no more: what is a little longer than its own wait may be late', () => {
+it('an announcement is found to be ignored before any use that says no more: a little longer may be late', () => {
   // On a busy machine, waits of 300 ms ended up to 46 ms later.
   const busy = { offsetMs: 6, spreadMs: 20 };
   const own = [{ share: 1, fromMs: 300, toMs: 300 }];

@@ -26,7 +26,7 @@ function answerFor(client: TrueClient, seed: number, busy = 1) {
   return clientAnswer('simulated', { ...found, seconds: 0, isMixed: false });
 }
 
-describe('a client in virtual time is found with its parameters', () => {
+describe('a client in virtual time', () => {
   const doubling = (baseMs: number, k: number) => baseMs * 2 ** (k - 1);
   it.each<readonly [name: string, client: TrueClient, entry: object, like: readonly string[]]>([
     ['one that never retries', { attempts: 1, retries: () => false, wait: () => 0 }, { kind: 'open' }, []],
@@ -70,14 +70,14 @@ describe('a client in virtual time is found with its parameters', () => {
       { kind: 'obedient', max_attempts: 10, jitter: expect.stringMatching(/^(4[5-9]|5[0-4])\dms$/) },
       [],
     ],
-  ])('%s', (_, client, entry, like) => {
+  ])('a client is found with its parameters: %s', (_, client, entry, like) => {
     const answer = answerFor(client, 1);
     expect(answer.client).toEqual(entry);
     expect(answer.like).toEqual(like);
     expect(answer.verdict).toBe('identified');
   });
 
-  it('waits that are shorter by up to a quarter, and an announcement that is ignored above a minute', () => {
+  it('waits that are shorter by up to a quarter are found, and an announcement ignored above a minute', () => {
     const { verdict, waits, retry_after, announced } = answerFor(
       {
         attempts: 3,
@@ -98,7 +98,7 @@ describe('a client in virtual time is found with its parameters', () => {
     expect(announced.ways).toMatchObject([{ way: 'obeyed', end: { above: 'own', leastMs: 59_000, mostMs: 60_000 } }]);
   });
 
-  it('a back-off of its own after limited answers, full jitter, and announcements up to 5 s beyond its wait', () => {
+  it('a back-off of its own after limited answers is found, with announcements up to 5 s beyond its wait', () => {
     const { verdict, waits, announced } = answerFor(
       {
         attempts: 3,
@@ -119,7 +119,7 @@ describe('a client in virtual time is found with its parameters', () => {
     expect(announced.ways[0]).toMatchObject({ way: 'near', reachMs: 5000 });
   });
 
-  it('a deadline for all attempts, and a quota that all calls of a process share', () => {
+  it('a deadline for all attempts is found, and a quota that all calls of a process share', () => {
     const client = { attempts: 4, retries: usual, wait: (k: number) => doubling(200, k) };
     const answer = answerFor({ ...client, deadlineMs: 6_000 }, 6);
     const { max_attempts, intervals, retry_after } = answer;

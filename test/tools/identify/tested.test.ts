@@ -38,7 +38,7 @@ it.each<[string, string, RuleDefinition, readonly number[], boolean]>([
   ['a window of eighty, filled twice: it may as well close by chance', 'log', { primitive: 'sliding_log', params: { limit: 80, window_ms: 1000 } }, filled(2), false],
   ['a window of eighty, filled six times at once: two windows of forty answer the same', 'log', { primitive: 'sliding_log', params: { limit: 80, window_ms: 1000 } }, filled(6), false],
   ['a window of eighty, filled six times one by one', 'log', { primitive: 'sliding_log', params: { limit: 80, window_ms: 1000 } }, filled(6, 5), true],
-])('%s', (_, id, rule, instants, isNamed) => {
+])('a rule is named only where a stranger would hardly give its answers: %s', (_, id, rule, instants, isNamed) => {
   const { alive, evidence } = settled(answersAt(limiterOf(rule, 0), instants), [id]);
   const { alive: named, untested } = onlyTested(alive, evidence);
   expect([ids(named), ids(untested)]).toEqual(isNamed ? [[id], []] : [[], [id]]);

@@ -11,7 +11,7 @@ import { answersAt, limiterOf } from './virtual.js';
 
 const SEEDS = Array.from({ length: 150 }, (_, k) => k + 1);
 
-it('explains the answers of each limiter by its own rule and parameters', () => {
+it('the answers of each limiter are explained by its own rule and parameters, or never refute it', () => {
   const unexplained = SEEDS.flatMap((seed) => {
     const limiter = randomLimiter(seed);
     const evidence = evidenceOf(askedAtRandom(limiter, seed));
@@ -25,7 +25,7 @@ it('explains the answers of each limiter by its own rule and parameters', () => 
   expect(unexplained.length).toBeLessThanOrEqual(0.02 * SEEDS.length);
 });
 
-it('refutes no rule that holds requests by its own answers, whatever order the replay takes', () => {
+it('no rule that holds requests is refuted by its own answers, whatever order the replay takes', () => {
   const holding = SEEDS.map((seed) => ({ seed, limiter: randomLimiter(seed) })).filter(
     ({ limiter }) => limiter.hypothesis.structure.holds,
   );
@@ -41,7 +41,7 @@ it.each([
   [0, 1],
   [1, 0],
   [2, 1],
-])('finds no order in which a queue that lets %i go at once holds requests as one that lets %i go', (is, other) => {
+])('no order explains a queue that lets %i go at once as one that lets %i go', (is, other) => {
   const hypothesisOf = (part: number) => {
     const structure = structures.find(({ id }) => id === `queue/${part}`)!;
     return { structure, parameters: { ...parametersOf(structure, 6, 100), part } };

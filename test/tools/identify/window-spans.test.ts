@@ -8,7 +8,7 @@ import { randomLimiter } from './random-limiter.js';
 
 const SEEDS = Array.from({ length: 300 }, (_, k) => k + 1);
 
-it('leaves open the span of each limiter that counts in windows', () => {
+it('the span of each limiter that counts in windows is left open', () => {
   const cases = SEEDS.map((seed) => ({ seed, limiter: randomLimiter(seed) })).filter(
     ({ limiter }) => limiter.hypothesis.structure.window !== undefined,
   );
@@ -38,7 +38,7 @@ it.each([
   ['counter', 3, [450, Infinity]],
   // Four were admitted, where one or two more than the limit fit into a part of a window.
   ['counter', 2, [400, 2020]],
-] as const)('%s of %i: %j', (id, limit, expected) => {
+] as const)('the spans that the answers leave open to %s of %i are %j', (id, limit, expected) => {
   const structure = structures.find((one) => one.id === id)!;
   const spans = windowSpansOf(structure, limit, evidenceOf(seen));
   if (expected === undefined) {
@@ -53,7 +53,7 @@ it.each([
 });
 
 //   admitted twice, refused, and blocked: at 1009 one is refused and one admitted, and which of them came first is not known
-it('takes no refusal that a block may explain for one of the window', () => {
+it('a refusal that a block may explain is not taken for one of the window', () => {
   const one = (sentMs: number, tookMs: number, decision: Seen['decision']): Seen => ({
     key: 'one',
     sentMs,

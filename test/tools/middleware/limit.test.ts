@@ -43,7 +43,7 @@ type Shared = Pick<
   | 'identifier'
 >;
 
-describe('beside express-rate-limit', () => {
+describe('the middleware beside express-rate-limit', () => {
   // Both say how many seconds are left: they are asked at one instant.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
@@ -63,7 +63,7 @@ describe('beside express-rate-limit', () => {
     ['keys', { limit: 1, keyGenerator: (request: ExpressRequest) => String(request.query['as']) }],
     ['skipped', { limit: 1, skip: (request: ExpressRequest) => request.query['as'] === 'a' }],
   ];
-  it.each(cases)('%s', async (_, options) => {
+  it.each(cases)('the middleware answers as express-rate-limit does: %s', async (_, options) => {
     const app = express();
     // Their types do not allow undefined options.
     app.get(
@@ -80,7 +80,7 @@ describe('beside express-rate-limit', () => {
   });
 
   it.each([{ skipFailedRequests: true }, { skipSuccessfulRequests: true }])(
-    'takes requests back: %j',
+    'the middleware takes requests back as express-rate-limit does: %j',
     async (options) => {
       const app = express();
       const answer = (request: ExpressRequest, response: express.Response) =>
@@ -142,8 +142,8 @@ const frameworks: [string, (options: LimitOptions) => Promise<(path: string) => 
   ],
 ];
 
-describe.each(frameworks)('in %s', (name, make) => {
-  it('the third of two is limited, with the fields of draft-8', async () => {
+describe.each(frameworks)('the middleware in %s', (name, make) => {
+  it('the third request of two is limited, with the fields of draft-8', async () => {
     const ask = await make({ limit: 2, windowMs: 60_000, standardHeaders: 'draft-8', message: 'Later.' });
     const answers = [];
     for (let n = 0; n < 3; n += 1) answers.push(await ask('/'));
@@ -164,7 +164,7 @@ describe.each(frameworks)('in %s', (name, make) => {
     expect(headers.get('ratelimit-policy')).toMatch(/^"3-in-10sec"; q=3; w=10; /);
   });
 
-  it('a handler of its own, and any rule', async () => {
+  it('the middleware takes a handler of its own, and any rule', async () => {
     const seenKeys: string[] = [];
     const handler = (_request: unknown, response: any, _next: () => void, { key }: { key: string }) => {
       seenKeys.push(key);
@@ -194,14 +194,14 @@ describe.each(frameworks)('in %s', (name, make) => {
   });
 });
 
-describe('by a node', () => {
+describe('a limit by a node', () => {
   let node: Running;
   beforeAll(async () => {
     node = await startRunning({ cycleMs: 50 });
   });
   afterAll(() => node.close());
 
-  it('counts there; when it is away, the request fails or passes, as asked', async () => {
+  it('a limit by a node is counted there; when it is away, the request fails or passes, as asked', async () => {
     const client = new WeirClient({ url: node.url, key: node.keyOf('owner') });
     await client.call('createMachine', { body: { slug: 'edge' } });
     const { contract } = await client.call('deployRateLimiter', {
@@ -224,28 +224,26 @@ describe('by a node', () => {
   });
 });
 
-describe('options that do not fit', () => {
-  it.each<[string, LimitOptions, string]>([
-    ['a window of 0', { windowMs: 0 }, '/windowMs'],
-    ['half a request', { limit: 0.5 }, '/limit'],
-    ['no keys', { maxKeys: 0 }, '/maxKeys'],
-    ['two counters', { limit: { threshold: 1 }, node: {} as never }, '/node'],
-    ['two windows', { limit: '1 in 60s', windowMs: 1_000 }, '/windowMs'],
-    ['words of no limiter', { limit: '100 in' }, ''],
-    ['an unknown option', { windowsMs: 1000 } as LimitOptions, '/windowsMs'],
-    ['an unknown field of a rule', { limit: { tresholds: 5 } as never }, '/tresholds'],
-    ['a rule cannot take back', { limit: { threshold: 1 }, skipFailedRequests: true }, '/skipFailedRequests'],
-  ])('%s', (_, options, path) => {
-    expect(() => limit(options)).toThrow(
-      expect.objectContaining({
-        code: expect.stringMatching(/^invalid_(input|definition)$/),
-        faults: [expect.objectContaining({ path })],
-      }),
-    );
-  });
+it.each<[string, LimitOptions, string]>([
+  ['a window of 0', { windowMs: 0 }, '/windowMs'],
+  ['half a request', { limit: 0.5 }, '/limit'],
+  ['no keys', { maxKeys: 0 }, '/maxKeys'],
+  ['two counters', { limit: { threshold: 1 }, node: {} as never }, '/node'],
+  ['two windows', { limit: '1 in 60s', windowMs: 1_000 }, '/windowMs'],
+  ['words of no limiter', { limit: '100 in' }, ''],
+  ['an unknown option', { windowsMs: 1000 } as LimitOptions, '/windowsMs'],
+  ['an unknown field of a rule', { limit: { tresholds: 5 } as never }, '/tresholds'],
+  ['a rule cannot take back', { limit: { threshold: 1 }, skipFailedRequests: true }, '/skipFailedRequests'],
+])('an option that does not fit is refused with its place: %s', (_, options, path) => {
+  expect(() => limit(options)).toThrow(
+    expect.objectContaining({
+      code: expect.stringMatching(/^invalid_(input|definition)$/),
+      faults: [expect.objectContaining({ path })],
+    }),
+  );
+});
 
-  it('a request without an address needs a key', async () => {
-    const handler = limit().fetch(() => new Response('ok'));
-    await expect(handler(new Request('http://x'))).rejects.toMatchObject({ code: 'wrong_usage' });
-  });
+it('a request without an address needs a key', async () => {
+  const handler = limit().fetch(() => new Response('ok'));
+  await expect(handler(new Request('http://x'))).rejects.toMatchObject({ code: 'wrong_usage' });
 });

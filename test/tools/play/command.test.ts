@@ -8,7 +8,7 @@ import { bundled } from '../../../src/core/files/bundled.js';
 import { policyOf, servePage } from '../../../src/tools/play/local-page.js';
 import { begin, temporaryFolder, weirHere } from '../../cli/command-line.js';
 
-it('serves the page with its policy, prints a link that holds the scenario, and ends with Ctrl-C', async () => {
+it('weir play serves the page with its policy, prints a link that holds the scenario, and ends with Ctrl-C', async () => {
   const running = begin(['play', 'scenarios/herd.yaml']);
   const line = await running.line((one) => one.startsWith('open it here: '));
   const { href, hash } = new URL(line.replace('open it here: ', ''));
@@ -26,7 +26,7 @@ it('serves the page with its policy, prints a link that holds the scenario, and 
   expect(await running.ended).toBe(0);
 });
 
-it('--out writes one file, and does not overwrite', async () => {
+it('weir play --out writes one file, and does not overwrite', async () => {
   const path = join(temporaryFolder(), 'playground.html');
   const ran = await weirHere(['play', '--out', path]);
   expect([ran.code, readFileSync(path, 'utf8')]).toEqual([0, bundled('play.html')]);
@@ -64,7 +64,7 @@ describe('the page on loopback', () => {
     ['a path that is none', { path: '//' }, 404],
     ['a name that was pointed here', { headers: { host: 'evil.example' } }, 421],
     ['a write', { method: 'POST' }, 405],
-  ])('%s', async (_, options, status) => {
+  ])('the server on loopback answers for its page alone: %s', async (_, options, status) => {
     const { url, close } = await servePage(0, 'here');
     expect((await ask(url, options))[0]).toBe(status);
     await close();

@@ -23,7 +23,7 @@ function line(client: string, second: number): string {
 
 const log = file('access.log', `${lines.join('\n')}\n`);
 
-it('answers as JSON with the shape that is promised', async () => {
+it('weir recommend answers as JSON with the shape that is promised', async () => {
   const args = ['--key', 'client', '--limited-below', '1%,0', '--within', '60', '--within', '5m', '--out', 'none'];
   const { code, out } = await weir(['recommend', log, ...args, '--json']);
   const { curves, recommendations, suspects, ...advice } = JSON.parse(out);
@@ -48,7 +48,7 @@ it('answers as JSON with the shape that is promised', async () => {
   ]);
 });
 
-it('names the suspect, who would be hit, and lines to paste', async () => {
+it('weir recommend names the suspect, who would be hit, and lines to paste', async () => {
   const { code, out } = await weir(['recommend', log, '--key', 'client', '--out', 'none']);
   expect(code).toBe(0);
   expect(out).toMatch(/ of the requests, those of 1 suspect left out\./);
@@ -68,7 +68,7 @@ it.each([
   ['user', "it's ü <b> \\ $HOME"],
   ['request.id', '=!>'],
   ['plan', '-'],
-])('has the words that drop the suspect of --key %s: %s', async (key, suspect) => {
+])('weir recommend says the words that drop the suspect of --key %s: %s', async (key, suspect) => {
   const who = (person: number) => ({
     ...{ client: `10.0.0.${person}`, x_forwarded_for: `198.51.100.${person}, 10.0.0.${person}`, method: `M${person}` },
     ...{ path: `/of/${person}`, user: `person ${person}`, request: { id: `${person}` }, plan: `plan ${person}` },
@@ -95,7 +95,7 @@ it.each([
   expect([without.suspects, without.requests]).toEqual([[], 800]);
 });
 
-it('finds the limits of other rules, and a product that was compared has its own in the lines to paste', async () => {
+it('weir recommend finds the limits of other rules, and a product that was compared has its own in the lines', async () => {
   const args = ['recommend', log, '--key', 'client', '--within', '5m', '--limited-below', '0', '--out', 'none'];
   const { out } = await weir([...args, '--compare', 'gcra,fixed']);
   expect(out).toMatch(/^5 in 5 min limits none of the requests, those of 1 suspect left out\.$/m);
@@ -110,7 +110,7 @@ it('finds the limits of other rules, and a product that was compared has its own
   ]);
 });
 
-it('takes a window written in time as that time, in the lines to paste too', async () => {
+it('a window written in time is taken as that time, in the lines to paste too', async () => {
   const { out } = await weir(['recommend', log, '--key', 'client', '--within', '10s', '--out', 'none']);
   expect(out).toMatch(/^0.1 % +10 s +1 /m);
   expect(out).toContain('limiter: { threshold: 1, within: 10s }');
@@ -119,7 +119,7 @@ it('takes a window written in time as that time, in the lines to paste too', asy
   expect(out).toContain('app.use(rateLimit({ windowMs: 10000, limit: 1,');
 });
 
-it('says which window it takes where the length of a cycle is given, and beside windows in cycles', async () => {
+it('weir recommend says which window it takes where the length of a cycle is given, and beside windows in cycles', async () => {
   const note = 'A window of 10s is no whole number of cycles of 777 ms. The nearest is used: 10.101 s, 13 cycles.';
   for (const args of [
     ['--within', '10s', '--cycle-ms', '777'],
@@ -130,12 +130,12 @@ it('says which window it takes where the length of a cycle is given, and beside 
   }
 });
 
-it('reads standard input', async () => {
+it('weir recommend reads standard input', async () => {
   const { code, out } = await weirApart(['recommend', '-', '--json', '--out', 'none'], {}, lines.join('\n'));
   expect([code, JSON.parse(out).requests]).toEqual([0, 2300]);
 });
 
-it('pastes the value that was found, in the words of the limiter, with the key', async () => {
+it('weir recommend pastes the value that was found, in the words of the limiter, with the key', async () => {
   const args = ['recommend', 'scenarios/shop.log', '--key', 'client', '--out', 'none'];
   const { out } = await weir([...args, '--limit', 'nginx burst=20 rate=1r/s..50r/s:1r/s']);
   const lines = out.slice(out.indexOf('Lines to paste'));
@@ -178,7 +178,7 @@ it('says so where every request is left out, or there is none', async () => {
   expect((await weir(['recommend', join(folder, 'empty.log'), '--out', 'none'])).code).toBe(2);
 });
 
-it('reads a log of one request', async () => {
+it('weir recommend reads a log of one request', async () => {
   const one = join(folder, 'one.log');
   const { recommendations, curves } = JSON.parse((await weir(['recommend', one, '--json', '--out', 'none'])).out);
   expect(recommendations).toMatchObject([{ threshold: 1, limited: 0, held_out: null }]);
@@ -198,7 +198,7 @@ it.each([
   expect(err).toContain(`--count tokens has no effect with ${what}, which counts requests`);
 });
 
-it('says that a network is one client that changes its address', async () => {
+it('weir recommend says that a network is one client that changes its address', async () => {
   const rows = Array.from(
     { length: 480 },
     (_, i) => `${1_700_000_000 + i},2001:db8:1:2::${(1 + Math.floor(i / 12)).toString(16)}\n`,

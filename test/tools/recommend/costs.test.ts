@@ -33,8 +33,9 @@ function logOf(seed: number, rows: number): string {
   return `time,client,input_tokens,output_tokens\n${lines.join('')}`;
 }
 
-describe('a limit of tokens', () => {
-  it.each([undefined, 'client'])('limits what a replay limits at every threshold, by key %s', async (keyColumn) => {
+it.each([undefined, 'client'])(
+  'a limit of tokens limits what a replay limits at every threshold, by key %s',
+  async (keyColumn) => {
     const path = file('llm.csv', logOf(7, 3000));
     const log = { cost, keyColumn };
     const { unit, curves, requests } = await adviceOn(path, [60, 7], log);
@@ -45,28 +46,28 @@ describe('a limit of tokens', () => {
         const { limited, contracts_limited, peak_count } = await replayOf(path, point.threshold, within, log);
         expect([limited, contracts_limited, peak_count]).toEqual([point.limited, point.keys_limited, peak]);
       }
-  });
+  },
+);
 
-  it('of the traces of a language model limits what a replay limits', async () => {
-    const real = recordedLogs.find(({ path }) => path?.endsWith('azure_llm_code.csv'))?.path;
-    if (real === undefined) return void console.warn('no traces at hand: the costs of a real log were not read');
-    const [, ...rows] = readFileSync(real, 'utf8').trim().split('\n');
-    const tokens = rows.map((row) =>
-      row
-        .split(',')
-        .slice(1)
-        .reduce((sum, one) => sum + Number(one), 0),
-    );
-    const { curves } = await adviceOn(real, [77], { cost });
-    for (const threshold of [50_000, 400_000, 1_000_000]) {
-      const point = curves[0]!.points.find((one) => one.threshold >= threshold)!;
-      const { limited, costs, peak_count } = await replayOf(real, point.threshold, 77, { cost });
-      expect([limited, peak_count]).toEqual([point.limited, curves[0]!.peak]);
-      expect(costs!.requested).toBe(tokens.reduce((sum, one) => sum + one, 0));
-      // A window of cycles touches at most one more than a minute has.
-      expect(costs!.most_in_minute).toBeLessThanOrEqual(2 * point.threshold);
-    }
-  });
+it('a limit of tokens on the traces of a language model limits what a replay limits', async () => {
+  const real = recordedLogs.find(({ path }) => path?.endsWith('azure_llm_code.csv'))?.path;
+  if (real === undefined) return void console.warn('no traces at hand: the costs of a real log were not read');
+  const [, ...rows] = readFileSync(real, 'utf8').trim().split('\n');
+  const tokens = rows.map((row) =>
+    row
+      .split(',')
+      .slice(1)
+      .reduce((sum, one) => sum + Number(one), 0),
+  );
+  const { curves } = await adviceOn(real, [77], { cost });
+  for (const threshold of [50_000, 400_000, 1_000_000]) {
+    const point = curves[0]!.points.find((one) => one.threshold >= threshold)!;
+    const { limited, costs, peak_count } = await replayOf(real, point.threshold, 77, { cost });
+    expect([limited, peak_count]).toEqual([point.limited, curves[0]!.peak]);
+    expect(costs!.requested).toBe(tokens.reduce((sum, one) => sum + one, 0));
+    // A window of cycles touches at most one more than a minute has.
+    expect(costs!.most_in_minute).toBeLessThanOrEqual(2 * point.threshold);
+  }
 });
 
 it('a rule is charged the whole cost, at the ms of each request', async () => {
@@ -108,20 +109,23 @@ describe('the columns of a cost', () => {
     ['model,max_tokens_used', '7,30', 30],
     ['tokens', '0', 1],
     ['tokens,x', '-,3', 1],
-  ])('%s of %s are %i', async (names, values, sum) => {
+  ])('the cost in %s of %s is %i', async (names, values, sum) => {
     expect(await requested(names, values)).toBe(sum);
   });
 
-  it('are those that are named', async () => {
+  it('the columns of a cost are those that are named', async () => {
     expect(await requested('a,b,tokens', '3,4,5', { unit: 'tokens', columns: ['a', 'B'] })).toBe(7);
     await expect(requested('a,b', '3,4', { unit: 'tokens', columns: ['c'] })).rejects.toThrow('has no column c');
   });
 
-  it.each(['a,b', 'tokens_in,tokens_out'])('are asked for where none of %s is known', async (names) => {
-    await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
-  });
+  it.each(['a,b', 'tokens_in,tokens_out'])(
+    'the columns of a cost are asked for where none of %s is known',
+    async (names) => {
+      await expect(requested(names, '3,4')).rejects.toThrow('--count tokens=a+b');
+    },
+  );
 
-  it('of an access log are its bytes, and a row whose text is no number is skipped', async () => {
+  it('the costs of an access log are its bytes, and a row whose text is no number is skipped', async () => {
     const line = (bytes: string) => `10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 ${bytes}\n`;
     const { costs, requests } = await replayOf(file('a.log', line('512') + line('-')), 1000, 60, {
       cost: { unit: 'bytes' },
@@ -131,7 +135,7 @@ describe('the columns of a cost', () => {
     expect([broken.requests, broken.skipped_lines, broken.costs?.requested]).toEqual([2, 1, 12]);
   });
 
-  it('of whole seconds stay with their requests as those are spread', async () => {
+  it('the costs of whole seconds stay with their requests as those are spread', async () => {
     const rows = Array.from({ length: 40 }, (_, k) => `${1_767_225_600 + (k >> 2)},${k % 4 === 0 ? 90 : 1}\n`).join('');
     const plan = planContract(
       ruleLimiter({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1e9, capacity: 200 } }),

@@ -32,23 +32,23 @@ async function statuses(path = '/a'): Promise<number[]> {
 
 const fiveOfEight = [...Array(5).fill(200), ...Array(3).fill(429)];
 
-describe.skipIf(!isInstalled('nginx'))('nginx limits what it is told', () => {
-  it.each(keys)('by %s', async (key) => {
+describe.skipIf(!isInstalled('nginx'))('lines for nginx', () => {
+  it.each(keys)('nginx limits what it is told, by %s', async (key) => {
     const [zone = '', ...rest] = linesOf('nginx', key);
     server = await startNginx([zone], { '/a': rest.join(' ') });
     expect(await statuses()).toEqual(fiveOfEight);
   });
 });
 
-describe.skipIf(!isInstalled('haproxy'))('HAProxy limits what it is told', () => {
-  it.each(keys)('by %s', async (key) => {
+describe.skipIf(!isInstalled('haproxy'))('lines for HAProxy', () => {
+  it.each(keys)('HAProxy limits what it is told, by %s', async (key) => {
     server = await startHaproxy([], linesOf('HAProxy', key));
     expect(await statuses()).toEqual(fiveOfEight);
   });
 });
 
 /** As envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit and its parts are documented. */
-describe('the filter of Envoy has the documented shape', () => {
+describe('the filter of Envoy', () => {
   const bucket = { max_tokens: 5, tokens_per_fill: 5, fill_interval: '46.62s' };
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } };
   const common = {
@@ -70,7 +70,7 @@ describe('the filter of Envoy has the documented shape', () => {
         descriptors: [{ entries: [{ key: 'remote_address' }], token_bucket: bucket }],
       },
     ],
-  ])('by %s', (key, typed_config) => {
+  ])('the filter of Envoy has the documented shape, by %s', (key, typed_config) => {
     const filter = parse(linesOf('Envoy', key).join('\n'));
     expect(filter).toEqual({ name: 'envoy.filters.http.local_ratelimit', typed_config });
   });
@@ -83,25 +83,28 @@ describe('files of other products', () => {
     { threshold: 2000, within: 60, cycleMs: 60_000 },
   ];
   const fileOf = (product: string) => `limit.${product.startsWith('terraform') ? 'tf' : 'yaml'}`;
-  it.each(Object.keys(otherProducts))('%s is read as the limit, at the same rate or a little above', (product) => {
-    for (const limit of limits)
-      for (const key of ['client', undefined]) {
-        const { lines, differs } = linesAs(product, { ...limit, key });
-        const { limiters, notApplied } = limitersIn(lines.join('\n'), fileOf(product));
-        const perMs = limit.threshold / (limit.within * limit.cycleMs);
-        const share = ratePerMs(definitionOf(limiters[0]!.limit, 777))! / perMs;
-        expect([limiters.length, notApplied.length, differs.length > 20]).toEqual([1, 0, true]);
-        // Keys of an API are in no log; Traefik knows no key for all but the host.
-        const all = product === 'traefik' ? ['host'] : [];
-        const { parts } = limiters[0]!.key;
-        if (parts !== undefined) expect(parts).toEqual(key === undefined ? all : ['client']);
-        // Whole requests per second, or per the nearest unit; whole seconds of a window.
-        expect(share).toBeGreaterThan(0.98);
-        expect(share * perMs * 1000).toBeLessThan(perMs * 1000 * 1.05 + 1);
-      }
-  });
+  it.each(Object.keys(otherProducts))(
+    'the file of %s is read as the limit, at the same rate or a little above',
+    (product) => {
+      for (const limit of limits)
+        for (const key of ['client', undefined]) {
+          const { lines, differs } = linesAs(product, { ...limit, key });
+          const { limiters, notApplied } = limitersIn(lines.join('\n'), fileOf(product));
+          const perMs = limit.threshold / (limit.within * limit.cycleMs);
+          const share = ratePerMs(definitionOf(limiters[0]!.limit, 777))! / perMs;
+          expect([limiters.length, notApplied.length, differs.length > 20]).toEqual([1, 0, true]);
+          // Keys of an API are in no log; Traefik knows no key for all but the host.
+          const all = product === 'traefik' ? ['host'] : [];
+          const { parts } = limiters[0]!.key;
+          if (parts !== undefined) expect(parts).toEqual(key === undefined ? all : ['client']);
+          // Whole requests per second, or per the nearest unit; whole seconds of a window.
+          expect(share).toBeGreaterThan(0.98);
+          expect(share * perMs * 1000).toBeLessThan(perMs * 1000 * 1.05 + 1);
+        }
+    },
+  );
 
-  it('says what is to be put where the key is another', () => {
+  it('a file says what is to be put where the key is another', () => {
     expect(linesAs('kong', { ...limits[0]!, key: 'user' }).differs).toContain('what "user" is there');
     expect(linesAs('kong', { ...limits[0]!, key: 'client' }).differs).not.toContain('put in');
   });

@@ -41,7 +41,7 @@ describe('a scraper among 500 people', () => {
     without = await recommend(crowd, options);
   });
 
-  it.each(Object.entries(scrapers))('that %s moves no recommendation, and is named', async (_, scraper) => {
+  it.each(Object.entries(scrapers))('a scraper that %s moves no recommendation, and is named', async (_, scraper) => {
     const together = await recommend([...crowd, ...scraper], options);
     const limits = ({ recommendations }: Recommended) =>
       recommendations.map(({ within, limited_below, threshold, requests, limited, keys_limited }) => [
@@ -52,7 +52,7 @@ describe('a scraper among 500 people', () => {
     expect(limits(together)).toEqual(limits(without));
   });
 
-  it('is not excluded from the curve in silence', async () => {
+  it('a scraper is not excluded from the curve in silence', async () => {
     const scraper = scrapers['comes once in a burst'];
     const { curves, requests, recommendations } = await recommend([...crowd, ...scraper]);
     const { threshold, limited, suspects_limited, clients } = recommendations[0]!;
@@ -65,7 +65,7 @@ describe('a scraper among 500 people', () => {
 });
 
 describe('the answer', () => {
-  it('has every figure of a log that can be counted by hand', async () => {
+  it('the answer has every figure of a log that can be counted by hand', async () => {
     // Cycles 0, 1 and 3 from a cycle that begins at a whole hour; a window of 2 cycles.
     const at = (cycle: number) => 777 * 1000 * 3_600_000 + cycle * 777;
     const requests = [0, 0, 0, 1, 1, 3].map((cycle, i) => ({ at: at(cycle) + i, key: 'a' }));
@@ -94,7 +94,7 @@ describe('the answer', () => {
     });
   });
 
-  it('is the smallest threshold that keeps the share, which a limit of one less does not', async () => {
+  it('the answer is the smallest threshold that keeps the share, which a limit of one less does not', async () => {
     const { recommendations, curves, requests } = await recommend(people(100), { limitedBelow: [0.2, 0.05, 0.01, 0] });
     for (const { limited_below, threshold } of recommendations) {
       const limitedAt = (at: number) => curves[0]!.points.find((one) => one.threshold === at)?.limited ?? 0;
@@ -103,7 +103,7 @@ describe('the answer', () => {
     }
   });
 
-  it('is checked on what the tuning had not seen: a log that grows worse is found out', async () => {
+  it('the answer is checked on what the tuning had not seen: a log that grows worse is found out', async () => {
     const quiet = Array.from({ length: 2000 }, (_, i) => ({ at: START_MS + i * 5000 }));
     const loud = Array.from({ length: 800 }, (_, i) => ({ at: START_MS + 10_000_000 + i * 400 }));
     const { recommendations } = await recommend([...quiet, ...loud], { limitedBelow: 0.01 });
@@ -118,7 +118,7 @@ describe('the answer', () => {
     Array.from({ length: 40 }, (_, i) => ({ at: START_MS + 30_000_000 + i * 20, key: 'burst' })),
   );
 
-  it('for a window does not change with the other windows asked for', async () => {
+  it('the answer for a window does not change with the other windows asked for', async () => {
     const limitsOf = async (within: string[]) => {
       const { recommendations, fitted, curves } = await recommend(bursts, {
         within,
@@ -138,12 +138,12 @@ describe('the answer', () => {
       for (const [within, found] of await limitsOf(windows)) expect(found).toEqual(alone.get(within));
   });
 
-  it('says for which windows a key is a suspect', async () => {
+  it('the answer says for which windows a key is a suspect', async () => {
     const { suspects, curves } = await recommend(bursts, { within: ['2s', '5h'] });
     expect(suspects.map(({ key, withins }) => [key, withins])).toEqual([['burst', [curves[0]!.within]]]);
   });
 
-  it('is checked without the same keys as it was chosen without', async () => {
+  it('the answer is checked without the same keys as it was chosen without', async () => {
     const few = Array.from({ length: 600 }, (_, i) => ({
       at: START_MS + i * 500,
       key: i % 2 ? 'loud' : `early-${(i / 2) % 15}`,
@@ -175,13 +175,13 @@ describe('the answer', () => {
         yield* requests;
       },
     ],
-  ])('takes %s', async (_, as) => {
+  ])('the requests may come as %s', async (_, as) => {
     const requests = Array.from({ length: 100 }, (_, i) => ({ at: START_MS + i * 100 }));
     const { recommendations } = await recommend(as(requests) as typeof requests, { limitedBelow: 0 });
     expect(recommendations).toMatchObject([{ threshold: 100, limited: 0, clients: [] }]);
   });
 
-  it('finds the limits of other rules as the command does, on the same requests', async () => {
+  it('the answer has the limits of other rules as the command finds them, on the same requests', async () => {
     const requests = people(60).toSorted((a, b) => a.at - b.at);
     const path = file('compared.csv', ['ts,client', ...requests.map(({ at, key }) => `${at},${key}`)].join('\n'));
     const ladders = [familyLadder('gcra', 60, 777), familyLadder('nginx', 60, 777)];
@@ -199,7 +199,7 @@ describe('the answer', () => {
     expect(recommendations).toEqual(advice.recommendations);
   });
 
-  it('refuses what it cannot use', async () => {
+  it('what cannot be used is refused', async () => {
     await expect(recommend([{ at: 0 }], { compare: ['gcar'] })).rejects.toMatchObject({ code: 'wrong_usage' });
     await expect(recommend([])).rejects.toMatchObject({ code: 'no_requests' });
     await expect(recommend([{ at: 0 }], { limitedBelow: 2 })).rejects.toMatchObject({ code: 'invalid_input' });
@@ -217,7 +217,7 @@ it('lines out of order by more than any buffer holds are counted as replay count
   );
 });
 
-it('holds for any requests, keys and windows', async () => {
+it('the curve is that of counting one by one, for any requests, keys and windows', async () => {
   const request = fc.record({
     at: fc.integer({ min: 0, max: 40_000 }),
     n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 9 })),
@@ -261,7 +261,7 @@ const apart = people(500).map(({ at, key }) => ({
   key: `10.${Number(key.slice(7)) >> 4}.${Number(key.slice(7)) & 15}.9`,
 }));
 
-it('names no network where there is none', async () => {
+it('no network is named where there is none', async () => {
   expect((await recommend(apart)).networks).toEqual([]);
 });
 
@@ -269,12 +269,15 @@ it.each([
   ['a /24', (i: number) => `192.0.2.${i % 200}`, '192.0.2.0/24'],
   ['a /24, written as IPv6', (i: number) => `::ffff:192.0.2.${i % 200}`, '192.0.2.0/24'],
   ['a /64', (i: number) => `2001:db8:0:7::${(i % 200).toString(16)}`, '2001:db8:0:7::/64'],
-])('names a scraper behind many addresses of %s, none of which stands out', async (_, address, network) => {
+])(
+  'a scraper behind many addresses of %s is named by its network, though none of them stands out',
+  async (_, address, network) => {
   const scraper = Array.from({ length: 12_000 }, (_, i) => ({ at: START_MS + i * 7000, key: address(i) }));
   const { networks, suspects } = await recommend([...apart, ...scraper]);
   expect(networks).toEqual([{ network, keys: 200, requests: 12_000 }]);
   expect(suspects).toEqual([]);
-});
+  },
+);
 
 const behind = (counts: readonly number[], prefix = '2001:db8:1:2::') =>
   counts.flatMap((n, i) =>
@@ -291,7 +294,7 @@ it.each<[name: string, counts: readonly number[], most: number]>([
   ['the last address given up early', [...new Array(39).fill(12), 5], 12],
   ['as few as eight', new Array(8).fill(6), 6],
   ['one more or less', Array.from({ length: 60 }, (_, i) => 20 + (i % 3)), 22],
-])('names a client that changes its address within a /64: %s', async (_, counts, most) => {
+])('a client that changes its address within a /64 is named: %s', async (_, counts, most) => {
   const requests = counts.reduce((sum, n) => sum + n, 0);
   expect(await alikeIn(behind(counts))).toEqual([
     { network: '2001:db8:1:2::/64', keys: counts.length, requests, least: Math.min(...counts), most },
@@ -303,11 +306,11 @@ it.each<[name: string, counts: readonly number[]]>([
   ['one request each', new Array(200).fill(1)],
   ['an office', [3, 41, 7, 12, 1, 22, 9, 15, 4, 30, 6, 18]],
   ['a few who ask little', [4, 5, 4, 6, 3, 5, 4, 5, 2]],
-])('names no client behind a /64 of several people: %s', async (_, counts) => {
+])('no client is named behind a /64 of several people: %s', async (_, counts) => {
   expect(await alikeIn(behind(counts))).toEqual([]);
 });
 
-it('names none of 3,000 networks of people who ask at random, in equal measure', () => {
+it('none of 3,000 networks of people who ask at random, in equal measure, is named', () => {
   const draw = fc.sample(fc.integer({ min: 0, max: 999_999 }), { seed: 56, numRuns: 400_000 });
   let place = 0;
   // The sum of 100 draws of 5 %: as equal as people are who do the same at random.

@@ -4,7 +4,7 @@ import { RefusalTimeline } from '../../../src/harness/simulate/key-effects.js';
 
 const request = fc.record({ gap: fc.nat({ max: 40_000 }), n: fc.integer({ min: 1, max: 5 }), admitted: fc.nat(5) });
 
-it('has up to 48 parts of the length of a second times a power of two, and every request in the part of its time', () => {
+it('a timeline has up to 48 parts of a second times a power of two, with every request in the part of its time', () => {
   fc.assert(
     fc.property(fc.array(request, { minLength: 1, maxLength: 60 }), (sent) => {
       const timeline = new RefusalTimeline();
@@ -30,7 +30,7 @@ it('has up to 48 parts of the length of a second times a power of two, and every
   );
 });
 
-it('brings several to parts of the same length', () => {
+it('several timelines are brought to parts of the same length', () => {
   const [short, long] = [new RefusalTimeline(), new RefusalTimeline()];
   for (const ms of [0, 1000, 5000]) short.add(ms, 2, 1);
   for (const ms of [0, 60_000]) long.add(ms, 3, 3);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Family, families } from '../../../src/core/limiter/products/families.js';
 import { mostStarts } from '../../../src/core/limiter/rule/most-starts.js';
 import { LIMITED } from '../../../src/core/limiter/rule/rule.js';
@@ -59,33 +59,31 @@ const refusedBy = (plan: LadderPlan, all: readonly Played[]) => {
   return plan.rungs.map((_, rung) => [0, 1, 2].map((key) => ladder.limitedOf(key, rung)));
 };
 
-describe('every rung refuses what it refuses alone', () => {
-  it.each(Object.keys(families) as Family[])('%s', (name) => {
-    const plan = { ...familyLadder(name, 7, 100), rungs: familyLadder(name, 7, 100).rungs.slice(0, 12) };
-    fc.assert(
-      fc.property(requests, (all) => {
-        expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
-      }),
-      { numRuns: 80 },
-    );
-  });
-
-  it.each([
-    [{ like: 'nginx', burst: 3 }, 'rate=1r/s..9r/s:2r/s'],
-    [{ primitive: 'token_bucket', params: { rate: 1, per_ms: 700, capacity: 1 } }, 'capacity=1..9:2'],
-    [{ primitive: 'sliding_log', params: { limit: 1, window_ms: 300 } }, 'params.limit=1,3,5'],
-  ])('%j with %s', (limiter, fit) => {
-    const plan = fitLadder(limiter, fit, 777);
-    fc.assert(
-      fc.property(requests, (all) => {
-        expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
-      }),
-      { numRuns: 80 },
-    );
-  });
+it.each(Object.keys(families) as Family[])('every rung of %s refuses what it refuses alone', (name) => {
+  const plan = { ...familyLadder(name, 7, 100), rungs: familyLadder(name, 7, 100).rungs.slice(0, 12) };
+  fc.assert(
+    fc.property(requests, (all) => {
+      expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
+    }),
+    { numRuns: 80 },
+  );
 });
 
-it('has every limit up to 40, and then steps of at most 5 %', () => {
+it.each([
+  [{ like: 'nginx', burst: 3 }, 'rate=1r/s..9r/s:2r/s'],
+  [{ primitive: 'token_bucket', params: { rate: 1, per_ms: 700, capacity: 1 } }, 'capacity=1..9:2'],
+  [{ primitive: 'sliding_log', params: { limit: 1, window_ms: 300 } }, 'params.limit=1,3,5'],
+])('every rung of %j with %s refuses what it refuses alone', (limiter, fit) => {
+  const plan = fitLadder(limiter, fit, 777);
+  fc.assert(
+    fc.property(requests, (all) => {
+      expect(refusedBy(plan, all)).toEqual(refusedAlone(plan, all));
+    }),
+    { numRuns: 80 },
+  );
+});
+
+it('a ladder has every limit up to 40, and then steps of at most 5 %', () => {
   const limits = familyLadder('gcra', 60, 777).rungs.map(({ value }) => Number(value));
   expect(limits.slice(0, 41)).toEqual(Array.from({ length: 41 }, (_, i) => (i < 40 ? i + 1 : 42)));
   expect(limits.slice(40).every((limit, i) => limit <= 1.05 * limits[i + 39]!)).toBe(true);
@@ -129,7 +127,7 @@ const crowd = file(
   ].join('\n'),
 );
 
-it('is recommended for each rule, window and share, without the scraper', async () => {
+it('a limit is recommended for each rule, window and share, without the scraper', async () => {
   const options = { timeColumn: 'ms', keyColumn: 'who' };
   const rules = ['gcra', 'fixed'] as const;
   const plans = rules.flatMap((name) => [60, 7].map((within) => familyLadder(name, within, 777)));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Family, families } from '../../../src/core/limiter/products/families.js';
 import { SideBySide } from '../../../src/harness/simulate/compare-logs.js';
 import { file, replayOf } from './logs.js';
@@ -13,35 +13,33 @@ const played = (times: readonly number[], names: readonly string[] = Object.keys
   return new Map(run.compared().rules.map((one) => [one.name, one]));
 };
 
-describe('rules fitted to the same sustained rate', () => {
-  it.each(Object.keys(families))('%s admits a first burst of the limit', (name) => {
-    expect(played(Array(25).fill(0)).get(name)).toMatchObject({ admitted: 10, limited: 15, worst_burst_1s: 10 });
-  });
-
-  // Twice the rate for three seconds: OTHER-LIMITERS section 6.
-  it.each([
-    ['fixed', 30],
-    ['fixed-first', 30],
-    ['sliding-log', 30],
-    ['gcra', 39],
-    ['token-bucket', 39],
-    ['nginx', 39],
-    // Refused requests count: once closed, it stays closed.
-    ['weir', 10],
-  ])('%s admits %i of 60 at twice the rate', (name, admitted) => {
-    const times = Array.from({ length: 60 }, (_, i) => i * 50);
-    expect(played(times).get(name)).toMatchObject({ requests: 60, admitted });
-  });
-
-  it('says how long each stays closed, over an edge of fixed windows', () => {
-    const times = [...Array(12).fill(900), 950, ...Array(12).fill(1000), 1950];
-    const by = played(times, ['fixed', 'sliding-log']);
-    expect(by.get('fixed')).toMatchObject({ limited: 6, worst_burst_1s: 20, longest_closure_ms: 1000 });
-    expect(by.get('sliding-log')).toMatchObject({ worst_burst_1s: 10, longest_closure_ms: 1000 });
-  });
+it.each(Object.keys(families))('%s admits a first burst of the limit', (name) => {
+  expect(played(Array(25).fill(0)).get(name)).toMatchObject({ admitted: 10, limited: 15, worst_burst_1s: 10 });
 });
 
-it('says how long a key is refused that does not come back: until one of its requests would be admitted', () => {
+// Twice the rate for three seconds: OTHER-LIMITERS section 6.
+it.each([
+  ['fixed', 30],
+  ['fixed-first', 30],
+  ['sliding-log', 30],
+  ['gcra', 39],
+  ['token-bucket', 39],
+  ['nginx', 39],
+  // Refused requests count: once closed, it stays closed.
+  ['weir', 10],
+])('%s admits %i of 60 at twice the rate', (name, admitted) => {
+  const times = Array.from({ length: 60 }, (_, i) => i * 50);
+  expect(played(times).get(name)).toMatchObject({ requests: 60, admitted });
+});
+
+it('rules side by side say how long each stays closed, over an edge of fixed windows', () => {
+  const times = [...Array(12).fill(900), 950, ...Array(12).fill(1000), 1950];
+  const by = played(times, ['fixed', 'sliding-log']);
+  expect(by.get('fixed')).toMatchObject({ limited: 6, worst_burst_1s: 20, longest_closure_ms: 1000 });
+  expect(by.get('sliding-log')).toMatchObject({ worst_burst_1s: 10, longest_closure_ms: 1000 });
+});
+
+it('rules side by side say how long a key that does not come back is refused: until one would be admitted', () => {
   const limit = { limit: 2, within: 60, cycleMs: 777 };
   const run = new SideBySide([
     { name: 'weir', definition: families.weir(limit) },
@@ -54,7 +52,7 @@ it('says how long a key is refused that does not come back: until one of its req
   expect(closures).toEqual([60 * 777 - 1, 30 * 777 - 1]);
 });
 
-it('is the time that replay says where the restore lets the next request pass, but for the part of a cycle before the first refusal', async () => {
+it('a closure is as long as replay says, but for the part of a cycle before the first refusal', async () => {
   const times = [0, 0, 0, 3, 9, 20, 20, 21, 22, 23].map((second) => 1_767_600_000_000 + second * 1000 + 500);
   const path = file('closed.log', times.join('\n'));
   const run = new SideBySide([{ name: 'weir', definition: families.weir({ limit: 4, within: 60, cycleMs: 777 }) }]);
@@ -63,7 +61,7 @@ it('is the time that replay says where the restore lets the next request pass, b
   expect(Math.ceil(run.compared().rules[0]!.longest_closure_ms / 777)).toBe(limiting_cycles);
 });
 
-it('says who is newly refused, and who newly admitted', () => {
+it('rules side by side say who is newly refused, and who newly admitted', () => {
   const [loose, tight] = [fitted(['weir'], 10)[0]!, fitted(['weir'], 4)[0]!];
   const decide = (run: SideBySide) => {
     run.add(0, 12, 0);

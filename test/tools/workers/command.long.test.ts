@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     }
   });
 
-  it('killed in the middle of a sweep: its runs go to another, none counts twice, the files are the same', async () => {
+  it('the runs of a worker that is killed in a sweep go to another, none counts twice, the files are the same', async () => {
     const [first] = await Promise.all([work('--workers', '1'), work('--workers', '1')]);
     const running = begin(sweep('killed', '--workers', redis.url));
     await until(() => runsIn('killed') > 10, running);
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     expect(await redis.ask('KEYS', '*')).toEqual([]);
   });
 
-  it('refuses runs of another version, and who asked says so', async () => {
+  it('a worker refuses runs of another version, and who asked says so', async () => {
     await work();
     const client = await openQueueClient(redis.url);
     const options = { connection: client, prefix: RUN_QUEUE.prefix };
@@ -179,7 +179,7 @@ describe.skipIf(!hasRedis)('weir worker', () => {
     ],
   );
 
-  it('does not send a scenario that reads a log', async () => {
+  it('a scenario that reads a log is not sent to workers', async () => {
     file('log.csv', 'time\n1000000000\n1000000001\n');
     const byLog = 'question: Q?\narrivals: [{ model: log, file: log.csv, time_column: time }]\n';
     const logged = file('logged.yaml', byLog);

@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     while ((await total()) === before) await pause(20);
   }
 
-  it('sends the very schedule of one generator, and finds what that finds; a clock of a generator an hour off is no matter', async () => {
+  it('generators send the very schedule of one, and find what that finds; a clock an hour off is no matter', async () => {
     const hourOff = `data:text/javascript,${encodeURIComponent('const now = Date.now; Date.now = () => now() + 3_600_000;')}`;
     const [one, two] = await works(2);
     const names = [one, two, await work({ NODE_OPTIONS: `--import=${hourOff}` })].map((worker) => worker!.name);
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     expect((await redis.ask<string[]>('KEYS', 'weir:load:*')).filter((key) => !key.endsWith(':said'))).toEqual([]);
   });
 
-  it('shares out the keys of one contract as contracts, and has rows of what all of them send', async () => {
+  it('generators share out the keys of one contract as contracts, and rows have what all of them send', async () => {
     await works(2);
     const keyed = 'keyed: { max_keys: 20 }\ncontracts: 12\n';
     const sent: number[] = [];
@@ -292,7 +292,7 @@ describe.skipIf(!hasRedis)('weir load --workers', () => {
     await kill(...workers);
   });
 
-  it('refuses in words what cannot be: other versions, other machines, clients, no worker', async () => {
+  it('what cannot be is refused in words: other versions, other machines, clients, no worker', async () => {
     const path = scenario('refused', 5);
     // A worker without a target takes no loads.
     await works(0);

@@ -37,7 +37,7 @@ const cases: readonly (readonly [given: Record<string, unknown>, times: readonly
   [{ like: 'unkey', limit: 2, duration: 1000 }, [0, 0, 0, 1400, 1600], '++--+'],
 ];
 
-it.each(cases)('%j at %j ms', (given, times, decided) => {
+it.each(cases)('a product decides as its documents say: %j at %j ms', (given, times, decided) => {
   const delays = play(ruleOf(definitionOf(given, 777)), times);
   expect(delays.map((delay) => (delay === LIMITED ? '-' : '+')).join('')).toBe(decided);
 });

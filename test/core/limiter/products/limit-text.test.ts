@@ -16,9 +16,8 @@ const refusal = (text: string): string => {
   return failure === undefined ? 'understood' : [failure.what, failure.why, failure.fix].join(' ');
 };
 
-describe('a limiter as a text', () => {
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['100 in 60s', { threshold: 100, within: '60s' }],
     ['100 requests in 60 s', { threshold: 100, within: '60 s' }],
     ['100 in 60 cycles', { threshold: 100, within: 60 }],
@@ -69,73 +68,70 @@ describe('a limiter as a text', () => {
       { primitive: 'and', params: { of: [{ primitive: 'gcra', params: { T_ms: 1, tau_ms: 0 } }] } }],
     ['limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; } at location /api',
       { paste: 'limit_req_zone $host zone=a:1m rate=1r/s; location /api { limit_req zone=a; }', location: 'location /api' }],
-  ])('%s', (text, limiter) => {
+  ])('a limiter is read from its text: %s', (text, limiter) => {
     expect(plain(readLimit(text))).toEqual(limiter);
     expect(refusal(text)).toBe('understood');
   });
 
-  it.each([
-    ['', /It is empty/],
-    ['100', /"100" at character 1: it does not say in what time/],
-    ['100 in', /"100" at character 1: it does not say in what time/],
-    ['100 in 60x', /at character 1: "60x" is no time: "x" is no unit of time/],
-    ['1.5 in 60s', /"1.5" at character 1: it is no whole number of requests\. Write '3 in 120s'/],
-    ['0.5/s', /it is no whole number of requests\. Write '1 in 2s'/],
-    ['0.33333/s', /it is no whole number of requests\. Give a longer time/],
-    ['100 in 1 fortnight', /"1 fortnight" is no time: "fortnight" is no unit of time/],
-    ['20 concurrent', /it does not say in what time.* 'concurrency 20'/],
-    ['10/s burst 20', /"burst" at character 6: a window has no burst.* Write 'token_bucket 10\/s burst=20'/],
-    ['10 in 1 s burst=5', /a window has no burst.* 'gcra 10 in 1 s burst=5'/],
-    ['bucket 10/s', /no limiter is called so\. Did you mean token_bucket or token_bucket_and_interval/],
-    [
-      'sliding window 10/s',
-      /no limiter is called so\. Did you mean sliding_log or sliding_log_block or sliding_counter/,
-    ],
-    ['concurrency 3 4', /"4" at character 15: concurrency has no such parameter\. It has limit/],
-    ['-5 in 60s', /"-5" at character 1: a limit admits one request or more/],
-    ['gcra 0/s burst=5', /"0\/s" at character 6: a limit admits one request or more/],
-    ['leaky_queue 0/s', /"0\/s" at character 13: a limit admits one request or more/],
-    ['0 in 60s', /"0" at character 1: a limit admits one request or more/],
-    ['100 in 60s, 10 in 1s', /limits are joined by "and"\. Write '100 in 60s and 10 in 1s'/],
-    ['1000/hour per client', /"per" at character 11: whom a limit is for is said beside it\. Give --key/],
-    ['100 in 60s shadw', /"shadw" at character 12: A window has no such parameter\. Did you mean "shadow"\?/],
-    ['100 in 60s and', /Nothing follows the last "and"/],
-    ['100 in 60s and 5 in 1s shadow', /"shadow" at character 24: A window has no such parameter/],
-    ['ngnix 10r/s', /"ngnix" at character 1: no limiter is called so\. Did you mean nginx\?/],
-    ['nginx.con', /no limiter is called so; a file ends in .conf/],
-    ['nginx 10r/s brust=5', /"brust=5" at character 13: nginx has no such parameter\. Did you mean "burst"\?/],
-    ['nginx 10r/s 5 true 3 4', /"4" at character 22: nginx has no such parameter\. It has rate, burst/],
-    ['nginx 10r/s rate=5r/s', /rate is given twice/],
-    ['kong 100 in 5 min', /"100" at character 6: the product has no such time/],
-    ['nginx 1/h', /the product has no such time/],
-    ['haproxy 100 in 10s limit=5', /limit is given twice/],
-    ['haproxy 100 in 10x', /"10x" is no time/],
-    ['nginx 10r/s burst=', /"burst=" at character 13: its value is missing/],
-    ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
-    ['nginx 10r/s burst=5 nodelai', /"nodelai" at character 21: nginx has no such parameter/],
-    ['nginx 10 burst=5', /\/rate must/],
-    ['gcra 10/s T=1s', /T_ms is given twice/],
-    ['gcra 10 in 60 cycles burst=1', /a rule takes a time with a unit/],
-    ['gcra 10/s burst 20 nodelay', /"nodelay" at character 20: gcra has no such parameter/],
-    ['concurrency 10/s', /"10\/s" at character 13: concurrency has no such parameter\. It has limit/],
-    ['or a={"primitive": "gcra"', /It does not end|it does not end/],
-    ['or a={x}', /"a=\{x\}" at character 4: it is not JSON/],
-    ['1e9 in 1s', /"1e9" at character 1: the number is to be written in digits/],
-    ['99999999999999999999 in 60s', /no window holds as many requests.*at most 1000000000/i],
-    ['100 in -1s', /"100" at character 1: "-1s" is no time: it is negative/],
-    ['100 in one minute', /its time has no number, as 1 minute has/],
-    ['10/s 20/s', /"20\/s" at character 6: two limits need a word between them.*'10\/s and 20\/s'/i],
-    ['fixed_window 5 in 4000000d', /"4000000d" is no time/],
-    ['10 in 1s and 1000000 in 30d', /and a window has at most 100000/],
-    ['100 in 60s and nginx 10r/s', /A window counts requests that others refuse/],
-    ['=5', /no limiter is called so|begins with its name/],
-    ['rate=5', /"rate=5" at character 1: a limiter begins with its name/],
-  ])('%s is refused with its place', (text, why) => {
-    expect(refusal(text)).toMatch(why);
-  });
+it.each([
+  ['', /It is empty/],
+  ['100', /"100" at character 1: it does not say in what time/],
+  ['100 in', /"100" at character 1: it does not say in what time/],
+  ['100 in 60x', /at character 1: "60x" is no time: "x" is no unit of time/],
+  ['1.5 in 60s', /"1.5" at character 1: it is no whole number of requests\. Write '3 in 120s'/],
+  ['0.5/s', /it is no whole number of requests\. Write '1 in 2s'/],
+  ['0.33333/s', /it is no whole number of requests\. Give a longer time/],
+  ['100 in 1 fortnight', /"1 fortnight" is no time: "fortnight" is no unit of time/],
+  ['20 concurrent', /it does not say in what time.* 'concurrency 20'/],
+  ['10/s burst 20', /"burst" at character 6: a window has no burst.* Write 'token_bucket 10\/s burst=20'/],
+  ['10 in 1 s burst=5', /a window has no burst.* 'gcra 10 in 1 s burst=5'/],
+  ['bucket 10/s', /no limiter is called so\. Did you mean token_bucket or token_bucket_and_interval/],
+  ['sliding window 10/s', /no limiter is called so\. Did you mean sliding_log or sliding_log_block or sliding_counter/],
+  ['concurrency 3 4', /"4" at character 15: concurrency has no such parameter\. It has limit/],
+  ['-5 in 60s', /"-5" at character 1: a limit admits one request or more/],
+  ['gcra 0/s burst=5', /"0\/s" at character 6: a limit admits one request or more/],
+  ['leaky_queue 0/s', /"0\/s" at character 13: a limit admits one request or more/],
+  ['0 in 60s', /"0" at character 1: a limit admits one request or more/],
+  ['100 in 60s, 10 in 1s', /limits are joined by "and"\. Write '100 in 60s and 10 in 1s'/],
+  ['1000/hour per client', /"per" at character 11: whom a limit is for is said beside it\. Give --key/],
+  ['100 in 60s shadw', /"shadw" at character 12: A window has no such parameter\. Did you mean "shadow"\?/],
+  ['100 in 60s and', /Nothing follows the last "and"/],
+  ['100 in 60s and 5 in 1s shadow', /"shadow" at character 24: A window has no such parameter/],
+  ['ngnix 10r/s', /"ngnix" at character 1: no limiter is called so\. Did you mean nginx\?/],
+  ['nginx.con', /no limiter is called so; a file ends in .conf/],
+  ['nginx 10r/s brust=5', /"brust=5" at character 13: nginx has no such parameter\. Did you mean "burst"\?/],
+  ['nginx 10r/s 5 true 3 4', /"4" at character 22: nginx has no such parameter\. It has rate, burst/],
+  ['nginx 10r/s rate=5r/s', /rate is given twice/],
+  ['kong 100 in 5 min', /"100" at character 6: the product has no such time/],
+  ['nginx 1/h', /the product has no such time/],
+  ['haproxy 100 in 10s limit=5', /limit is given twice/],
+  ['haproxy 100 in 10x', /"10x" is no time/],
+  ['nginx 10r/s burst=', /"burst=" at character 13: its value is missing/],
+  ['nginx 10r/s burst=5 burst=6', /"burst=6" at character 21: burst is given twice/],
+  ['nginx 10r/s burst=5 nodelai', /"nodelai" at character 21: nginx has no such parameter/],
+  ['nginx 10 burst=5', /\/rate must/],
+  ['gcra 10/s T=1s', /T_ms is given twice/],
+  ['gcra 10 in 60 cycles burst=1', /a rule takes a time with a unit/],
+  ['gcra 10/s burst 20 nodelay', /"nodelay" at character 20: gcra has no such parameter/],
+  ['concurrency 10/s', /"10\/s" at character 13: concurrency has no such parameter\. It has limit/],
+  ['or a={"primitive": "gcra"', /It does not end|it does not end/],
+  ['or a={x}', /"a=\{x\}" at character 4: it is not JSON/],
+  ['1e9 in 1s', /"1e9" at character 1: the number is to be written in digits/],
+  ['99999999999999999999 in 60s', /no window holds as many requests.*at most 1000000000/i],
+  ['100 in -1s', /"100" at character 1: "-1s" is no time: it is negative/],
+  ['100 in one minute', /its time has no number, as 1 minute has/],
+  ['10/s 20/s', /"20\/s" at character 6: two limits need a word between them.*'10\/s and 20\/s'/i],
+  ['fixed_window 5 in 4000000d', /"4000000d" is no time/],
+  ['10 in 1s and 1000000 in 30d', /and a window has at most 100000/],
+  ['100 in 60s and nginx 10r/s', /A window counts requests that others refuse/],
+  ['=5', /no limiter is called so|begins with its name/],
+  ['rate=5', /"rate=5" at character 1: a limiter begins with its name/],
+])('a text is refused with the reason: %s', (text, why) => {
+  expect(refusal(text)).toMatch(why);
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['gcra 1 in 3s', 'gcra needs a burst: gcra 1 in 3s burst=1'],
     ['gcra burst 5', 'gcra needs a rate: gcra 10/s burst 5'],
     ['token bucket', 'token_bucket needs a rate and a burst: token bucket 10/s burst=20'],
@@ -146,7 +142,7 @@ describe('a limiter as a text', () => {
     ['sliding_log 5/s and gcra 10/s', 'gcra needs a burst: gcra 10/s burst=10'],
     ['nginx burst=5 nodelay', 'nginx needs rate: nginx burst=5 nodelay rate=10r/s'],
     ['kong', 'kong needs a parameter: kong second=10'],
-  ])('%s names all that is missing, and how to write it', (text, message) => {
+  ])('the refusal of %s names all that is missing, and how to write it', (text, message) => {
     expect(failureOf(() => completeLimit(text))).toMatchObject({
       what: expect.stringContaining('is not complete'),
       faults: [{ path: '', message }],
@@ -154,34 +150,36 @@ describe('a limiter as a text', () => {
     expect(failureOf(() => checkLimiter(text))?.faults).toEqual([{ path: '', message }]);
   });
 
-  it.each([...Object.keys(primitives), ...Object.keys(products)])('%s alone says how to complete it', (name) => {
+it.each([...Object.keys(primitives), ...Object.keys(products)])(
+  'the name %s alone is a limiter, or its refusal says how to complete it',
+  (name) => {
     const failure = failureOf(() => completeLimit(name));
     const text = failure === undefined ? name : /^Write '(.*)'\.$/.exec(failure.fix!)?.[1];
     expect(refusal(text!)).toBe('understood');
-  });
+  },
+);
 
-  it('no parameter of a rule has the name of a field beside the parameters', () => {
-    const outer = Object.keys(RuleDefinition.properties);
-    for (const { params } of Object.values(primitives))
-      expect(
-        Object.keys((params as unknown as { properties: object }).properties).filter((name) => outer.includes(name)),
-      ).toEqual([]);
-  });
-
-  it('no rule has the name of a product', () => {
-    expect(Object.keys(primitives).filter((name) => productNames.includes(name))).toEqual([]);
-  });
+it('no parameter of a rule has the name of a field beside the parameters', () => {
+  const outer = Object.keys(RuleDefinition.properties);
+  for (const { params } of Object.values(primitives))
+    expect(
+      Object.keys((params as unknown as { properties: object }).properties).filter((name) => outer.includes(name)),
+    ).toEqual([]);
 });
 
-describe('text and limiter say the same', () => {
+it('no rule has the name of a product', () => {
+  expect(Object.keys(primitives).filter((name) => productNames.includes(name))).toEqual([]);
+});
+
+describe('limiters to text and back', () => {
   const back = (limiter: object) => plain(readLimit(limitText({ ...limiter })));
 
-  it.each(Object.entries(rules))('the rule %s', (_, rule) => {
+  it.each(Object.entries(rules))('the rule %s comes back from its text', (_, rule) => {
     expect(back(rule)).toEqual(plain(rule));
     expect(limiterDefinition(readLimit(limitText(rule)), 777)).toEqual(limiterDefinition(rule, 777));
   });
 
-  it.each(Object.entries(products))('the product %s', (name, { example, rule }) => {
+  it.each(Object.entries(products))('the product %s comes back from its text', (name, { example, rule }) => {
     expect(back({ like: name, ...example })).toEqual({ like: name, ...example });
     expect(definitionOf(readLimit(limitText({ like: name, ...example })), 777)).toEqual(rule(example));
   });
@@ -197,7 +195,7 @@ describe('text and limiter say the same', () => {
     }),
   );
 
-  it('any values of the parameters of any product', () => {
+  it('any values of the parameters of any product come back from their text', () => {
     const given = fc.constantFrom(...productNames).chain((like) => {
       const { properties } = productOf(like).product.params as unknown as {
         properties: Record<string, { type?: string }>;
@@ -220,7 +218,7 @@ describe('text and limiter say the same', () => {
     );
   });
 
-  it('any windows', () => {
+  it('any windows come back from their text', () => {
     const window = fc.record({
       threshold: fc.integer({ min: 1, max: 1e9 }),
       within: fc.oneof(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom('1s', '90 min', '1h30m', '250ms', '2 d')),
@@ -269,7 +267,7 @@ describe('any text', () => {
     fc.string({ unit: 'binary', maxLength: 60 }),
   );
 
-  it('is a limiter or is refused with a failure', () => {
+  it('any text is a limiter or is refused with a failure', () => {
     fc.assert(
       fc.property(text, (one) => {
         expect(typeof refusal(one)).toBe('string');
@@ -278,7 +276,7 @@ describe('any text', () => {
     );
   });
 
-  it('has no word that could be left out or changed without a word about it', () => {
+  it('a word that is added to a text changes the limiter or is refused, but for words that say nothing', () => {
     const known = [
       '100 in 60s near_limit=0.5',
       'nginx 10r/s burst=5 nodelay',

@@ -97,23 +97,21 @@ const real: readonly (readonly [limit: string, name: string])[] = [
 /** What these announce is not in the decisions that were computed from their documentation. */
 const silent = (name: string) => name.startsWith('doc-');
 
-describe('a product decides as the real one', () => {
-  it.each(real)('%s: %s', (given, name) => {
-    const limiter = { ...byName.get(name)!, rule: definitionOf(readLimit(given), 777) };
-    const seen = limiter.runs.map((run) => compare(limiter, run));
-    expect(seen.reduce((sum, { wrong }) => sum + wrong, 0)).toBe(0);
-    expect(seen.reduce((sum, { wrongDelays }) => sum + wrongDelays, 0)).toBe(0);
-    if (!silent(name)) expect(seen.reduce((sum, { wrongWaits }) => sum + wrongWaits, 0)).toBe(0);
-  });
+it.each(real)('%s decides as the real one: %s', (given, name) => {
+  const limiter = { ...byName.get(name)!, rule: definitionOf(readLimit(given), 777) };
+  const seen = limiter.runs.map((run) => compare(limiter, run));
+  expect(seen.reduce((sum, { wrong }) => sum + wrong, 0)).toBe(0);
+  expect(seen.reduce((sum, { wrongDelays }) => sum + wrongDelays, 0)).toBe(0);
+  if (!silent(name)) expect(seen.reduce((sum, { wrongWaits }) => sum + wrongWaits, 0)).toBe(0);
+});
 
-  it('and every product is among them, or is stated by its documents in gateways.test.ts', () => {
-    const held = new Set([...real.map(([given]) => productOf(given.split(' ')[0]!).name), ...Object.keys(gateways)]);
-    expect(Object.keys(products).filter((name) => !held.has(name))).toEqual(['cloudflare']);
-  });
+it('every product but cloudflare is held to the real one, or to its documents in gateways.test.ts', () => {
+  const held = new Set([...real.map(([given]) => productOf(given.split(' ')[0]!).name), ...Object.keys(gateways)]);
+  expect(Object.keys(products).filter((name) => !held.has(name))).toEqual(['cloudflare']);
 });
 
 // Ten requests at 0.3 s of a clock second, one each 50 ms; what is announced to the refused, in ms from then.
-describe('announces what the product announces, and not the true wait', () => {
+describe('announced waits', () => {
   const python = (strategy: string) => ({ like: 'python-limits', rate: '10 per 1 second', strategy });
   it.each([
     // The window ends at 1.3 s, and is announced as 1 s of the clock.
@@ -127,7 +125,7 @@ describe('announces what the product announces, and not the true wait', () => {
     // The oldest of the log leaves at 1.3 s.
     [{ like: 'async-ratelimiter', max: 10, duration: 1000 }, 1250, -250],
     [{ like: 'koa-ratelimit', max: 10, duration: 1000, driver: 'redis' }, 900, 100],
-  ])('%j refused at %i: %i', (given, at, wait) => {
+  ])('a product announces what the real one announces, not the true wait: %j refused at %i: %i', (given, at, wait) => {
     const definition = definitionOf(given, 777);
     const rule = ruleOf(definition);
     const secondMs = 1_700_000_000_000;
@@ -160,17 +158,14 @@ it.each([
   expect(failure?.faults).toEqual([{ path: '/like', message: `"${name}" is no limiter that is known; ${hint}` }]);
 });
 
-describe('every product', () => {
-  it.each(Object.entries(products))('%s has an example that fits, and a profile', (name, { example }) => {
-    const profile = profileOf(definitionOf({ like: name, ...example }, 777));
-    expect(profile.mostInASecond ?? Number.POSITIVE_INFINITY).toBeGreaterThan(0);
-    expect(profile.atRate.admitted).toBeGreaterThan(0);
-  });
+it.each(Object.entries(products))('%s has an example that fits, and a profile', (name, { example }) => {
+  const profile = profileOf(definitionOf({ like: name, ...example }, 777));
+  expect(profile.mostInASecond ?? Number.POSITIVE_INFINITY).toBeGreaterThan(0);
+  expect(profile.atRate.admitted).toBeGreaterThan(0);
 });
 
-describe('a stanza', () => {
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['limit_req_zone $binary_remote_addr zone=a:10m rate=10r/s;\nlimit_req zone=a burst=5 nodelay;',
       [{ like: 'nginx', rate: '10r/s', burst: 5, nodelay: true }]],
     [
@@ -187,59 +182,56 @@ describe('a stanza', () => {
     ['stick-table type ip size 1m expire 2000 store http_req_cnt\nhttp-request deny if { sc_http_req_cnt(0) gt 10 }',
       [{ like: 'haproxy-http-req-cnt', expire: 2000, limit: 10 }]],
     ['timeout queue 400ms\nserver a 127.0.0.1:80 maxconn 2', [{ like: 'haproxy-maxconn', maxconn: 2, queue: '400ms' }]],
-  ])('%s', (text, expected) => {
+  ])('a stanza is read as its limits: %s', (text, expected) => {
     expect(limitFiles().readStanza(text)).toEqual({ limiters: [{ name: undefined, limits: expected }], notes: [] });
   });
 
-  it('of HAProxy says which conditions it leaves out', () => {
-    const text = `stick-table type ip size 1m expire 10s store http_req_rate(10s)
+it('a stanza of HAProxy says which conditions it leaves out', () => {
+  const text = `stick-table type ip size 1m expire 10s store http_req_rate(10s)
   http-request track-sc0 src
   http-request deny if { sc_http_req_rate(0) gt 20 } { path_beg /api } !office`;
-    expect(limitFiles().readStanza(text)).toMatchObject({
-      limiters: [{ name: '/api' }],
-      notes: [
-        'Line 3: it refuses only if path begins with /api and not (what office asks); here it may refuse every request of the place.',
-      ],
-    });
+  expect(limitFiles().readStanza(text)).toMatchObject({
+    limiters: [{ name: '/api' }],
+    notes: [
+      'Line 3: it refuses only if path begins with /api and not (what office asks); here it may refuse every request of the place.',
+    ],
   });
-
-  it('with several limits is all of them', () => {
-    const paste =
-      'limit_req_zone $host zone=a:1m rate=1r/s; limit_conn_zone $host zone=c:1m; limit_req zone=a; limit_conn c 3;';
-    expect(definitionOf({ paste }, 777)).toMatchObject({
-      primitive: 'and',
-      params: { of: [{ primitive: 'nginx_limit_req' }, { primitive: 'concurrency' }] },
-    });
-  });
-
-  it.each(['server { listen 80; }', 'limit_req zone=a;', 'http-request deny if { sc_http_req_rate(0) gt 20 }'])(
-    'that is none is refused: %s',
-    (text) => {
-      expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
-    },
-  );
 });
 
-describe('a limiter', () => {
-  it("of Weir's own is a rolling count", () => {
-    expect(definitionOf({ threshold: 5, within: '7770ms' }, 777)).toEqual({
-      primitive: 'rolling_count',
-      params: { threshold: 5, within: 10, cycle_ms: 777 },
-    });
+it('a stanza with several limits is all of them', () => {
+  const paste =
+    'limit_req_zone $host zone=a:1m rate=1r/s; limit_conn_zone $host zone=c:1m; limit_req zone=a; limit_conn c 3;';
+  expect(definitionOf({ paste }, 777)).toMatchObject({
+    primitive: 'and',
+    params: { of: [{ primitive: 'nginx_limit_req' }, { primitive: 'concurrency' }] },
   });
+});
 
-  // biome-ignore format: one case a line
-  it.each([
+it.each(['server { listen 80; }', 'limit_req zone=a;', 'http-request deny if { sc_http_req_rate(0) gt 20 }'])(
+  'a text that is no stanza is refused: %s',
+  (text) => {
+    expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
+  },
+);
+
+it("a limiter of Weir's own is a rolling count", () => {
+  expect(definitionOf({ threshold: 5, within: '7770ms' }, 777)).toEqual({
+    primitive: 'rolling_count',
+    params: { threshold: 5, within: 10, cycle_ms: 777 },
+  });
+});
+
+// biome-ignore format: one case a line
+it.each([
     ['an unknown product', { like: 'ngnix', rate: '10r/s' }, '/like'],
     ['an unknown parameter', { like: 'nginx', rate: '10r/s', brust: 5 }, '/brust'],
     ['a parameter that does not fit', { like: 'nginx', rate: '10' }, '/rate'],
     ['an unknown primitive', { primitive: 'gcro', params: {} }, '/primitive'],
     ['a parameter out of bounds', { primitive: 'gcra', params: { T_ms: 0, tau_ms: 1 } }, '/params/T_ms'],
     ['a member that does not fit', { primitive: 'and', params: { of: [{ primitive: 'gcra', params: {} }] } }, '/params/of/0/params/T_ms'],
-  ])('is refused with its place: %s', (_, given, path) => {
+  ])('a limiter that does not fit is refused with its place: %s', (_, given, path) => {
     expect(failureOf(() => definitionOf(given, 777))?.faults[0]?.path).toBe(path);
   });
-});
 
 describe('a whole nginx.conf', () => {
   const conf = `
@@ -262,7 +254,7 @@ http {
   }
 }`;
 
-  it('has a limiter for each location with its own limits, and inherits what it does not set', () => {
+  it('a whole nginx.conf has a limiter for each location with its own limits, and inherits what it does not set', () => {
     expect(limitFiles().readStanza(conf).limiters).toEqual([
       { name: 'server', limits: [{ like: 'nginx-limit-conn', connections: 20 }] },
       {
@@ -283,7 +275,7 @@ http {
     ]);
   });
 
-  it('says what is not in them, with its line', () => {
+  it('a whole nginx.conf says what is not in its limiters, with its line', () => {
     expect(limitFiles().readStanza(conf).notes).toEqual([
       'Line 11: /etc/nginx/local.conf is included, and was not read.',
       'Line 14: it counts by the header x-partner, and no request without one; here it counts every request.',
@@ -291,7 +283,7 @@ http {
     ]);
   });
 
-  it('is one limiter only if a location is named', () => {
+  it('a whole nginx.conf is one limiter only if a location is named', () => {
     expect(() => definitionOf({ paste: conf }, 777)).toThrow(
       expect.objectContaining({
         code: 'invalid_definition',
@@ -307,7 +299,7 @@ http {
     );
   });
 
-  it('names the server where there are several', () => {
+  it('a whole nginx.conf names the server where there are several', () => {
     const zone = 'limit_req_zone $host zone=a:1m rate=1r/s;';
     const server = (name: string) => `server { server_name ${name}; location / { limit_req zone=a; } }`;
     const names = (text: string) =>
@@ -326,7 +318,7 @@ http {
     ['limit_req_zone $host zone=a:1m rate=1r/s; location / { }', 'the zone a limits nothing'],
     ['limit_req_zone $host zone=a:1m rate=1r/s; limit_req zone=a burst=$b;', 'Line 1: nginx refuses burst=$b.'],
     ['limit_req_zone $host zone=a:1m rate=1r/s;\nlimit_req zone=a', 'Line 2: nginx refuses the file: limit_req has no semicolon.'],
-  ])('refuses %j', (text, why) => {
+  ])('what nginx refuses, and what limits nothing, is refused: %j', (text, why) => {
     expect(() => limitFiles().readStanza(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
   });
 });
@@ -343,16 +335,16 @@ describe('near_limit', () => {
     ['in one of several windows', { and: [other, window] }, '/limiter/and/1/near_limit'],
     ['out of its range', { and: [{ ...window, near_limit: 7 }, other] }, '/limiter/and/0/near_limit'],
     ['misspelt', { and: [{ ...other, near_limt: 0.8 }, other] }, '/limiter/and/0/near_limt'],
-  ])('is refused %s, which has no state nearing', (_, limiter, path) => {
+  ])('near_limit is refused %s', (_, limiter, path) => {
     expect(failureOf(() => checkLimiter(limiter, '/limiter'))?.faults.map((fault) => fault.path)).toEqual([path]);
   });
-  it('is refused beside what makes a rule of the window', () => {
+  it('near_limit is refused beside what makes a rule of the window', () => {
     for (const more of [{ hold_ms: 100 }, { counts: 'cost' }])
       expect(failureOf(() => definitionOf({ ...window, ...more }, 777))?.faults).toMatchObject([
         { path: '/near_limit' },
       ]);
   });
-  it('of one window is a state of its contract, and a note says that it limits nothing', () => {
+  it('near_limit of one window is a state of its contract, and a note says that it limits nothing', () => {
     expect(Object.keys(limiterDefinition(window, 777).states)).toEqual(['allowing', 'nearing', 'limiting']);
     expect(limiterNotes(window)).toEqual([
       'near_limit=0.8 limits nothing: from 4 requests in the window on, the contract is in the state nearing.',

@@ -8,7 +8,7 @@ import { rules } from './every-rule.js';
 const START_MS = 1_699_999_200_000;
 const correctable = Object.entries(rules).filter(([, definition]) => ruleOf(definition).charge !== undefined);
 
-it('there are rules of each family', () => {
+it('each family has rules whose charges can be corrected', () => {
   const primitives = new Set(correctable.map(([, { primitive }]) => primitive));
   const families = ['token_bucket', 'gcra', 'fixed_window', 'rolling_count', 'sliding_log', 'segmented_window', 'and'];
   expect([...primitives]).toEqual(expect.arrayContaining(families));
@@ -37,7 +37,7 @@ describe.each(correctable)('%s', (_, definition) => {
   const rule = ruleOf(definition);
   const grainMs = definition.clock_resolution_ms ?? 2 ** -11;
 
-  it('has charged the cost, whatever was charged first', () => {
+  it('a rule has charged the cost, whatever was charged first', () => {
     fc.assert(
       fc.property(steps, fc.nat({ max: 4 }), fc.nat({ max: 4 }), (before, first, cost) => {
         const { state, tMs } = run(rule, before);
@@ -50,7 +50,7 @@ describe.each(correctable)('%s', (_, definition) => {
     );
   });
 
-  it('names the earliest time of an admission, in debt too', () => {
+  it('a rule names the earliest time of an admission, in debt too', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 4 }), (before, n) => {
         const { state, tMs } = run(rule, before);
@@ -80,7 +80,7 @@ it.each([
   expect(rule.remaining(state, START_MS + 130)).toBe(10);
 });
 
-it('counts requests beside what they cost', () => {
+it('a rule counts requests beside what they cost', () => {
   const member = (capacity: number, counts?: 'requests') =>
     ({ primitive: 'token_bucket', params: { rate: 1, per_ms: 1000, capacity }, ...(counts && { counts }) }) as const;
   const both: RuleDefinition = { primitive: 'and', params: { of: [member(3, 'requests'), member(100)] } };

@@ -17,9 +17,12 @@ describe.each([
   ['run', limiters.filter(({ ran }) => ran)],
   ['documented', limiters.filter(({ ran }) => !ran)],
 ])('limiters that were %s', (_, some) => {
-  it.each(some.map((limiter) => [limiter.name, limiter] as const))('%s', (name, limiter) => {
-    expect(wrongIn(limiter)).toEqual({ wrong: 0, wrongDelays: lateAnswers[name] ?? 0, wrongWaits: 0 });
-  });
+  it.each(some.map((limiter) => [limiter.name, limiter] as const))(
+    'the rule of %s decides as the limiter does',
+    (name, limiter) => {
+      expect(wrongIn(limiter)).toEqual({ wrong: 0, wrongDelays: lateAnswers[name] ?? 0, wrongWaits: 0 });
+    },
+  );
 });
 
 it('the model of one limiter is not that of another', () => {

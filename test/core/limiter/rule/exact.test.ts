@@ -1,6 +1,6 @@
 // Rules with a division, and rules with a period that is a fraction of a ms, beside exact fractions: no rounding of theirs may add up.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
 
@@ -64,19 +64,17 @@ const cases: readonly (readonly [string, (one: Drawn) => RuleDefinition, (one: D
   ],
 ];
 
-describe('decides 2,000 requests as exact fractions do', () => {
-  it.each(cases)('%s', (_, definitionFor, mostOf) => {
-    fc.assert(
-      fc.property(drawn, (one) => {
-        const times = timesOf(one);
-        const rule = ruleOf(definitionFor(one));
-        const state = rule.fresh(START_MS);
-        const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
-        expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
-      }),
-      { numRuns: 60 },
-    );
-  });
+it.each(cases)('%s decides 2,000 requests as exact fractions do', (_, definitionFor, mostOf) => {
+  fc.assert(
+    fc.property(drawn, (one) => {
+      const times = timesOf(one);
+      const rule = ruleOf(definitionFor(one));
+      const state = rule.fresh(START_MS);
+      const admitted = times.map((at) => rule.admit(state, at, 1, 0) !== LIMITED);
+      expect(admitted).toEqual(admittedExactly(one, times, mostOf(one)));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 it.each(cases)('%s admits every request that comes exactly when a token does', (_, definitionFor, mostOf) => {
@@ -203,8 +201,9 @@ function firstDifference(definition: RuleDefinition, exact: Exact, limit: number
   return undefined;
 }
 
-describe('decides 2,000 requests over periods of a fraction of a ms as exact fractions do', () => {
-  it.each(periodic)('%s', (_, definitionFor, exactOf) => {
+it.each(periodic)(
+  '%s decides 2,000 requests over periods of a fraction of a ms as exact fractions do',
+  (_, definitionFor, exactOf) => {
     fc.assert(
       fc.property(drawn, (one) => {
         const exact = exactOf(BigInt(one.windowMs));
@@ -212,8 +211,8 @@ describe('decides 2,000 requests over periods of a fraction of a ms as exact fra
       }),
       { numRuns: 40 },
     );
-  });
-});
+  },
+);
 
 it.each(periodic)('%s keeps to its periods of 1000 / 3 ms for hours', (_, definitionFor, exactOf) => {
   const one = { limit: 3, windowMs: 1000, gaps: [] };

@@ -1,6 +1,6 @@
 // What many nodes admit beyond one limiter, in closed form.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
 
@@ -17,9 +17,8 @@ function play(params: object, times: readonly number[]): boolean[] {
 const admitted = (decisions: readonly boolean[]) => decisions.filter(Boolean).length;
 const burst = Array<number>(1_000).fill(0);
 
-describe('a burst at once', () => {
-  // biome-ignore format: one case a line
-  it.each([
+// biome-ignore format: one case a line
+it.each([
     ['exact', { design: 'exact', lag_ms: 50 }, 100],
     ['shares, the rest of the division included', { design: 'local_share' }, 100],
     ['shares, where one node is asked alone', { design: 'local_share', spread: 'one' }, 34],
@@ -33,15 +32,14 @@ describe('a burst at once', () => {
     // All of it came within the lag of the replica; the second burst comes after it.
     ['exact, failing over', { design: 'exact', failover: { at_ms: 1, replica_lag_ms: 5 } }, 100],
     ['exact, parted and open', { design: 'exact', partition: { nodes: 1, from_ms: 0, to_ms: 9, when_away: 'open' } }, 434],
-  ])('%s', (_, params, expected) => {
+  ])('many nodes admit of a burst at once what their design lets through: %s', (_, params, expected) => {
     expect(admitted(play({ nodes: 3, threshold: 100, ...params }, burst))).toBe(expected);
   });
-});
 
 //   one request every gap ms, n nodes in turn; a request is known to the others lag ms later
 //
 //   m = ceil(lag / gap) - 1 came within the last lag ms, m - floor(m / n) of them at other nodes      admitted = L + m - floor(m / n)
-it('a steady rate: what came at the others within the lag is given away', () => {
+it('nodes at a steady rate give away what came at the others within the lag', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -69,7 +67,7 @@ const requests = fc.array(fc.nat(12), { maxLength: 120 }).map((gaps) => {
   });
 });
 
-it('batched admits beyond the threshold at most what the other nodes got within sync and lag', () => {
+it('batched nodes admit beyond the threshold at most what the other nodes got within sync and lag', () => {
   fc.assert(
     fc.property(requests, fc.integer({ min: 1, max: 5 }), fc.nat(60), fc.nat(60), (times, nodes, sync_ms, lag_ms) => {
       const decisions = play({ design: 'batched', nodes, threshold: 20, sync_ms, lag_ms }, times);
@@ -83,7 +81,7 @@ it('batched admits beyond the threshold at most what the other nodes got within 
   );
 });
 
-it('a share each never admits more than one limiter, and never more than the share at a node', () => {
+it('nodes with a share each never admit more than one limiter, and no node more than its share', () => {
   fc.assert(
     fc.property(
       requests,
@@ -114,7 +112,7 @@ it.each([
   expect(admitted(decisions)).toBe(100 + given);
 });
 
-it('counts that are known at once are decided as by one limiter', () => {
+it('nodes whose counts are known at once decide as one limiter', () => {
   const window = { threshold: 4, within: 5, cycle_ms: 20 };
   const one = ruleOf({ primitive: 'rolling_count', params: window });
   fc.assert(

@@ -1,7 +1,7 @@
 // Rules against models written as slowly and plainly as possible: each looks through everything that ever came, or lives through every
 // ms. Whole ms and whole costs, so that a model in integers is exact.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LIMITED } from '../../../../src/core/limiter/rule/rule.js';
 import { type RuleDefinition, ruleOf } from '../../../../src/core/limiter/rule/rule-definition.js';
 import { tries } from '../../../draws.js';
@@ -185,23 +185,21 @@ const requests = fc.array(
   { maxLength: 30 },
 );
 
-describe('a rule decides as its model', () => {
-  it.each(Object.entries(models))('%s', (_, [definition, model]) => {
-    const rule = ruleOf(definition);
-    fc.assert(
-      fc.property(requests, (asked) => {
-        const state = rule.fresh(START_MS);
-        const before: Came[] = [];
-        let t = START_MS;
-        for (const { gap, n, hold } of asked) {
-          t += gap;
-          const expected = model(before, t, n);
-          const delay = rule.admit(state, t, n, hold);
-          expect(delay).toBeCloseTo(expected, 6);
-          before.push({ t, n, hold, delay: expected });
-        }
-      }),
-      { numRuns: tries(150) },
-    );
-  });
+it.each(Object.entries(models))('%s decides as its model', (_, [definition, model]) => {
+  const rule = ruleOf(definition);
+  fc.assert(
+    fc.property(requests, (asked) => {
+      const state = rule.fresh(START_MS);
+      const before: Came[] = [];
+      let t = START_MS;
+      for (const { gap, n, hold } of asked) {
+        t += gap;
+        const expected = model(before, t, n);
+        const delay = rule.admit(state, t, n, hold);
+        expect(delay).toBeCloseTo(expected, 6);
+        before.push({ t, n, hold, delay: expected });
+      }
+    }),
+    { numRuns: tries(150) },
+  );
 });

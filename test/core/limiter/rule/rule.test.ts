@@ -78,7 +78,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
   const check = (holds: (requests: readonly Asked[]) => void, numRuns = 60) =>
     fc.assert(fc.property(asked, holds), { numRuns });
 
-  it('decides on a copy of the state as on the state, which the copy leaves alone', () => {
+  it('a rule decides on a copy of the state as on the state, which the copy leaves alone', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       const [before, copy] = [structuredClone(state), copyOf(state)];
@@ -89,7 +89,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     });
   });
 
-  it('names the earliest time at which a request would be admitted', () => {
+  it('a rule names the earliest time at which a request would be admitted', () => {
     fc.assert(
       fc.property(asked, fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 90 }), (requests, n, laterMs) => {
         const { state, tMs } = stateAfter(rule, requests);
@@ -104,7 +104,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     );
   });
 
-  it('says so where a refused request brings the next admission forward', () => {
+  it('a rule says so where a refused request brings the next admission forward', () => {
     if (rule.hastens) return;
     check((requests) => {
       const state = rule.fresh(START_MS);
@@ -120,7 +120,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     });
   });
 
-  it('counts what would be admitted now', () => {
+  it('a rule counts what would be admitted now', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       const remaining = rule.remaining(state, tMs);
@@ -131,7 +131,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     });
   });
 
-  it('names a time before which that does not change', () => {
+  it('a rule names a time before which what would be admitted does not change', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       const now = rule.remaining(state, tMs);
@@ -144,7 +144,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     });
   });
 
-  it('is forgettable only where a new state decides alike', () => {
+  it('a state is forgettable only where a new state decides alike', () => {
     fc.assert(
       fc.property(asked, fc.integer({ min: 0, max: 500 }), asked, (requests, idleMs, later) => {
         const { state, tMs } = stateAfter(rule, requests);
@@ -160,7 +160,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     );
   });
 
-  it('gives nothing back when the clock steps back', () => {
+  it('a rule gives nothing back when the clock steps back', () => {
     // The next request is for another node, which may have room.
     if (definition.primitive === 'many_nodes' && !JSON.stringify(definition).includes('"one"')) return;
     fc.assert(
@@ -175,7 +175,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     );
   });
 
-  it('admits as much as at first after years of silence', () => {
+  it('a rule admits as much as at first after years of silence', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       const years = tMs + 3_155_760_000_000;
@@ -185,7 +185,7 @@ describe.each(Object.entries(rules))('%s', (_, definition) => {
     }, 20);
   });
 
-  it('stays finite and never negative with a cost of 2^53 - 1', () => {
+  it('a rule stays finite and never negative with a cost of 2^53 - 1', () => {
     check((requests) => {
       const { state, tMs } = stateAfter(rule, requests);
       for (let i = 0; i < 3; i += 1) rule.admit(state, tMs + i, Number.MAX_SAFE_INTEGER, 10);

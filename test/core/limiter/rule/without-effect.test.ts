@@ -68,22 +68,27 @@ function decisions(primitive: string, params: object, asked: readonly { gapMs: n
   });
 }
 
-it.each(cases)('%s %j: %s, and without it every decision is the same', (primitive, params, fault) => {
-  const [name = '', ...why] = fault.split(' ');
-  const path = `/params/${name}`;
-  expect(faultsWithoutEffect({ primitive, params }, '')).toEqual([{ path, message: `has no effect ${why.join(' ')}` }]);
-  const { [name]: _, ...others } = params as Readonly<Record<string, unknown>>;
-  const holds = (asked: Parameters<typeof decisions>[2]) => {
-    expect(decisions(primitive, params, asked)).toEqual(decisions(primitive, others, asked));
-  };
-  fc.assert(fc.property(requests, holds), { numRuns: 60 });
-});
+it.each(cases)(
+  'a parameter without effect is found, and every decision is the same without it: %s %j: %s',
+  (primitive, params, fault) => {
+    const [name = '', ...why] = fault.split(' ');
+    const path = `/params/${name}`;
+    expect(faultsWithoutEffect({ primitive, params }, '')).toEqual([
+      { path, message: `has no effect ${why.join(' ')}` },
+    ]);
+    const { [name]: _, ...others } = params as Readonly<Record<string, unknown>>;
+    const holds = (asked: Parameters<typeof decisions>[2]) => {
+      expect(decisions(primitive, params, asked)).toEqual(decisions(primitive, others, asked));
+    };
+    fc.assert(fc.property(requests, holds), { numRuns: 60 });
+  },
+);
 
 it.each<[RuleDefinition['primitive'], object]>([
   ['fixed_window', { ...window, align: 'first', count_refused: true, every_hit_restarts_window: true }],
   ['fixed_window', { ...window, align: 'first', phase_ms: 0, count_refused: false, block_ms: 0 }],
   ['token_bucket', { ...bucket, align: 'construction', phase_ms: 0, exact_float: false }],
-])('takes what a rule does anyway: %s %j', (primitive, params) => {
+])('a parameter that says what its rule does anyway is taken: %s %j', (primitive, params) => {
   expect(faultsWithoutEffect({ primitive, params }, '')).toEqual([]);
 });
 
@@ -97,14 +102,14 @@ it.each<[object, string]>([
     { floor_total: true, state_ttl_whole_seconds: true },
     'state_ttl_whole_seconds is of no limiter without floor_total and double_seconds',
   ],
-])('refuses a sliding counter that there is not: %j', (flags, fault) => {
+])('a sliding counter that there is not is refused: %j', (flags, fault) => {
   const rule = { primitive: 'sliding_counter', params: { ...window, ...flags } } as RuleDefinition;
   const [name, ...message] = fault.split(' ');
   expect(faultsWithoutEffect(rule, '')).toEqual([{ path: `/params/${name}`, message: message.join(' ') }]);
   expect(() => definitionOf(rule, 777)).toThrow(expect.objectContaining({ code: 'invalid_definition' }));
 });
 
-it('finds those of members, and a time in flight that nothing limits', () => {
+it('what has no effect is found in members too, and in a time in flight that nothing limits', () => {
   const member = { primitive: 'fixed_window', params: { ...window, block_ms: 90 } };
   const b = { primitive: 'and', params: { of: [member] } };
   const faults = faultsWithoutEffect({ primitive: 'or', params: { a: member, b }, hold_ms: 50 }, '/rule');
