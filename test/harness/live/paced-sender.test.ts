@@ -36,20 +36,23 @@ describe('a schedule', () => {
     'contracts: { count: 3, independent: true }\narrivals: [{ model: poisson, rate: 2 }]',
   ];
 
-  it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
-    const one = scenario(`duration: 40\nseed: 11\n${text}`);
-    const traffic = await trafficOf(one, 11);
-    const again = await trafficOf(one, 11);
-    const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
-    for (const { requests } of countsOfModels(again, 0)) {
-      const counts = [...requests];
-      const { contracts, instants } = schedule.next().value!;
-      const planned = Array<number>(one.contracts).fill(0);
-      for (const contract of contracts) planned[contract]! += 1;
-      const places = [...instants!];
-      expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
-    }
-  });
+  it.each(texts)(
+    'a schedule holds the requests of the simulation, cycle by cycle and contract by contract: %s',
+    async (text) => {
+      const one = scenario(`duration: 40\nseed: 11\n${text}`);
+      const traffic = await trafficOf(one, 11);
+      const again = await trafficOf(one, 11);
+      const schedule = scheduleOf(traffic, one)[Symbol.iterator]();
+      for (const { requests } of countsOfModels(again, 0)) {
+        const counts = [...requests];
+        const { contracts, instants } = schedule.next().value!;
+        const planned = Array<number>(one.contracts).fill(0);
+        for (const contract of contracts) planned[contract]! += 1;
+        const places = [...instants!];
+        expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
+      }
+    },
+  );
 });
 
 describe('shares', () => {
@@ -77,7 +80,7 @@ describe('shares', () => {
   }
 
   it.each([1, 2, 3, 7])(
-    'of %i generators are together what one sends, at the same instants, and differ by one request at most',
+    'shares of %i generators are together what one sends, at the same instants, and differ by at most one',
     async (of) => {
       const whole = await sentBy(undefined);
       const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));
