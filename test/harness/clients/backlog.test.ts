@@ -4,7 +4,7 @@ import { Backlog } from '../../../src/harness/clients/holding.js';
 
 type Step = { readonly do: 'with' | 'withFirst' } | { readonly do: 'take'; readonly n: number };
 
-it('is a queue like an array, and every queue on the way stays as it was', () => {
+it('a backlog is a queue like an array, and every queue on the way stays as it was', () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ do: fc.constantFrom('with' as const, 'withFirst' as const) }),
     fc.record({ do: fc.constant('take' as const), n: fc.integer({ min: 0, max: 5 }) }),
@@ -39,6 +39,6 @@ it('is a queue like an array, and every queue on the way stays as it was', () =>
   );
 });
 
-it('is shown by its size', () => {
+it('a backlog is shown by its size', () => {
   expect(JSON.stringify(Backlog.of('a', 'b'))).toBe('{"size":2}');
 });

@@ -15,20 +15,18 @@ function first(n: number, plan: BackoffPlan, u: number): number[] {
   return all;
 }
 
-describe('the first five pauses, base 5 and cap 60', () => {
-  it.each<[policy: BackoffPlan['policy'], u: number, pauses: number[]]>([
-    ['none', 0.5, [0, 0, 0, 0, 0]],
-    ['fixed', 0.5, [5, 5, 5, 5, 5]],
-    ['exponential', 0.5, [10, 20, 40, 60, 60]],
-    ['equal_jitter', 0, [5, 10, 20, 30, 30]],
-    ['equal_jitter', 0.5, [7.5, 15, 30, 45, 45]],
-    ['full_jitter', 0, [0, 0, 0, 0, 0]],
-    ['full_jitter', 0.5, [5, 10, 20, 30, 30]],
-    ['decorrelated', 0, [5, 5, 5, 5, 5]],
-    ['decorrelated', 0.5, [10, 17.5, 28.75, 45.625, 60]],
-  ])('%s where chance says %d', (policy, u, expected) => {
-    expect(first(5, { policy, baseMs: 5, capMs: 60 }, u)).toEqual(expected);
-  });
+it.each<[policy: BackoffPlan['policy'], u: number, pauses: number[]]>([
+  ['none', 0.5, [0, 0, 0, 0, 0]],
+  ['fixed', 0.5, [5, 5, 5, 5, 5]],
+  ['exponential', 0.5, [10, 20, 40, 60, 60]],
+  ['equal_jitter', 0, [5, 10, 20, 30, 30]],
+  ['equal_jitter', 0.5, [7.5, 15, 30, 45, 45]],
+  ['full_jitter', 0, [0, 0, 0, 0, 0]],
+  ['full_jitter', 0.5, [5, 10, 20, 30, 30]],
+  ['decorrelated', 0, [5, 5, 5, 5, 5]],
+  ['decorrelated', 0.5, [10, 17.5, 28.75, 45.625, 60]],
+])('the first five pauses of %s, where chance says %d, are those of its formula', (policy, u, expected) => {
+  expect(first(5, { policy, baseMs: 5, capMs: 60 }, u)).toEqual(expected);
 });
 
 it.each<[rule: string, plan: Omit<BackoffPlan, 'policy'>, longest: number]>([
@@ -40,13 +38,13 @@ it.each<[rule: string, plan: Omit<BackoffPlan, 'policy'>, longest: number]>([
   expect(pauses({ policy, ...plan })(1000, 0)).toBe(longest);
 });
 
-describe('every pause lies within the bounds of its policy', () => {
+describe('pauses within bounds', () => {
   // Multiples of 1/1024 ms: halves of them are doubles, too.
   const ms = fc.integer({ min: 0, max: 2 ** 30 }).map((n) => n / 1024);
   const plan = fc.tuple(ms, ms).map(([a, b]) => ({ baseMs: Math.min(a, b), capMs: Math.max(a, b) }));
   const v = (n: number, { baseMs, capMs }: { baseMs: number; capMs: number }) => Math.min(capMs, baseMs * 2 ** n);
 
-  it.each(backoffPolicies)('%s', (policy) => {
+  it.each(backoffPolicies)('every pause of %s lies within the bounds of its policy', (policy) => {
     fc.assert(
       fc.property(
         plan,
@@ -81,7 +79,7 @@ describe('every pause lies within the bounds of its policy', () => {
   });
 });
 
-it('is exponential with that jitter, its mean the pause of the policy; never shorter than announced', () => {
+it('an exponential pause has that of the policy as its mean, and is never shorter than announced', () => {
   const next = pauses({ policy: 'geometric', baseMs: 100, capMs: 1000, isExponential: true });
   const draw = new RandomStream(1, 'pauses');
   const mean = (n: number) =>

@@ -78,7 +78,7 @@ const stories = readFileSync(new URL('stories.txt', import.meta.url), 'utf8')
   .slice(1)
   .map((story) => /^([^|]*) \| ([^\n]*)\n(.*)$/s.exec(story)!.slice(1) as [chart: string, rule: string, story: string]);
 
-it.each(stories)('%s: %s', (name, _rule, story) => {
+it.each(stories)('a client plays its story, as XState interprets it too: %s: %s', (name, _rule, story) => {
   const chart = charts[name]!();
   const played = (behaviour: Behaviour<ChartedState>) => {
     const gate = name.includes('a gate') ? everyOther() : undefined;
@@ -112,7 +112,7 @@ describe('a chart that is compiled', () => {
     }),
   );
 
-  it.each(Object.entries(all))('%s: any events give the same states and effects as XState', (_, make) => {
+  it.each(Object.entries(all))('any events give the same states and effects as XState: %s', (_, make) => {
     const chart = make();
     fc.assert(
       fc.property(events, (script) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { InspectionEvent } from 'xstate';
 import { ActorSystem } from '../../../src/core/limiter/actor-system.js';
 import { Bug } from '../../../src/core/schema/failure.js';
@@ -36,106 +36,102 @@ function stage(spec: ClientSpec, transport: ScriptedTransport, inspect?: (event:
 
 const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-describe('an attempt ends once', () => {
-  it('a client that has waited its time abandons the attempt, tells the transport, and may try again', () => {
-    const transport = new ScriptedTransport();
-    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', max_attempts: 2 }, transport);
-    population.arrive(0);
-    clock.run();
-    expect([transport.told, clock.now(), population.counts]).toEqual([
-      ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-      200,
-      { ...counts, jobs: 1, attempts: 2, retries: 1, given_up: 1, abandoned: 2 },
-    ]);
-  });
-
-  it('an answer in time takes the time limit back', () => {
-    const transport = new ScriptedTransport();
-    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
-    population.arrive(0);
-    clock.agenda.at(100, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
-    clock.run();
-    expect([clock.agenda.size, population.counts]).toEqual([0, { ...counts, jobs: 1, attempts: 1, succeeded: 1 }]);
-  });
-
-  it('an answer that comes too late changes nothing for who does not take it', () => {
-    const transport = new ScriptedTransport();
-    const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
-    population.arrive(0);
-    clock.run();
-    for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) transport.sent[0]!.answer(answer);
-    expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1, given_up: 1, abandoned: 1 });
-  });
-
-  it('who takes a late answer abandons the attempt under way', () => {
-    const transport = new ScriptedTransport();
-    const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', takes_late_answers: true }, transport);
-    population.arrive(0);
-    clock.agenda.at(150, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
-    clock.run();
-    expect([transport.told, clock.now(), population.counts]).toEqual([
-      ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
-      150,
-      { ...counts, jobs: 1, attempts: 2, retries: 1, succeeded: 1, abandoned: 2 },
-    ]);
-  });
-
-  it('two answers to one attempt are a bug of the transport', () => {
-    const transport = new ScriptedTransport();
-    const { population } = stage({ kind: 'open' }, transport);
-    population.arrive(0);
-    transport.sent[0]!.answer({ type: 'served' });
-    expect(() => transport.sent[0]!.answer({ type: 'served' })).toThrow(Bug);
-  });
+it('a client that has waited its time abandons the attempt, tells the transport, and may try again', () => {
+  const transport = new ScriptedTransport();
+  const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', max_attempts: 2 }, transport);
+  population.arrive(0);
+  clock.run();
+  expect([transport.told, clock.now(), population.counts]).toEqual([
+    ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
+    200,
+    { ...counts, jobs: 1, attempts: 2, retries: 1, given_up: 1, abandoned: 2 },
+  ]);
 });
 
-describe('the actor', () => {
-  it('takes an answer that comes while it is sending after it has sent', () => {
-    const limitedOnce = (attempt: SentAttempt): ServiceAnswer =>
-      attempt.number < 3 ? { type: 'limited', retryAfterMs: 0 } : { type: 'served' };
-    const transport = new ScriptedTransport(limitedOnce);
-    const { population } = stage({ kind: 'obedient' }, transport);
-    population.arrive(0);
-    const states = [...population.clients()].map(({ id, state }) => ({ id, state }));
-    expect([states, population.counts]).toEqual([
-      [{ id: 'obedient/0', state: { at: 'idle' } }],
-      { ...counts, jobs: 1, attempts: 3, retries: 2, succeeded: 1 },
-    ]);
-  });
+it('an answer in time takes the time limit back', () => {
+  const transport = new ScriptedTransport();
+  const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
+  population.arrive(0);
+  clock.agenda.at(100, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
+  clock.run();
+  expect([clock.agenda.size, population.counts]).toEqual([0, { ...counts, jobs: 1, attempts: 1, succeeded: 1 }]);
+});
 
-  it('a thousand attempts answered at once do not pile up on the stack', () => {
-    const transport = new ScriptedTransport(() => ({ type: 'failed' }));
-    const backoff = { policy: 'none' } as const;
-    const { population } = stage({ kind: 'retrying', max_attempts: 1000, backoff }, transport);
-    population.arrive(0);
-    expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1000, retries: 999, given_up: 1 });
-  });
+it('an answer that comes too late changes nothing for a client that does not take it', () => {
+  const transport = new ScriptedTransport();
+  const { clock, population } = stage({ kind: 'open', timeout: '100ms' }, transport);
+  population.arrive(0);
+  clock.run();
+  for (const answer of [{ type: 'failed' }, { type: 'served' }] as const) transport.sent[0]!.answer(answer);
+  expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1, given_up: 1, abandoned: 1 });
+});
 
-  it('shows every message to who inspects it, and the state that follows; attempts by their names', () => {
-    const seen: string[] = [];
-    const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
-    const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
-      if (event.type !== '@xstate.snapshot' || !isMessage(event.event)) return;
-      const { value } = event.snapshot as unknown as { value: string };
-      seen.push(
-        `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`,
-      );
-    });
-    population.arrive(0);
-    clock.run();
-    expect(seen).toEqual([
-      '0 obedient/0 {"type":"job","job":{"number":1,"contract":0,"bornMs":0}} asking',
-      '0 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":1}} pausing',
-      '5 obedient/0 {"type":"wake","waitedMs":5} asking',
-      '5 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":2}} idle',
-    ]);
-  });
+it('a client that takes a late answer abandons the attempt under way', () => {
+  const transport = new ScriptedTransport();
+  const { clock, population } = stage({ kind: 'retrying', timeout: '100ms', takes_late_answers: true }, transport);
+  population.arrive(0);
+  clock.agenda.at(150, Rank.service, () => transport.sent[0]!.answer({ type: 'served' }));
+  clock.run();
+  expect([transport.told, clock.now(), population.counts]).toEqual([
+    ['send 1#1 of retrying/0', 'abandon 1#1', 'send 1#2 of retrying/0', 'abandon 1#2'],
+    150,
+    { ...counts, jobs: 1, attempts: 2, retries: 1, succeeded: 1, abandoned: 2 },
+  ]);
+});
 
-  it('what goes wrong inside comes out where it was told', () => {
-    const transport = new ScriptedTransport(() => {
-      throw new Bug('of the transport');
-    });
-    const { population } = stage({ kind: 'open' }, transport);
-    expect(() => population.arrive(0)).toThrow('of the transport');
+it('two answers to one attempt are a bug of the transport', () => {
+  const transport = new ScriptedTransport();
+  const { population } = stage({ kind: 'open' }, transport);
+  population.arrive(0);
+  transport.sent[0]!.answer({ type: 'served' });
+  expect(() => transport.sent[0]!.answer({ type: 'served' })).toThrow(Bug);
+});
+
+it('an actor takes an answer that comes while it is sending after it has sent', () => {
+  const limitedOnce = (attempt: SentAttempt): ServiceAnswer =>
+    attempt.number < 3 ? { type: 'limited', retryAfterMs: 0 } : { type: 'served' };
+  const transport = new ScriptedTransport(limitedOnce);
+  const { population } = stage({ kind: 'obedient' }, transport);
+  population.arrive(0);
+  const states = [...population.clients()].map(({ id, state }) => ({ id, state }));
+  expect([states, population.counts]).toEqual([
+    [{ id: 'obedient/0', state: { at: 'idle' } }],
+    { ...counts, jobs: 1, attempts: 3, retries: 2, succeeded: 1 },
+  ]);
+});
+
+it('a thousand attempts answered at once do not pile up on the stack', () => {
+  const transport = new ScriptedTransport(() => ({ type: 'failed' }));
+  const backoff = { policy: 'none' } as const;
+  const { population } = stage({ kind: 'retrying', max_attempts: 1000, backoff }, transport);
+  population.arrive(0);
+  expect(population.counts).toEqual({ ...counts, jobs: 1, attempts: 1000, retries: 999, given_up: 1 });
+});
+
+it('an actor shows its inspector every message and the state that follows, and attempts by their names', () => {
+  const seen: string[] = [];
+  const transport = new ScriptedTransport(() => ({ type: 'limited', retryAfterMs: 5 }));
+  const { clock, population } = stage({ kind: 'obedient', max_attempts: 2 }, transport, (event) => {
+    if (event.type !== '@xstate.snapshot' || !isMessage(event.event)) return;
+    const { value } = event.snapshot as unknown as { value: string };
+    seen.push(
+      `${clock.now()} ${(event.actorRef as unknown as { id: string }).id} ${JSON.stringify(event.event)} ${value}`,
+    );
   });
+  population.arrive(0);
+  clock.run();
+  expect(seen).toEqual([
+    '0 obedient/0 {"type":"job","job":{"number":1,"contract":0,"bornMs":0}} asking',
+    '0 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":1}} pausing',
+    '5 obedient/0 {"type":"wake","waitedMs":5} asking',
+    '5 obedient/0 {"type":"limited","retryAfterMs":5,"attempt":{"job":1,"number":2}} idle',
+  ]);
+});
+
+it('an error of the transport is thrown at the caller of the arrival', () => {
+  const transport = new ScriptedTransport(() => {
+    throw new Bug('of the transport');
+  });
+  const { population } = stage({ kind: 'open' }, transport);
+  expect(() => population.arrive(0)).toThrow('of the transport');
 });

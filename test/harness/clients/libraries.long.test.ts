@@ -103,17 +103,20 @@ it('every row is a valid client', () => {
 });
 
 describe.each(Object.entries(calls) as [LibraryName, Call][])('%s', (like, call) => {
-  it.each(refusals.map((refusal) => [JSON.stringify(refusal), refusal] as const))('after %s', async (_, refusal) => {
-    const waits = await server.waits(call, refusal);
-    const laws = modelled(like, refusal);
-    // Timers of the libraries are in whole ms.
-    const within = waits.map((ms, n) => ms >= laws[n]![0] - 1 && ms <= laws[n]![1] + 1);
-    expect({ waits, laws, within }).toEqual({ waits, laws, within: laws.map(() => true) });
-  });
+  it.each(refusals.map((refusal) => [JSON.stringify(refusal), refusal] as const))(
+    'the waits after %s lie between those of the model',
+    async (_, refusal) => {
+      const waits = await server.waits(call, refusal);
+      const laws = modelled(like, refusal);
+      // Timers of the libraries are in whole ms.
+      const within = waits.map((ms, n) => ms >= laws[n]![0] - 1 && ms <= laws[n]![1] + 1);
+      expect({ waits, laws, within }).toEqual({ waits, laws, within: laws.map(() => true) });
+    },
+  );
 
   const jitter = modelled(like, 503);
 
-  it.runIf(jitter.some(([low, high]) => high > low + 1))('the mean of its waits is that of the law', async () => {
+  it.runIf(jitter.some(([low, high]) => high > low + 1))('the mean of the waits is that of the law', async () => {
     const runs = tries(60);
     const sums = jitter.map(() => 0);
     for (let run = 0; run < runs; run += 1) {
@@ -128,7 +131,7 @@ describe.each(Object.entries(calls) as [LibraryName, Call][])('%s', (like, call)
   });
 });
 
-it('the quota of AWS: 50 failing jobs of one client make 85 attempts', async () => {
+it('50 failing jobs of one client make 85 attempts under the quota of AWS, as in the model', async () => {
   const client = dynamo(server.url, { retryStrategy: new StandardRetryStrategy(3) });
   await server.waits(async () => {
     for (let job = 0; job < 50; job += 1) await listTables(client).catch(() => undefined);
@@ -138,7 +141,7 @@ it('the quota of AWS: 50 failing jobs of one client make 85 attempts', async () 
   expect([server.atMs.length, sent.length]).toEqual([85, 85]);
 });
 
-it('the adaptive mode of AWS: the rate limiter sends at the same instants', async () => {
+it('the rate limiter of the adaptive mode of AWS sends at the same instants as the model', async () => {
   const startMs = 1_700_000_000_000;
   const draw = new RandomStream(3, 'throttled');
   const throttled = Array.from({ length: 400 }, () => draw.uniform() < 0.1);
@@ -173,7 +176,7 @@ it('the adaptive mode of AWS: the rate limiter sends at the same instants', asyn
   expect(ours).toEqual(theirs);
 });
 
-it('gRPC: attempts of calls that fail, and the end of retries by throttling', async () => {
+it('gRPC makes as many attempts at each call as the model, until throttling ends its retries', async () => {
   const attempts: number[] = [];
   const grpc = new Server();
   const none = () => Buffer.alloc(0);
@@ -246,7 +249,7 @@ it.each<[like: LibraryName, file: string, args: (url: string) => string[]]>([
       `import urllib3\nretries = urllib3.Retry(5, backoff_factor=0.2, status_forcelist=[503])\ntry: urllib3.PoolManager().request('GET', '${url}', retries=retries)\nexcept urllib3.exceptions.MaxRetryError: pass`,
     ],
   ],
-])('%s, as a process', async (like, file, args) => {
+])('%s, as a process, waits as long as the model', async (like, file, args) => {
   server.refuse(503);
   await promisify(execFile)(file, args(server.url));
   const expected = modelled(like, 503).map(([low]) => low);

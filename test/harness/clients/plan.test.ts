@@ -25,75 +25,73 @@ const complete: Record<keyof typeof clientKinds, ClientSpec> = {
   closed: { kind: 'closed', count: 10, think: { law: 'exponential', mean: '9s' } },
 };
 
-describe('what a scenario may say', () => {
-  it.each(Object.entries(complete))('%s with all its fields', (_kind, spec) => {
-    expect([valueFaults(ClientSpec, spec, '/clients/0'), Value.Check(ClientsSpec, [spec])]).toEqual([[], true]);
-  });
+it.each(Object.entries(complete))('a client of kind %s is valid with all its fields', (_kind, spec) => {
+  expect([valueFaults(ClientSpec, spec, '/clients/0'), Value.Check(ClientsSpec, [spec])]).toEqual([[], true]);
+});
 
-  // biome-ignore format: one case a line
-  it.each<[what: string, spec: unknown, faults: { path: string; message: string }[]]>([
-    ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
-    ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
-    ['no kind', {}, [{ path: '/clients/0/kind', message: 'is required: one of open, obedient, retrying, holding, closed' }]],
-    ['a kind that is nearly one', { kind: 'retriyng' },
-      [{ path: '/clients/0/kind', message: 'must be one of open, obedient, retrying, holding, closed; did you mean "retrying"?' }]],
-    ['a field of another kind', { kind: 'open', max_attempts: 3 },
-      [{ path: '/clients/0/max_attempts', message: 'is not known; allowed here: kind, name, timeout, share' }]],
-    ['a device without a number', { kind: 'holding' }, [{ path: '/clients/0/count', message: 'is required' }]],
+// biome-ignore format: one case a line
+it.each<[what: string, spec: unknown, faults: { path: string; message: string }[]]>([
+  ['no object', 'open', [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
+  ['a list', [], [{ path: '/clients/0', message: 'must be an object with a field kind or like' }]],
+  ['no kind', {}, [{ path: '/clients/0/kind', message: 'is required: one of open, obedient, retrying, holding, closed' }]],
+  ['a kind that is nearly one', { kind: 'retriyng' },
+    [{ path: '/clients/0/kind', message: 'must be one of open, obedient, retrying, holding, closed; did you mean "retrying"?' }]],
+  ['a field of another kind', { kind: 'open', max_attempts: 3 },
+    [{ path: '/clients/0/max_attempts', message: 'is not known; allowed here: kind, name, timeout, share' }]],
+  ['a device without a number', { kind: 'holding' }, [{ path: '/clients/0/count', message: 'is required' }]],
+  [
+    'a policy that is nearly one',
+    { kind: 'retrying', backoff: { policy: 'jitter' } },
     [
-      'a policy that is nearly one',
-      { kind: 'retrying', backoff: { policy: 'jitter' } },
-      [
-        {
-          path: '/clients/0/backoff/policy',
-          message:
-            'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated", "geometric", "linear"',
-        },
-      ],
+      {
+        path: '/clients/0/backoff/policy',
+        message:
+          'must be one of "none", "fixed", "exponential", "equal_jitter", "full_jitter", "decorrelated", "geometric", "linear"',
+      },
     ],
-  ])('%s is refused in words', (_what, spec, faults) => {
-    expect(valueFaults(ClientSpec, spec, '/clients/0')).toEqual(faults);
-  });
+  ],
+])('%s is refused in words', (_what, spec, faults) => {
+  expect(valueFaults(ClientSpec, spec, '/clients/0')).toEqual(faults);
+});
 
-  // biome-ignore format: one case a line
-  it.each<[what: string, spec: ClientSpec, path: string]>([
-    ['a time that is none', { kind: 'open', timeout: '5 parsecs' }, '/clients/0/timeout'],
-    ['no patience at all', { kind: 'open', timeout: 0 }, '/clients/0/timeout'],
-    ['a negative time', { kind: 'obedient', jitter: '-1s' }, '/clients/0/jitter'],
-    ['a cap below the base', { kind: 'retrying', backoff: { policy: 'fixed', base: '2s', cap: '1s' } }, '/clients/0/backoff/cap'],
-    ['a rate that is none', { kind: 'retrying', retry_budget: { share: 1, floor: '3 apples' } }, '/clients/0/retry_budget/floor'],
-    ['a budget over no time', { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } }, '/clients/0/retry_budget/over'],
-    ['jitter of batches that are not spread', { kind: 'holding', count: 1, flush: { jitter: true } }, '/clients/0/flush/jitter'],
-    ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
-    ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
-    ['a pause after what is not retried',
-      { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } }, '/clients/0/backoff_after/limited'],
-    ['slack without clamp', { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } }, '/clients/0/retry_after/slack'],
-    ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
-    ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],
-    ['a gate that is no limiter', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } }, '/clients/0/gate/limiter'],
-    ['a gate that never nears', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 in 9 near_limit=0.8' } }, '/clients/0/gate/limiter'],
-    ['a deadline of nothing', { like: 'undici', deadline: 0 }, '/clients/0/deadline'],
-    ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
-    ['no time to think on average', { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } }, '/clients/0/think/mean'],
-  ])('%s is refused, with its place', (_what, spec, path) => {
-    const failure = failureOf(() => planClients([spec], 777, '/clients'));
-    expect(failure?.faults.map((fault) => fault.path)).toEqual([path]);
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, spec: ClientSpec, path: string]>([
+  ['a time that is none', { kind: 'open', timeout: '5 parsecs' }, '/clients/0/timeout'],
+  ['no patience at all', { kind: 'open', timeout: 0 }, '/clients/0/timeout'],
+  ['a negative time', { kind: 'obedient', jitter: '-1s' }, '/clients/0/jitter'],
+  ['a cap below the base', { kind: 'retrying', backoff: { policy: 'fixed', base: '2s', cap: '1s' } }, '/clients/0/backoff/cap'],
+  ['a rate that is none', { kind: 'retrying', retry_budget: { share: 1, floor: '3 apples' } }, '/clients/0/retry_budget/floor'],
+  ['a budget over no time', { kind: 'retrying', retry_budget: { share: 1, over: '5ms' } }, '/clients/0/retry_budget/over'],
+  ['jitter of batches that are not spread', { kind: 'holding', count: 1, flush: { jitter: true } }, '/clients/0/flush/jitter'],
+  ['a spread that is none', { kind: 'holding', count: 1, flush: { spread: 'long' } }, '/clients/0/flush/spread'],
+  ['a field of another policy', { kind: 'retrying', backoff: { policy: 'fixed', factor: 3 } }, '/clients/0/backoff/factor'],
+  ['a pause after what is not retried',
+    { kind: 'retrying', retries_on: ['failed'], backoff_after: { limited: { policy: 'none' } } }, '/clients/0/backoff_after/limited'],
+  ['slack without clamp', { kind: 'retrying', retry_after: { policy: 'obey', slack: 3 } }, '/clients/0/retry_after/slack'],
+  ['above without a limit', { kind: 'retrying', retry_after: { policy: 'obey', above: 'stop' } }, '/clients/0/retry_after/above'],
+  ['two limits of retries', { kind: 'retrying', retry_budget: { share: 1 }, retry_quota: { capacity: 5 } }, '/clients/0/retry_quota'],
+  ['a gate that is no limiter', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 apples' } }, '/clients/0/gate/limiter'],
+  ['a gate that never nears', { kind: 'retrying', gate: { kind: 'limiter', limiter: '5 in 9 near_limit=0.8' } }, '/clients/0/gate/limiter'],
+  ['a deadline of nothing', { like: 'undici', deadline: 0 }, '/clients/0/deadline'],
+  ['no time to think', { kind: 'closed', count: 1, think: 0 }, '/clients/0/think'],
+  ['no time to think on average', { kind: 'closed', count: 1, think: { law: 'exponential', mean: '0.5ms' } }, '/clients/0/think/mean'],
+])('%s is refused, with its place', (_what, spec, path) => {
+  const failure = failureOf(() => planClients([spec], 777, '/clients'));
+  expect(failure?.faults.map((fault) => fault.path)).toEqual([path]);
 });
 
 it.each<[what: string, spec: unknown, path: string]>([
   ['a library that is nearly one', { like: 'undichi' }, '/clients/0/like'],
   ['a kind beside a library', { like: 'undici', kind: 'retrying' }, '/clients/0/kind'],
   ['a kind of gate', { kind: 'retrying', gate: { kind: 'braker' } }, '/clients/0/gate/kind'],
-])('%s is refused in words', (_what, spec, path) => {
+])('%s is refused at its place', (_what, spec, path) => {
   expect(valueFaults(ClientSpec, spec, '/clients/0').map((fault) => fault.path)).toEqual([path]);
 });
 
 describe('names', () => {
   const names = (specs: ClientSpec[]) => planClients(specs, 777).map(({ name }) => name);
 
-  it('are the kinds, numbered from the second of a kind on, past those that are given', () => {
+  it('names of clients are the kinds, numbered from the second of a kind on, past those that are given', () => {
     const open = { kind: 'open' } as const;
     expect(names([open, open, { ...open, name: 'open-3' }, open, { kind: 'obedient' }])).toEqual([
       'open',
@@ -104,7 +102,7 @@ describe('names', () => {
     ]);
   });
 
-  it('given twice are refused', () => {
+  it('a name of clients that is given twice is refused', () => {
     const given = { kind: 'open', name: 'x' } as const;
     expect(() => planClients([given, given], 777, '/clients')).toThrow('/clients/1/name "x" is taken');
   });

@@ -51,7 +51,7 @@ describe.each<[string, object, string[], string, number?]>([
   ['held for longer than the network takes', { ...nginx, burst: 2 }, ['0-1 a', '0-151 a'], 'refuted', 20],
   ['held without a reason', { ...nginx, burst: 2, nodelay: true }, ['0-1 a', '0-101 a'], 'refuted', 20],
 ])('%s', (_, limiter, words, type, transportMs) => {
-  it(`is ${type}`, () => {
+  it(`the answers are ${type}`, () => {
     expect(explained(limiter, seen(...words), transportMs)).toMatchObject({ type });
   });
 });
@@ -81,7 +81,7 @@ it.each<[string, object, string[], string, string[]]>([
   ['a limited one beside too few', window, ['0-2 a', '10-12 l', '20-22 a'], '10-12 l', ['10-12 l']],
   ['one after 90 ms', nginx, ['0-1 a', '300-301 a', '390-391 a', '900-901 a'], '390-391 a', ['300-301 a', '390-391 a']],
 ])(
-  'names the answers that the rule cannot have given, and the one that settled it: %s',
+  'a refutation names the answers that the rule cannot have given, and the one that settled it: %s',
   (_, limiter, words, last, set) => {
     const [one] = seen(last);
     const found = explained(limiter, seen(...words));
@@ -89,7 +89,7 @@ it.each<[string, object, string[], string, string[]]>([
   },
 );
 
-it('says how many of the answers could have been others', () => {
+it('an explanation says how many of the answers could have been others', () => {
   const one = (words: string[]) => explained({ ...nginx }, seen(...words));
   expect(one(['0-1 a', '10-11 l', '20-21 l', '110-111 a'])).toMatchObject({ ambiguous: 0, sampled: 4 });
   // Both are under way for so long that the second may have been counted before or after the first has left.
@@ -98,7 +98,7 @@ it('says how many of the answers could have been others', () => {
   expect(one(['0-150 a', '0-150 l'])).toMatchObject({ ambiguous: 0, sampled: 2, wayMs: (150 * 63) / 64 });
 });
 
-it('gives up where there are too many orders, and where it cannot see what decides', () => {
+it('a search gives up where there are too many orders, and where it cannot see what decides', () => {
   const many = Array.from({ length: 60 }, (_, k) => `${k}-${k + 400} ${k % 3 === 0 ? 'a' : 'l'}`);
   const definition = definitionOf({ like: 'upstash', algorithm: 'slidingWindow', tokens: 20, window: '1 s' }, 1000);
   expect(explain(seen(...many), [definition], { slackMs: 0, mostNodes: 50 })).toEqual({

@@ -26,30 +26,28 @@ const holding = new Set([
   'guava_warmup',
 ]);
 
-describe('a limiter of the rule is never found to differ', () => {
-  it.each(Object.entries(rules))(
-    '%s',
-    (_, definition) => {
-      for (const [index, [longestMs, lost]] of networks.entries()) {
-        for (let seed = hasAll ? 0 : index % SEEDS; seed < SEEDS; seed += hasAll ? 1 : SEEDS) {
-          const seen = seenOf(drawn(seed, 16, longestMs, lost), seed, (madeMs) => limiterOf(definition, madeMs));
-          // As the one who asks may know how fast the network is.
-          const transportMs = seed % 2 === 0 ? undefined : 2 * longestMs;
-          const found = explain(seen, [definition], { slackMs: 0, transportMs, mostNodes: 4_000 });
-          expect(found, `seed ${seed}, ${longestMs} ms`).not.toMatchObject({ type: 'refuted' });
-        }
+it.each(Object.entries(rules))(
+  'a limiter of the rule is never found to differ: %s',
+  (_, definition) => {
+    for (const [index, [longestMs, lost]] of networks.entries()) {
+      for (let seed = hasAll ? 0 : index % SEEDS; seed < SEEDS; seed += hasAll ? 1 : SEEDS) {
+        const seen = seenOf(drawn(seed, 16, longestMs, lost), seed, (madeMs) => limiterOf(definition, madeMs));
+        // As the one who asks may know how fast the network is.
+        const transportMs = seed % 2 === 0 ? undefined : 2 * longestMs;
+        const found = explain(seen, [definition], { slackMs: 0, transportMs, mostNodes: 4_000 });
+        expect(found, `seed ${seed}, ${longestMs} ms`).not.toMatchObject({ type: 'refuted' });
       }
-    },
-    LONGEST_MS,
-  );
-});
+    }
+  },
+  LONGEST_MS,
+);
 
 describe('a machine that stood still', () => {
   const short = [{ fromMs: 400, toMs: 550 }];
   const longer = [...short, { fromMs: 600, toMs: 900 }];
 
   it.each(Object.entries(rules))(
-    '%s: a limiter whose clock stood still with it is never found to differ',
+    'a limiter whose clock stood still with its machine is never found to differ: %s',
     (_, definition) => {
       const make = (madeMs: number) => limiterOf(definition, madeMs);
       // In 7 and 12 instants of one state, taken for the latest of them, once refuted a sliding counter.
@@ -71,7 +69,7 @@ describe('a machine that stood still', () => {
 
   const plain = Object.entries(rules).filter(([, { primitive }]) => !holding.has(primitive));
   it.each(plain)(
-    '%s: a limiter that limits nothing is found',
+    'a limiter that limits nothing is found, though a machine stood still: %s',
     (_, definition) => {
       const seen = seenOf(steady(1, 120, 25, 1, 1), 1, wrongLimiters(definition)['never limits']!);
       expect(explain(seen, [definition], { slackMs: 0, pauses: short })).toMatchObject({ type: 'refuted' });
@@ -80,7 +78,7 @@ describe('a machine that stood still', () => {
   );
 });
 
-describe('a limiter of the rule is known behind a slow network', () => {
+describe('a slow network', () => {
   const slow = [
     [60, 10],
     [700, 4],
@@ -92,7 +90,7 @@ describe('a limiter of the rule is known behind a slow network', () => {
     ([name, definition], index) => [name, definition, isAll ? slow : slow.slice(index % 2, (index % 2) + 1)] as const,
   );
   it.each(cases)(
-    '%s',
+    'a limiter of the rule is known behind a slow network: %s',
     (_, definition, networks) => {
       for (const [wayMs, jitterMs] of networks) {
         const seen = seenOf(steady(1, 60, 80, wayMs, jitterMs), 1, (madeMs) => limiterOf(definition, madeMs));
@@ -133,18 +131,21 @@ const alike: Readonly<Record<string, readonly string[]>> = {
   guava_warmup: ['10 % longer'],
 };
 
-describe('a limiter that is wrong in one way is found, by at most 60 requests over a quick network', () => {
+describe('a limiter that is wrong in one way', () => {
   const pairs = Object.entries(rules).flatMap(([name, definition]) =>
     Object.entries(wrongLimiters(definition))
       .filter(([wrong]) => !alike[name]?.includes(wrong))
       .map(([wrong, make]) => [name, wrong, definition, make] as const),
   );
 
-  it.each(pairs)('%s: %s', (_, __, definition, make) => {
-    const isFound = [0, 1, 2].some((seed) => {
-      const seen = seenOf(drawn(seed, 60, 2), seed, make);
-      return explain(seen, [definition], { slackMs: 0, transportMs: 4 }).type === 'refuted';
-    });
-    expect(isFound).toBe(true);
-  });
+  it.each(pairs)(
+    'a limiter of %s that is wrong in one way is found by at most 60 requests over a quick network: %s',
+    (_, __, definition, make) => {
+      const isFound = [0, 1, 2].some((seed) => {
+        const seen = seenOf(drawn(seed, 60, 2), seed, make);
+        return explain(seen, [definition], { slackMs: 0, transportMs: 4 }).type === 'refuted';
+      });
+      expect(isFound).toBe(true);
+    },
+  );
 });

@@ -91,19 +91,19 @@ function judged(rule: RuleDefinition, given: Traffic, meant: readonly RuleDefini
 const right = { wrong: 0, outside: 0, letThrough: 0 };
 
 describe.each(Object.entries(rules))('%s', (_, rule) => {
-  it('assigns most refusals, and none wrong, with times known to 1 ms', () => {
+  it('most refusals are assigned, and none wrong, with times known to 1 ms', () => {
     const found = judged(rule, { grainMs: 1 });
     expect(found).toMatchObject(right);
     expect(found.share).toBeGreaterThan(0.7);
   });
 
-  it.each([100, 1_000])('assigns none wrong with times known to %s ms', (grainMs) => {
+  it.each([100, 1_000])('no refusal is assigned wrong with times known to %s ms', (grainMs) => {
     expect(judged(rule, { grainMs })).toMatchObject(right);
   });
 });
 
 describe.each(Object.entries(ofMinutes))('%s', (_, rule) => {
-  it('assigns refusals, and none wrong, with times known to 1 s', () => {
+  it('more than half of the refusals are assigned, and none wrong, with times known to 1 s', () => {
     const found = judged(rule, { grainMs: 1_000, slow: 60 });
     expect(found).toMatchObject(right);
     expect(found.share).toBeGreaterThan(0.5);
@@ -114,14 +114,14 @@ describe('words without the name of a product', () => {
   const meant = meantRules({ threshold: 8, within: '60s' });
 
   it.each(Object.entries(ofMinutes).slice(0, 2))(
-    'a %s is found, at any phase, and none is assigned wrong',
+    'a %s is found, at any phase, and no refusal is assigned wrong',
     (__, rule) => {
       expect(judged(rule, { grainMs: 1_000, slow: 60, offMs: 17_300 }, meant)).toMatchObject(right);
     },
   );
 });
 
-it('names what was let through, and judges nothing near it', () => {
+it('a judgement names what was let through, and judges nothing near it', () => {
   const rule: RuleDefinition = { primitive: 'sliding_log', params: { limit: 3, window_ms: 1_000 } };
   const at = (ms: number, kind: LoggedAnswer['kind'] = 'passed') => ({ fromMs: ms, toMs: ms + 1, kind, rule: 0 });
   const answers = [at(0), at(10), at(20), at(30), at(40, 'refused'), at(5_000, 'refused')];
@@ -138,7 +138,7 @@ it('names what was let through, and judges nothing near it', () => {
   ]);
 });
 
-it('knows what a counter that was in use when the log begins cannot have refused', () => {
+it('it is known what a counter that was in use when the log begins cannot have refused', () => {
   const rule = rules['sliding counter']!;
   const log = Array.from({ length: 30 }, (_, n): LoggedAnswer => {
     return { fromMs: 400 * n, toMs: 400 * n + 5, kind: n === 2 || n === 20 ? 'refused' : 'passed', rule: 0 };

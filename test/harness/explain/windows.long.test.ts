@@ -65,16 +65,14 @@ const requests = fc
     });
   });
 
-describe('a limiter of the rule is explained, with delays, overtaking and losses', () => {
-  it.each([
-    ['by cycles of any phase', rolling],
-    ['to the millisecond', sliding],
-  ])('%s', (_, limiter) => {
-    fc.assert(
-      fc.property(settings, requests, (setting, sent) => !differs(setting, sent, limiter(setting))),
-      { numRuns: tries(3000) },
-    );
-  });
+it.each([
+  ['by cycles of any phase', rolling],
+  ['to the millisecond', sliding],
+])('a limiter of the rule is explained, with delays, overtaking and losses: %s', (_, limiter) => {
+  fc.assert(
+    fc.property(settings, requests, (setting, sent) => !differs(setting, sent, limiter(setting))),
+    { numRuns: tries(3000) },
+  );
 });
 
 // Other rules that count by cycles of a clock.
@@ -118,16 +116,14 @@ const otherRules: Record<string, (setting: Setting) => { readonly rule: RuleDefi
   },
 };
 
-describe('a limiter of another rule is explained by that rule', () => {
-  it.each(Object.entries(otherRules))('%s', (_, make) => {
-    fc.assert(
-      fc.property(settings, requests, (setting, sent) => {
-        const { limiter, rule } = make(setting);
-        return !differs(setting, sent, limiter, [rule]);
-      }),
-      { numRuns: tries(500) },
-    );
-  });
+it.each(Object.entries(otherRules))('a limiter of another rule is explained by that rule: %s', (_, make) => {
+  fc.assert(
+    fc.property(settings, requests, (setting, sent) => {
+      const { limiter, rule } = make(setting);
+      return !differs(setting, sent, limiter, [rule]);
+    }),
+    { numRuns: tries(500) },
+  );
 });
 
 /** 80 cycles of none to two requests, at instants drawn in the first half of each; delays up to `longestMs` each way. */
@@ -141,7 +137,7 @@ function schedule(seed: number, longestMs: number): Sent[] {
   ).flat();
 }
 
-describe('each wrong limiter is found, in most of 20 runs over a quick network and in some over a slow one', () => {
+describe('wrong limiters', () => {
   const found = (make: (setting: Setting) => Limiter, longestMs: number) =>
     Array.from({ length: 20 }, (_, seed) => {
       const phaseMs = new RandomStream(seed, 'phase').uniform() * CYCLE_MS;
@@ -149,12 +145,15 @@ describe('each wrong limiter is found, in most of 20 runs over a quick network a
       return differs(setting, schedule(seed, longestMs), make(setting));
     }).filter(Boolean).length;
 
-  it.each(Object.entries(wrongLimiters))('that %s', (_, make) => {
-    expect(found(make, 5)).toBeGreaterThan(10);
-    expect(found(make, 75)).toBeGreaterThan(0);
-  });
+  it.each(Object.entries(wrongLimiters))(
+    'a limiter that %s is found, in most of 20 runs over a quick network and in some over a slow one',
+    (_, make) => {
+      expect(found(make, 5)).toBeGreaterThan(10);
+      expect(found(make, 75)).toBeGreaterThan(0);
+    },
+  );
 
-  it('and a right one in none', () => {
+  it('a right limiter is found to differ in none of 20 runs, over a quick network and over a slow one', () => {
     expect([found(rolling, 5), found(rolling, 75), found(sliding, 5), found(sliding, 75)]).toEqual([0, 0, 0, 0]);
   });
 });
@@ -173,7 +172,7 @@ it('a right limiter behind 700 ms is known, and a wrong one is not taken for it'
   expect(known(wrongLimiters['counts every request twice']!)).toBe(0);
 });
 
-it('says how many requests could have been decided either way', () => {
+it('an explanation says whether requests could have been decided either way', () => {
   const isAmbiguous = (answeredMs: number) => {
     const requests = [
       { sentMs: 10, answeredMs: 10.5, decision: 'admitted' as const },

@@ -25,6 +25,6 @@ it.each([
     ['0-2 a', '8-10 l1000', '1610-1612 l', '1700-1702 a'], 'Retry waits sent to clients were too short: sent 1 s, true more than 1.60 s.'],
   ['not too short where another was admitted meanwhile', ['0-2 l1000', '1100-1102 a', '1200-1202 l'], undefined],
   ['too long', ['0-2 a', '10-12 l1000', '400-402 a'], 'Retry waits sent to clients were too long: sent 1 s, true at most 0.39 s.'],
-])('%s', (_, requests, expected) => {
+])('announced waits are judged by what was seen: %s', (_, requests, expected) => {
   expect(words(...requests)).toBe(expected);
 });

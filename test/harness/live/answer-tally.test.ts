@@ -1,5 +1,5 @@
 // What is counted of the answers of a load, and how it is printed.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { AnswerTally } from '../../../src/harness/live/answer-tally.js';
 import type { Outcome } from '../../../src/harness/outcome/outcome-schema.js';
 import { answerBlocks } from '../../../src/report/answer-blocks.js';
@@ -17,67 +17,65 @@ function tallied(statuses: readonly number[], tookMs: (index: number) => number 
   return tally;
 }
 
-describe('a tally of answers', () => {
-  it('counts statuses, bytes, errors by kind, and latency in steps of 1, 2 and 5', () => {
-    const tally = tallied([200, 200, 404, 500], (index) => [0.05, 1, 1.01, 700][index]!);
-    tally.broke('closed');
-    tally.broke('timed_out');
-    tally.broke('closed');
-    expect(tally.figures()).toEqual({
-      seconds: 1,
-      statuses: { 200: 2, 404: 1, 500: 1 },
-      errors: { closed: 2, timed_out: 1 },
-      bytes: 20,
-      histogram: [
-        { up_to_ms: 0.1, n: 1 },
-        { up_to_ms: 0.2, n: 0 },
-        { up_to_ms: 0.5, n: 0 },
-        { up_to_ms: 1, n: 1 },
-        { up_to_ms: 2, n: 1 },
-        ...[5, 10, 20, 50, 100, 200, 500].map((up_to_ms) => ({ up_to_ms, n: 0 })),
-        { up_to_ms: 1000, n: 1 },
-      ],
-      limit: null,
-    });
-  });
-
-  it('says of the limit where it came first, what it announces, and what passes while it limits', () => {
-    const statuses = [200, 200, 200, 429, ...Array.from({ length: 20 }, (_, k) => (k % 5 === 0 ? 200 : 429)), 200, 200];
-    expect(tallied(statuses).figures().limit).toEqual({
-      status: 429,
-      after_answers: 4,
-      after_seconds: 0.3015,
-      announced_limit: 3,
-      announced_window_s: 60,
-      retry_after_s: 2,
-      limited_seconds: 2,
-      admitted_per_second: 2,
-    });
-  });
-
-  it('names no rate for less than a second of limiting, and nothing that is not announced', () => {
-    const tally = new AnswerTally();
-    tally.answered(answer(429), true, 0, 1);
-    expect(tally.figures().limit).toMatchObject({
-      admitted_per_second: null,
-      announced_limit: null,
-      retry_after_s: null,
-    });
-  });
-
-  it('is empty without an answer', () => {
-    expect(new AnswerTally().figures()).toEqual({
-      seconds: 0,
-      statuses: {},
-      errors: {},
-      bytes: 0,
-      histogram: [],
-      limit: null,
-    });
+it('a tally counts statuses, bytes, errors by kind, and latency in steps of 1, 2 and 5', () => {
+  const tally = tallied([200, 200, 404, 500], (index) => [0.05, 1, 1.01, 700][index]!);
+  tally.broke('closed');
+  tally.broke('timed_out');
+  tally.broke('closed');
+  expect(tally.figures()).toEqual({
+    seconds: 1,
+    statuses: { 200: 2, 404: 1, 500: 1 },
+    errors: { closed: 2, timed_out: 1 },
+    bytes: 20,
+    histogram: [
+      { up_to_ms: 0.1, n: 1 },
+      { up_to_ms: 0.2, n: 0 },
+      { up_to_ms: 0.5, n: 0 },
+      { up_to_ms: 1, n: 1 },
+      { up_to_ms: 2, n: 1 },
+      ...[5, 10, 20, 50, 100, 200, 500].map((up_to_ms) => ({ up_to_ms, n: 0 })),
+      { up_to_ms: 1000, n: 1 },
+    ],
+    limit: null,
   });
 });
 
-it('is printed as a table, a line of quantiles, a histogram and the limit', async () => {
+it('a tally says where the limit came first, what it announces, and what passes while it limits', () => {
+  const statuses = [200, 200, 200, 429, ...Array.from({ length: 20 }, (_, k) => (k % 5 === 0 ? 200 : 429)), 200, 200];
+  expect(tallied(statuses).figures().limit).toEqual({
+    status: 429,
+    after_answers: 4,
+    after_seconds: 0.3015,
+    announced_limit: 3,
+    announced_window_s: 60,
+    retry_after_s: 2,
+    limited_seconds: 2,
+    admitted_per_second: 2,
+  });
+});
+
+it('a tally names no rate for less than a second of limiting, and nothing that is not announced', () => {
+  const tally = new AnswerTally();
+  tally.answered(answer(429), true, 0, 1);
+  expect(tally.figures().limit).toMatchObject({
+    admitted_per_second: null,
+    announced_limit: null,
+    retry_after_s: null,
+  });
+});
+
+it('a tally without an answer is empty', () => {
+  expect(new AnswerTally().figures()).toEqual({
+    seconds: 0,
+    statuses: {},
+    errors: {},
+    bytes: 0,
+    histogram: [],
+    limit: null,
+  });
+});
+
+it('a tally is printed as a table, a line of quantiles, a histogram and the limit', async () => {
   const statuses = [
     ...Array.from({ length: 30 }, () => 200),
     ...Array.from({ length: 30 }, (_, k) => (k % 6 === 5 ? 200 : 429)),

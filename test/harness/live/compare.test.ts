@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rateLimiter } from '../../../src/core/limiter/rate-limiter.js';
 import { planContract } from '../../../src/core/limiter/validate.js';
 import type { EventSeen } from '../../../src/harness/live/event-listener.js';
@@ -44,59 +44,57 @@ const arrivals = fc.array(fc.record({ cycle: fc.nat(8), contract: fc.nat(1) }), 
 //  count      1  4  4  4  3  0          trips at the second of cycle 1, restored in cycle 5
 const ONCE: readonly Arrived[] = [0, 1, 1, 1].map((cycle) => ({ cycle, contract: 0 }));
 
-describe('what a target did, held against the model', () => {
-  it('shows no difference where both did the same, in whatever order the answers came', async () => {
-    await fc.assert(
-      fc.asyncProperty(arrivals, fc.nat(), async (arrived, turn) => {
-        const right = await model(arrived);
-        const turned = seenOf(right, arrived).map(({ answered, ...seen }) => {
-          const at = turn % Math.max(1, answered.length);
-          return { ...seen, answered: [...answered.slice(at), ...answered.slice(0, at)] };
-        });
-        expect(differences(turned, right)).toEqual([]);
-      }),
-      { numRuns: 60 },
-    );
-  });
+it('a comparison shows no difference where target and model did the same, in whatever order answers came', async () => {
+  await fc.assert(
+    fc.asyncProperty(arrivals, fc.nat(), async (arrived, turn) => {
+      const right = await model(arrived);
+      const turned = seenOf(right, arrived).map(({ answered, ...seen }) => {
+        const at = turn % Math.max(1, answered.length);
+        return { ...seen, answered: [...answered.slice(at), ...answered.slice(0, at)] };
+      });
+      expect(differences(turned, right)).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
 
-  it('shows any one answer that was changed, in its cycle', async () => {
-    await fc.assert(
-      fc.asyncProperty(arrivals, fc.nat(), fc.constantFrom('decision', 'count'), async (arrived, pick, what) => {
-        fc.pre(arrived.length > 0);
-        const right = await model(arrived);
-        const seen = seenOf(right, arrived);
-        const all = seen.flatMap(({ contract, answered }) => answered.map((answer) => ({ contract, answer })));
-        const { contract, answer } = all[pick % all.length]!;
-        if (what === 'count') answer.count! += 100;
-        else answer.decision = answer.decision === 'admitted' ? 'limited' : 'admitted';
-        const [first] = differences(seen, right);
-        expect([first?.cycle, first?.contract]).toEqual([answer.cycle, contract]);
-      }),
-      { numRuns: 60 },
-    );
-  });
+it('a comparison shows any one answer that was changed, in its cycle', async () => {
+  await fc.assert(
+    fc.asyncProperty(arrivals, fc.nat(), fc.constantFrom('decision', 'count'), async (arrived, pick, what) => {
+      fc.pre(arrived.length > 0);
+      const right = await model(arrived);
+      const seen = seenOf(right, arrived);
+      const all = seen.flatMap(({ contract, answered }) => answered.map((answer) => ({ contract, answer })));
+      const { contract, answer } = all[pick % all.length]!;
+      if (what === 'count') answer.count! += 100;
+      else answer.decision = answer.decision === 'admitted' ? 'limited' : 'admitted';
+      const [first] = differences(seen, right);
+      expect([first?.cycle, first?.contract]).toEqual([answer.cycle, contract]);
+    }),
+    { numRuns: 60 },
+  );
+});
 
-  //  events     transition to limiting, rate_limited, transition to allowing, rate_restored
-  // biome-ignore format: one case a line
-  it.each<[name: string, change: (events: EventSeen[]) => unknown, difference: object[]]>([
-    ['a restore that comes a cycle early', (events) => events.splice(2, 1, transition(4, 'allowing', 3)), [
-      { cycle: 4, figure: 'transition', predicted: null, observed: 'allowing' },
-      { cycle: 5, figure: 'transition', predicted: 'allowing', observed: null },
-    ]],
-    ['a restore that never comes', (events) => events.splice(2), [
-      { cycle: 5, figure: 'transition', predicted: 'allowing', observed: null },
-      { cycle: 5, figure: 'event', predicted: 'rate_restored', observed: null },
-    ]],
-    ['a transition at another count', (events) => events.splice(0, 1, transition(1, 'limiting', 4)), [
-      { cycle: 1, figure: 'count', predicted: 3, observed: 4, note: 'of the transition to limiting' },
-    ]],
-    ['an event that was told twice', (events) => events.unshift(event(1, 'limiting')), [
-      { cycle: 1, figure: 'event', predicted: null, observed: 'rate_limited' },
-    ]],
-  ])('names %s', async (_, change, expected) => {
-    const right = await model(ONCE);
-    const seen = seenOf(right, ONCE);
-    change(seen[0]!.events);
-    expect(differences(seen, right)).toEqual(expected.map((one) => ({ contract: 'a', ...one })));
-  });
+//  events     transition to limiting, rate_limited, transition to allowing, rate_restored
+// biome-ignore format: one case a line
+it.each<[name: string, change: (events: EventSeen[]) => unknown, difference: object[]]>([
+  ['a restore that comes a cycle early', (events) => events.splice(2, 1, transition(4, 'allowing', 3)), [
+    { cycle: 4, figure: 'transition', predicted: null, observed: 'allowing' },
+    { cycle: 5, figure: 'transition', predicted: 'allowing', observed: null },
+  ]],
+  ['a restore that never comes', (events) => events.splice(2), [
+    { cycle: 5, figure: 'transition', predicted: 'allowing', observed: null },
+    { cycle: 5, figure: 'event', predicted: 'rate_restored', observed: null },
+  ]],
+  ['a transition at another count', (events) => events.splice(0, 1, transition(1, 'limiting', 4)), [
+    { cycle: 1, figure: 'count', predicted: 3, observed: 4, note: 'of the transition to limiting' },
+  ]],
+  ['an event that was told twice', (events) => events.unshift(event(1, 'limiting')), [
+    { cycle: 1, figure: 'event', predicted: null, observed: 'rate_limited' },
+  ]],
+])('a comparison names %s', async (_, change, expected) => {
+  const right = await model(ONCE);
+  const seen = seenOf(right, ONCE);
+  change(seen[0]!.events);
+  expect(differences(seen, right)).toEqual(expected.map((one) => ({ contract: 'a', ...one })));
 });

@@ -108,13 +108,11 @@ const table: [name: string, given: Given, verdict: string, firstCycle: number | 
   ['its clock was set', { health: { movedMs: 500 }, stampedOffMs: 400, differences: [difference] }, 'run invalid', 7],
 ];
 
-describe('the verdict', () => {
-  it.each(table)('when %s', (_, given, expected, firstCycle) => {
-    expect(verdict(given)).toEqual([expected, firstCycle]);
-  });
+it.each(table)('a run has its verdict and its first difference: %s', (_, given, expected, firstCycle) => {
+  expect(verdict(given)).toEqual([expected, firstCycle]);
 });
 
-it('says what the answers do not distinguish beside agrees alone', () => {
+it('what the answers do not distinguish is said beside agrees alone', () => {
   const requestLog = emptyLog();
   requestLog.plan(0, 1);
   log(requestLog, 0, admittedAt(1));
@@ -129,7 +127,7 @@ it('says what the answers do not distinguish beside agrees alone', () => {
   expect(remarkOf('In use.', undefined)).toMatchObject({ verdict: 'run invalid', reason: 'In use.' });
 });
 
-describe('the requestLog', () => {
+describe('the request log', () => {
   const ends = fc.constantFrom<'decided' | RequestFault['kind']>(
     'decided',
     'unexpected',
@@ -138,7 +136,7 @@ describe('the requestLog', () => {
     'timed_out',
   );
 
-  it('accounts for every request that was sent: answered, failed or timed out', () => {
+  it('a request log accounts for every request that was sent: answered, failed or timed out', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(5), ends)), (all) => {
         const requestLog = emptyLog();
@@ -161,12 +159,15 @@ describe('a run in which what was expected does not hold', () => {
     ['clients sent one late', 1, [], 'agrees', 'run invalid'],
     ['the node differs all the same', 1, undefined, 'node differs', 'node differs'],
   ];
-  it.each(rows)('%s', (_, late, clients, verdict, becomes) => {
-    const requestLog = emptyLog();
-    requestLog.late = late;
-    const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
-    expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(
-      becomes,
-    );
-  });
+  it.each(rows)(
+    'a failed expectation invalidates a run that agrees if a request came in another cycle: %s',
+    (_, late, clients, verdict, becomes) => {
+      const requestLog = emptyLog();
+      requestLog.late = late;
+      const before = { verdict, reason: 'So.' } as unknown as Parameters<typeof whenNotHeld>[0];
+      expect(whenNotHeld(before, seenWith({ clients, isScheduled: clients === undefined }, requestLog)).verdict).toBe(
+        becomes,
+      );
+    },
+  );
 });

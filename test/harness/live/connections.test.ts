@@ -50,29 +50,27 @@ const answerOf = (pool: HttpPool) =>
     });
   });
 
-describe('the pool', () => {
-  it('opens as many connections as requests need that are not answered soon', async () => {
-    const { url, most } = await holding(300);
-    const pool = poolOf(url, { ready: 10, most: 400 });
-    const answers = await Promise.all(Array.from({ length: 300 }, () => answerOf(pool)));
-    expect([answers.every((status) => status === 200), most(), pool.waited]).toEqual([true, 300, 0]);
-  });
+it('the pool opens as many connections as requests need that are not answered soon', async () => {
+  const { url, most } = await holding(300);
+  const pool = poolOf(url, { ready: 10, most: 400 });
+  const answers = await Promise.all(Array.from({ length: 300 }, () => answerOf(pool)));
+  expect([answers.every((status) => status === 200), most(), pool.waited]).toEqual([true, 300, 0]);
+});
 
-  it('opens no more than allowed, and counts what waited for that', async () => {
-    const { url, most } = await holding(20);
-    const pool = poolOf(url, { ready: 5, most: 20 });
-    await Promise.all(Array.from({ length: 50 }, () => answerOf(pool)));
-    expect([most(), pool.mostConnected, pool.waited]).toEqual([20, 20, 30]);
-  });
+it('the pool opens no more connections than allowed, and counts what waited for that', async () => {
+  const { url, most } = await holding(20);
+  const pool = poolOf(url, { ready: 5, most: 20 });
+  await Promise.all(Array.from({ length: 50 }, () => answerOf(pool)));
+  expect([most(), pool.mostConnected, pool.waited]).toEqual([20, 20, 30]);
+});
 
-  it('sends what waits when the requests before it are cancelled', async () => {
-    const pool = poolOf(await slow(50), { ready: 1, most: 1 });
-    const nothing = { started: () => {}, answered: () => {}, broke: () => {} };
-    const cancels = Array.from({ length: 3 }, () => pool.fire(request, nothing));
-    const answer = answerOf(pool);
-    for (const cancel of cancels) cancel();
-    expect(await answer).toBe(200);
-  });
+it('the pool sends what waits when the requests before it are cancelled', async () => {
+  const pool = poolOf(await slow(50), { ready: 1, most: 1 });
+  const nothing = { started: () => {}, answered: () => {}, broke: () => {} };
+  const cancels = Array.from({ length: 3 }, () => pool.fire(request, nothing));
+  const answer = answerOf(pool);
+  for (const cancel of cancels) cancel();
+  expect(await answer).toBe(200);
 });
 
 describe('a run that was not sent as planned', () => {
@@ -86,17 +84,20 @@ describe('a run that was not sent as planned', () => {
     ['clients', `limiter: { threshold: 1000, within: 5 }\n${arrivals}\n${client}`],
   ];
 
-  it.each(paths)('is invalid and names the connections that were in use: %s', async (_, text) => {
-    const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
-    const { comparison, live } = told(result);
-    expect(comparison).toMatchObject({
-      verdict: 'run invalid',
-      reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
-    });
-    expect(live.connections).toBe(2);
-  });
+  it.each(paths)(
+    'a run that was not sent as planned is invalid and names the connections that were in use: %s',
+    async (_, text) => {
+      const result = await run(scenario(`${common}\n${text}`), { url: await slow(400), connections: 2 });
+      const { comparison, live } = told(result);
+      expect(comparison).toMatchObject({
+        verdict: 'run invalid',
+        reason: expect.stringMatching(/ of 10 requests were sent late: 2 connections were in use; raise -c/),
+      });
+      expect(live.connections).toBe(2);
+    },
+  );
 
-  it.each(paths)('opens the connections that it needs where no bound is given: %s', async (_, text) => {
+  it.each(paths)('a run opens the connections that it needs where no bound is given: %s', async (_, text) => {
     const many = scenario(`${common}\n${text.replace('10/s', '300/s')}`.replace('duration: 5', 'duration: 3'));
     const { live } = (await run(many, { url: await slow(600) })).observed.outcome;
     expect([live!.sent, live!.answered, live!.connections > 128]).toEqual([180, 180, true]);

@@ -32,7 +32,7 @@ const runs: readonly [string, (options: LiveOptions) => Promise<unknown>][] = [
 ];
 
 describe.each(runs)('%s', (_name, live) => {
-  it('sends nothing to who replays the public key of the node', async () => {
+  it('nothing is sent to a program that replays the public key of the node', async () => {
     const posted: unknown[] = [];
     const fake = await imposter(({ method, url = '' }, response) => {
       if (method !== 'GET') posted.push(url);
@@ -49,7 +49,7 @@ describe.each(runs)('%s', (_name, live) => {
     expect({ seen: fake.seen, posted }).toEqual({ seen: [], posted: [] });
   });
 
-  it('sends no key in clear to another machine, its own or a minted one', async () => {
+  it('no key is sent in clear to another machine, its own or a minted one', async () => {
     const fake = await imposter((_request, response) => response.writeHead(500).end());
     const asked = { url: `http://0.0.0.0:${fake.port}`, allowRemote: true };
     await expect(live({ ...asked, key })).rejects.toMatchObject({ code: 'insecure_connection' });
@@ -65,7 +65,7 @@ it('a key of the node itself is sent as before', async () => {
   expect(told(result).live.answered).toBeGreaterThan(0);
 });
 
-it('the stream is not opened again at who comes after the node, and the run ends', async () => {
+it('the stream is not opened again at what comes after the node, and the run ends', async () => {
   const small = await startSmallNode(50, { isReplaced: true });
   const { outcome } = (await run(burst, { url: small.url, key: 'weir_test' })).observed;
   await small.kill();
@@ -82,13 +82,13 @@ describe('a target that is no node', () => {
 
   const secret = ['Authorization', 'Cookie', 'X-Api-Key', 'apikey', 'x-auth-token', 'X-Amz-Security-Token'];
 
-  it.each(secret)('is not sent %s in clear on another machine', async (name) => {
+  it.each(secret)('a target that is no node is not sent %s in clear on another machine', async (name) => {
     const fake = await imposter((_request, response) => response.end());
     const other = { url: `http://0.0.0.0:${fake.port}`, allowRemote: true };
     await expect(run(target(`{ ${name}: open }`), other)).rejects.toMatchObject({ code: 'insecure_connection' });
   });
 
-  it('is sent them on this machine, and on another one if that is permitted', async () => {
+  it('a target that is no node is sent secret headers on this machine, and on another one if permitted', async () => {
     const values: unknown[] = [];
     const fake = await imposter(({ headers }, response) => {
       values.push(secret.map((name) => headers[name.toLowerCase()]));
@@ -100,7 +100,7 @@ describe('a target that is no node', () => {
     expect(values).toEqual([secret.map(() => 'open'), secret.map(() => 'open')]);
   });
 
-  it('is sent other headers anywhere', async () => {
+  it('other headers are permitted for a target on another machine', async () => {
     const fake = await imposter((_request, response) => response.end());
     await run(target('{ X-Author: me, Accept: text/plain }'), {
       url: `http://0.0.0.0:${fake.port}`,

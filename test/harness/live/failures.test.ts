@@ -48,7 +48,7 @@ describe('a target that is not there', () => {
     ['it hangs up', () => tcp((_, end) => end()), 'node_unreachable'],
     ['it speaks no HTTP', () => tcp((write) => write('220 mail.example ESMTP\r\n')), 'answer_unreadable'],
     ['it is another service', async () => `${(await node()).url}/elsewhere`, 'answer_unreadable'],
-  ])('is reported when %s', async (_, url, code, asked = burst, timeoutMs) => {
+  ])('a target that is not there is reported when %s', async (_, url, code, asked = burst, timeoutMs) => {
     await expect(run(asked, { url: await url(), ...(timeoutMs && { timeoutMs }) })).rejects.toMatchObject({ code, exit: 5 });
   });
 
@@ -74,64 +74,62 @@ describe('a target that is not there', () => {
   });
 });
 
-describe('a run that does not come to its end', () => {
-  it('is invalid when the node is killed in the middle, and every request is accounted for', async () => {
-    const small = await node({ slowMs: 30 });
-    let answered = 0;
-    let isKilled = false;
-    const result = await run(burst, {
-      url: small.url,
-      timeoutMs: 5_000,
-      onCycle: ({ elapsed, admitted, limited }) => {
-        answered += admitted + limited;
-        // In the middle, also where the first answers take long: without any, the node was never there.
-        if (isKilled || elapsed < 7 || answered === 0) return;
-        isKilled = true;
-        void small.kill();
-      },
-    });
-    const { comparison, live } = told(result);
-    const { observed } = result;
-    expect({ verdict: comparison.verdict, reason: comparison.reason, partial: observed.outcome.partial }).toEqual({
-      verdict: 'run invalid',
-      reason: expect.stringContaining('went away'),
-      partial: true,
-    });
-    expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
+it('a run is invalid when the node is killed in the middle, and every request is accounted for', async () => {
+  const small = await node({ slowMs: 30 });
+  let answered = 0;
+  let isKilled = false;
+  const result = await run(burst, {
+    url: small.url,
+    timeoutMs: 5_000,
+    onCycle: ({ elapsed, admitted, limited }) => {
+      answered += admitted + limited;
+      // In the middle, also where the first answers take long: without any, the node was never there.
+      if (isKilled || elapsed < 7 || answered === 0) return;
+      isKilled = true;
+      void small.kill();
+    },
   });
-
-  it('reports what was measured until it was stopped', async () => {
-    const { url } = await node();
-    const result = await steady(() => {
-      const stopping = new AbortController();
-      const onCycle = ({ elapsed }: { elapsed: number }) => {
-        if (elapsed === 7) stopping.abort();
-      };
-      return run(burst, { url, signal: stopping.signal, onCycle });
-    });
-    const { comparison, live } = told(result);
-    const { observed } = result;
-    expect({ partial: observed.outcome.partial, verdict: comparison.verdict }).toEqual({
-      partial: true,
-      verdict: 'run invalid',
-    });
-    expect(live.sent).toBe(live.answered);
-    expect(live.sent).toBeLessThan(18);
+  const { comparison, live } = told(result);
+  const { observed } = result;
+  expect({ verdict: comparison.verdict, reason: comparison.reason, partial: observed.outcome.partial }).toEqual({
+    verdict: 'run invalid',
+    reason: expect.stringContaining('went away'),
+    partial: true,
   });
+  expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
+});
 
-  it('stops before it began when it is told so', async () => {
-    const { url } = await node();
-    await expect(run(burst, { url, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'stopped' });
-  });
-
-  it('is invalid when the generator stands still', async () => {
-    const { url } = await node();
+it('a run that is stopped reports what was measured until then', async () => {
+  const { url } = await node();
+  const result = await steady(() => {
+    const stopping = new AbortController();
     const onCycle = ({ elapsed }: { elapsed: number }) => {
-      const untilMs = performance.now() + (elapsed === 4 ? 10 * CYCLE_MS : 0);
-      while (performance.now() < untilMs);
+      if (elapsed === 7) stopping.abort();
     };
-    const { comparison, live } = told(await run(burst, { url, onCycle }));
-    expect(comparison.verdict).toBe('run invalid');
-    expect(live.late).toBeGreaterThan(2);
+    return run(burst, { url, signal: stopping.signal, onCycle });
   });
+  const { comparison, live } = told(result);
+  const { observed } = result;
+  expect({ partial: observed.outcome.partial, verdict: comparison.verdict }).toEqual({
+    partial: true,
+    verdict: 'run invalid',
+  });
+  expect(live.sent).toBe(live.answered);
+  expect(live.sent).toBeLessThan(18);
+});
+
+it('a run that is stopped before it began ends as stopped', async () => {
+  const { url } = await node();
+  await expect(run(burst, { url, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'stopped' });
+});
+
+it('a run is invalid when its generator stands still', async () => {
+  const { url } = await node();
+  const onCycle = ({ elapsed }: { elapsed: number }) => {
+    const untilMs = performance.now() + (elapsed === 4 ? 10 * CYCLE_MS : 0);
+    while (performance.now() < untilMs);
+  };
+  const { comparison, live } = told(await run(burst, { url, onCycle }));
+  expect(comparison.verdict).toBe('run invalid');
+  expect(live.late).toBeGreaterThan(2);
 });

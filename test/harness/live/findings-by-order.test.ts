@@ -61,6 +61,6 @@ it.each<[string, string[], Pause[], number | undefined, number]>([
   },
 );
 
-it('names the question for those who know its word', () => {
+it('findings say linearisable, for readers who know the word', () => {
   expect(findings(late, []).tolerance).toContain('linearisable');
 });

@@ -1,7 +1,7 @@
 // Limiters of others behind real servers: the report shows where they admit more or less than a rolling window.
 import fastifyRateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { run, scenario, steady, told } from './asking.js';
 import { startExpress } from './real-servers.js';
 
@@ -35,8 +35,7 @@ arrivals: [{ model: counts, counts: [${counts}] }]
 `);
 }
 
-describe('express-rate-limit', () => {
-  it('admits more than a rolling window across the edge of its own, and the difference says how many', async () => {
+it('express-rate-limit admits more than a rolling window across its edge, and the difference says how many', async () => {
     const { comparison, first } = told(await steady(async () => run(edge, { url: await limiterOf() })));
     expect(comparison).toMatchObject({
       verdict: 'node differs',
@@ -52,15 +51,14 @@ describe('express-rate-limit', () => {
         },
       ],
     });
-  });
+});
 
-  it('agrees where nothing comes near the edge of its window', async () => {
+it('express-rate-limit agrees where nothing comes near the edge of its window', async () => {
     const result = await steady(async () => run(apart, { url: await limiterOf() }));
     const { comparison } = told(result);
     const { observed } = result;
     expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
     expect(observed.outcome).toMatchObject({ requests: 9, admitted: 7, limited: 2, entries: 1 });
-  });
 });
 
 // Sent at 1,001 ms, within the promise and the window that ends at 1,041; counted at 1,071, in the next one. A stop of 70 ms between two

@@ -78,106 +78,98 @@ const ruled: [name: string, limiter: string][] = [
   ],
 ];
 
-describe('a scenario sent to a live node', () => {
-  it.each(scenarios)('agrees with the model: %s', async (_, text) => {
-    const result = await steady(() => run(scenario(`seed: 5\n${text}`), { url, key }));
-    const { comparison, live } = told(result);
-    expect({ ...comparison, reason: '' }).toEqual({
-      verdict: 'agrees',
-      reason: '',
-      compared_cycles: comparison.compared_cycles,
-      compared_decisions: live.sent,
-      tolerance: 'none',
-      differences_total: 0,
-      differences: [],
-    });
-    expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
-    expect(result.observed.outcome.requests).toBeGreaterThan(0);
-    expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
-    expect(result.observed.outcome.costs).toEqual(result.predicted.outcome.costs);
+it.each(scenarios)('a scenario sent to a live node agrees with the model: %s', async (_, text) => {
+  const result = await steady(() => run(scenario(`seed: 5\n${text}`), { url, key }));
+  const { comparison, live } = told(result);
+  expect({ ...comparison, reason: '' }).toEqual({
+    verdict: 'agrees',
+    reason: '',
+    compared_cycles: comparison.compared_cycles,
+    compared_decisions: live.sent,
+    tolerance: 'none',
+    differences_total: 0,
+    differences: [],
   });
-
-  it.each(ruled)('agrees with the model on what costs are charged by a rule: %s', async (_, text) => {
-    const asked = scenario(`seed: 5\nduration: 30\n${text}\narrivals: [{ model: poisson, rate: 2 }]\n${costs}`);
-    const result = await decided(() => run(asked, { url, key }));
-    const { comparison, live } = told(result);
-    expect(comparison).toMatchObject({ verdict: 'agrees', differences: [], compared_decisions: live.sent });
-    expect(live).toMatchObject({ answered: live.planned, failed: 0, timed_out: 0 });
-    const { admitted, limited, costs: charged } = result.observed.outcome;
-    const { requested, unit } = result.predicted.outcome.costs!;
-    expect([admitted > 5, limited > 5, charged]).toEqual([true, true, expect.objectContaining({ requested, unit })]);
-  });
-
-  it('agrees on a disk that takes a second: what fires in the last cycle is waited for', async () => {
-    const slow = await startRunning({ cycleMs: CYCLE_MS, memory: new LateStore() });
-    const text = `seed: 5\nduration: 18\ndrain: 8\n${limiter}\narrivals: [{ model: burst, burst_rate: 8, at: 17, for: 1 }]`;
-    const result = await steady(() => run(scenario(text), { url: slow.url, key: slow.keyOf('load') }));
-    await slow.close();
-    const { comparison } = told(result);
-    expect([comparison.verdict, comparison.differences]).toEqual(['agrees', []]);
-    expect(result.observed.outcome).toMatchObject({ entries: 1, restores: 1 });
-  });
-
-  it('holds each request for as long as the node says that the rule holds it', async () => {
-    const text = `seed: 5\nduration: 20\ndrain: 20\nlimiter: nginx 10r/s burst=5\narrivals: [{ model: spikes, at: 2, requests: 4 }]`;
-    const result = await steady(() => run(scenario(text), { url, key }));
-    expect(told(result).comparison).toMatchObject({ verdict: 'agrees', differences: [] });
-    expect([result.predicted.outcome.delayed, result.observed.outcome.delayed]).toEqual([3, 3]);
-  });
-
-  it('is sent to one contract where that has keys: each name counts for itself there', async () => {
-    const text = `seed: 5\nkeyed: { max_keys: 20 }\ncontracts: 20\n${limiter}\nduration: 10\narrivals: [{ model: constant, rate: 8 }]`;
-    const known = new Set(node.host.keyed);
-    const { observed } = await run(scenario(text), { url, key });
-    const [contract, ...others] = [...node.host.keyed].filter((one) => !known.has(one));
-    expect(others).toEqual([]);
-    expect(contract!.image.keyed).toEqual({ maxKeys: 20, idleCycles: 60, overflow: 'refuse' });
-    expect(contract!.keys!.figures).toEqual({
-      requests: observed.outcome.requests,
-      limited: observed.outcome.limited,
-    });
-    expect(contract!.keys!.size).toBe(20);
-  });
-
-  it('has the figures of the simulation, a line for every cycle of the node, and how fast the node reacts', async () => {
-    let lines: Closed[] = [];
-    const { observed } = await steady(() => {
-      lines = [];
-      return run(burst, { url, key, onCycle: (line) => lines.push(line) });
-    });
-    const { outcome } = await simulate(burst);
-    const { requests, admitted, limited, entries, restores, limiting_cycles, peak_count } = outcome;
-    const figures = { requests, admitted, limited, entries, restores, limiting_cycles, peak_count };
-    const { first_cycle, last_cycle, reactions } = observed.outcome;
-    const first = first_cycle ?? 0;
-    // Whatever length they have in the scenario.
-    expect([burst.cycleMs, observed.outcome]).toEqual([
-      777,
-      expect.objectContaining({ ...figures, cycle_ms: CYCLE_MS }),
-    ]);
-    expect(lines.map(({ elapsed }) => elapsed)).toEqual(lines.map((_, k) => k + 1));
-    expect(lines.length).toBeGreaterThanOrEqual((last_cycle ?? 0) - first);
-    const measured = expect.any(Number);
-    expect(reactions).toEqual([
-      {
-        ...{ contract: 'all', entry_cycle: first + 6, reaction_cycles: 0, reaction_ms: measured, event_ms: measured },
-        ...{ restore_cycle: first + 15, recovery_cycles: 2, restore_ms: measured, restore_event_ms: measured },
-      },
-    ]);
-  });
+  expect(live).toMatchObject({ answered: live.planned, sent: live.planned, failed: 0, timed_out: 0 });
+  expect(result.observed.outcome.requests).toBeGreaterThan(0);
+  expect(result.observed.outcome.by_contract).toEqual(result.predicted.outcome.by_contract);
+  expect(result.observed.outcome.costs).toEqual(result.predicted.outcome.costs);
 });
 
-describe('what is measured over time', () => {
-  it('tells of clients the open jobs and the retries, in cycles of the node', async () => {
-    const text = scenarios.find(([name]) => name === 'clients that try again')![1];
-    const { series, observed } = await run(scenario(`seed: 5\n${text}`), { url, key });
-    const sum = (values: readonly (number | null)[] = []) =>
-      values.reduce<number>((all, value) => all + (value ?? 0), 0);
-    expect(sum(series.retries)).toBe(observed.outcome.clients![0]!.retries);
-    expect(sum(series.planned)).toBe(observed.outcome.live!.planned);
-    expect(Math.max(...series.open_jobs!)).toBeGreaterThan(0);
-    expect(series.cycle).toEqual(series.cycle.map((_, place) => observed.outcome.first_cycle! + place));
+it.each(ruled)('a scenario whose costs a rule of the node charges agrees with the model: %s', async (_, text) => {
+  const asked = scenario(`seed: 5\nduration: 30\n${text}\narrivals: [{ model: poisson, rate: 2 }]\n${costs}`);
+  const result = await decided(() => run(asked, { url, key }));
+  const { comparison, live } = told(result);
+  expect(comparison).toMatchObject({ verdict: 'agrees', differences: [], compared_decisions: live.sent });
+  expect(live).toMatchObject({ answered: live.planned, failed: 0, timed_out: 0 });
+  const { admitted, limited, costs: charged } = result.observed.outcome;
+  const { requested, unit } = result.predicted.outcome.costs!;
+  expect([admitted > 5, limited > 5, charged]).toEqual([true, true, expect.objectContaining({ requested, unit })]);
+});
+
+it('a scenario agrees on a disk that takes a second: what fires in the last cycle is waited for', async () => {
+  const slow = await startRunning({ cycleMs: CYCLE_MS, memory: new LateStore() });
+  const text = `seed: 5\nduration: 18\ndrain: 8\n${limiter}\narrivals: [{ model: burst, burst_rate: 8, at: 17, for: 1 }]`;
+  const result = await steady(() => run(scenario(text), { url: slow.url, key: slow.keyOf('load') }));
+  await slow.close();
+  const { comparison } = told(result);
+  expect([comparison.verdict, comparison.differences]).toEqual(['agrees', []]);
+  expect(result.observed.outcome).toMatchObject({ entries: 1, restores: 1 });
+});
+
+it('requests that the rule holds are held at the node as in the model', async () => {
+  const text = `seed: 5\nduration: 20\ndrain: 20\nlimiter: nginx 10r/s burst=5\narrivals: [{ model: spikes, at: 2, requests: 4 }]`;
+  const result = await steady(() => run(scenario(text), { url, key }));
+  expect(told(result).comparison).toMatchObject({ verdict: 'agrees', differences: [] });
+  expect([result.predicted.outcome.delayed, result.observed.outcome.delayed]).toEqual([3, 3]);
+});
+
+it('a scenario is sent to one contract where that has keys: each name counts for itself there', async () => {
+  const text = `seed: 5\nkeyed: { max_keys: 20 }\ncontracts: 20\n${limiter}\nduration: 10\narrivals: [{ model: constant, rate: 8 }]`;
+  const known = new Set(node.host.keyed);
+  const { observed } = await run(scenario(text), { url, key });
+  const [contract, ...others] = [...node.host.keyed].filter((one) => !known.has(one));
+  expect(others).toEqual([]);
+  expect(contract!.image.keyed).toEqual({ maxKeys: 20, idleCycles: 60, overflow: 'refuse' });
+  expect(contract!.keys!.figures).toEqual({
+    requests: observed.outcome.requests,
+    limited: observed.outcome.limited,
   });
+  expect(contract!.keys!.size).toBe(20);
+});
+
+it('a live run has the figures of the simulation, a line for each cycle of the node, and its reactions', async () => {
+  let lines: Closed[] = [];
+  const { observed } = await steady(() => {
+    lines = [];
+    return run(burst, { url, key, onCycle: (line) => lines.push(line) });
+  });
+  const { outcome } = await simulate(burst);
+  const { requests, admitted, limited, entries, restores, limiting_cycles, peak_count } = outcome;
+  const figures = { requests, admitted, limited, entries, restores, limiting_cycles, peak_count };
+  const { first_cycle, last_cycle, reactions } = observed.outcome;
+  const first = first_cycle ?? 0;
+  // Whatever length they have in the scenario.
+  expect([burst.cycleMs, observed.outcome]).toEqual([777, expect.objectContaining({ ...figures, cycle_ms: CYCLE_MS })]);
+  expect(lines.map(({ elapsed }) => elapsed)).toEqual(lines.map((_, k) => k + 1));
+  expect(lines.length).toBeGreaterThanOrEqual((last_cycle ?? 0) - first);
+  const measured = expect.any(Number);
+  expect(reactions).toEqual([
+    {
+      ...{ contract: 'all', entry_cycle: first + 6, reaction_cycles: 0, reaction_ms: measured, event_ms: measured },
+      ...{ restore_cycle: first + 15, recovery_cycles: 2, restore_ms: measured, restore_event_ms: measured },
+    },
+  ]);
+});
+
+it('the series of a live run has the open jobs and the retries of clients, in cycles of the node', async () => {
+  const text = scenarios.find(([name]) => name === 'clients that try again')![1];
+  const { series, observed } = await run(scenario(`seed: 5\n${text}`), { url, key });
+  const sum = (values: readonly (number | null)[] = []) => values.reduce<number>((all, value) => all + (value ?? 0), 0);
+  expect(sum(series.retries)).toBe(observed.outcome.clients![0]!.retries);
+  expect(sum(series.planned)).toBe(observed.outcome.live!.planned);
+  expect(Math.max(...series.open_jobs!)).toBeGreaterThan(0);
+  expect(series.cycle).toEqual(series.cycle.map((_, place) => observed.outcome.first_cycle! + place));
 });
 
 describe('a log sent to a live node', () => {
@@ -202,7 +194,7 @@ describe('a log sent to a live node', () => {
       }),
     );
 
-  it('comes at its recorded times, so many times as fast', async () => {
+  it('a log is sent at its recorded times, as many times as fast as was asked', async () => {
     const { comparison, live, first } = told(await sent());
     expect(comparison.verdict).toBe('agrees');
     expect(live.by_cycle.map(({ cycle, arrived }) => [cycle - first, arrived])).toEqual([
@@ -213,7 +205,7 @@ describe('a log sent to a live node', () => {
     ]);
   });
 
-  it('keeps the window of the log at a node that is started for it, and at one that runs', async () => {
+  it('a log keeps its window at a node that is started for it, and at one that runs', async () => {
     // A cycle stands for one second, and for two: each request is due at the beginning of one. The last is limited by a window of 8 s only.
     const seconds = ['0', '0', '0', ...Array<string>(11).fill('2'), '6'];
     const even = temporaryFiles().file('even.csv', `time\n${seconds.map((at) => `170000000${at}\n`).join('')}`);
@@ -237,12 +229,12 @@ describe('a log sent to a live node', () => {
     );
   });
 
-  it('refuses another length of a cycle than that of the node', async () => {
+  it('a run refuses another length of a cycle than that of the node', async () => {
     const other = { url, key, cycleMs: 100 };
     await expect(run(burst, other)).rejects.toThrow(/--cycle-ms 100 has no effect: the node at .* has cycles of 50 ms/);
   });
 
-  it('gives each key a limiter of its own', async () => {
+  it('a log gives each key a limiter of its own', async () => {
     const result = await sent('client');
     const { by_contract, limited } = result.observed.outcome;
     expect(told(result).comparison.verdict).toBe('agrees');

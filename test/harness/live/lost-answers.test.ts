@@ -48,11 +48,14 @@ describe.each<[string, Record<number, number[]>, number | undefined]>([
   ['was counted, and forgotten a cycle too late', { 0: [1], 1: [3, 4], 5: [4] }, 5],
   ['was counted before it was sent', { 0: [2], 1: [3, 4] }, 0],
 ])('a request without an answer that %s', (_, counts, first) => {
-  it(first === undefined ? 'is no difference' : `is a difference in cycle ${first}`, async () => {
-    const answered = Object.entries(counts).flatMap(([cycle, own]) => answers(Number(cycle), own));
-    const found = await differencesOf(answered, [1]);
-    expect(found?.reduce((least, { cycle }) => Math.min(least, cycle), 99)).toBe(first ?? 99);
-  });
+  it(
+    first === undefined ? 'the request is no difference' : `the request is a difference in cycle ${first}`,
+    async () => {
+      const answered = Object.entries(counts).flatMap(([cycle, own]) => answers(Number(cycle), own));
+      const found = await differencesOf(answered, [1]);
+      expect(found?.reduce((least, { cycle }) => Math.min(least, cycle), 99)).toBe(first ?? 99);
+    },
+  );
 });
 
 it('a limiter that limits nothing is found behind lost answers', async () => {

@@ -94,8 +94,8 @@ const rowOf = (atMs: number, sentMs: number, endedMs: number, end: RequestEnd): 
 
 const admitted = { type: 'decided', admitted: true } as const;
 
-describe('merged', () => {
-  it('is the log of one generator that sends all, however the requests are shared', () => {
+describe('merged logs', () => {
+  it('merged logs are the log of one generator that sends all, however the requests are shared', () => {
     fc.assert(
       fc.property(requests, (all) => {
         const one = new RequestLog(whole);
@@ -157,7 +157,7 @@ describe('merged', () => {
     ['requests were late for a limiter by the ms', { rows: [later, later, later], end: { ...ended, rows: 3 } }, undefined,
       'it sent 3 of 3 requests more than 250 ms late', false],
     ['they were not so late', { rows: [late, late, late], end: { ...ended, rows: 3 } }, undefined, undefined, false],
-  ])('%s', (_, share, unsound, behind, plansByCycle = true) => {
+  ])('merged logs say which generator is unsound or behind: %s', (_, share, unsound, behind, plansByCycle = true) => {
     const found = merged(
       [
         { name: 'a', rows: [], end: ended },

@@ -25,28 +25,26 @@ function seenAt(rule: RuleDefinition, rate: string, duration: string, seed = 3) 
 const wordsOf = (rule: RuleDefinition, rate: string, duration: string) =>
   neighbourWords([seenAt(rule, rate, duration)], [rule], options);
 
-describe('answers of a run', () => {
-  it('fit other limits where none was met', () => {
-    expect(wordsOf(inMinute, '2/s', '2s')).toMatch(
-      /^These answers agree with 5 in 60 s, 7 in 60 s, 6 in 57 s and 6 in 63 s as well: no request was refused; --rate \S+\/min --for \d+s would distinguish them\.$/,
-    );
-  });
+it('answers fit other limits where none was met', () => {
+  expect(wordsOf(inMinute, '2/s', '2s')).toMatch(
+    /^These answers agree with 5 in 60 s, 7 in 60 s, 6 in 57 s and 6 in 63 s as well: no request was refused; --rate \S+\/min --for \d+s would distinguish them\.$/,
+  );
+});
 
-  it('fit other windows where none was over', () => {
-    expect(wordsOf(inMinute, '20/s', '8s')).toMatch(
-      /^These answers agree with 6 in 57 s and 6 in 63 s as well; --rate \S+ --for \d+s would/,
-    );
-    expect(wordsOf(nginx, '50/s', '2s')).toContain('a rate of 95/s, a rate of 105/s, burst 142 and burst 158 as well');
-  });
+it('answers fit other windows where none was over', () => {
+  expect(wordsOf(inMinute, '20/s', '8s')).toMatch(
+    /^These answers agree with 6 in 57 s and 6 in 63 s as well; --rate \S+ --for \d+s would/,
+  );
+  expect(wordsOf(nginx, '50/s', '2s')).toContain('a rate of 95/s, a rate of 105/s, burst 142 and burst 158 as well');
+});
 
-  it('fit no other where the limit was met from both sides, for longer than its window', () => {
-    expect(wordsOf(inMinute, '2/s', '140s')).toBeUndefined();
-    expect(wordsOf(nginx, '500/s', '3s')).toBeUndefined();
-  });
+it('answers fit no other limit where it was met from both sides, for longer than its window', () => {
+  expect(wordsOf(inMinute, '2/s', '140s')).toBeUndefined();
+  expect(wordsOf(nginx, '500/s', '3s')).toBeUndefined();
+});
 
-  it('are of no target where there are none', () => {
-    expect(neighbourWords([], [inMinute], options)).toBeUndefined();
-  });
+it('no neighbours are named where there are no answers', () => {
+  expect(neighbourWords([], [inMinute], options)).toBeUndefined();
 });
 
 describe('a load that is named', () => {
@@ -54,7 +52,7 @@ describe('a load that is named', () => {
     ([, rule]) => countingOf(rule)?.isBounded,
   );
 
-  it.each(quick)('gets answers of each that the other does not explain: %s', (_, rule) => {
+  it.each(quick)('a load that is named gets answers of each that the other does not explain: %s', (_, rule) => {
     const found = distinguishingLoad([rule], nearRulesOf([rule]), options, 3);
     for (const { rules: others } of found?.near ?? []) {
       const { rate, duration } = found!;
@@ -65,7 +63,7 @@ describe('a load that is named', () => {
   });
 
   it.each(['a minute', 'a log of a minute', 'nginx', 'gcra', 'token_bucket'])(
-    'distinguishes all neighbours of %s',
+    'a load that is named distinguishes all neighbours of %s',
     (name) => {
       const rule = Object.fromEntries(quick)[name]!;
       const near = nearRulesOf([rule]);

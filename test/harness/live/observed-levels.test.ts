@@ -26,6 +26,6 @@ it.each([
   ['rises with what is admitted, and falls at the rate', 'aaa - - - -', 4, [3, 2, 1, 0, 0]],
   ['stays where limited requests change nothing', 'aal - -', 1, [2, 1, 0]],
   ['lies above the rule where the target admits too much', 'aaa -', 1, [3, 1]],
-])('%s', (_, answers, burst, expected) => {
+])('the observed level %s', (_, answers, burst, expected) => {
   expect(levels(answers, burst)).toEqual(expected);
 });

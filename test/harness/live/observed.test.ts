@@ -37,7 +37,7 @@ it('the observed figures of a target that does as the model are those of the mod
   );
 });
 
-it('without reported transitions they follow from the decisions', async () => {
+it('transitions that are not reported follow from the decisions', async () => {
   //  cycle      0  1  2  3  4  5  6
   //  requests   2  3  .  .  1  1  .       threshold 3 within 4: limits in 1, admits again at the request of 5
   const arrived = [0, 0, 1, 1, 1, 4, 5].map((cycle) => ({ cycle, contract: 0 }));

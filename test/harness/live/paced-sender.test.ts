@@ -33,7 +33,9 @@ describe('a schedule', () => {
     'contracts: { count: 3, independent: true }\narrivals: [{ model: poisson, rate: 2 }]',
   ];
 
-  it.each(texts)('holds the requests of the simulation, cycle by cycle and contract by contract: %s', async (text) => {
+  it.each(texts)(
+    'a schedule holds the requests of the simulation, cycle by cycle and contract by contract: %s',
+    async (text) => {
     const one = scenario(`duration: 40\nseed: 11\n${text}`);
     const traffic = await trafficOf(one, 11);
     const again = await trafficOf(one, 11);
@@ -46,7 +48,8 @@ describe('a schedule', () => {
       const places = [...instants!];
       expect({ planned, places }).toEqual({ planned: counts, places: [...places].sort((a, b) => a - b) });
     }
-  });
+    },
+  );
 });
 
 const one = scenario(
@@ -85,7 +88,7 @@ it('keeps the instants of the model where they decide, and cycle and order where
 
 describe('shares', () => {
   it.each([1, 2, 3, 7])(
-    'of %i generators are together what one sends, at the same instants, and differ by one request at most',
+    'shares of %i generators are together what one sends, at the same instants, and differ by at most one',
     async (of) => {
       const whole = await sentBy();
       const shares = await Promise.all(Array.from({ length: of }, (_, index) => sentBy({ index, of })));

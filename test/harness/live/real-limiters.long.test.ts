@@ -268,7 +268,7 @@ describe.each(few(Object.entries(scenarios), 3))('%s', (_, arrivals) => {
 });
 
 it(
-  'each differs from every wrong model in one of them at least',
+  'each limiter differs from every wrong model in one scenario at least',
   async () => {
     const open = () => here.filter((product) => found.get(product)!.size < Object.keys(product.wrong).length);
     // Where the machine was too busy, answers left several models open: they are asked for again.

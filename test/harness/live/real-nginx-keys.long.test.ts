@@ -44,7 +44,7 @@ describe.skipIf(!isInstalled('nginx'))(`${KEYS} keys over nginx`, () => {
     await node?.close();
   });
 
-  it('each is limited as a limiter of its own would limit it', { timeout: 60_000 + KEYS * 20 }, async () => {
+  it('each key is limited as a limiter of its own would limit it', { timeout: 60_000 + KEYS * 20 }, async () => {
     const plan = planContract(rateLimiter(LIMIT));
     const models = Array.from({ length: KEYS }, () => makeGate(plan, FIRST));
     const figures = { requests: 0, admitted: 0, limited: 0, others: 0 };

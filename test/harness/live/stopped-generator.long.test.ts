@@ -79,12 +79,12 @@ async function decided(): Promise<number> {
 }
 
 describe.each(few(Object.entries(limiters), 1))('%s', (_, limiter) => {
-  it('that lets ten times as much pass is found', async () => {
+  it('a limiter that lets ten times as much pass is found', async () => {
     const { verdict, reason } = await verdictOn(limiter(10), limiter(1));
     expect(verdict, reason).toBe('node differs');
   });
 
-  it('that is right is not accused', async () => {
+  it('a right limiter is not accused', async () => {
     let found: string | undefined;
     for (let n = 0; n < ATTEMPTS && found !== 'agrees'; n += 1) {
       const { verdict, reason, differences } = await verdictOn(limiter(1), limiter(1));

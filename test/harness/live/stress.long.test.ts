@@ -14,7 +14,7 @@ afterAll(() => node.close());
 
 const short = { seconds: 1, rounds: 1, connections: 4 };
 
-it('saturates each hot route, and says how busy the generator was', async () => {
+it('a stress saturates each hot route, and says how busy the generator was', async () => {
   const steps: string[] = [];
   const { routes, ...result } = await stress({
     ...short,
@@ -46,7 +46,7 @@ it('saturates each hot route, and says how busy the generator was', async () => 
   expect(contract?.tally.requests).toBeGreaterThanOrEqual(routes.reduce((sum, one) => sum + one.eventsPerSecond, 0));
 });
 
-it.skipIf(!hasRedis)('asks several nodes of one network (needs redis-server)', async () => {
+it.skipIf(!hasRedis)('a stress asks several nodes of one network (needs redis-server)', async () => {
   const server = await RedisServer.start();
   const nodes = [await startNetworkNode(server.url, 777), await startNetworkNode(server.url, 777)];
   try {
@@ -63,7 +63,7 @@ it.skipIf(!hasRedis)('asks several nodes of one network (needs redis-server)', a
   }
 });
 
-it('stops at once, and says that it is partial', async () => {
+it('a stress that is stopped ends at once, and says that it is partial', async () => {
   const stopping = new AbortController();
   const stressed = stress({
     ...short,

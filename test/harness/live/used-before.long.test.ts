@@ -41,7 +41,7 @@ describe.each(Object.entries(rules))('%s', (_, rule) => {
   const { most } = planRule(rule);
   const runs = countingOf(rule)?.isBounded ? [1, 2] : [1];
 
-  it.runIf(isSearched(rule))('is not accused after any use', () => {
+  it.runIf(isSearched(rule))('a right limiter is not accused after any use', () => {
     const found = runs.map((seed) => {
       const draw = new RandomStream(seed, 'use');
       const n = 1 + Math.floor(draw.uniform() * 2 * Math.min(most, 20));
@@ -54,7 +54,7 @@ describe.each(Object.entries(rules))('%s', (_, rule) => {
 
   const wrong = Object.entries(wrongLimiters(rule)).filter(([name]) => /one|10 %|the other way|always/.test(name));
   it.runIf(isForgotten(rule)).each(wrong)(
-    'is not called in use where no use explains what it does after all of that is forgotten: %s',
+    'a wrong limiter is not called in use where no use explains what it does once that is forgotten: %s',
     (__, make) => {
       for (const seed of runs) {
         const early = times(seed, 15, 0);
@@ -78,7 +78,7 @@ describe('a window of 6 in 60 s', () => {
   };
   const again = 'Wait 60 s and run again: if the answers are the same then, it is another.';
 
-  it('says how long to wait where the first answer is a refusal', () => {
+  it('a refusal as the first answer says how long to wait', () => {
     expect(said(6, every(6, 1), 32_000)).toBe(
       'The limiter was in use before the run, or it admits nothing: the first answer was a refusal and asked to wait 32 s. Wait 60 s and run again.',
     );
@@ -88,16 +88,16 @@ describe('a window of 6 in 60 s', () => {
     expect(said(6, every(6, 1), 90_000)).toContain('Wait 90 s');
   });
 
-  it('says both that it was in use and that it is another, where the run is too short to distinguish them', () => {
+  it('a run too short to distinguish them says both, that the limiter was in use and that it is another', () => {
     const words = `The limiter was in use before the run, or it is another: it admitted 4 before the first refusal, and one that was not in use admits 6. ${again}`;
     expect([said(6, every(2, 1)), said(4, []), said(6, every(2, 1), 32_000, 6)]).toEqual([words, words, words]);
   });
 
-  it('differs where it admits as many as it announces, and not those asked for', () => {
+  it('a limiter differs where it admits as many as it announces, and not those asked for', () => {
     expect(said(5, [], 32_000, 5)).toBeUndefined();
   });
 
-  it('differs where a whole window of it was seen, or nothing was admitted for longer', () => {
+  it('a limiter differs where a whole window of it was seen, or nothing was admitted for longer', () => {
     const long = every(150, 500, 28_000);
     expect(said(5, [], undefined, undefined, long)).toBeUndefined();
     expect(said(5, every(2, 1), undefined, undefined, long)).toBeUndefined();
@@ -105,7 +105,7 @@ describe('a window of 6 in 60 s', () => {
     expect(usedBefore(closed, [of(6)], options, undefined)).toBeUndefined();
   });
 
-  it('may be another, or its window was about to end, where it admits more', () => {
+  it('a limiter that admits more may be another, or its window was about to end', () => {
     const both = `The limiter was in use before the run, or it is another: it admitted 7 before the first refusal, and one that was not in use admits 6. ${again}`;
     expect([said(7, []), said(7, [], undefined, 7), said(12, [])]).toEqual([both, undefined, undefined]);
   });

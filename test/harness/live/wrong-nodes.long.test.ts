@@ -4,7 +4,7 @@
 //   cycle     0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19
 //   requests  0  1  0  1  0  1  4  5  0  1  0  1  0  1  0  1  0  1  0  1
 //   count     0  1  1  2  2  3  7 12 12 12 12 12 12 12  9  5 ...               trips in 6 (the 7th), restores in 15
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { LoadedScenario } from '../../../src/harness/scenario/load-scenario.js';
 import { burst, decided, run, scenario, steady, type Told, told } from './asking.js';
 import { type SmallNode, startSmallNode, type Wrong } from './wrong-node.js';
@@ -46,98 +46,96 @@ const cases: [name: string, wrong: Wrong, firstCycle: number, figure: string][] 
   ['does not tell its events', { keepsEvents: true }, 6, 'event'],
 ];
 
-describe('a node', () => {
-  it('agrees when it is right', async () => {
-    const { comparison } = await burstAt({});
-    expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
-  });
+it('a node that is right agrees', async () => {
+  const { comparison } = await burstAt({});
+  expect(comparison).toMatchObject({ verdict: 'agrees', differences: [] });
+});
 
-  it.each(cases)('that %s is caught in the cycle where it shows', async (_, wrong, firstCycle, figure) => {
-    const { comparison, first } = await burstAt(wrong);
-    const [difference] = comparison.differences;
-    const seen = { verdict: comparison.verdict, cycle: (difference?.cycle ?? 0) - first, figure: difference?.figure };
-    expect(seen).toEqual({ verdict: 'node differs', cycle: firstCycle, figure });
-  });
+it.each(cases)('a node that %s is caught in the cycle where it shows', async (_, wrong, firstCycle, figure) => {
+  const { comparison, first } = await burstAt(wrong);
+  const [difference] = comparison.differences;
+  const seen = { verdict: comparison.verdict, cycle: (difference?.cycle ?? 0) - first, figure: difference?.figure };
+  expect(seen).toEqual({ verdict: 'node differs', cycle: firstCycle, figure });
+});
 
-  it.each<[string, Wrong, string[], number]>([
-    ['charges what a request costs agrees', {}, [], 0],
-    ['charges each request 1 is caught at the first', { ignoresCost: true }, ['count'], 1],
-  ])('that %s', async (_, wrong, figures, at) => {
-    const asked = scenario(
-      'seed: 7\nduration: 8\nlimiter: { threshold: 30, within: 4 }\narrivals: [{ model: constant, rate: 1 per 2 cycles }]\ncosts: { each: 12 }',
-    );
-    const { comparison, first } = await burstAt(wrong, { asked });
-    const [difference] = comparison.differences;
-    expect([difference?.figure ?? [], (difference?.cycle ?? first) - first].flat()).toEqual([...figures, at]);
-  });
+it.each<[string, Wrong, string[], number]>([
+  ['charges what a request costs agrees', {}, [], 0],
+  ['charges each request 1 is caught at the first', { ignoresCost: true }, ['count'], 1],
+])('a node that %s', async (_, wrong, figures, at) => {
+  const asked = scenario(
+    'seed: 7\nduration: 8\nlimiter: { threshold: 30, within: 4 }\narrivals: [{ model: constant, rate: 1 per 2 cycles }]\ncosts: { each: 12 }',
+  );
+  const { comparison, first } = await burstAt(wrong, { asked });
+  const [difference] = comparison.differences;
+  expect([difference?.figure ?? [], (difference?.cycle ?? first) - first].flat()).toEqual([...figures, at]);
+});
 
-  it.each<[string, Wrong, string]>([
-    ['charges the whole of a cost or nothing agrees', {}, 'agrees'],
-    ['charges the part of a refused cost that fits is caught', { chargesWhatFits: true }, 'node differs'],
-    ['charges each request 1 by a rule is caught', { ignoresCost: true }, 'node differs'],
-  ])('that %s', async (_, wrong, verdict) => {
-    const asked = scenario(
-      'seed: 7\nduration: 30\nlimiter: { primitive: token_bucket, params: { rate: 100, per_ms: 1000, capacity: 30 } }\narrivals: [{ model: poisson, rate: 2 }]\ncosts: { each: { law: uniform, from: 1, to: 25 } }',
-    );
-    const node = await startSmallNode(CYCLE_MS, wrong);
-    nodes.push(node);
-    const { comparison } = told(await decided(() => run(asked, { url: node.url })));
-    expect(comparison.verdict, comparison.reason).toBe(verdict);
-    if (verdict !== 'agrees') expect(comparison.differences[0]).toMatchObject({ figure: 'decision' });
-  });
+it.each<[string, Wrong, string]>([
+  ['charges the whole of a cost or nothing agrees', {}, 'agrees'],
+  ['charges the part of a refused cost that fits is caught', { chargesWhatFits: true }, 'node differs'],
+  ['charges each request 1 by a rule is caught', { ignoresCost: true }, 'node differs'],
+])('a node with a token bucket that %s', async (_, wrong, verdict) => {
+  const asked = scenario(
+    'seed: 7\nduration: 30\nlimiter: { primitive: token_bucket, params: { rate: 100, per_ms: 1000, capacity: 30 } }\narrivals: [{ model: poisson, rate: 2 }]\ncosts: { each: { law: uniform, from: 1, to: 25 } }',
+  );
+  const node = await startSmallNode(CYCLE_MS, wrong);
+  nodes.push(node);
+  const { comparison } = told(await decided(() => run(asked, { url: node.url })));
+  expect(comparison.verdict, comparison.reason).toBe(verdict);
+  if (verdict !== 'agrees') expect(comparison.differences[0]).toMatchObject({ figure: 'decision' });
+});
 
-  it('that answers 500 at times is caught in the cycle of the first', async () => {
-    const { comparison, live, first } = await burstAt({ answers500Every: 5 });
-    // The fifth request is the second of the burst.
-    const difference = { cycle: first + 6, figure: 'answer', predicted: 'a decision' };
-    expect(comparison.verdict).toBe('node differs');
-    expect(comparison.differences[0]).toMatchObject(difference);
-    expect(comparison.reason).toMatch(
-      /: answer is none: Status 500: ".*", and the model says a decision\. There are 2 more/,
-    );
-    expect(live).toMatchObject({ planned: 18, sent: 18, answered: 15, failed: 3, timed_out: 0 });
-  });
+it('a node that answers 500 at times is caught in the cycle of the first', async () => {
+  const { comparison, live, first } = await burstAt({ answers500Every: 5 });
+  // The fifth request is the second of the burst.
+  const difference = { cycle: first + 6, figure: 'answer', predicted: 'a decision' };
+  expect(comparison.verdict).toBe('node differs');
+  expect(comparison.differences[0]).toMatchObject(difference);
+  expect(comparison.reason).toMatch(
+    /: answer is none: Status 500: ".*", and the model says a decision\. There are 2 more/,
+  );
+  expect(live).toMatchObject({ planned: 18, sent: 18, answered: 15, failed: 3, timed_out: 0 });
+});
 
-  it('that drops connections is not accused: the network may have done so', async () => {
-    const { comparison, live } = await burstAt({ dropsEvery: 5 });
-    expect(comparison).toMatchObject({ verdict: 'run invalid', differences: [] });
-    expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
-  });
+it('a node that drops connections is not accused: the network may have done so', async () => {
+  const { comparison, live } = await burstAt({ dropsEvery: 5 });
+  expect(comparison).toMatchObject({ verdict: 'run invalid', differences: [] });
+  expect(live.sent).toBe(live.answered + live.failed + live.timed_out);
+});
 
-  it.each<[string, Wrong]>([
-    ['never restores, and drops connections', { neverRestores: true, dropsEvery: 5 }],
-    ['trips at the threshold, and drops connections', { tripsAtThreshold: true, dropsEvery: 5 }],
-    ['does not count limited requests, and loses answers', { limitedDoNotCount: true, hangsEvery: 9 }],
-  ])('that %s is caught, whether what was lost was counted or not', async (_, wrong) => {
-    const { comparison } = await burstAt(wrong, { timeoutMs: 400 });
-    expect(comparison.verdict, comparison.reason).toBe('node differs');
-  });
+it.each<[string, Wrong]>([
+  ['never restores, and drops connections', { neverRestores: true, dropsEvery: 5 }],
+  ['trips at the threshold, and drops connections', { tripsAtThreshold: true, dropsEvery: 5 }],
+  ['does not count limited requests, and loses answers', { limitedDoNotCount: true, hangsEvery: 9 }],
+])('a node that %s is caught, whether what was lost was counted or not', async (_, wrong) => {
+  const { comparison } = await burstAt(wrong, { timeoutMs: 400 });
+  expect(comparison.verdict, comparison.reason).toBe('node differs');
+});
 
-  it.each([1, -1])('that stamps a cycle off by %i is caught in the cycle of the first', async (stampsBy) => {
-    const { comparison, first } = await burstAt({ stampsBy, stampsEvery: 5 }, { cycleMs: 100 });
-    const difference = { cycle: first + 6, figure: 'cycle', predicted: first + 6, observed: first + 6 + stampsBy };
-    expect(comparison.verdict).toBe('node differs');
-    expect(comparison.differences[0]).toMatchObject(difference);
-  });
+it.each([1, -1])('a node that stamps a cycle off by %i is caught in the cycle of the first', async (stampsBy) => {
+  const { comparison, first } = await burstAt({ stampsBy, stampsEvery: 5 }, { cycleMs: 100 });
+  const difference = { cycle: first + 6, figure: 'cycle', predicted: first + 6, observed: first + 6 + stampsBy };
+  expect(comparison.verdict).toBe('node differs');
+  expect(comparison.differences[0]).toMatchObject(difference);
+});
 
-  it('that loses answers is not accused: the run is invalid', async () => {
-    const { comparison, live } = await burstAt({ hangsEvery: 5 }, { timeoutMs: 400 });
-    expect(comparison).toMatchObject({ verdict: 'run invalid', differences: [] });
-    expect(live).toMatchObject({ sent: 18, answered: 15, failed: 0, timed_out: 3 });
-  });
+it('a node that loses answers is not accused: the run is invalid', async () => {
+  const { comparison, live } = await burstAt({ hangsEvery: 5 }, { timeoutMs: 400 });
+  expect(comparison).toMatchObject({ verdict: 'run invalid', differences: [] });
+  expect(live).toMatchObject({ sent: 18, answered: 15, failed: 0, timed_out: 3 });
+});
 
-  it('whose clock is set is not accused: the run is invalid', async () => {
-    const onCycle = (elapsed: number, node: SmallNode) => {
-      if (elapsed === 5) node.jump(10 * CYCLE_MS);
-    };
-    const { comparison } = await burstAt({}, { onCycle });
-    expect(comparison).toMatchObject({ verdict: 'run invalid', reason: expect.stringContaining('clock') });
-  });
+it('a node whose clock is set is not accused: the run is invalid', async () => {
+  const onCycle = (elapsed: number, node: SmallNode) => {
+    if (elapsed === 5) node.jump(10 * CYCLE_MS);
+  };
+  const { comparison } = await burstAt({}, { onCycle });
+  expect(comparison).toMatchObject({ verdict: 'run invalid', reason: expect.stringContaining('clock') });
+});
 
-  it('that answers slowly delays no request', async () => {
-    const { comparison, live } = await burstAt({ slowMs: 120 });
-    expect(comparison.verdict).toBe('agrees');
-    expect(live.latency_ms?.p50).toBeGreaterThanOrEqual(120);
-    expect(live.send_lag_ms?.p50).toBeLessThan(120);
-  });
+it('a node that answers slowly delays no request', async () => {
+  const { comparison, live } = await burstAt({ slowMs: 120 });
+  expect(comparison.verdict).toBe('agrees');
+  expect(live.latency_ms?.p50).toBeGreaterThanOrEqual(120);
+  expect(live.send_lag_ms?.p50).toBeLessThan(120);
 });

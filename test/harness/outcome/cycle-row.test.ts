@@ -1,5 +1,5 @@
 // The rows of a run, and what is made of them.
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RowBuilder, type RunShape } from '../../../src/harness/outcome/cycle-row.js';
 import { RunFold } from '../../../src/harness/outcome/run-fold.js';
 import { Timeline } from '../../../src/harness/outcome/timeline.js';
@@ -34,36 +34,34 @@ function rows() {
   return [first, second, builder.take(6)];
 }
 
-describe('a row', () => {
-  it('has the contracts that changed side by side, ascending, whatever the order in which they did', () => {
-    const drawn = rows().map(({ cycle, contracts, requests, limited, counts, states, transitions, totals }) => [
-      `${cycle}: ${[...contracts].map((k, i) => `${run.names[k]} ${requests[i]}-${limited[i]} =${counts[i]} ${states[i]}`).join(', ')}`,
-      transitions.map(({ contract, to, count }) => `${run.names[contract]} ${to} at ${count}`).join(),
-      Object.values(totals).join(' '),
-    ]);
-    expect(drawn).toEqual([
-      ['4: a 2-0 =2 0, c 1-0 =1 0', '', '3 3 0 0'],
-      ['5: a 3-2 =5 1', 'a shut at 4', '3 1 2 1'],
-      ['6: a 0-0 =3 0, c 0-0 =0 0', 'a open at 3', '0 0 0 0'],
-    ]);
-  });
+it('a row has the contracts that changed side by side, ascending, whatever the order in which they did', () => {
+  const drawn = rows().map(({ cycle, contracts, requests, limited, counts, states, transitions, totals }) => [
+    `${cycle}: ${[...contracts].map((k, i) => `${run.names[k]} ${requests[i]}-${limited[i]} =${counts[i]} ${states[i]}`).join(', ')}`,
+    transitions.map(({ contract, to, count }) => `${run.names[contract]} ${to} at ${count}`).join(),
+    Object.values(totals).join(' '),
+  ]);
+  expect(drawn).toEqual([
+    ['4: a 2-0 =2 0, c 1-0 =1 0', '', '3 3 0 0'],
+    ['5: a 3-2 =5 1', 'a shut at 4', '3 1 2 1'],
+    ['6: a 0-0 =3 0, c 0-0 =0 0', 'a open at 3', '0 0 0 0'],
+  ]);
+});
 
-  it('is not written to by the rows after it', () => {
-    const builder = new RowBuilder(run);
-    builder.requested(0, 1, 1);
-    builder.counted(0, 1);
-    const row = builder.take(1);
-    builder.requested(0, 7, 7);
-    builder.counted(0, 8);
-    builder.take(2);
-    expect([[...row.requests], [...row.counts]]).toEqual([[1], [1]]);
-  });
+it('a row is not written to by the rows after it', () => {
+  const builder = new RowBuilder(run);
+  builder.requested(0, 1, 1);
+  builder.counted(0, 1);
+  const row = builder.take(1);
+  builder.requested(0, 7, 7);
+  builder.counted(0, 8);
+  builder.take(2);
+  expect([[...row.requests], [...row.counts]]).toEqual([[1], [1]]);
+});
 
-  it('counts contracts that begin in a state which does not admit', () => {
-    const builder = new RowBuilder({ ...run, initial: SHUT });
-    builder.requested(1, 1, 0);
-    expect(builder.take(1).totals.limiting).toBe(3);
-  });
+it('a row counts contracts that begin in a state which does not admit', () => {
+  const builder = new RowBuilder({ ...run, initial: SHUT });
+  builder.requested(1, 1, 0);
+  expect(builder.take(1).totals.limiting).toBe(3);
 });
 
 it('a fold makes figures, transitions, reactions and both timelines of rows', () => {

@@ -87,7 +87,7 @@ const runs = fc.record({
 });
 
 describe.each([...stretchFigures])('%s', (figure) => {
-  it('over any stretch, and over every window in it, is that of the cells of its cycles', () => {
+  it('the figure over any stretch, and over every window in it, is that of the cells of its cycles', () => {
     fc.assert(
       fc.property(runs, ({ counts, first, threshold, within, from, length, window, contract }) => {
         const { told, cells } = past(counts, first, threshold, within);
@@ -116,7 +116,7 @@ describe.each([...stretchFigures])('%s', (figure) => {
   });
 });
 
-it('where each contract was not told of, only what the totals and transitions say is known', () => {
+it('without rows of each contract, only what the totals and transitions say is known', () => {
   const { told } = past(
     [
       [3, 0, 9],

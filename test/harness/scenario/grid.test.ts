@@ -3,27 +3,25 @@ import { axesOf, cellsOf, withFields } from '../../../src/harness/scenario/grid.
 
 const cells = (set: string[]) => cellsOf(axesOf({ set })).map((cell) => cell.set);
 
-describe('the cells of a grid', () => {
-  it('are all combinations, the last axis fastest', () => {
+it('the cells of a grid are all combinations, the last axis fastest', () => {
     expect(cells(['a=1,2', 'b=x,y'])).toEqual([
       { a: 1, b: 'x' },
       { a: 1, b: 'y' },
       { a: 2, b: 'x' },
       { a: 2, b: 'y' },
     ]);
-  });
+});
 
-  it('of no axis are one', () => {
+it('a grid of no axis has one cell', () => {
     expect(cells([])).toEqual([{}]);
-  });
+});
 
-  it.each([
+it.each([
     [['a=1,2', 'a=3'], 'set twice'],
     [['a=1..5'], 'without a step'],
     [['a=1..2000:1', 'b=1..2000:1'], 'at most 1000000'],
-  ])('%j: %s', (set, what) => {
+])('the axes %j are refused: %s', (set, what) => {
     expect(() => cells(set)).toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
-  });
 });
 
 describe('fields of a scenario', () => {
@@ -36,7 +34,7 @@ describe('fields of a scenario', () => {
     ['clients.0.backoff.policy', 'full', { ...scenario, clients: [{ name: 'device', backoff: { policy: 'full' } }] }],
     ['clients.device.backoff', null, { ...scenario, clients: [{ name: 'device', backoff: null }] }],
     ['seed', 3, { ...scenario, seed: 3 }],
-  ])('%s is set', (path, value, expected) => {
+  ])('the field %s is set in a copy of the scenario', (path, value, expected) => {
     const before = structuredClone(scenario);
     expect(withFields(scenario, { [path]: value })).toEqual(expected);
     expect(scenario).toEqual(before);
@@ -46,13 +44,13 @@ describe('fields of a scenario', () => {
     ['clients.1.name', 'there are 0 to 0'],
     ['clients.devise.name', 'Did you mean "device"?'],
     ['clients.device.name.first', 'would be a field of "device"'],
-  ])('%s: %s', (path, what) => {
+  ])('the field %s is refused: %s', (path, what) => {
     expect(() => withFields(scenario, { [path]: 1 })).toThrow(
       expect.objectContaining({ what: expect.stringContaining(what) }),
     );
   });
 
-  it('takes hostile names for what they are, fields', () => {
+  it('a hostile name is taken for what it is, a field', () => {
     const set = withFields(scenario, { '__proto__.polluted': 1 }) as object;
     expect(Object.hasOwn(set, '__proto__')).toBe(true);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

@@ -45,7 +45,7 @@ const atOnce = (n: number, ms: number) => new Array<number>(n).fill(ms);
 describe('a device before a gate of 10 in 10 s', () => {
   const counts = { jobs: 0, attempts: 0, retries: 0, succeeded: 0, given_up: 0, dropped: 0, abandoned: 0 };
 
-  it('holds what was limited until rate_restored, and every flushed item meets a gate that has moved', () => {
+  it('a device holds what was limited until rate_restored, and every flushed item meets a gate that has moved', () => {
     // Twelve at second 0: the eleventh is limited, the twelfth held at once. When they leave the window, both are flushed.
     expect(run({ kind: 'holding', count: 1 }, atOnce(12, 0))).toEqual({
       told: ['0 rate_limited at 11', '10 rate_restored at 0'],
@@ -54,7 +54,7 @@ describe('a device before a gate of 10 in 10 s', () => {
     });
   });
 
-  it('does the same by Retry-After, when it does not listen', () => {
+  it('a device that does not listen holds what was limited until Retry-After', () => {
     expect(run({ kind: 'holding', count: 1, listens: false }, atOnce(12, 0))).toEqual({
       told: ['0 rate_limited at 11', '10 rate_restored at 0'],
       counts: { ...counts, jobs: 12, attempts: 13, retries: 1, succeeded: 12 },
@@ -77,7 +77,7 @@ describe('a device before a gate of 10 in 10 s', () => {
   });
 });
 
-describe('means over time leave out the drain', () => {
+describe('means over time, without the drain', () => {
   const outcomeOf = async (text: string) => (await simulate(parseScenario(text), {})).outcome;
   const head = 'question: Q?\nseed: 3\ncycle_ms: 100\nlimiter: { threshold: 1000000, within: 60 }\nwarm_up: 2000\n';
 

@@ -46,7 +46,7 @@ it.each([
   ]);
 });
 
-it('has the closure and the burst of a rule as its requests show them', async () => {
+it('the closure and the burst of a compared rule are those that its requests show', async () => {
   const compared = await compareScenario(
     scenario({ duration: 60, limiter: { threshold: 5, within: 10 }, arrivals: [{ model: 'constant', rate: 1 }] }),
     1,
@@ -63,7 +63,7 @@ it('has the closure and the burst of a rule as its requests show them', async ()
   expect(compared?.rules[0]?.longest_closure_ms).toBe(59.5 * 777);
 });
 
-it('compares nothing unless the scenario says so, nor after a stop', async () => {
+it('nothing is compared unless the scenario says so, nor after a stop', async () => {
   expect(await compareScenario(scenario({ compare: undefined }), 1)).toBeUndefined();
   const stop = new AbortController();
   const onRule = () => stop.abort();

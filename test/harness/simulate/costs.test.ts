@@ -12,50 +12,48 @@ async function costsOf(text: string) {
   return { ...outcome.costs!, limited: outcome.limited };
 }
 
-describe('a cost that is known when a request comes', () => {
-  it.each([
-    ['a rule', POOL],
-    ['a window', 'limiter: { threshold: 100, within: 10m }'],
-  ])('is charged whole by %s, and never exceeds the limit', async (_, limiter) => {
-    const text = `${limiter}\nduration: 1m\ndrain: 0\narrivals: [{ model: poisson, rate: 2/s }]\ncosts: { unit: tokens, each: { law: uniform, from: 1, to: 40 } }`;
-    const { unit, admitted, requested, most_in_minute } = await costsOf(text);
-    expect(unit).toBe('tokens');
-    expect(admitted).toBeGreaterThan(60);
-    expect(admitted).toBeLessThanOrEqual(100);
-    expect(requested).toBeGreaterThan(1000);
-    expect(most_in_minute).toBe(admitted);
-  });
+it.each([
+  ['a rule', POOL],
+  ['a window', 'limiter: { threshold: 100, within: 10m }'],
+])('a cost known when its request comes is charged whole by %s, never beyond the limit', async (_, limiter) => {
+  const text = `${limiter}\nduration: 1m\ndrain: 0\narrivals: [{ model: poisson, rate: 2/s }]\ncosts: { unit: tokens, each: { law: uniform, from: 1, to: 40 } }`;
+  const { unit, admitted, requested, most_in_minute } = await costsOf(text);
+  expect(unit).toBe('tokens');
+  expect(admitted).toBeGreaterThan(60);
+  expect(admitted).toBeLessThanOrEqual(100);
+  expect(requested).toBeGreaterThan(1000);
+  expect(most_in_minute).toBe(admitted);
+});
 
-  it('counts in a window as that many requests, refused ones too', async () => {
-    const { outcome } = await run(
-      'question: q?\ncycle_ms: 1000\nlimiter: { threshold: 10, within: 5 }\nduration: 4\narrivals: [{ model: counts, counts: [1, 1, 1, 1] }]\ncosts: { each: 4 }',
-    );
-    expect(outcome).toMatchObject({ requests: 4, admitted: 2, limited: 2, peak_count: 16 });
-    expect(outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => [cycle, to, count])).toEqual([
-      [2, 'limiting', 11],
-      [6, 'allowing', 8],
-    ]);
-  });
+it('a request that costs 4 counts in a window as four requests, refused ones too', async () => {
+  const { outcome } = await run(
+    'question: q?\ncycle_ms: 1000\nlimiter: { threshold: 10, within: 5 }\nduration: 4\narrivals: [{ model: counts, counts: [1, 1, 1, 1] }]\ncosts: { each: 4 }',
+  );
+  expect(outcome).toMatchObject({ requests: 4, admitted: 2, limited: 2, peak_count: 16 });
+  expect(outcome.by_contract[0]!.transitions.map(({ cycle, to, count }) => [cycle, to, count])).toEqual([
+    [2, 'limiting', 11],
+    [6, 'allowing', 8],
+  ]);
+});
 
-  it('of 1 decides as without costs', async () => {
-    const text =
-      'question: q?\nlimiter: gcra 2/s burst=5\nduration: 2m\narrivals: [{ model: poisson, rate: 3/s }]\nclients: [{ kind: retrying }]\n';
-    const [without, of1] = await Promise.all([run(text), run(`${text}costs: { each: 1 }\n`)]);
-    const { costs, digest: _, ...figures } = of1.outcome;
-    expect(figures).toEqual({ ...without.outcome, digest: undefined, ...figures });
-    expect(costs).toMatchObject({ requested: figures.requests, admitted: figures.admitted });
-  });
+it('a run with costs of 1 decides as one without costs', async () => {
+  const text =
+    'question: q?\nlimiter: gcra 2/s burst=5\nduration: 2m\narrivals: [{ model: poisson, rate: 3/s }]\nclients: [{ kind: retrying }]\n';
+  const [without, of1] = await Promise.all([run(text), run(`${text}costs: { each: 1 }\n`)]);
+  const { costs, digest: _, ...figures } = of1.outcome;
+  expect(figures).toEqual({ ...without.outcome, digest: undefined, ...figures });
+  expect(costs).toMatchObject({ requested: figures.requests, admitted: figures.admitted });
+});
 
-  it('decides how long a client is told to wait', async () => {
-    const text = `question: q?\ncycle_ms: 100
+it('the cost of a request decides how long its client is told to wait', async () => {
+  const text = `question: q?\ncycle_ms: 100
 limiter: { primitive: token_bucket, params: { rate: 10, per_ms: 1000, capacity: 100 } }
 duration: 1s\ndrain: 30s\narrivals: [{ model: spikes, requests: 3, at: 0 }]
 costs: { each: 80 }\nclients: [{ kind: obedient, max_attempts: 3 }]\nservice: { time: 1ms, servers: 10 }`;
-    const { outcome } = await run(text);
-    // 80 of 100; the second waits for 60 tokens, the third is told the same and finds them gone.
-    expect(outcome.clients![0]).toMatchObject({ jobs: 3, succeeded: 3, attempts: 6 });
-    expect(outcome.clients![0]!.job_latency_ms!.max).toBeCloseTo(14_000, -2);
-  });
+  const { outcome } = await run(text);
+  // 80 of 100; the second waits for 60 tokens, the third is told the same and finds them gone.
+  expect(outcome.clients![0]).toMatchObject({ jobs: 3, succeeded: 3, attempts: 6 });
+  expect(outcome.clients![0]!.job_latency_ms!.max).toBeCloseTo(14_000, -2);
 });
 
 describe('a cost that is known at the end', () => {
@@ -77,7 +75,7 @@ service: { servers: 100, time: 1s }`;
     ['a reservation of half', 10, 5],
     ['a reservation of all', 10, 10],
   ])(
-    'charged by %s overshoots by what is in flight and not yet charged, and reaches that',
+    'a cost known at the end overshoots by all that is in flight and not yet charged: %s',
     async (_, most, charged) => {
       for (const limiter of [
         POOL,
@@ -89,28 +87,31 @@ service: { servers: 100, time: 1s }`;
     },
   );
 
-  it.each([0, 5, 12, 20, 30, 60])('never overshoots by more, charged %i at first', async (charged) => {
-    for (const limiter of [
-      POOL,
-      'limiter: { threshold: 100, within: 3m }',
-      'limiter: { primitive: sliding_log, params: { limit: 100, window_ms: 3600000 } }',
-    ])
-      for (const seed of [1, 2]) {
-        const text = `seed: ${seed}\n${limiter}
+  it.each([0, 5, 12, 20, 30, 60])(
+    'a cost of which %i is charged at first overshoots by no more than is in flight and not charged',
+    async (charged) => {
+      for (const limiter of [
+        POOL,
+        'limiter: { threshold: 100, within: 3m }',
+        'limiter: { primitive: sliding_log, params: { limit: 100, window_ms: 3600000 } }',
+      ])
+        for (const seed of [1, 2]) {
+          const text = `seed: ${seed}\n${limiter}
 duration: 1m
 drain: 0
 clients: [{ kind: closed, count: ${IN_FLIGHT}, think: { law: exponential, mean: 1s } }]
 costs: { each: { law: lognormal, mean: 12, deviation: 10 }, most: 30, charged: ${charged} }
 service: { servers: ${IN_FLIGHT}, time: { law: exponential, mean: 2s } }`;
-        const { admitted, limited } = await costsOf(text);
-        // The window of Weir counts what it refuses, too: it shuts sooner.
-        expect(limited).toBeGreaterThan(0);
-        expect(admitted).toBeLessThanOrEqual(100 + IN_FLIGHT * Math.max(0, 30 - charged));
-        if (limiter === POOL && charged <= 30) expect(admitted).toBeGreaterThan(60);
-      }
-  });
+          const { admitted, limited } = await costsOf(text);
+          // The window of Weir counts what it refuses, too: it shuts sooner.
+          expect(limited).toBeGreaterThan(0);
+          expect(admitted).toBeLessThanOrEqual(100 + IN_FLIGHT * Math.max(0, 30 - charged));
+          if (limiter === POOL && charged <= 30) expect(admitted).toBeGreaterThan(60);
+        }
+    },
+  );
 
-  it('gives a reservation back, so that as much passes in the long run as the limit allows', async () => {
+  it('a reservation is given back, so that as much passes in the long run as the limit allows', async () => {
     const { admitted } = await costsOf(`limiter: gcra 100/s burst=600
 duration: 10m
 arrivals: [{ model: poisson, rate: 30/s }]
@@ -121,7 +122,7 @@ service: { servers: 1000, time: 500ms }`);
     expect(admitted / 600).toBeLessThan(102);
   });
 
-  it('is nothing for a request that was not served', async () => {
+  it('a request that was not served costs nothing', async () => {
     const { admitted, limited } = await costsOf(`${POOL}
 duration: 1m
 drain: 0
@@ -131,7 +132,7 @@ service: { servers: 1, time: 1h, queue: 0 }`);
     expect([admitted, limited]).toEqual([6000, 0]);
   });
 
-  it('corrects the window of Weir in the cycle of the charge', async () => {
+  it('a correction changes the window of Weir in the cycle of the charge', async () => {
     const { outcome } = await run(`question: q?\ncycle_ms: 1000\nlimiter: { threshold: 100, within: 20 }
 duration: 30\narrivals: [{ model: counts, counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 1] }]
 costs: { each: 10, charged: 90 }\nservice: { servers: 9, time: 5s }`);

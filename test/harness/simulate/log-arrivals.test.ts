@@ -12,25 +12,23 @@ const path = join(folder, 'scenario.yaml');
 const text = (fields: string, more = '') =>
   `question: Q?\ncycle_ms: 1000\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: log, file: log.csv${fields} }]\n${more}`;
 
-describe('a log as arrivals', () => {
-  // biome-ignore format: one case a line
-  it.each<[what: string, fields: string, more: string, lines: Record<string, string>]>([
-    ['begins with its first request', '', '', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
-    ['later, when it is told to', ', from: 2', '', { all: '. . [2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
-    ['ends when it is told to', ', to: 2', '', { all: '[2:1] [2:0] [.] .' }],
-    ['ends with the scenario', '', 'duration: 1\n', { all: '[2:1] [.] .' }],
-    ['by key', ', key_column: who', '', { a: '[2:1] [1:0] . . . [3:1] [.] .', b: '. 1:1 . 1:1 . . . .' }],
-    ['by key, later', ', key_column: who, from: 1', '', { a: '. [2:1] [1:0] . . . [3:1] [.] .', b: '. . 1:1 . 1:1 . . . .' }],
-    ['by key, up to a cycle', ', key_column: who, to: 2', '', { a: '[2:1] [1:0] . .', b: '. 1:1 . .' }],
-    ['sent by clients', '', 'clients: [{ kind: open }]\n', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
-  ])('%s', async (_, fields, more, lines) => {
-    const { outcome, timeline } = await run(text(fields, more), {}, path);
-    const told = Object.keys(lines).map((contract) => [
-      contract,
-      drawn(everyCycle(timeline!, contract, 0, outcome.last_cycle!)),
-    ]);
-    expect([Object.fromEntries(told), outcome.skipped_lines]).toEqual([lines, 1]);
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, fields: string, more: string, lines: Record<string, string>]>([
+  ['begins with its first request', '', '', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+  ['later, when it is told to', ', from: 2', '', { all: '. . [2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+  ['ends when it is told to', ', to: 2', '', { all: '[2:1] [2:0] [.] .' }],
+  ['ends with the scenario', '', 'duration: 1\n', { all: '[2:1] [.] .' }],
+  ['by key', ', key_column: who', '', { a: '[2:1] [1:0] . . . [3:1] [.] .', b: '. 1:1 . 1:1 . . . .' }],
+  ['by key, later', ', key_column: who, from: 1', '', { a: '. [2:1] [1:0] . . . [3:1] [.] .', b: '. . 1:1 . 1:1 . . . .' }],
+  ['by key, up to a cycle', ', key_column: who, to: 2', '', { a: '[2:1] [1:0] . .', b: '. 1:1 . .' }],
+  ['sent by clients', '', 'clients: [{ kind: open }]\n', { all: '[2:1] [2:0] [.] 1:1 . [3:1] [.] .' }],
+])('the requests of a log arrive in the cycles of their times: %s', async (_, fields, more, lines) => {
+  const { outcome, timeline } = await run(text(fields, more), {}, path);
+  const told = Object.keys(lines).map((contract) => [
+    contract,
+    drawn(everyCycle(timeline!, contract, 0, outcome.last_cycle!)),
+  ]);
+  expect([Object.fromEntries(told), outcome.skipped_lines]).toEqual([lines, 1]);
 });
 
 describe('a log of whole seconds under a rule', () => {
@@ -45,20 +43,26 @@ describe('a log of whole seconds under a rule', () => {
     ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ''],
     ['{ primitive: gcra, params: { T_ms: 99, tau_ms: 0 } }', ''],
     ['{ like: nginx, rate: 5r/s, burst: 1, nodelay: true }', ', key_column: who'],
-  ])('is spread over its seconds by the seed, and that is said: %s%s', async (limiter, fields) => {
-    const { outcome } = await run(scenario(limiter, fields), {}, path);
-    expect([outcome.requests, outcome.limited, outcome.notes]).toEqual([600, 0, [said]]);
-    const other = await run(scenario(limiter, fields, 'seed: 8\n'), {}, path);
-    expect([other.outcome.requests, other.outcome.limited]).toEqual([600, 0]);
-  });
+  ])(
+    'a log of whole seconds is spread over its seconds by the seed, and that is said: %s%s',
+    async (limiter, fields) => {
+      const { outcome } = await run(scenario(limiter, fields), {}, path);
+      expect([outcome.requests, outcome.limited, outcome.notes]).toEqual([600, 0, [said]]);
+      const other = await run(scenario(limiter, fields, 'seed: 8\n'), {}, path);
+      expect([other.outcome.requests, other.outcome.limited]).toEqual([600, 0]);
+    },
+  );
 
   it.each([
     ['{ threshold: 1000, within: 2 }', ''],
     ['{ like: nginx, rate: 10r/s, burst: 1, nodelay: true }', ', placement: start'],
-  ])('is left as it is under a window, or where the place in a cycle is given: %s%s', async (limiter, fields) => {
-    const { outcome } = await run(scenario(limiter, fields), {}, path);
-    expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
-  });
+  ])(
+    'a log of whole seconds is left as it is under a window, or where a placement is given: %s%s',
+    async (limiter, fields) => {
+      const { outcome } = await run(scenario(limiter, fields), {}, path);
+      expect([outcome.requests, outcome.notes]).toEqual([600, undefined]);
+    },
+  );
 });
 
 it.each([

@@ -27,7 +27,7 @@ const requests = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-it('decides, moves and says when to come again as the keyed contract of a node', () => {
+it('the places of keys decide, move and say when to come again as the keyed contract of a node', () => {
   fc.assert(
     fc.property(settings, requests, (given, script) => {
       const { threshold, within, maxKeys, idleCycles, overflow, byContract } = given;
@@ -113,7 +113,7 @@ ${more}`;
   it.each([
     ['refuse', { requests: 10, limited: 10 }],
     ['share', { requests: 10, limited: 8 }],
-  ])('%s', async (overflow, without_place) => {
+  ])('an outcome says what was requested and limited without a place: overflow %s', async (overflow, without_place) => {
     const { outcome } = await run(scenario(overflow));
     expect(outcome.without_place).toEqual(without_place);
     expect(outcome.requests).toBe(30);
@@ -123,7 +123,7 @@ ${more}`;
     expect(outcome.by_contract.find(({ id }) => id === '3')).toMatchObject({ requests: 0 });
   });
 
-  it('with clients: who is refused hears when a place may be free, and conditions can name it', async () => {
+  it('an expectation can name what was limited without a place, and every attempt of a client is counted', async () => {
     const { outcome } = await run(
       scenario(
         'refuse',
@@ -136,7 +136,7 @@ expect: [without_place.limited > 0]`,
     expect(outcome.clients![0]!.attempts).toBe(outcome.requests);
   });
 
-  it('says nothing of places where each key has one', async () => {
+  it('an outcome says nothing of places where each key has one', async () => {
     const { outcome } = await run(scenario('refuse').replace('max_keys: 2', 'max_keys: 3'));
     expect(outcome.without_place).toBeUndefined();
     expect(outcome.contracts).toBe(3);

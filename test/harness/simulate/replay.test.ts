@@ -74,116 +74,111 @@ describe('request logs', () => {
         ] as const
       ).map((limiter) => [...limiter, log.name, log] as const),
     ),
-  )('another limiter: %i in %i cycles, by %s: %s', async (threshold, within, keyColumn, _, log) => {
-    const path = pathOf(log);
-    const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
-    const counted = new Counted();
-    await readLog(path, { keyColumn }, counted);
-    const expected = counted.keys.map((key) => {
-      const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
-      return [key || 'all', limited, peak_count, moves];
-    });
-    const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
-      id,
-      limited,
-      peak_count,
-      transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
-    ]);
-    expect(found.sort(byId)).toEqual(expected.sort(byId));
-  });
+  )(
+    'a limiter of %i in %i cycles, keyed by %s, gives the figures of the naive one: %s',
+    async (threshold, within, keyColumn, _, log) => {
+      const path = pathOf(log);
+      const { outcome } = await run(path, { threshold, within, top: 10_000, log: { keyColumn } });
+      const counted = new Counted();
+      await readLog(path, { keyColumn }, counted);
+      const expected = counted.keys.map((key) => {
+        const { limited, peak_count, moves } = naiveFigures(counted.of(key), threshold, within);
+        return [key || 'all', limited, peak_count, moves];
+      });
+      const found = outcome.by_contract.map(({ id, limited, peak_count, transitions }) => [
+        id,
+        limited,
+        peak_count,
+        transitions.map(({ cycle, to, count }) => `${to} ${cycle} (${count})`),
+      ]);
+      expect(found.sort(byId)).toEqual(expected.sort(byId));
+    },
+  );
 });
 
 const byId = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1);
 
-describe('any log gives what the naive limiter gives', () => {
-  it('by client or as a whole, in any order of lines, wherever the cycles lie', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({
-          origin: fc.constantFrom(0, -400 * CYCLE_MS, -20, 1_000_000, 2 ** 31 * CYCLE_MS - 9000, 1.8e12),
-          lines: fc.array(
-            fc.tuple(
-              fc.integer({ min: 0, max: 40_000 }),
-              fc.constantFrom('a', 'b', 'c'),
-              fc.integer({ min: 1, max: 4 }),
-            ),
-            { minLength: 1, maxLength: 40 },
-          ),
-          threshold: fc.integer({ min: 1, max: 9 }),
-          within: fc.integer({ min: 1, max: 20 }),
-          isKeyed: fc.boolean(),
-        }),
-        async ({ origin, lines, threshold, within, isKeyed }) => {
-          const path = file(
-            'any.csv',
-            `ms,who,n\n${lines.map(([ms, who, n]) => `${origin + ms},${who},${n}`).join('\n')}`,
-          );
-          const { outcome, timeline } = await run(path, {
-            threshold,
-            within,
-            log: { timeColumn: 'ms', timeUnit: 'ms', countColumn: 'n', keyColumn: isKeyed ? 'who' : undefined },
-          });
-          const cycleAt = (ms: number) => Math.floor((origin + ms) / CYCLE_MS);
-          const cycles = lines.map(([ms]) => cycleAt(ms));
-          const [first, last] = [Math.min(...cycles), Math.max(...cycles) + within];
-          expect([outcome.first_cycle, outcome.last_cycle]).toEqual([first, last]);
-          for (const { id, requests, limited, transitions } of outcome.by_contract) {
-            const own = lines.filter(([, who]) => !isKeyed || who === id);
-            const naive = new NaiveLimiter(threshold, within, first - 1);
-            const told = [];
-            for (let cycle = first; cycle <= last; cycle += 1) {
-              const n = own.reduce((sum, [ms, , count]) => sum + (cycleAt(ms) === cycle ? count : 0), 0);
-              const { admitted } = naive.decide(n, cycle);
-              told.push({ requests: n, admitted, count: naive.count, state: naive.state });
-            }
-            expect(everyCycle(timeline!, id, first, last)).toEqual(told);
-            expect({ requests, limited, transitions }).toEqual({
-              requests: told.reduce((sum, one) => sum + one.requests, 0),
-              limited: told.reduce((sum, one) => sum + one.requests - one.admitted, 0),
-              transitions: [...naive.transitions],
-            });
+it('any log gives what the naive limiter gives, by client or whole, in any order of lines and at any time', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        origin: fc.constantFrom(0, -400 * CYCLE_MS, -20, 1_000_000, 2 ** 31 * CYCLE_MS - 9000, 1.8e12),
+        lines: fc.array(
+          fc.tuple(fc.integer({ min: 0, max: 40_000 }), fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 4 })),
+          { minLength: 1, maxLength: 40 },
+        ),
+        threshold: fc.integer({ min: 1, max: 9 }),
+        within: fc.integer({ min: 1, max: 20 }),
+        isKeyed: fc.boolean(),
+      }),
+      async ({ origin, lines, threshold, within, isKeyed }) => {
+        const path = file(
+          'any.csv',
+          `ms,who,n\n${lines.map(([ms, who, n]) => `${origin + ms},${who},${n}`).join('\n')}`,
+        );
+        const { outcome, timeline } = await run(path, {
+          threshold,
+          within,
+          log: { timeColumn: 'ms', timeUnit: 'ms', countColumn: 'n', keyColumn: isKeyed ? 'who' : undefined },
+        });
+        const cycleAt = (ms: number) => Math.floor((origin + ms) / CYCLE_MS);
+        const cycles = lines.map(([ms]) => cycleAt(ms));
+        const [first, last] = [Math.min(...cycles), Math.max(...cycles) + within];
+        expect([outcome.first_cycle, outcome.last_cycle]).toEqual([first, last]);
+        for (const { id, requests, limited, transitions } of outcome.by_contract) {
+          const own = lines.filter(([, who]) => !isKeyed || who === id);
+          const naive = new NaiveLimiter(threshold, within, first - 1);
+          const told = [];
+          for (let cycle = first; cycle <= last; cycle += 1) {
+            const n = own.reduce((sum, [ms, , count]) => sum + (cycleAt(ms) === cycle ? count : 0), 0);
+            const { admitted } = naive.decide(n, cycle);
+            told.push({ requests: n, admitted, count: naive.count, state: naive.state });
           }
-          expect(outcome.contracts).toBe(isKeyed ? new Set(lines.map(([, who]) => who)).size : 1);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  // biome-ignore format: one case a line
-  it.each<[what: string, text: string, figures: object]>([
-    ['millions of idle cycles between two requests', 't\n0\n31536000\n', { requests: 2, first_cycle: 0, last_cycle: 40586872 + 60 }],
-    ['centuries between two requests', 't\n1970-01-01T00:00:00Z\n2300-01-01T00:00:00Z\n',
-      { requests: 2, first_cycle: 0, last_cycle: Math.floor(Date.UTC(2300, 0, 1) / CYCLE_MS) + 60 }],
-    ['before 1970', 't\n1969-12-31T23:59:59.999Z\n', { requests: 1, first_cycle: -1, last_cycle: 59 }],
-    ['no line feed at the end', 't\n777', { requests: 1, first_cycle: 1000 }],
-    ['lines that are no request', 't\nnothing\n777\n\nx\n', { requests: 1, skipped_lines: 2 }],
-    ['a byte order mark and Windows lines', '\uFEFFt\r\n777\r\n', { requests: 1, skipped_lines: 0 }],
-  ])('%s', async (_, text, figures) => {
-    const { outcome } = await run(file('edge.csv', text), { log: { format: 'csv', timeColumn: 't' } });
-    expect(outcome).toMatchObject(figures);
-  });
+          expect(everyCycle(timeline!, id, first, last)).toEqual(told);
+          expect({ requests, limited, transitions }).toEqual({
+            requests: told.reduce((sum, one) => sum + one.requests, 0),
+            limited: told.reduce((sum, one) => sum + one.requests - one.admitted, 0),
+            transitions: [...naive.transitions],
+          });
+        }
+        expect(outcome.contracts).toBe(isKeyed ? new Set(lines.map(([, who]) => who)).size : 1);
+      },
+    ),
+    { numRuns: 60 },
+  );
 });
 
-describe('what cannot be replayed is refused in words', () => {
-  // biome-ignore format: one case a line
-  it.each<[what: string, path: string, code: string]>([
-    ['an empty file', file('empty.log', ''), 'no_requests'],
-    ['a folder', folder, 'unreadable_file'],
-    ['a missing file', join(folder, 'nowhere.log'), 'unreadable_file'],
-    ['a binary file', file('noise.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))), 'unknown_format'],
-    ['a picture', file('a.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])), 'unknown_format'],
-    ['a cut gzip file', file('cut.gz', gzipSync('x'.repeat(1000)).subarray(0, 15)), 'unreadable_file'],
-    ['a log without any request', file('words.log', 'hello\nworld\n'), 'unknown_format'],
-  ])('%s', async (_, path, code) => {
-    expect(await failureIn(run(path))).toMatchObject({ code, what: expect.stringContaining(path) });
-  });
+// biome-ignore format: one case a line
+it.each<[what: string, text: string, figures: object]>([
+  ['millions of idle cycles between two requests', 't\n0\n31536000\n', { requests: 2, first_cycle: 0, last_cycle: 40586872 + 60 }],
+  ['centuries between two requests', 't\n1970-01-01T00:00:00Z\n2300-01-01T00:00:00Z\n',
+    { requests: 2, first_cycle: 0, last_cycle: Math.floor(Date.UTC(2300, 0, 1) / CYCLE_MS) + 60 }],
+  ['before 1970', 't\n1969-12-31T23:59:59.999Z\n', { requests: 1, first_cycle: -1, last_cycle: 59 }],
+  ['no line feed at the end', 't\n777', { requests: 1, first_cycle: 1000 }],
+  ['lines that are no request', 't\nnothing\n777\n\nx\n', { requests: 1, skipped_lines: 2 }],
+  ['a byte order mark and Windows lines', '\uFEFFt\r\n777\r\n', { requests: 1, skipped_lines: 0 }],
+])('a log is replayed whatever its times and lines are: %s', async (_, text, figures) => {
+  const { outcome } = await run(file('edge.csv', text), { log: { format: 'csv', timeColumn: 't' } });
+  expect(outcome).toMatchObject(figures);
+});
+
+// biome-ignore format: one case a line
+it.each<[what: string, path: string, code: string]>([
+  ['an empty file', file('empty.log', ''), 'no_requests'],
+  ['a folder', folder, 'unreadable_file'],
+  ['a missing file', join(folder, 'nowhere.log'), 'unreadable_file'],
+  ['a binary file', file('noise.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256))), 'unknown_format'],
+  ['a picture', file('a.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])), 'unknown_format'],
+  ['a cut gzip file', file('cut.gz', gzipSync('x'.repeat(1000)).subarray(0, 15)), 'unreadable_file'],
+  ['a log without any request', file('words.log', 'hello\nworld\n'), 'unknown_format'],
+])('%s is refused in words, with its path', async (_, path, code) => {
+  expect(await failureIn(run(path))).toMatchObject({ code, what: expect.stringContaining(path) });
 });
 
 describe('a replay that is stopped', () => {
   const text = `t\n${Array.from({ length: 200_000 }, (_, index) => index).join('\n')}\n`;
 
-  it('while the log is read: what was read is replayed to its end', async () => {
+  it('a replay that is stopped while its log is read replays what was read to its end', async () => {
     const controller = new AbortController();
     const { outcome, readings } = await run(file('long.csv', text), {
       log: { timeColumn: 't' },
@@ -197,7 +192,7 @@ describe('a replay that is stopped', () => {
     expect(outcome.requests).toBeLessThan(200_000);
   });
 
-  it('while it runs: what was done so far', async () => {
+  it('a replay that is stopped while it runs has the figures of what was done so far', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const requests = new LogRequests([file('long.csv', text)], { log: { timeColumn: 't' }, signal });

@@ -17,7 +17,7 @@ it.each([
   [20, 11, 0.55, true],
   [100, 7, 0.07, true],
   [100, 6, 0.07, false],
-])('of %i runs an expectation held in %i, share %s: %s', (n, held, share, isEnough) => {
+])('with %i runs of which %i held and share %s, an expectation holds: %s', (n, held, share, isEnough) => {
   const expectation = { name: 'x', expected: 'limited == 0', actual: 0, held: true, ...(share && { share }) };
   const outcome = { expectations: [expectation], digest: '' } as unknown as Outcome;
   const replications = { n, held, held_share: { low: 0, high: 1 }, failed_seeds: [], figures: {} };
@@ -38,7 +38,7 @@ it.each([
   expect([judged.partial, judged.verdict]).toEqual([true, 'invalid']);
 });
 
-describe('an interval is of what can be', () => {
+describe('an interval of replications', () => {
   const run = (seed: number, figures: FigureList, contracts = 1) => ({
     ...{ seed, held: [true], contracts, span: { first: 0, last: 359 } },
     figures: { requests: 900 + seed, 'clients.attempts': 90_000, ...figures },
@@ -46,12 +46,12 @@ describe('an interval is of what can be', () => {
   const of = (name: string, values: readonly number[], contracts = 1) =>
     figureIntervals(values.map((value, seed) => run(seed, { [name]: value }, contracts)))[name]!;
 
-  it('has no width where all runs are alike: nothing is left to chance', () => {
+  it('an interval has no width where all runs are alike: nothing is left to chance', () => {
     const alike = figureIntervals([1, 2, 3].map(() => run(1, { limited: 0, limiting_cycles: 5 })));
     expect(Object.values(alike).every(({ low, mean, high }) => low === mean && mean === high)).toBe(true);
   });
 
-  it('does not grow with the requests of a run for a count that is 0 in every run', () => {
+  it('the interval of a count that is 0 in every run does not grow with the requests of a run', () => {
     expect(of('limited', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
     expect(of('clients.dropped', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).high.toFixed(2)).toBe('0.85');
   });

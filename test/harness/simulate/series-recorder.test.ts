@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Rank } from '../../../src/core/time/rank.js';
 import { VirtualClock } from '../../../src/core/time/virtual.js';
 import { Series } from '../../../src/harness/outcome/series.js';
@@ -23,18 +23,18 @@ const queued = (ms: number, waiting: number): Happening => [ms, (recorder) => re
 const born = (ms: number): Happening => [ms, (recorder) => recorder.born()];
 const served = (ms: number, tookMs: number): Happening => [ms, (recorder) => recorder.ended('succeeded', tookMs)];
 
-describe('the queue is the most that waited in the cycle', () => {
-  it.each<[what: string, happenings: Happening[], queue: number[]]>([
-    ['nobody', [], [0, 0, 0, 0]],
-    ['up and down within a cycle', [queued(110, 3), queued(120, 1), queued(130, 0)], [0, 3, 0, 0]],
-    ['one that stays', [queued(110, 2)], [0, 2, 2, 2]],
-    ['one that goes within a later cycle', [queued(110, 2), queued(250, 1)], [0, 2, 2, 1]],
-    ['what ends with a cycle is no part of the next', [queued(110, 2), queued(200, 0)], [0, 2, 0, 0]],
-    ['what comes for no time at all', [queued(150, 4), queued(150, 0)], [0, 4, 0, 0]],
-  ])('%s', (_, happenings, queue) => expect(recorded(happenings, 3).queue).toEqual(queue));
-});
+it.each<[what: string, happenings: Happening[], queue: number[]]>([
+  ['nobody', [], [0, 0, 0, 0]],
+  ['up and down within a cycle', [queued(110, 3), queued(120, 1), queued(130, 0)], [0, 3, 0, 0]],
+  ['one that stays', [queued(110, 2)], [0, 2, 2, 2]],
+  ['one that goes within a later cycle', [queued(110, 2), queued(250, 1)], [0, 2, 2, 1]],
+  ['what ends with a cycle is no part of the next', [queued(110, 2), queued(200, 0)], [0, 2, 0, 0]],
+  ['what comes for no time at all', [queued(150, 4), queued(150, 0)], [0, 4, 0, 0]],
+])('the queue of a cycle is the most that waited in it: %s', (_, happenings, queue) =>
+  expect(recorded(happenings, 3).queue).toEqual(queue),
+);
 
-it('every column of a run, cycle by cycle', () => {
+it('a recorder fills every column of a run, cycle by cycle', () => {
   const retry: Happening = [170, (recorder) => recorder.retried()];
   const response: Happening = [180, (recorder) => recorder.responded(12.3456)];
   const lost: Happening = [250, (recorder) => recorder.ended('given_up', 90)];
@@ -66,57 +66,55 @@ service: { servers: 1, time: { law: exponential, mean: 150ms } }
 drain: 40
 ${more}`;
 
-describe('the series of a simulated run', () => {
-  it('agrees with the figures of the outcome, and with its own schema', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 1_000 }), async (seed) => {
-        const { outcome, series } = await run(storm(), { seed });
-        const { clients, service } = outcome;
-        const all = clients![0]!;
-        const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-        expect({
-          cycles: series!.cycle.length,
-          queue: Math.max(...series!.queue!),
-          retries: sum(series!.retries!),
-          open: series!.open_jobs!.at(-1),
-          faults: Compile(Series).Errors(JSON.parse(JSON.stringify(series))),
-        }).toEqual({
-          cycles: outcome.last_cycle! - outcome.first_cycle! + 1,
-          queue: service!.queue_max,
-          retries: all.retries,
-          open: all.jobs - all.succeeded - all.given_up - all.dropped,
-          faults: [],
-        });
-      }),
-      { numRuns: 15 },
-    );
-  });
+it('the series of a run agrees with the figures of its outcome, and with its own schema', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 1_000 }), async (seed) => {
+      const { outcome, series } = await run(storm(), { seed });
+      const { clients, service } = outcome;
+      const all = clients![0]!;
+      const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+      expect({
+        cycles: series!.cycle.length,
+        queue: Math.max(...series!.queue!),
+        retries: sum(series!.retries!),
+        open: series!.open_jobs!.at(-1),
+        faults: Compile(Series).Errors(JSON.parse(JSON.stringify(series))),
+      }).toEqual({
+        cycles: outcome.last_cycle! - outcome.first_cycle! + 1,
+        queue: service!.queue_max,
+        retries: all.retries,
+        open: all.jobs - all.succeeded - all.given_up - all.dropped,
+        faults: [],
+      });
+    }),
+    { numRuns: 15 },
+  );
+});
 
-  it('is the same for the same seed, ends where a run was stopped, and shows the warm-up too', async () => {
-    const [one, again, stopped, warm] = await Promise.all([
-      run(storm()),
-      run(storm()),
-      run(storm(), { untilCycle: 30 }),
-      run(storm('warm_up: 20\n')),
-    ]);
-    expect(again!.series).toEqual(one!.series);
-    expect(stopped!.series!.retries).toEqual(one!.series!.retries!.slice(0, 31));
-    expect(warm!.series).toEqual(one!.series);
-  });
+it('the series of a run follows from its seed, ends where it was stopped, and shows the warm-up too', async () => {
+  const [one, again, stopped, warm] = await Promise.all([
+    run(storm()),
+    run(storm()),
+    run(storm(), { untilCycle: 30 }),
+    run(storm('warm_up: 20\n')),
+  ]);
+  expect(again!.series).toEqual(one!.series);
+  expect(stopped!.series!.retries).toEqual(one!.series!.retries!.slice(0, 31));
+  expect(warm!.series).toEqual(one!.series);
+});
 
-  it('is none where nobody reacts and nothing waits', async () => {
-    expect((await run('question: Q?\nduration: 5\narrivals: [{ model: constant, rate: 1 }]\n')).series).toBeUndefined();
-  });
+it('a run in which nobody reacts and nothing waits has no series', async () => {
+  expect((await run('question: Q?\nduration: 5\narrivals: [{ model: constant, rate: 1 }]\n')).series).toBeUndefined();
+});
 
-  it('stays small however long the run is', async () => {
-    const text = `question: Q?
+it('the series of a run stays small however long the run is', async () => {
+  const text = `question: Q?
 duration: 30000
 arrivals: [{ model: poisson, rate: 0.5 }]
 clients: [{ kind: obedient }]
 service: { servers: 1, time: { law: exponential, mean: 900ms } }
 `;
-    const { outcome, series } = await run(text);
-    expect(series!.cycle.length).toBeLessThanOrEqual(16_000);
-    expect(Math.max(...series!.queue!)).toBe(outcome.service!.queue_max);
-  });
+  const { outcome, series } = await run(text);
+  expect(series!.cycle.length).toBeLessThanOrEqual(16_000);
+  expect(Math.max(...series!.queue!)).toBe(outcome.service!.queue_max);
 });

@@ -21,14 +21,14 @@ describe('requests in, decisions out: requests:admitted of each cycle, in bracke
     ['requests that are limited count, too', '{ threshold: 1, within: 2 }', [2, 1, 1, 1, 0, 1], '[2:1] [1:0] [1:0] [1:0] . 1:1 . .'],
     ['a window of one cycle forgets at once', '{ threshold: 1, within: 1 }', [2, 2, 1], '[2:1] [2:1] 1:1 .'],
     ['nothing at all', '{ threshold: 1, within: 1 }', [0, 0], '. . .'],
-  ])('%s', async (_, limiter, counts, line) => {
+  ])('requests and decisions of each cycle follow the window: %s', async (_, limiter, counts, line) => {
     const { outcome, timeline } = await run(counted(counts, `limiter: ${limiter}\n`));
     const told = drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!));
     // The worked example restores and trips again within cycle 10: two transitions, one state at its end.
     expect(told).toBe(line);
   });
 
-  it('the transitions of the worked example', async () => {
+  it('the worked example has two entries and two restores, with their cycles and counts', async () => {
     const { outcome } = await run(
       counted([1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1], 'limiter: { threshold: 2, within: 10 }\n'),
     );
@@ -94,7 +94,7 @@ const laws = fc.oneof(
   fc.constant<PopularitySpec>({ law: 'zipf', exponent: 1.5 }),
 );
 
-describe('any counts give what the naive limiter gives', () => {
+describe('any counts', () => {
   const cases = fc.record({
     counts: fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 12 })), {
       minLength: 1,
@@ -118,7 +118,7 @@ describe('any counts give what the naive limiter gives', () => {
     ['counted cycle by cycle', ''],
     ['sent one by one by clients that do not react', 'clients: [{ kind: open }]\n'],
     ['sent one by one at random instants', 'clients: [{ kind: open }]\n#random'],
-  ])('%s', async (_, more) => {
+  ])('any counts %s give what the naive limiter gives', async (_, more) => {
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
         const text = textOf(given, more);
@@ -163,14 +163,14 @@ describe('any counts give what the naive limiter gives', () => {
   });
 });
 
-describe('length', () => {
+describe('the length of a run', () => {
   const overload = counted([5, 5, 5, 5], 'limiter: { threshold: 2, within: 3 }\n');
 
   it.each<[what: string, more: string, last: number]>([
     ['the drain is a window', '', 6],
     ['or what the scenario says', 'drain: 1\n', 4],
     ['or nothing', 'drain: 0\n', 3],
-  ])('%s', async (_, more, last) => {
+  ])('a run ends after its drain: %s', async (_, more, last) => {
     const { outcome } = await run(overload + more);
     const [{ transitions }] = outcome.by_contract as [(typeof outcome.by_contract)[0]];
     expect([outcome.last_cycle, outcome.limiting_cycles, outcome.entries, transitions.length, outcome.partial]).toEqual(
@@ -184,7 +184,7 @@ describe('length', () => {
     [5, 5, true],
     [6, 6, undefined],
     [1000, 6, undefined],
-  ])('until cycle %i: the run stands at %i, partial %s', async (untilCycle, last, partial) => {
+  ])('a run until cycle %i ends at cycle %i, partial %s', async (untilCycle, last, partial) => {
     const { outcome } = await run(overload, { untilCycle });
     expect([outcome.last_cycle, outcome.partial, outcome.requests]).toEqual([
       last,
@@ -193,51 +193,49 @@ describe('length', () => {
     ]);
   });
 
-  it('clients are told of from the end of the warm-up on', async () => {
+  it('clients are counted from the end of the warm-up on', async () => {
     const { outcome } = await run(`${overload}clients: [{ kind: open }]\nwarm_up: 2\n`);
     expect([outcome.requests, outcome.clients![0]!.jobs]).toEqual([20, 10]);
   });
 });
 
-describe('a run that is stopped', () => {
-  it.each([
-    ['counted', ''],
-    ['with clients', 'clients: [{ kind: obedient, max_attempts: 2 }]\n'],
-    ['a fleet', 'contracts: { count: 50, independent: true }\n'],
-  ])('%s: leaves what it has done, and judges that', async (_, more) => {
-    const text = `question: Q?\nduration: 4000\narrivals: [{ model: poisson, rate: 5 }]\n${more}expect: [requests > 0, { that: requests == 0, from: 3999 }]\n`;
-    const whole = await run(text);
-    const controller = new AbortController();
-    const scenario = read(text);
-    const rows = simulate$(scenario, { signal: controller.signal }).pipe(
-      tap(({ cycle }) => {
-        if (cycle >= 1000) controller.abort();
-      }),
-    );
-    const { outcome, timeline, totals } = await lastValueFrom(rows.pipe(toRun(scenario)));
-    const last = outcome.last_cycle!;
-    expect(outcome.partial).toBe(true);
-    expect(last).toBeGreaterThanOrEqual(1000);
-    expect(last).toBeLessThan(1100);
-    expect(outcome.expectations.map(({ held, actual }) => [held, actual])).toEqual([
-      [true, outcome.requests],
-      [false, null],
-    ]);
-    const upTo = (rows: Iterable<{ cycle: number }>) => [...rows].filter(({ cycle }) => cycle < last);
-    expect(upTo(totals.rows())).toEqual(upTo(whole.totals.rows()));
-    expect(upTo(timeline!.rows())).toEqual(upTo(whole.timeline!.rows()));
-  });
-
-  it('before it began: nothing was done, and the outcome says so', async () => {
-    const { outcome } = await run(counted([1, 2, 3]), { signal: AbortSignal.abort() });
-    expect([outcome.partial, outcome.requests, outcome.first_cycle, outcome.last_cycle]).toEqual([true, 0, 0, 0]);
-  });
+it.each([
+  ['counted', ''],
+  ['with clients', 'clients: [{ kind: obedient, max_attempts: 2 }]\n'],
+  ['a fleet', 'contracts: { count: 50, independent: true }\n'],
+])('a run that is stopped leaves what it has done, and judges that: %s', async (_, more) => {
+  const text = `question: Q?\nduration: 4000\narrivals: [{ model: poisson, rate: 5 }]\n${more}expect: [requests > 0, { that: requests == 0, from: 3999 }]\n`;
+  const whole = await run(text);
+  const controller = new AbortController();
+  const scenario = read(text);
+  const rows = simulate$(scenario, { signal: controller.signal }).pipe(
+    tap(({ cycle }) => {
+      if (cycle >= 1000) controller.abort();
+    }),
+  );
+  const { outcome, timeline, totals } = await lastValueFrom(rows.pipe(toRun(scenario)));
+  const last = outcome.last_cycle!;
+  expect(outcome.partial).toBe(true);
+  expect(last).toBeGreaterThanOrEqual(1000);
+  expect(last).toBeLessThan(1100);
+  expect(outcome.expectations.map(({ held, actual }) => [held, actual])).toEqual([
+    [true, outcome.requests],
+    [false, null],
+  ]);
+  const upTo = (rows: Iterable<{ cycle: number }>) => [...rows].filter(({ cycle }) => cycle < last);
+  expect(upTo(totals.rows())).toEqual(upTo(whole.totals.rows()));
+  expect(upTo(timeline!.rows())).toEqual(upTo(whole.timeline!.rows()));
 });
 
-describe('the same digest', () => {
+it('a run that is stopped before it began has done nothing, and its outcome says so', async () => {
+  const { outcome } = await run(counted([1, 2, 3]), { signal: AbortSignal.abort() });
+  expect([outcome.partial, outcome.requests, outcome.first_cycle, outcome.last_cycle]).toEqual([true, 0, 0, 0]);
+});
+
+describe('the digest', () => {
   const text =
     'question: Q?\nduration: 500\nlimiter: { threshold: 20, within: 30 }\narrivals: [{ model: poisson, rate: 1 }]\nclients: [{ kind: retrying, backoff: { policy: full_jitter } }]\nservice: { time: { law: exponential, mean: 300ms } }\n';
-  it('for the same seed, watched or not; another one for another seed', async () => {
+  it('the same seed gives the same digest, watched or not; another seed gives another one', async () => {
     const digestOf = async (options = {}) => (await run(text, options)).outcome.digest;
     const first = await digestOf();
     expect(await digestOf()).toBe(first);
@@ -248,72 +246,66 @@ describe('the same digest', () => {
   });
 });
 
-describe('contracts of their own', () => {
-  it('each has all the arrivals to itself', async () => {
-    const { outcome } = await run(
-      'question: Q?\nduration: 50\ncontracts: { count: 3, independent: true }\narrivals: [{ model: constant, rate: 1 }, { model: spikes, requests: 70, at: 9 }]\n',
-    );
-    expect(outcome.by_contract.map(({ id, requests, limited }) => [id, requests, limited])).toEqual([
-      ['1', 120, 20],
-      ['2', 120, 20],
-      ['3', 120, 20],
-    ]);
-  });
+it('each independent contract has all the arrivals to itself', async () => {
+  const { outcome } = await run(
+    'question: Q?\nduration: 50\ncontracts: { count: 3, independent: true }\narrivals: [{ model: constant, rate: 1 }, { model: spikes, requests: 70, at: 9 }]\n',
+  );
+  expect(outcome.by_contract.map(({ id, requests, limited }) => [id, requests, limited])).toEqual([
+    ['1', 120, 20],
+    ['2', 120, 20],
+    ['3', 120, 20],
+  ]);
+});
 
-  it('chance is drawn apart for each, and the same whatever their number', async () => {
-    const requestsOf = async (count: number) =>
-      (
-        await run(
-          `question: Q?\nduration: 50\ncontracts: { count: ${count}, independent: true }\narrivals: [{ model: poisson, rate: 3 }]\n`,
-        )
-      ).outcome.by_contract
-        .toSorted((a, b) => Number(a.id) - Number(b.id))
-        .map(({ requests }) => requests);
-    const [two, five] = [await requestsOf(2), await requestsOf(5)];
-    expect(five.slice(0, 2)).toEqual(two);
-    expect(new Set(five).size).toBeGreaterThan(1);
+it('chance is drawn apart for each independent contract, and is the same whatever their number', async () => {
+  const requestsOf = async (count: number) =>
+    (
+      await run(
+        `question: Q?\nduration: 50\ncontracts: { count: ${count}, independent: true }\narrivals: [{ model: poisson, rate: 3 }]\n`,
+      )
+    ).outcome.by_contract
+      .toSorted((a, b) => Number(a.id) - Number(b.id))
+      .map(({ requests }) => requests);
+  const [two, five] = [await requestsOf(2), await requestsOf(5)];
+  expect(five.slice(0, 2)).toEqual(two);
+  expect(new Set(five).size).toBeGreaterThan(1);
+});
+
+it('what comes in a pause is decided, in order, when the node goes on', async () => {
+  const { outcome, timeline } = await run(
+    counted(
+      [1, 1, 1, 1, 1, 1, 1, 1],
+      'limiter: { threshold: 3, within: 4 }\nfaults: [{ kind: pause, from: 2, to: 5 }]\n',
+    ),
+  );
+  expect(drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!))).toBe('1:1 1:1 . . . [4:3] [1:0] [1:0] [.] . . .');
+});
+
+it('a request whose answer is lost is counted, and its client does not hear of it', async () => {
+  const { outcome } = await run(
+    counted([4, 4], 'clients: [{ kind: retrying, max_attempts: 3 }]\nfaults: [{ kind: lost_answers, share: 1 }]\n'),
+  );
+  const { jobs, attempts, succeeded, given_up } = outcome.clients![0]!;
+  expect({ requests: outcome.requests, jobs, attempts, succeeded, given_up }).toEqual({
+    requests: 24,
+    jobs: 8,
+    attempts: 24,
+    succeeded: 0,
+    given_up: 8,
   });
 });
 
-describe('faults', () => {
-  it('a pause: what comes meanwhile is decided, in order, when the node goes on', async () => {
-    const { outcome, timeline } = await run(
-      counted(
-        [1, 1, 1, 1, 1, 1, 1, 1],
-        'limiter: { threshold: 3, within: 4 }\nfaults: [{ kind: pause, from: 2, to: 5 }]\n',
-      ),
-    );
-    expect(drawn(everyCycle(timeline!, 'all', 0, outcome.last_cycle!))).toBe(
-      '1:1 1:1 . . . [4:3] [1:0] [1:0] [.] . . .',
-    );
-  });
-
-  it('lost answers: every request is counted, and no client hears of it', async () => {
-    const { outcome } = await run(
-      counted([4, 4], 'clients: [{ kind: retrying, max_attempts: 3 }]\nfaults: [{ kind: lost_answers, share: 1 }]\n'),
-    );
-    const { jobs, attempts, succeeded, given_up } = outcome.clients![0]!;
-    expect({ requests: outcome.requests, jobs, attempts, succeeded, given_up }).toEqual({
-      requests: 24,
-      jobs: 8,
-      attempts: 24,
-      succeeded: 0,
-      given_up: 8,
-    });
-  });
-
-  it('lost answers from a cycle to another', async () => {
-    const { outcome } = await run(
-      counted(
-        [1, 1, 1, 1],
-        'clients: [{ kind: retrying, max_attempts: 1 }]\nfaults: [{ kind: lost_answers, share: 1, from: 1, to: 3 }]\n',
-      ),
-    );
-    expect(outcome.clients![0]!.given_up).toBe(2);
-  });
+it('lost answers last from one given cycle to another', async () => {
+  const { outcome } = await run(
+    counted(
+      [1, 1, 1, 1],
+      'clients: [{ kind: retrying, max_attempts: 1 }]\nfaults: [{ kind: lost_answers, share: 1, from: 1, to: 3 }]\n',
+    ),
+  );
+  expect(outcome.clients![0]!.given_up).toBe(2);
 });
 
-it('a definition of its own: states that admit are not counted as limiting', async () => {
+it('a state that admits is not counted as limiting, in a definition of its own', async () => {
   const trigger = (condition: string) =>
     `{ kind: on_aggregate, event: request, aggregate: count, within: 3, condition: '${condition}' }`;
   const move = (from: string, to: string, condition: string) =>

@@ -1,7 +1,7 @@
 // The lines that Stately's inspector is given, held to the types of its protocol (StatelyInspectionEvent of @statelyai/inspect 0.7.1).
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { StatelyTrace } from '../../../src/harness/simulate/stately-trace.js';
 import { run } from './running.js';
 
@@ -45,47 +45,45 @@ async function linesOf(text: string): Promise<string[]> {
   return lines;
 }
 
-describe('the trace for the inspector of Stately', () => {
-  it('has lines of the protocol, in which an actor is there before it is spoken of', async () => {
-    const lines = await linesOf(scenario);
-    const known = new Set<string>();
-    for (const line of lines) {
-      const event = JSON.parse(line);
-      expect([line, protocol.Check(event)]).toEqual([line, true]);
-      if (event.type === '@xstate.actor') known.add(event.sessionId);
-      expect([...known]).toEqual(expect.arrayContaining([event.sessionId]));
-      if (event.sourceId !== undefined) expect(known).toContain(event.sourceId);
-      if (event.parentId !== undefined) expect(known).toContain(event.parentId);
-    }
-    expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(lines.length);
-  });
+it('a trace for Stately has lines of its protocol, in which an actor is there before it is spoken of', async () => {
+  const lines = await linesOf(scenario);
+  const known = new Set<string>();
+  for (const line of lines) {
+    const event = JSON.parse(line);
+    expect([line, protocol.Check(event)]).toEqual([line, true]);
+    if (event.type === '@xstate.actor') known.add(event.sessionId);
+    expect([...known]).toEqual(expect.arrayContaining([event.sessionId]));
+    if (event.sourceId !== undefined) expect(known).toContain(event.sourceId);
+    if (event.parentId !== undefined) expect(known).toContain(event.parentId);
+  }
+  expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(lines.length);
+});
 
-  it('names real senders, and the machines of contracts and clients', async () => {
-    const events = (await linesOf(scenario)).map((line) => JSON.parse(line));
-    const sent = events.flatMap(({ type, sourceId, sessionId, event }) =>
-      type === '@xstate.event' ? [`${sourceId} -> ${sessionId}: ${event.type}`] : [],
-    );
-    expect(sent.slice(0, 6)).toEqual([
-      'arrivals -> phone/0: job',
-      'phone/0 -> contract all: request',
-      'arrivals -> phone/1: job',
-      'gate -> contract all: aggregate',
-      'phone/1 -> contract all: request',
-      'contract all -> phone/1: limited',
-    ]);
-    expect(sent).toContain('service -> phone/0: served');
-    expect(sent).toContain('agenda -> phone/1: wake');
-    const definitions = new Map(
-      events.flatMap(({ type, name, definition }) =>
-        type === '@xstate.actor' ? [[name, JSON.parse(definition)] as const] : [],
-      ),
-    );
-    expect(Object.keys(definitions.get('contract all').states)).toEqual(['allowing', 'limiting']);
-    expect(Object.keys(definitions.get('phone/0').states)).toEqual(['idle', 'asking', 'pausing']);
-    expect(JSON.stringify(events)).not.toContain('weir.say');
-  });
+it('a trace for Stately names real senders, and the machines of contracts and clients', async () => {
+  const events = (await linesOf(scenario)).map((line) => JSON.parse(line));
+  const sent = events.flatMap(({ type, sourceId, sessionId, event }) =>
+    type === '@xstate.event' ? [`${sourceId} -> ${sessionId}: ${event.type}`] : [],
+  );
+  expect(sent.slice(0, 6)).toEqual([
+    'arrivals -> phone/0: job',
+    'phone/0 -> contract all: request',
+    'arrivals -> phone/1: job',
+    'gate -> contract all: aggregate',
+    'phone/1 -> contract all: request',
+    'contract all -> phone/1: limited',
+  ]);
+  expect(sent).toContain('service -> phone/0: served');
+  expect(sent).toContain('agenda -> phone/1: wake');
+  const definitions = new Map(
+    events.flatMap(({ type, name, definition }) =>
+      type === '@xstate.actor' ? [[name, JSON.parse(definition)] as const] : [],
+    ),
+  );
+  expect(Object.keys(definitions.get('contract all').states)).toEqual(['allowing', 'limiting']);
+  expect(Object.keys(definitions.get('phone/0').states)).toEqual(['idle', 'asking', 'pausing']);
+  expect(JSON.stringify(events)).not.toContain('weir.say');
+});
 
-  it('is the same for the same seed', async () => {
-    expect(await linesOf(scenario)).toEqual(await linesOf(scenario));
-  });
+it('a trace for Stately is the same for the same seed', async () => {
+  expect(await linesOf(scenario)).toEqual(await linesOf(scenario));
 });

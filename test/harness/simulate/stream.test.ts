@@ -57,46 +57,44 @@ const decided = ({ cycle, run, contracts, requests, limited, counts, states }: C
 
 const byCycle = { cycleMs: 10, lateMs: 0 };
 
-describe('operators', () => {
-  it('countsByCycle emits a cycle when a later one has begun, and the rest at the end', () =>
-    drawn('aab-d|', (requests) => requests.pipe(countsByCycle(byCycle), map(counted)), '--x-y(z|)', {
-      x: '0: all 2',
-      y: '1: all 1',
-      z: '3: all 1',
-    }));
+it('countsByCycle emits a cycle when a later one has begun, and the rest at the end', () =>
+  drawn('aab-d|', (requests) => requests.pipe(countsByCycle(byCycle), map(counted)), '--x-y(z|)', {
+    x: '0: all 2',
+    y: '1: all 1',
+    z: '3: all 1',
+  }));
 
-  it('countsByCycle takes requests that are late by lateMs, and counts keys apart', () =>
-    drawn('abAc|', (requests) => requests.pipe(countsByCycle({ cycleMs: 10, lateMs: 10 }), map(counted)), '---x(yz|)', {
-      x: '0: all 1, B 1',
-      y: '1: all 1',
-      z: '2: all 1',
-    }));
+it('countsByCycle takes requests that are late by lateMs, and counts keys apart', () =>
+  drawn('abAc|', (requests) => requests.pipe(countsByCycle({ cycleMs: 10, lateMs: 10 }), map(counted)), '---x(yz|)', {
+    x: '0: all 1, B 1',
+    y: '1: all 1',
+    z: '2: all 1',
+  }));
 
-  it('rollingWindow also emits the cycles in which requests leave', () =>
-    drawn('a-c|', (requests) => requests.pipe(countsByCycle(byCycle), rollingWindow(2), map(inWindow)), '--x(yz|)', {
-      x: '0: all 1',
-      y: '2: all 1',
-      z: '4: all 0',
-    }));
+it('rollingWindow also emits the cycles in which requests leave', () =>
+  drawn('a-c|', (requests) => requests.pipe(countsByCycle(byCycle), rollingWindow(2), map(inWindow)), '--x(yz|)', {
+    x: '0: all 1',
+    y: '2: all 1',
+    z: '4: all 0',
+  }));
 
-  it('decide gives the row of a cycle as soon as its counts are known, and drains at the end', () =>
-    drawn(
-      'aaab---|',
-      (requests) =>
-        requests.pipe(
-          countsByCycle(byCycle),
-          decide(rateLimiter({ threshold: 2, within: 2 }), { cycleMs: 10 }),
-          map(decided),
-        ),
-      '---x---(yzw|)',
-      {
-        x: '0: all 3-1 =3 limiting',
-        y: '1: all 1-1 =4 limiting',
-        z: '2: all 0-0 =1 allowing',
-        w: '3: all 0-0 =0 allowing',
-      },
-    ));
-});
+it('decide gives the row of a cycle as soon as its counts are known, and drains at the end', () =>
+  drawn(
+    'aaab---|',
+    (requests) =>
+      requests.pipe(
+        countsByCycle(byCycle),
+        decide(rateLimiter({ threshold: 2, within: 2 }), { cycleMs: 10 }),
+        map(decided),
+      ),
+    '---x---(yzw|)',
+    {
+      x: '0: all 3-1 =3 limiting',
+      y: '1: all 1-1 =4 limiting',
+      z: '2: all 0-0 =1 allowing',
+      w: '3: all 0-0 =0 allowing',
+    },
+  ));
 
 describe('replay$', () => {
   const definition = rateLimiter({ threshold: 3, within: 5 });
@@ -107,7 +105,7 @@ describe('replay$', () => {
   }));
   const rowsOf = (stream: Observable<CycleRow>) => lastValueFrom(stream.pipe(map(decided), toArray()));
 
-  it('gives what a replay of the same requests as a log gives', async () => {
+  it('replay$ gives what a replay of the same requests as a log gives', async () => {
     const path = join(temporaryFolder(), 'log.csv');
     writeFileSync(path, `t,key\n${requests.map(({ at, key }) => `${at},${key}`).join('\n')}\n`);
     const { outcome, timeline, totals } = await replay([path], {
@@ -135,7 +133,7 @@ describe('replay$', () => {
     expect(outcome.limited).toBeGreaterThan(0);
   });
 
-  it('takes an array, an Observable and an AsyncIterable, and times as numbers, dates and texts', async () => {
+  it('replay$ takes an array, an Observable or an AsyncIterable, and times as numbers, dates or texts', async () => {
     async function* slowly() {
       for (const { at, key } of requests) yield { at: new Date(at), key };
     }

@@ -16,8 +16,8 @@ async function traced(text: string, untilCycle?: number): Promise<{ messages: Tr
 const lineOf = ({ cycle, ms, from, to, event, before, after }: TracedMessage) =>
   `${cycle}+${ms} ${from} -> ${to}: ${event} (${before} -> ${after})`;
 
-describe('a trace tells every message, in order', () => {
-  it('without clients: what the gate says to the actor of the contract', async () => {
+describe('messages of a trace', () => {
+  it('a trace without clients has what the gate says to the actor of the contract', async () => {
     const { messages } = await traced(
       'question: Q?\nduration: 3\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [1, 1, 0] }]\n',
     );
@@ -27,7 +27,7 @@ describe('a trace tells every message, in order', () => {
     ]);
   });
 
-  it('is empty where nothing trips: the gate counts, and asks its actor only where a guard could hold', async () => {
+  it('a trace is empty where nothing trips: the gate asks its actor only where a guard could hold', async () => {
     const { messages } = await traced(
       'question: Q?\nduration: 10\ndrain: 0\nlimiter: { threshold: 100, within: 60 }\narrivals: [{ model: constant, rate: 10 }]\n',
     );
@@ -37,7 +37,7 @@ describe('a trace tells every message, in order', () => {
   const text =
     'question: Q?\nduration: 2\ndrain: 5\nlimiter: { threshold: 1, within: 2 }\narrivals: [{ model: counts, counts: [2, 0], placement: start }]\nclients: [{ kind: obedient, name: phone }]\n';
 
-  it('with clients: arrivals, requests, answers, alarms', async () => {
+  it('a trace with clients has arrivals, requests, answers and alarms', async () => {
     const { messages } = await traced(text);
     expect(messages.map(lineOf)).toMatchInlineSnapshot(`
       [
@@ -56,7 +56,7 @@ describe('a trace tells every message, in order', () => {
     `);
   });
 
-  it('until a cycle: every actor, its state, and what it waits for', async () => {
+  it('a run until a cycle shows every actor, its state, and what it waits for', async () => {
     const { states } = await traced(text, 1);
     expect(states).toMatchInlineSnapshot(`
       [
@@ -74,7 +74,7 @@ describe('a trace tells every message, in order', () => {
     `);
   });
 
-  it('as a diagram', async () => {
+  it('a trace is drawn as a sequence diagram', async () => {
     const { messages } = await traced(text);
     expect(sequenceDiagram(messages)).toMatchInlineSnapshot(`
       "sequenceDiagram
@@ -103,7 +103,7 @@ describe('a trace tells every message, in order', () => {
 
 describe('a diagram', () => {
   const message = { cycle: 0, ms: 0, from: 'a', to: 'b', event: 'e', before: 'x', after: 'x' };
-  it('leaves out what nobody reads, and says how much', () => {
+  it('a diagram leaves out what nobody reads, and says how much', () => {
     const lines = sequenceDiagram(Array.from({ length: MOST_DRAWN + 3 }, () => message))
       .trimEnd()
       .split('\n');
@@ -113,7 +113,7 @@ describe('a diagram', () => {
     ]);
   });
 
-  it('is not broken by what names may hold', () => {
+  it('a diagram is not broken by what names may hold', () => {
     expect(sequenceDiagram([{ ...message, from: 'contract a;b#c\nd', event: 'x;y' }])).toBe(
       'sequenceDiagram\n  participant p0 as contract a b c d\n  participant p1 as b\n  Note over p0: cycle 0\n  p0->>p1: x y\n',
     );

@@ -40,12 +40,15 @@ describe('a log of whole seconds', () => {
     ['nginx', nginx],
     ['GCRA', { primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } }],
     ['a bucket', { primitive: 'token_bucket', params: { rate: 10, per_ms: 1000, capacity: 1 } }],
-  ])('loses nothing of an even client under %s, as with ms, and says what is assumed', async (_, limiter) => {
-    expect(await limitedOf(logOf('even', even, 3), limiter)).toEqual([600, 0, []]);
-    expect(await limitedOf(logOf('even', even, 0), limiter)).toEqual([600, 0, ['whole_seconds']]);
-  });
+  ])(
+    'under %s a log of whole seconds loses nothing of an even client, as with ms, and says what is assumed',
+    async (_, limiter) => {
+      expect(await limitedOf(logOf('even', even, 3), limiter)).toEqual([600, 0, []]);
+      expect(await limitedOf(logOf('even', even, 0), limiter)).toEqual([600, 0, ['whole_seconds']]);
+    },
+  );
 
-  it('keeps what is more than the rate', async () => {
+  it('what is more than the rate is limited in a log of whole seconds as in one of ms', async () => {
     const twice = Array.from({ length: 1200 }, (_, k) => 50 * k);
     const [fine, whole] = [
       await limitedOf(logOf('twice', twice, 3), nginx),
@@ -54,14 +57,14 @@ describe('a log of whole seconds', () => {
     expect([whole[0], whole[1]]).toEqual([fine[0], fine[1]]);
   });
 
-  it('says how many would be limited if all of a second came at its beginning', async () => {
+  it('a replay says how many would be limited if all of a second came at its beginning', async () => {
     const plan = planContract(limiterDefinition(nginx, 777));
     const { warnings } = await replay([logOf('range', even, 0)], { name: 'log', cycleMs: 777, plan, log: {} });
     // Of the ten at the beginning of each second three pass, one at once and a burst of two.
     expect(warnings[0]?.what).toContain('So 0 are limited; 420 would be if all of a second came at its beginning.');
   });
 
-  it('says so of every rule that is compared, and of every limit that is recommended', async () => {
+  it('each compared rule and recommended limit says what it is if all of a second came at its beginning', async () => {
     const path = logOf('ranges', even, 0);
     const gcra = { primitive: 'gcra', params: { T_ms: 100, tau_ms: 0 } };
     const window = { primitive: 'rolling_count', params: { threshold: 50, within: 10, cycle_ms: 777 } };
@@ -80,7 +83,7 @@ describe('a log of whole seconds', () => {
     );
   });
 
-  it('is counted as it is read in a window, beside other rules too', async () => {
+  it('a window counts a log of whole seconds as it is read, beside other rules too', async () => {
     const path = logOf('window', even, 0);
     const window = { primitive: 'rolling_count', params: { threshold: 50, within: 10, cycle_ms: 777 } };
     const [, limited, warnings] = await limitedOf(path, { threshold: 50, within: 10 });
@@ -104,7 +107,7 @@ describe('a log of whole seconds', () => {
     expect([alone.warnings.length, beside.warnings.length]).toEqual([0, 1]);
   });
 
-  it('is left as it is where its unit is ms, or one time has a fraction', async () => {
+  it('a log is left as it is where its unit is ms, or one of its times has a fraction', async () => {
     const ms = file('ms.ndjson', even.map((at) => `{"t_ms":${START_MS + at - (at % 1000)}}\n`).join(''));
     expect((await limitedOf(ms, nginx))[1]).toBeGreaterThan(200);
     expect((await limitedOf(logOf('mixed', [0, 0, 0, 0, 0, 0, 1500], 3), nginx))[1]).toBe(3);

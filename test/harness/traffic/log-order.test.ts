@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CYCLE_MS } from '../../../src/core/time/cycle.js';
 import { LogOrder } from '../../../src/harness/traffic/log-order.js';
 import { Counted } from './log/counted.js';
@@ -35,58 +35,56 @@ function naive(given: readonly Given[], cycleMs: number): ByKey {
   );
 }
 
-describe('requests are counted by key and cycle', () => {
-  // biome-ignore format: one case a line
-  it.each<[string, Given[], ByKey]>([
-    ['one', [[777, 1, '']], { '': [[1, 1]] }],
-    ['the same cycle', [[777, 1, ''], [1553, 2, ''], [1554, 1, '']], { '': [[1, 3], [2, 1]] }],
-    ['out of order', [[1554, 1, ''], [0, 1, ''], [1554, 1, ''], [777, 5, '']], { '': [[0, 1], [1, 5], [2, 2]] }],
-    ['several keys', [[0, 1, 'b'], [0, 1, 'a'], [777, 1, 'b'], [0, 1, 'a']], { b: [[0, 1], [1, 1]], a: [[0, 2]] }],
-    ['before 1970', [[0, 1, ''], [-1, 1, ''], [-778, 1, '']], { '': [[-2, 1], [-1, 1], [0, 1]] }],
-    ['beyond 2^31, and millions of idle cycles between',
-      [[2 ** 31 * CYCLE_MS + 5, 1, ''], [5, 1, ''], [2 ** 31 * CYCLE_MS, 1, '']], { '': [[0, 1], [2 ** 31, 2]] }],
-    ['the ends of time', [[8.64e15, 1, ''], [-8.64e15, 1, '']], { '': [[-11119691119692, 1], [11119691119691, 1]] }],
-  ])('%s', (_, given, byKey) => {
-    expect(taken(ordered(given, CYCLE_MS))).toEqual(byKey);
-  });
+// biome-ignore format: one case a line
+it.each<[string, Given[], ByKey]>([
+  ['one', [[777, 1, '']], { '': [[1, 1]] }],
+  ['the same cycle', [[777, 1, ''], [1553, 2, ''], [1554, 1, '']], { '': [[1, 3], [2, 1]] }],
+  ['out of order', [[1554, 1, ''], [0, 1, ''], [1554, 1, ''], [777, 5, '']], { '': [[0, 1], [1, 5], [2, 2]] }],
+  ['several keys', [[0, 1, 'b'], [0, 1, 'a'], [777, 1, 'b'], [0, 1, 'a']], { b: [[0, 1], [1, 1]], a: [[0, 2]] }],
+  ['before 1970', [[0, 1, ''], [-1, 1, ''], [-778, 1, '']], { '': [[-2, 1], [-1, 1], [0, 1]] }],
+  ['beyond 2^31, and millions of idle cycles between',
+    [[2 ** 31 * CYCLE_MS + 5, 1, ''], [5, 1, ''], [2 ** 31 * CYCLE_MS, 1, '']], { '': [[0, 1], [2 ** 31, 2]] }],
+  ['the ends of time', [[8.64e15, 1, ''], [-8.64e15, 1, '']], { '': [[-11119691119692, 1], [11119691119691, 1]] }],
+])('requests are counted by key and cycle: %s', (_, given, byKey) => {
+  expect(taken(ordered(given, CYCLE_MS))).toEqual(byKey);
+});
 
-  it('as a map of maps would, in whatever order they come', () => {
-    const anywhere = fc.integer({ min: -1e13, max: 1e13 });
-    const instants = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 10_000_000 }), anywhere);
-    const given = fc.tuple(instants, fc.integer({ min: 1, max: 9 }), fc.constantFrom('', 'a', 'b', 'c'));
-    fc.assert(
-      fc.property(
-        fc.array(given, { minLength: 1, maxLength: 400 }),
-        fc.integer({ min: 1, max: 1000 }),
-        (requests, cycleMs) => {
-          expect(taken(ordered(requests, cycleMs))).toEqual(naive(requests, cycleMs));
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
+it('requests are counted as a map of maps would, in whatever order they come', () => {
+  const anywhere = fc.integer({ min: -1e13, max: 1e13 });
+  const instants = fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 10_000_000 }), anywhere);
+  const given = fc.tuple(instants, fc.integer({ min: 1, max: 9 }), fc.constantFrom('', 'a', 'b', 'c'));
+  fc.assert(
+    fc.property(
+      fc.array(given, { minLength: 1, maxLength: 400 }),
+      fc.integer({ min: 1, max: 1000 }),
+      (requests, cycleMs) => {
+        expect(taken(ordered(requests, cycleMs))).toEqual(naive(requests, cycleMs));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
 
-  it('are handed out again from the start, as a page does that plays them', () => {
-    const order = ordered(
-      [
-        [5, 1, 'a'],
-        [2, 3, 'b'],
-      ],
-      1,
-    );
-    expect([taken(order), order.firstCycle, order.lastCycle]).toEqual([taken(order), 2, 5]);
-  });
+it('counted requests are handed out again from the start, as a page does that plays them', () => {
+  const order = ordered(
+    [
+      [5, 1, 'a'],
+      [2, 3, 'b'],
+    ],
+    1,
+  );
+  expect([taken(order), order.firstCycle, order.lastCycle]).toEqual([taken(order), 2, 5]);
+});
 
-  it('spread requests fall into their cycles', () => {
-    const order = new LogOrder({ cycleMs: 1000, isOne: false });
-    order.request(500, 4, '', 2000);
-    expect(taken(order)).toEqual({
-      '': [
-        [0, 1],
-        [1, 2],
-        [2, 1],
-      ],
-    });
+it('spread requests fall into their cycles', () => {
+  const order = new LogOrder({ cycleMs: 1000, isOne: false });
+  order.request(500, 4, '', 2000);
+  expect(taken(order)).toEqual({
+    '': [
+      [0, 1],
+      [1, 2],
+      [2, 1],
+    ],
   });
 });
 

@@ -38,7 +38,7 @@ it.each<[PopularitySpec, expected: number[]]>([
 });
 
 describe.each(laws)('$law', (spec) => {
-  it('splits requests as it would have picked them, whatever the cycles are', () => {
+  it('the law splits requests as it would have picked them, whatever the cycles are', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(40), { maxLength: 10 }), (cycles) => {
         const [picked, split] = [new Float64Array(5), new Float64Array(5)];
@@ -60,7 +60,7 @@ it.each<[weights: number[], message: string]>([
   expect(() => planPopularity({ law: 'weights', weights }, 3)).toThrow(message);
 });
 
-it('knows its laws and no others', () => {
+it('the schema of a popularity knows its laws and no others', () => {
   const fits = (input: unknown): boolean => Value.Check(PopularitySpec, input);
   const others = [
     {},

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cycleOf } from '../../../src/core/time/cycle.js';
 import { MAX_SPREAD_MS, requestsBefore, spreadOverCycles } from '../../../src/harness/traffic/spread.js';
 
@@ -20,48 +20,46 @@ function placedOneByOne(unixMs: number, n: number, spreadMs: number, cycleMs: nu
   return [...parts];
 }
 
-describe('request k of n arrives floor(k * spread / n) ms into the interval', () => {
-  // biome-ignore format: one case a line
-  it.each<[string, [number, number, number, number], [number, number][]]>([
-    ['one request: at the start', [1000, 1, 60_000, 1000], [[1, 1]]],
-    ['none', [1000, 0, 60_000, 1000], []],
-    ['three in three cycles', [0, 3, 3000, 1000], [[0, 1], [1, 1], [2, 1]]],
-    ['two, far apart', [500, 2, 60_000, 1000], [[0, 1], [30, 1]]],
-    ['from the middle of a cycle', [1500, 4, 2000, 1000], [[1, 1], [2, 2], [3, 1]]],
-    ['before 1970', [-1500, 3, 3000, 1000], [[-2, 1], [-1, 1], [0, 1]]],
-    ['more than one a millisecond', [0, 10_000, 1000, 500], [[0, 5000], [1, 5000]]],
-    ['all within a cycle', [0, 100, 100, 777], [[0, 100]]],
-  ])('%s', (_, given, parts) => {
-    expect(spread(...given)).toEqual(parts);
-  });
+// biome-ignore format: one case a line
+it.each<[string, [number, number, number, number], [number, number][]]>([
+  ['one request: at the start', [1000, 1, 60_000, 1000], [[1, 1]]],
+  ['none', [1000, 0, 60_000, 1000], []],
+  ['three in three cycles', [0, 3, 3000, 1000], [[0, 1], [1, 1], [2, 1]]],
+  ['two, far apart', [500, 2, 60_000, 1000], [[0, 1], [30, 1]]],
+  ['from the middle of a cycle', [1500, 4, 2000, 1000], [[1, 1], [2, 2], [3, 1]]],
+  ['before 1970', [-1500, 3, 3000, 1000], [[-2, 1], [-1, 1], [0, 1]]],
+  ['more than one a millisecond', [0, 10_000, 1000, 500], [[0, 5000], [1, 5000]]],
+  ['all within a cycle', [0, 100, 100, 777], [[0, 100]]],
+])('request k of n arrives floor(k * spread / n) ms into the interval: %s', (_, given, parts) => {
+  expect(spread(...given)).toEqual(parts);
+});
 
-  it('as if each were placed by itself', () => {
-    const instant = fc.integer({ min: -1e7, max: 2e12 });
-    const n = fc.integer({ min: 0, max: 5000 });
-    const ms = fc.integer({ min: 1, max: 200_000 });
-    fc.assert(
-      fc.property(instant, n, ms, fc.integer({ min: 1, max: 2000 }), (...given) => {
-        expect(spread(...given)).toEqual(placedOneByOne(...given));
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('requests are spread as if each were placed by itself', () => {
+  const instant = fc.integer({ min: -1e7, max: 2e12 });
+  const n = fc.integer({ min: 0, max: 5000 });
+  const ms = fc.integer({ min: 1, max: 200_000 });
+  fc.assert(
+    fc.property(instant, n, ms, fc.integer({ min: 1, max: 2000 }), (...given) => {
+      expect(spread(...given)).toEqual(placedOneByOne(...given));
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('exactly, where a product of doubles would round', () => {
-    const n = fc.integer({ min: 1, max: 1e12 });
-    const ms = fc.integer({ min: 1, max: MAX_SPREAD_MS });
-    fc.assert(
-      fc.property(n, ms, fc.double({ min: 0, max: 1, noNaN: true }), (requests, spreadMs, share) => {
-        const offset = Math.floor(share * spreadMs);
-        const [a, b] = [BigInt(offset) * BigInt(requests), BigInt(spreadMs)];
-        expect(requestsBefore(offset, requests, spreadMs)).toBe(Number((a + b - 1n) / b));
-      }),
-      { numRuns: 2000 },
-    );
-  });
+it('requests before an offset are counted exactly, where a product of doubles would round', () => {
+  const n = fc.integer({ min: 1, max: 1e12 });
+  const ms = fc.integer({ min: 1, max: MAX_SPREAD_MS });
+  fc.assert(
+    fc.property(n, ms, fc.double({ min: 0, max: 1, noNaN: true }), (requests, spreadMs, share) => {
+      const offset = Math.floor(share * spreadMs);
+      const [a, b] = [BigInt(offset) * BigInt(requests), BigInt(spreadMs)];
+      expect(requestsBefore(offset, requests, spreadMs)).toBe(Number((a + b - 1n) / b));
+    }),
+    { numRuns: 2000 },
+  );
+});
 
-  it('a day of 10^12 requests loses none', () => {
-    const parts = spread(1_431_857_103_000, 1e12, MAX_SPREAD_MS, 777);
-    expect([parts.length, parts.reduce((sum, [, n]) => sum + n, 0)]).toEqual([111_198, 1e12]);
-  });
+it('a day of 10^12 requests loses none', () => {
+  const parts = spread(1_431_857_103_000, 1e12, MAX_SPREAD_MS, 777);
+  expect([parts.length, parts.reduce((sum, [, n]) => sum + n, 0)]).toEqual([111_198, 1e12]);
 });

@@ -41,7 +41,7 @@ const text = fc
       .map((gaps) => words.map((word, i) => word + gaps[i]).join('')),
   );
 
-it('any text of any name', () => {
+it('any text of any name is read without a failure, and what is said has a line of it', () => {
   fc.assert(
     fc.property(text, fc.constantFrom(...names), (given, name) => {
       const found = fittingLimits(limitersIn(given, name));

@@ -59,7 +59,7 @@ describe('nginx', () => {
     ['set, and set in an if', nginx('$key', '', `set $key ""; if ($request_method = POST) { set $key ${client}; }`), { 'POST /': 'yes', 'GET /': 'no' }],
     ['limit_except comes after the limit', nginx(client, '', 'in limit_except GET { deny all; }'), { 'POST /': 'yes', 'GET /': 'yes' }],
     ['a status is none before the answer', key(`map $status $key { 429 ${client}; }`), { 'GET /': 'no' }],
-  ])('%s', (_, text, expected) => {
+  ])('requests meet a limit of nginx as its conditions say: %s', (_, text, expected) => {
     const found = Object.keys(expected).map((one) => [one, meets('nginx.conf', text, requestOf(one))]);
     expect(Object.fromEntries(found)).toEqual(expected);
   });
@@ -232,10 +232,13 @@ describe.each([
     ],
   ],
 ] as const)('%s', (name, fileOf, cases) => {
-  it.each(cases.map(([rule, expected]) => [rule, expected] as const))('%s', (rule, expected) => {
-    const found = Object.keys(expected).map((one) => [one, meets(name, fileOf(rule), requestOf(one))]);
-    expect(Object.fromEntries(found)).toEqual(expected);
-  });
+  it.each(cases.map(([rule, expected]) => [rule, expected] as const))(
+    'requests meet a limit as its condition says: %s',
+    (rule, expected) => {
+      const found = Object.keys(expected).map((one) => [one, meets(name, fileOf(rule), requestOf(one))]);
+      expect(Object.fromEntries(found)).toEqual(expected);
+    },
+  );
 });
 
 it.each([
@@ -248,7 +251,7 @@ it.each([
   ['::ffff:10.1.2.3', '10.0.0.0/8', true],
   ['2001:db8::1', '0.0.0.0/0', false],
   ['a.example', '0.0.0.0/0', false],
-])('the address %s in %s: %s', (address, range, expected) => {
+])('the address %s lies in %s: %s', (address, range, expected) => {
   expect(isInRange(address, range)).toBe(expected);
 });
 
@@ -301,7 +304,7 @@ it.each([
   ['another path alone', 'rewrite ^/old /$cookie_a last;', { 'GET /new': 'yes', 'GET /': 'no' }],
   ['a path, of a limit by paths', 'rewrite ^/old /new;', { 'GET /old': `the path that rewrite gives${NOT}` }],
   ['a path to itself', 'rewrite ^/old /new;', { 'GET /loop': 'no' }],
-])('nginx rewrites %s', (_, rule, expected) => {
+])('a limit is judged where nginx rewrites %s', (_, rule, expected) => {
   const key = rule.includes('$cookie') ? '$binary_remote_addr' : '$uri';
   const text = `limit_req_zone ${key} zone=z:1m rate=1r/s;\nserver { ${rule} location /new { limit_req zone=z; } location /loop { rewrite ^ /loop/x; } location / { } }`;
   const found = Object.keys(expected).map((one) => [one, meets('nginx.conf', text, requestOf(one))]);

@@ -27,75 +27,69 @@ beforeAll(() => {
 const map = (from: string, rows: string) => `map ${from} $key { ${rows} }\n`;
 const tool = (config: string) => `_format_version: "3.0"\nservices:\n- name: s\n  routes:\n${config}`;
 
-describe('a condition that the log shows decides request by request', () => {
-  // biome-ignore format: one case a line
-  it.each([
-    ['a map of methods', 'a.conf', map('$request_method', 'default ""; POST $binary_remote_addr;') + nginx('$key', 4), 5],
-    ['a map of agents', 'a.conf', map('$http_user_agent', 'default ""; ~bot $binary_remote_addr;') + nginx('$key', 4), 0],
-    ['a geo', 'a.conf', `geo $own { default 1; 192.0.2.0/24 0; }\n${map('$own', '1 $binary_remote_addr;')}${nginx('$key', 4)}`, 0],
-    ['return in an if', 'a.conf', nginx('$binary_remote_addr', 4, 'if ($request_method = GET) { return 200; }'), 5],
-    ['a router by method', 'a.yml', 'http:\n  middlewares: { m: { rateLimit: { average: 1, period: 1m, burst: 3 } } }\n  routers:\n    a: { rule: "Method(`POST`) && PathPrefix(`/`)", middlewares: [m] }\n    b: { rule: "PathPrefix(`/`)" }\n', 7],
-    ['an acl', 'a.cfg', 'frontend f\n  acl writes method POST PUT\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src if writes\n  http-request deny if writes { sc_http_req_rate(0) gt 3 }\n', 7],
-    ['what is counted of all and refused of some', 'a.cfg', 'frontend f\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src\n  http-request deny if METH_POST { sc_http_req_rate(0) gt 20 }\n', 5],
-    ['methods of a route', 'a.yml', tool('  - { name: a, paths: [/], methods: [POST], plugins: [{ name: rate-limiting, config: { minute: 4, limit_by: ip } }] }\n  - { name: b, paths: [/] }\n'), 6],
-  ])('%s', async (_, name, text, newly_refused) => {
-    write(name, text);
-    const { out, code } = await gate('none.conf', name);
-    expect([JSON.parse(out).traffic.newly_refused, code]).toEqual([newly_refused, newly_refused > 0 ? 1 : 0]);
-  });
+// biome-ignore format: one case a line
+it.each([
+  ['a map of methods', 'a.conf', map('$request_method', 'default ""; POST $binary_remote_addr;') + nginx('$key', 4), 5],
+  ['a map of agents', 'a.conf', map('$http_user_agent', 'default ""; ~bot $binary_remote_addr;') + nginx('$key', 4), 0],
+  ['a geo', 'a.conf', `geo $own { default 1; 192.0.2.0/24 0; }\n${map('$own', '1 $binary_remote_addr;')}${nginx('$key', 4)}`, 0],
+  ['return in an if', 'a.conf', nginx('$binary_remote_addr', 4, 'if ($request_method = GET) { return 200; }'), 5],
+  ['a router by method', 'a.yml', 'http:\n  middlewares: { m: { rateLimit: { average: 1, period: 1m, burst: 3 } } }\n  routers:\n    a: { rule: "Method(`POST`) && PathPrefix(`/`)", middlewares: [m] }\n    b: { rule: "PathPrefix(`/`)" }\n', 7],
+  ['an acl', 'a.cfg', 'frontend f\n  acl writes method POST PUT\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src if writes\n  http-request deny if writes { sc_http_req_rate(0) gt 3 }\n', 7],
+  ['what is counted of all and refused of some', 'a.cfg', 'frontend f\n  stick-table type ip size 1k expire 2m store http_req_rate(60s)\n  http-request track-sc0 src\n  http-request deny if METH_POST { sc_http_req_rate(0) gt 20 }\n', 5],
+  ['methods of a route', 'a.yml', tool('  - { name: a, paths: [/], methods: [POST], plugins: [{ name: rate-limiting, config: { minute: 4, limit_by: ip } }] }\n  - { name: b, paths: [/] }\n'), 6],
+])('a condition that the log shows decides request by request: %s', async (_, name, text, newly_refused) => {
+  write(name, text);
+  const { out, code } = await gate('none.conf', name);
+  expect([JSON.parse(out).traffic.newly_refused, code]).toEqual([newly_refused, newly_refused > 0 ? 1 : 0]);
 });
 
-describe('a key of several parts', () => {
-  it.each([
-    ['$binary_remote_addr$uri', 40 - 20],
-    ['$binary_remote_addr$request_uri', 40 - 20],
-    ['$server_name$binary_remote_addr', 40 - 1],
-    ['$request_method$http_user_agent', 40 - 2],
-    ['$arg_q', 40 - 5],
-    ['$http_referer', 0],
-  ])('%s', async (key, newly_refused) => {
-    write('key.conf', nginx(key, 1).replace('burst=1 nodelay', ''));
-    const { out } = await gate('none.conf', 'key.conf', 'paths.log');
-    expect(JSON.parse(out).traffic).toMatchObject({ newly_refused, unjudged: [] });
-  });
+it.each([
+  ['$binary_remote_addr$uri', 40 - 20],
+  ['$binary_remote_addr$request_uri', 40 - 20],
+  ['$server_name$binary_remote_addr', 40 - 1],
+  ['$request_method$http_user_agent', 40 - 2],
+  ['$arg_q', 40 - 5],
+  ['$http_referer', 0],
+])('requests are counted by a key of several parts: %s', async (key, newly_refused) => {
+  write('key.conf', nginx(key, 1).replace('burst=1 nodelay', ''));
+  const { out } = await gate('none.conf', 'key.conf', 'paths.log');
+  expect(JSON.parse(out).traffic).toMatchObject({ newly_refused, unjudged: [] });
 });
 
-describe('what could not be judged is said first, and is never green', () => {
-  it.each([
-    ['a key', nginx('$cookie_id', 4), 'its key is a cookie, which this log has not'],
-    [
-      'a condition',
-      map('$http_x_key', '"" $binary_remote_addr;') + nginx('$key', 4),
-      'its key is the header x-key, which this log has not',
-    ],
-    [
-      'requests in flight',
-      'limit_conn_zone $binary_remote_addr zone=c:1m;\nserver { limit_conn c 1; }',
-      'it limits requests in flight, and a log does not say how long each took',
-    ],
-  ])('%s', async (_, text, why) => {
-    write('dark.conf', text);
-    const { out, code } = await weir('none.conf', 'dark.conf', '--log', 'access.log', '--newly-refused-below', '1%');
-    const lines = out.split('\n').join(' ').replace(/\s+/g, ' ');
-    expect(code).toBe(4);
-    expect(lines).toContain(`Limits of dark.conf 1 limit could not be judged: ${why}. 1 limit added.`);
-    expect(lines).not.toContain('Newly refused: nothing');
-  });
+it.each([
+  ['a key', nginx('$cookie_id', 4), 'its key is a cookie, which this log has not'],
+  [
+    'a condition',
+    map('$http_x_key', '"" $binary_remote_addr;') + nginx('$key', 4),
+    'its key is the header x-key, which this log has not',
+  ],
+  [
+    'requests in flight',
+    'limit_conn_zone $binary_remote_addr zone=c:1m;\nserver { limit_conn c 1; }',
+    'it limits requests in flight, and a log does not say how long each took',
+  ],
+])('what could not be judged is said first, and is never green: %s', async (_, text, why) => {
+  write('dark.conf', text);
+  const { out, code } = await weir('none.conf', 'dark.conf', '--log', 'access.log', '--newly-refused-below', '1%');
+  const lines = out.split('\n').join(' ').replace(/\s+/g, ' ');
+  expect(code).toBe(4);
+  expect(lines).toContain(`Limits of dark.conf 1 limit could not be judged: ${why}. 1 limit added.`);
+  expect(lines).not.toContain('Newly refused: nothing');
+});
 
-  it('a limit that stays as it is, and one that is removed, need no judgement', async () => {
-    write('dark.conf', nginx('$cookie_id', 4));
-    expect((await gate('dark.conf', 'dark.conf')).code).toBe(0);
-    expect((await gate('dark.conf', 'none.conf')).code).toBe(0);
-  });
+it('a limit that stays as it is, and one that is removed, need no judgement', async () => {
+  write('dark.conf', nginx('$cookie_id', 4));
+  expect((await gate('dark.conf', 'dark.conf')).code).toBe(0);
+  expect((await gate('dark.conf', 'none.conf')).code).toBe(0);
+});
 
-  it('nor is a change of what is not understood', async () => {
-    write('lost.conf', 'include lost/*.conf;\nserver { location / { return 200; } }\n');
-    const { out, code } = await weir('none.conf', 'lost.conf', '--log', 'access.log', '--newly-refused-below', '1%');
-    expect([code, out]).toEqual([
-      4,
-      expect.stringMatching(/lost\.conf:1\s+lost\/\*\.conf is included, and was not read/),
-    ]);
-  });
+it('a change of what is not understood is said, and is never green', async () => {
+  write('lost.conf', 'include lost/*.conf;\nserver { location / { return 200; } }\n');
+  const { out, code } = await weir('none.conf', 'lost.conf', '--log', 'access.log', '--newly-refused-below', '1%');
+  expect([code, out]).toEqual([
+    4,
+    expect.stringMatching(/lost\.conf:1\s+lost\/\*\.conf is included, and was not read/),
+  ]);
 });
 
 describe('files of any name that nginx includes', () => {
@@ -128,7 +122,7 @@ describe('files of any name that nginx includes', () => {
       `map $request_method $key { include rows/methods; }\nlimit_req_zone $key zone=m:1m rate=1r/m; server { limit_req zone=m burst=1 nodelay; }`,
       { 'rows/methods': 'GET $binary_remote_addr;\nPOST $binary_remote_addr;\n' },
     ],
-  ])('%s', async (name, included, files) => {
+  ])('files of any name that nginx includes are read: %s', async (name, included, files) => {
     const place = name.replace(/\W+/g, '-');
     write(`${place}/nginx.conf`, main(included));
     for (const [path, text] of Object.entries(files)) write(`${place}/${path}`, text);
@@ -136,7 +130,7 @@ describe('files of any name that nginx includes', () => {
     expect(await newlyRefused('none.conf', `${place}/nginx.conf`)).toBe(38);
   });
 
-  it('links within the folder, and what is only available', async () => {
+  it('links within the folder are followed, and what is only available is not read', async () => {
     write('linked/nginx.conf', main('include sites-enabled/*;'));
     write('linked/sites-available/shop.conf', site(1));
     write('linked/sites-available/old.conf', site(0).replace('z burst=0', 'z burst=30'));

@@ -45,70 +45,58 @@ beforeAll(() => {
   write('log.csv', `ms,client,path\n${[...rows(12, 'many'), ...rows(3, 'few')].join('\n')}\n`);
 });
 
-describe('without a log', () => {
-  it.each([
-    [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
-    [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
-    [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
-    [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
-    [['one.conf', 'misspelt.conf'], '1 limit removed; what is not understood changes, too.', 'nginx refuses bursts=9'],
-    [['office.conf', 'moved.conf'], 'No limit differs'],
-    [['office.conf', 'offices.conf'], '1 limit changed', 'client is in 10.0.0.0/8', 'client is in 10.0.0.0/7'],
-    [['office.cfg', 'offices.cfg'], '1 limit changed', 'client is not in 10.0.0.0/8 → client is not in 10.0.0.0/7'],
-    [['one.conf', '--as', 'traefik'], '1 limit changed', '10 → 10 at once', 'average: 1', 'burst: 10'],
-    [
-      ['one.conf', 'two.conf', '--as', 'kgateway'],
-      'burst 9 → 4',
-      'As kgateway',
-      'requests_per_unit: 60',
-      '10 → 60 at once',
+it.each([
+  [['one.conf', 'two.conf'], 'burst 9 → 4', '10 → 5'],
+  [['git:main', 'deploy'], 'rate 1r/s → 30r/m; burst 9 → 4', 'deploy/site.conf:2'],
+  [['git:main', 'one.conf'], '1 limit added', 'added: nginx rate=1r/s burst=9 nodelay'],
+  [['git:main', 'gone'], '1 limit removed', 'removed: nginx rate=1r/s burst=9 nodelay'],
+  [['one.conf', 'misspelt.conf'], '1 limit removed; what is not understood changes, too.', 'nginx refuses bursts=9'],
+  [['office.conf', 'moved.conf'], 'No limit differs'],
+  [['office.conf', 'offices.conf'], '1 limit changed', 'client is in 10.0.0.0/8', 'client is in 10.0.0.0/7'],
+  [['office.cfg', 'offices.cfg'], '1 limit changed', 'client is not in 10.0.0.0/8 → client is not in 10.0.0.0/7'],
+  [['one.conf', '--as', 'traefik'], '1 limit changed', '10 → 10 at once', 'average: 1', 'burst: 10'],
+  [
+    ['one.conf', 'two.conf', '--as', 'kgateway'],
+    'burst 9 → 4',
+    'As kgateway',
+    'requests_per_unit: 60',
+    '10 → 60 at once',
+  ],
+  [['one.conf', 'two.conf', '--replicas', '3'], 'limits are counted in each, 3 times as much in all', '30 → 15'],
+  [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
+])('weir diff %j says what changes: %s', async (args, ...words) => {
+  const { code, out } = await weir(args);
+  expect(code).toBe(0);
+  for (const one of words) expect(out.replace(/\s+/g, ' ')).toContain(one);
+});
+
+it('weir diff without new limits and without a product to write them for is refused', async () => {
+  const { code, err } = await weir(['one.conf']);
+  expect(code).toBe(2);
+  expect(err).toContain('diff has no new limits');
+});
+
+it('weir diff puts what it writes through the log as well', async () => {
+  const { out } = await weir(['one.conf', 'two.conf', '--as', 'traefik', '--log', 'log.csv', '--time', 'ms', '--json']);
+  const { traffic, written } = JSON.parse(out);
+  expect([traffic.newly_refused, written.traffic]).toMatchObject([5, { requests: 15, newly_refused: 0 }]);
+});
+
+it('weir diff prints JSON, too', async () => {
+  const { out } = await weir(['one.conf', 'two.conf', '--json']);
+  expect(JSON.parse(out)).toMatchObject({
+    kind: 'diff',
+    changes: [
+      {
+        kind: 'changed',
+        name: 'api',
+        where: 'location /api',
+        file: 'two.conf',
+        line: 3,
+        burst: { sent: 100, old: 10, new: 5 },
+      },
     ],
-    [['one.conf', 'two.conf', '--replicas', '3'], 'limits are counted in each, 3 times as much in all', '30 → 15'],
-    [['git:main:deploy/site.conf', 'deploy/site.conf'], 'No limit was found', 'no limit_req_zone defines the zone'],
-  ])('%j says what changes: %s', async (args, ...words) => {
-    const { code, out } = await weir(args);
-    expect(code).toBe(0);
-    for (const one of words) expect(out.replace(/\s+/g, ' ')).toContain(one);
-  });
-
-  it('has new limits, or a product to write them for', async () => {
-    const { code, err } = await weir(['one.conf']);
-    expect(code).toBe(2);
-    expect(err).toContain('diff has no new limits');
-  });
-
-  it('puts what is written through the log as well', async () => {
-    const { out } = await weir([
-      'one.conf',
-      'two.conf',
-      '--as',
-      'traefik',
-      '--log',
-      'log.csv',
-      '--time',
-      'ms',
-      '--json',
-    ]);
-    const { traffic, written } = JSON.parse(out);
-    expect([traffic.newly_refused, written.traffic]).toMatchObject([5, { requests: 15, newly_refused: 0 }]);
-  });
-
-  it('is JSON, too', async () => {
-    const { out } = await weir(['one.conf', 'two.conf', '--json']);
-    expect(JSON.parse(out)).toMatchObject({
-      kind: 'diff',
-      changes: [
-        {
-          kind: 'changed',
-          name: 'api',
-          where: 'location /api',
-          file: 'two.conf',
-          line: 3,
-          burst: { sent: 100, old: 10, new: 5 },
-        },
-      ],
-      new: { limiters: [{ name: 'api', status: 503 }], not_understood: [], not_applied: [] },
-    });
+    new: { limiters: [{ name: 'api', status: 503 }], not_understood: [], not_applied: [] },
   });
 });
 
@@ -132,7 +120,7 @@ describe('a file in a format that is not read', () => {
     [['a', 'b'], 'No limit was found in a, and none in b: files of APISIX are not read.'],
     [['a-with-nginx', 'b-with-nginx'], 'No limit that is understood differs, but what is not understood does.'],
     [['a-with-nginx', 'a-with-nginx'], 'No limit differs.'],
-  ])('%j is named, and its change is no unchanged limit', async (args, words) => {
+  ])('a file that is not read is named, and its change is no unchanged limit: %j', async (args, words) => {
     const { code, out } = await weir(args);
     expect(code).toBe(0);
     const shown = out.replace(/\s+/g, ' ');
@@ -140,7 +128,7 @@ describe('a file in a format that is not read', () => {
     expect(shown).toContain(`${args[1]}/apisix.yaml:4 ${NAMED}`);
   });
 
-  it('is annotated where it changed', async () => {
+  it('a file that is not read is annotated where it changed', async () => {
     const notices = async (...args: string[]) => (await weir([...args, '--annotate'])).out.match(/^::notice.*$/gm);
     execFileSync('git', ['add', 'a-with-nginx'], { cwd: folder });
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-m', 'a'], { cwd: folder });
@@ -158,7 +146,7 @@ describe('with a log', () => {
   it.each([
     ['50%', 0, 'within the budget'],
     ['0.1%', 1, 'over the budget'],
-  ])('ends by the budget: %s', async (below, code, words) => {
+  ])('weir diff ends by the budget: %s', async (below, code, words) => {
     const ran = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', below]);
     expect(ran.code).toBe(code);
     expect(ran.out).toContain(words);
@@ -180,7 +168,7 @@ describe('with a log', () => {
     );
   });
 
-  it('annotates the line that changed, the zone where it is the zone', async () => {
+  it('weir diff annotates the line that changed, the zone where it is the zone', async () => {
     const own = await weir(['one.conf', 'two.conf', ...log, '--newly-refused-below', '1%', '--annotate']);
     expect(own.out).toMatch(/^::error file=two\.conf,line=3::api, location \/api newly refuses 5 requests$/m);
     write('three.conf', zones('30r/m') + server(9));
@@ -190,7 +178,7 @@ describe('with a log', () => {
     expect(removed.out).toMatch(/^::notice file=gone\/nginx\.conf,line=3::api: removed/m);
   });
 
-  it('annotates what is not understood where it was not before', async () => {
+  it('weir diff annotates what is not understood where it was not before', async () => {
     write('bad/one.conf', 'server { include a; }');
     write('bad/two.conf', 'server {\n  include a;\n  include b;\n}');
     const { out } = await weir(['bad/one.conf', 'bad/two.conf', '--annotate']);
@@ -207,7 +195,7 @@ describe('with a log', () => {
     ]);
   });
 
-  it('leaves Markdown for a comment, and a folder with the page', async () => {
+  it('weir diff leaves Markdown for a comment, and a folder with the page', async () => {
     const { out } = await weir(['one.conf', 'two.conf', ...log, '--clients', 'axios-retry', '--out', 'report']);
     expect(out).toMatch(/^retries +\d+ \(.* more load\)$/m);
     expect(readFileSync(join(folder, 'report/summary.md'), 'utf8')).toContain('| many | 12 | 5 | 0 |');
@@ -225,7 +213,7 @@ it.each([
   [['one.conf', 'two.conf', '--newly-refused-below', '1%'], '--newly-refused-below has no effect without --log'],
   [['one.conf', 'two.conf', '--log', 'log.csv', '--newly-refused-below', 'much'], 'a share'],
   [['one.conf', 'two.conf', '--json', '--annotate'], '--annotate has no effect with --json'],
-])('is refused: %j', async (args, words) => {
+])('weir diff %j is refused', async (args, words) => {
   const { code, out, err } = await weir(args);
   expect([code, `${out}${err}`.replace(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(words)]);
 });

@@ -133,7 +133,7 @@ describe.skipIf(!isInstalled('nginx'))('nginx in front of a service with a limit
     return { ...all, share: all.judged / (all.ours + all.behind) };
   }
 
-  it('assigns none wrong by times in ms, and most', async () => {
+  it('no refusal is assigned wrong by times in ms, and more than a fifth are assigned', async () => {
     const format = '$remote_addr $msec $request_time $upstream_response_time "$request" $status $http_x_id';
     const found = await judged('exact.log', format);
     expect(found).toMatchObject({ requests: REQUESTS, wrong: 0, letThrough: 0 });
@@ -141,16 +141,16 @@ describe.skipIf(!isInstalled('nginx'))('nginx in front of a service with a limit
     expect(found.share).toBeGreaterThan(0.2);
   });
 
-  it('assigns all by the status of limit_req in the log', async () => {
+  it('all refusals are assigned by the status of limit_req in the log', async () => {
     const format = '$remote_addr $msec $request_time "$request" $status $limit_req_status $http_x_id';
     expect(await judged('said.log', format)).toMatchObject({ wrong: 0, letThrough: 0, share: 1 });
   });
 
-  it('assigns none wrong by whole seconds at the end of requests', async () => {
+  it('no refusal is assigned wrong by whole seconds at the end of requests', async () => {
     expect(await judged('coarse.log', undefined)).toMatchObject({ wrong: 0, letThrough: 0 });
   });
 
-  it('assigns more with the error log beside it', async () => {
+  it('no refusal is assigned wrong with the error log beside whole seconds', async () => {
     expect(await judged('coarse.log', undefined, ['error.log'])).toMatchObject({ wrong: 0, letThrough: 0 });
   });
 });

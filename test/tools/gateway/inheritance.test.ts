@@ -35,20 +35,20 @@ http {
     ['/static/a.css', 'slow 20'],
     ['/static/deep/a.css', 'slow 3'],
     ['/other/a.CSS', 'fast 20'],
-  ])('%s meets %s', (path, expected) => {
+  ])('a request to %s meets %s', (path, expected) => {
     const shown = found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name, limit }) => {
       const { burst, connections } = limit as Like;
       return connections === undefined ? `${name}${burst === undefined ? '' : `:${burst}`}` : String(connections);
     });
     expect(shown.join(' ')).toBe(expected);
   });
-  it('says which limits are never met, and which requests do not meet them', () => {
+  it('a reading says which limits are never met, and which requests meet none', () => {
     expect(found.notApplied).toMatchObject([{ name: 'fast', line: 18 }]);
     expect(found.notUnderstood).toEqual([]);
     expect(found.appliesTo({ host: 'a.example', path: '/', method: 'OPTIONS' })).toEqual([]);
     expect(found.appliesTo({ host: 'b.example', path: '/' })).toEqual([]);
   });
-  it('takes the status of the place', () => {
+  it('a limit takes the status of its place', () => {
     const requests = found.limiters.filter(({ counts }) => counts === 'requests');
     expect(requests.map(({ line, status }) => `${line}: ${status}`)).toEqual([
       '9: 429',
@@ -70,7 +70,7 @@ describe('an exact location of nginx', () => {
       `location ~ x$ ${at('fast')} location /a { location = /a/x ${at('slow')} location ~ x$ ${at('fast')} }`,
       '/a/x',
     ],
-  ])('answers before %s', (_, locations, path) => {
+  ])('an exact location answers before %s', (_, locations, path) => {
     const found = limitersIn(`${ZONES}http { server { server_name a.example; ${locations} } }`, 'nginx.conf');
     expect(found.appliesTo({ host: 'a.example', path, method: 'GET' }).map(({ name }) => name)).toEqual(['slow']);
   });

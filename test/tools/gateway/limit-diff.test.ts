@@ -33,14 +33,14 @@ const differ = (old: string, fresh: string, rows: readonly Row[], options = {}) 
 
 const many = (n: number, who: string, path: string, ms = 1): Row[] => Array.from({ length: n }, () => [ms, who, path]);
 
-describe('what differs', () => {
+describe('differences', () => {
   // biome-ignore format: one case a line
   it.each([
     ['burst=5', 'burst=5', []],
     ['burst=20 nodelay', 'burst=5 nodelay', [{ kind: 'changed', differs: ['burst 20 → 5'], burst: { sent: 100, old: 21, new: 6 } }]],
     ['burst=5', 'burst=5 nodelay', [{ kind: 'changed', differs: ['nodelay none → true'], burst: { sent: 100, old: 6, new: 6 } }]],
     ['burst=5000 nodelay', 'burst=2000 nodelay', [{ burst: { sent: 10_000, old: 5001, new: 2001 } }]],
-  ])('%s -> %s', (old, fresh, expected) => {
+  ])('limits are compared by their values: %s -> %s', (old, fresh, expected) => {
     const server = (burst: string) => `location /api { limit_req zone=api ${burst}; }`;
     expect(limitChanges(nginx(server(old)), nginx(server(fresh)))).toMatchObject(expected);
   });
@@ -65,12 +65,12 @@ describe('what differs', () => {
     ['paths that begin so', 'haproxy.cfg', haproxy('path', '60s'), haproxy('path_beg', '60s'), [['changed', 'refused if path is /api → path begins with /api']]],
     ['a route of Traefik before another', 'a.yaml', traefik('/a'), traefik('/b', '/a'), [['added']]],
     ['a route of Kong before another', 'kong.yml', kong('/a'), kong('/b', '/a'), [['added']]],
-  ])('%s', (_, name, old, fresh, expected) => {
+  ])('limits of two files are matched by what they mean: %s', (_, name, old, fresh, expected) => {
     const changes = limitChanges(limitersIn(old, name), limitersIn(fresh, name));
     expect(changes.map(({ kind, differs }) => [kind, ...differs])).toEqual(expected);
   });
 
-  it('what is added, removed, renamed and run dry', () => {
+  it('limits that are added, removed, changed or run dry are found', () => {
     const changes = limitChanges(
       nginx('location /a { limit_req zone=api; } location /b { limit_req zone=all; } limit_req zone=paths;'),
       nginx(
@@ -111,167 +111,165 @@ describe('what differs', () => {
   });
 });
 
-describe('over a log', () => {
-  it('counts what is newly refused and newly admitted, by client, path, minute and limit', async () => {
-    const rows: Row[] = [
-      ...many(10, 'a', '/api/x'),
-      ...many(3, 'b', '/api/x'),
-      ...many(30, 'a', '/other'),
-      ...many(4, 'b', '/api/y?q=1', 60_001),
-    ];
-    const found = await differ(
-      'location /api { limit_req zone=api burst=5 nodelay; } location / { limit_req zone=all burst=9 nodelay; }',
-      'location /api { limit_req zone=api burst=1 nodelay; } location / { limit_req zone=all burst=19 nodelay; }',
-      rows,
-    );
-    expect(found).toMatchObject({
-      ...{ requests: 47, refused_old: 24, refused_new: 21, newly_refused: 7, newly_admitted: 10 },
-      ...{ clients: 2, clients_newly_refused: 2, clients_newly_admitted: 1 },
-      by_client: [
-        { name: 'a', requests: 40, refused_old: 24, refused_new: 18, newly_refused: 4, newly_admitted: 10 },
-        { name: 'b', requests: 7, refused_old: 0, refused_new: 3, newly_refused: 3, newly_admitted: 0 },
-      ],
-      by_path: [
-        { name: '/api/x', newly_refused: 5 },
-        { name: '/api/y', newly_refused: 2 },
-        { name: '/other', newly_admitted: 10 },
-      ],
-      by_minute: [
-        { name: '2026-01-05T08:00Z', newly_refused: 5, newly_admitted: 10 },
-        { name: '2026-01-05T08:01Z', newly_refused: 2, newly_admitted: 0 },
-      ],
-      warnings: [],
-    });
-    expect([...found.by_limiter].map(([{ where }, n]) => [where, n])).toEqual([['location /api', 7]]);
+it('a diff over a log counts what is newly refused and newly admitted, by client, path, minute and limit', async () => {
+  const rows: Row[] = [
+    ...many(10, 'a', '/api/x'),
+    ...many(3, 'b', '/api/x'),
+    ...many(30, 'a', '/other'),
+    ...many(4, 'b', '/api/y?q=1', 60_001),
+  ];
+  const found = await differ(
+    'location /api { limit_req zone=api burst=5 nodelay; } location / { limit_req zone=all burst=9 nodelay; }',
+    'location /api { limit_req zone=api burst=1 nodelay; } location / { limit_req zone=all burst=19 nodelay; }',
+    rows,
+  );
+  expect(found).toMatchObject({
+    ...{ requests: 47, refused_old: 24, refused_new: 21, newly_refused: 7, newly_admitted: 10 },
+    ...{ clients: 2, clients_newly_refused: 2, clients_newly_admitted: 1 },
+    by_client: [
+      { name: 'a', requests: 40, refused_old: 24, refused_new: 18, newly_refused: 4, newly_admitted: 10 },
+      { name: 'b', requests: 7, refused_old: 0, refused_new: 3, newly_refused: 3, newly_admitted: 0 },
+    ],
+    by_path: [
+      { name: '/api/x', newly_refused: 5 },
+      { name: '/api/y', newly_refused: 2 },
+      { name: '/other', newly_admitted: 10 },
+    ],
+    by_minute: [
+      { name: '2026-01-05T08:00Z', newly_refused: 5, newly_admitted: 10 },
+      { name: '2026-01-05T08:01Z', newly_refused: 2, newly_admitted: 0 },
+    ],
+    warnings: [],
   });
+  expect([...found.by_limiter].map(([{ where }, n]) => [where, n])).toEqual([['location /api', 7]]);
+});
 
-  it('one zone in two places is one count, with the ceiling of each', async () => {
-    const found = await differ(
-      'location /a { limit_req zone=api burst=9 nodelay; } location /b { limit_req zone=api burst=4 nodelay; }',
-      '',
-      [...many(6, 'x', '/a'), ...many(2, 'x', '/b', 2)],
-    );
-    expect(found).toMatchObject({ refused_old: 2, newly_admitted: 2 });
-  });
+it('one zone in two places is one count, with the ceiling of each', async () => {
+  const found = await differ(
+    'location /a { limit_req zone=api burst=9 nodelay; } location /b { limit_req zone=api burst=4 nodelay; }',
+    '',
+    [...many(6, 'x', '/a'), ...many(2, 'x', '/b', 2)],
+  );
+  expect(found).toMatchObject({ refused_old: 2, newly_admitted: 2 });
+});
 
-  it('requests of one ms keep the order of the log where two places share a zone', async () => {
-    const shared =
-      'location /a { limit_req zone=api burst=1 nodelay; } location /b { limit_req zone=api burst=9 nodelay; }';
-    const order = (...paths: string[]) => paths.map((path): Row => [1, 'x', path]);
-    expect(await differ('', shared, order('/a', '/b', '/a'))).toMatchObject({ newly_refused: 1 });
-    expect(await differ('', shared, order('/a', '/a', '/b'))).toMatchObject({ newly_refused: 0 });
-  });
+it('requests of one ms keep the order of the log where two places share a zone', async () => {
+  const shared =
+    'location /a { limit_req zone=api burst=1 nodelay; } location /b { limit_req zone=api burst=9 nodelay; }';
+  const order = (...paths: string[]) => paths.map((path): Row => [1, 'x', path]);
+  expect(await differ('', shared, order('/a', '/b', '/a'))).toMatchObject({ newly_refused: 1 });
+  expect(await differ('', shared, order('/a', '/a', '/b'))).toMatchObject({ newly_refused: 0 });
+});
 
-  it('several limits of a place are charged only if all admit', async () => {
-    const both = 'limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay;';
-    const found = await differ(`location /a { ${both} } location /b { limit_req zone=all burst=9 nodelay; }`, '', [
-      ...many(5, 'x', '/a'),
-      ...many(9, 'x', '/b', 2),
-    ]);
-    expect(found.refused_old).toBe(3 + 1);
-  });
+it('several limits of a place are charged only if all admit', async () => {
+  const both = 'limit_req zone=api burst=1 nodelay; limit_req zone=all burst=9 nodelay;';
+  const found = await differ(`location /a { ${both} } location /b { limit_req zone=all burst=9 nodelay; }`, '', [
+    ...many(5, 'x', '/a'),
+    ...many(9, 'x', '/b', 2),
+  ]);
+  expect(found.refused_old).toBe(3 + 1);
+});
 
-  it('a key by path counts all clients together', async () => {
-    const found = await differ('', 'limit_req zone=paths;', [
-      ...many(1, 'x', '/a'),
-      ...many(1, 'y', '/a'),
-      ...many(1, 'y', '/b'),
-    ]);
-    expect(found).toMatchObject({ newly_refused: 1, by_path: [{ name: '/a' }] });
-  });
+it('a key by path counts all clients together', async () => {
+  const found = await differ('', 'limit_req zone=paths;', [
+    ...many(1, 'x', '/a'),
+    ...many(1, 'y', '/a'),
+    ...many(1, 'y', '/b'),
+  ]);
+  expect(found).toMatchObject({ newly_refused: 1, by_path: [{ name: '/a' }] });
+});
 
-  it('a key that a log does not have is left out, unless a column is named', async () => {
-    const rows: Row[] = [...many(2, 'x', '/a'), ...many(2, 'y', '/a')];
-    const without = await differ('', 'limit_req zone=users;', rows);
-    expect(without).toMatchObject({
-      newly_refused: 0,
-      left_out: { old: [], new: [{ why: 'its key is a cookie, which this log has not' }] },
-    });
-    const by = await differ('', 'limit_req zone=users;', rows, { keyColumn: 'client' });
-    expect(by).toMatchObject({ newly_refused: 2, left_out: { new: [] } });
+it('a key that a log does not have is left out, unless a column is named', async () => {
+  const rows: Row[] = [...many(2, 'x', '/a'), ...many(2, 'y', '/a')];
+  const without = await differ('', 'limit_req zone=users;', rows);
+  expect(without).toMatchObject({
+    newly_refused: 0,
+    left_out: { old: [], new: [{ why: 'its key is a cookie, which this log has not' }] },
   });
+  const by = await differ('', 'limit_req zone=users;', rows, { keyColumn: 'client' });
+  expect(by).toMatchObject({ newly_refused: 2, left_out: { new: [] } });
+});
 
-  it('limits of connections and dry runs are left out', async () => {
-    const found = await differ('', 'limit_req_dry_run on; limit_req zone=api;', many(3, 'x', '/'));
-    expect(found).toMatchObject({ refused_new: 0, left_out: { new: [{ why: expect.stringContaining('dry run') }] } });
-  });
+it('a dry run is left out', async () => {
+  const found = await differ('', 'limit_req_dry_run on; limit_req zone=api;', many(3, 'x', '/'));
+  expect(found).toMatchObject({ refused_new: 0, left_out: { new: [{ why: expect.stringContaining('dry run') }] } });
+});
 
-  it('whole seconds of one client are spread together, whatever its paths', async () => {
-    const line = (url: number) => `10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET /p${url} HTTP/1.1" 200 1\n`;
-    const later = Array.from({ length: 200 }, (_, i) =>
-      line(i).replace(':00:00 +', `:0${1 + Math.floor(i / 60)}:${String(i % 60).padStart(2, '0')} +`),
-    );
-    const path = file('seconds.log', [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
-    const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
-    const found = await diffLimits([path], sides, {}, {});
-    const figures = { requests: 205, newly_refused: 0, newly_refused_at_once: 4 };
-    expect(found).toMatchObject({ ...figures, warnings: [{ code: 'whole_seconds' }] });
-  });
+it('whole seconds of one client are spread together, whatever its paths', async () => {
+  const line = (url: number) => `10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET /p${url} HTTP/1.1" 200 1\n`;
+  const later = Array.from({ length: 200 }, (_, i) =>
+    line(i).replace(':00:00 +', `:0${1 + Math.floor(i / 60)}:${String(i % 60).padStart(2, '0')} +`),
+  );
+  const path = file('seconds.log', [0, 1, 2, 3, 4].map(line).join('') + later.join(''));
+  const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
+  const found = await diffLimits([path], sides, {}, {});
+  const figures = { requests: 205, newly_refused: 0, newly_refused_at_once: 4 };
+  expect(found).toMatchObject({ ...figures, warnings: [{ code: 'whole_seconds' }] });
+});
 
-  it('more paths than are kept are shown together, and decided as they are', async () => {
-    const rows = Array.from({ length: 9000 }, (_, i): Row => [i * 1000, 'x', `/p${i}`]);
-    const found = await differ('', 'limit_req zone=all; location = /p8999 { limit_req zone=api; }', [
-      ...rows,
-      ...many(2, 'x', '/p8999', 8_999_500),
-    ]);
-    expect(found).toMatchObject({ requests: 9002, newly_refused: 2, warnings: [{ code: 'many_paths' }] });
-    expect(found.by_path.map(({ name }) => name)).toEqual(['(other paths)']);
-  });
+it('more paths than are kept are shown together, and decided as they are', async () => {
+  const rows = Array.from({ length: 9000 }, (_, i): Row => [i * 1000, 'x', `/p${i}`]);
+  const found = await differ('', 'limit_req zone=all; location = /p8999 { limit_req zone=api; }', [
+    ...rows,
+    ...many(2, 'x', '/p8999', 8_999_500),
+  ]);
+  expect(found).toMatchObject({ requests: 9002, newly_refused: 2, warnings: [{ code: 'many_paths' }] });
+  expect(found.by_path.map(({ name }) => name)).toEqual(['(other paths)']);
+});
 
-  it('limits of some paths are not judged by a log without paths', async () => {
-    const path = file('no-path.csv', `ms,client\n${START},a\n`);
-    const unjudged = async (old: string, server: string) => {
-      const sides = { old: nginx(old), new: nginx(server) };
-      return (await diffLimits([path], sides, { timeColumn: 'ms' }, {})).unjudged.map(({ why }) => why);
-    };
-    const api = (burst: number) => `location /api { limit_req zone=api burst=${burst}; }`;
-    expect(await unjudged('', api(9))).toEqual(['it depends on the path of a request, which this log has not']);
-    expect(await unjudged(api(9), api(2))).toEqual(['it depends on the path of a request, which this log has not']);
-    expect(await unjudged(api(9), api(9))).toEqual([]);
-    expect(await unjudged(api(9), '')).toEqual([]);
-    expect(await unjudged('', 'limit_req zone=api;')).toEqual([]);
-  });
+it('limits of some paths are not judged by a log without paths', async () => {
+  const path = file('no-path.csv', `ms,client\n${START},a\n`);
+  const unjudged = async (old: string, server: string) => {
+    const sides = { old: nginx(old), new: nginx(server) };
+    return (await diffLimits([path], sides, { timeColumn: 'ms' }, {})).unjudged.map(({ why }) => why);
+  };
+  const api = (burst: number) => `location /api { limit_req zone=api burst=${burst}; }`;
+  expect(await unjudged('', api(9))).toEqual(['it depends on the path of a request, which this log has not']);
+  expect(await unjudged(api(9), api(2))).toEqual(['it depends on the path of a request, which this log has not']);
+  expect(await unjudged(api(9), api(9))).toEqual([]);
+  expect(await unjudged(api(9), '')).toEqual([]);
+  expect(await unjudged('', 'limit_req zone=api;')).toEqual([]);
+});
 
-  it('a log without a client is refused', async () => {
-    const path = file('bare.csv', `ms,path\n${START},/a\n`);
-    const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
-    await expect(diffLimits([path], sides, { timeColumn: 'ms' }, {})).rejects.toMatchObject({ code: 'invalid_input' });
-  });
+it('a log without a client is refused', async () => {
+  const path = file('bare.csv', `ms,path\n${START},/a\n`);
+  const sides = { old: nginx(''), new: nginx('limit_req zone=all;') };
+  await expect(diffLimits([path], sides, { timeColumn: 'ms' }, {})).rejects.toMatchObject({ code: 'invalid_input' });
+});
 
-  it('decides each request as the rule of its limit does, request by request', async () => {
-    const request = fc.tuple(
-      fc.integer({ min: 0, max: 5000 }),
-      fc.constantFrom('x', 'y'),
-      fc.constantFrom('/api', '/'),
-    ) as fc.Arbitrary<Row>;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(request, { minLength: 1, maxLength: 60 }),
-        fc.integer({ min: 1, max: 6 }),
-        async (some, burst) => {
-          const rows = [...some].sort((a, b) => a[0] - b[0]);
-          const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
-          const states = new Map<string, unknown>();
-          let refused = 0;
-          for (const [ms, who, path] of rows) {
-            if (path !== '/api') continue;
-            if (!states.has(who)) states.set(who, rule.fresh(START + ms));
-            if (rule.admit(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
-          }
-          const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
-          expect(found.newly_refused).toBe(refused);
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
+it('each request of a log is decided as the rule of its limit decides it', async () => {
+  const request = fc.tuple(
+    fc.integer({ min: 0, max: 5000 }),
+    fc.constantFrom('x', 'y'),
+    fc.constantFrom('/api', '/'),
+  ) as fc.Arbitrary<Row>;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(request, { minLength: 1, maxLength: 60 }),
+      fc.integer({ min: 1, max: 6 }),
+      async (some, burst) => {
+        const rows = [...some].sort((a, b) => a[0] - b[0]);
+        const rule = ruleOf(definitionOf({ like: 'nginx', rate: '1r/s', burst, nodelay: true }, 777));
+        const states = new Map<string, unknown>();
+        let refused = 0;
+        for (const [ms, who, path] of rows) {
+          if (path !== '/api') continue;
+          if (!states.has(who)) states.set(who, rule.fresh(START + ms));
+          if (rule.admit(states.get(who), START + ms, 1, 0) === LIMITED) refused += 1;
+        }
+        const found = await differ('', `location /api { limit_req zone=api burst=${burst} nodelay; }`, rows);
+        expect(found.newly_refused).toBe(refused);
+      },
+    ),
+    { numRuns: 25 },
+  );
 });
 
 describe('newly refused requests that come again', () => {
   // 1r/s without a burst: of three at once one passes; the others are to come 1 and 2 s later.
   const [old, fresh] = ['', 'limit_req zone=api; limit_req_status 429;'];
 
-  it('meet the new limits between the requests of the log, until one is admitted', async () => {
+  it('requests that come again meet the new limits between those of the log, until one is admitted', async () => {
     const found = await differ(old, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
     const { refused, retries, served, given_up, wait_ms } = found.retries!;
     expect({ refused, given_up: given_up + served }).toEqual({ refused: 2, given_up: 2 });
@@ -281,7 +279,7 @@ describe('newly refused requests that come again', () => {
     expect(found.newly_refused).toBe(2);
   });
 
-  it('count there: a request of the log that came alone is refused behind a retry', async () => {
+  it('a request of the log that came alone is refused behind a retry, which counts', async () => {
     const rows: Row[] = [
       ...many(2, 'x', '/', 0),
       ...Array.from({ length: 60 }, (_, i): Row => [1000 * (i + 1), 'x', '/']),
@@ -293,7 +291,7 @@ describe('newly refused requests that come again', () => {
     expect(await differ(old, fresh, rows, { clients: 'aws-sdk-2026' })).toMatchObject({ retries: found.retries! });
   });
 
-  it('do not come where nothing is newly refused, nor at a status that is not tried again', async () => {
+  it('requests do not come again where none is newly refused, nor at a status that is not tried again', async () => {
     const none = await differ(fresh, fresh, many(3, 'x', '/'), { clients: 'axios-retry' });
     expect(none.retries).toMatchObject({ refused: 0, retries: 0, wait_ms: null });
     const forbidden = await differ(old, 'limit_req zone=api; limit_req_status 403;', many(3, 'x', '/'), {

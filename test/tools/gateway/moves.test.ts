@@ -36,7 +36,7 @@ const changed = (old: string, fresh: string, replicas = 1) =>
 const moved = (old: string, fresh: string, replicas?: number) =>
   changed(old, fresh, replicas).map(({ kind, name, differs }) => [kind, name, ...differs].join('; '));
 
-describe('what a move from ingress-nginx changes, in figures of the products', () => {
+describe('a move from ingress-nginx', () => {
   const ALL = 'key: each client address → *all clients together*';
   // biome-ignore format: one case a line
   it.each([
@@ -49,11 +49,11 @@ describe('what a move from ingress-nginx changes, in figures of the products', (
     ['a gateway for every host and path', traefik(['average: 5, burst: 26'], 'PathPrefix(`/`)'), ['changed; m0; 26 → 26 at once; status: 503 → 429']],
     ['another path', route('a.example', '/other') + bucket, ['added; p', 'removed; limit-rps']],
     ['another host', route('b.example') + bucket, ['added; p', 'removed; limit-rps']],
-  ])('%s', (_, fresh, expected) => {
+  ])('a move from ingress-nginx changes the figures of the products: %s', (_, fresh, expected) => {
     expect(moved(ingress(RPS), fresh)).toEqual(expected);
   });
 
-  it('of two limits of a place, each goes with that of its pace, and what is left is added', () => {
+  it('each of two limits of a place goes with that of its pace, and what is left is added', () => {
     const limits = ['average: 600, period: 1m, burst: 3001', 'average: 5, burst: 26', 'average: 1, burst: 2'];
     expect(moved(ingress(`${RPS}, ${RPM}`), traefik(limits))).toEqual([
       'changed; m0; 3,001 → 3,001 at once; status: 503 → 429',
@@ -82,12 +82,12 @@ describe('instances of a gateway that count by themselves', () => {
     ['the old ones', shared, '78 → 5 at once; 15/s → 5/s'],
     ['the old ones, and Traefik on Redis', redis, '78 → 25 at once; 15/s → 5/s'],
     ['both, one of which divides its rate', scaled, '78 → 3 at once; 15/s → 6/s'],
-  ])('%s', (_, fresh, expected) => {
+  ])('instances that count by themselves multiply a limit: %s', (_, fresh, expected) => {
     const { differs } = changed(ingress(RPS), fresh, 3)[0]!;
     expect([differs[0], differs.find((one) => one.includes('/s')) ?? '15/s → 15/s'].join('; ')).toBe(expected);
   });
 
-  it('takes the requests of a log in turn', async () => {
+  it('instances that count by themselves take the requests of a log in turn', async () => {
     const rows = Array.from({ length: 200 }, () => '1767600000000,x,a.example,/api/1');
     const log = file('burst.csv', `ms,client,host,path\n${rows.join('\n')}\n`);
     const sides = { old: inInstances(3, ingress(RPS)), new: inInstances(3, shared) };
@@ -117,7 +117,7 @@ describe('lines for another product', () => {
     `kind: Ingress\nmetadata:\n  name: i${i}\n  annotations: { ${rps === null ? '' : `${prefix}-rps: "${rps}", `}${rpm === null ? '' : `${prefix}-rpm: "${rpm}", `}${prefix}-burst-multiplier: "${multiplier}" }\nspec:\n  rules:\n${hosts.map((host) => `  - host: ${host}\n    http: { paths: [${paths.map(([pathType, words]) => `{ path: /${words.join('/')}, pathType: ${pathType} }`)}] }\n`).join('')}`;
   const lossless = (as: string) => as === 'traefik' || as === 'nginx' || as === 'haproxy';
 
-  it.each(targets)('%s is read as the same limits of the same requests', async (as) => {
+  it.each(targets)('what is written for %s is read as the same limits of the same requests', async (as) => {
     await fc.assert(
       fc.asyncProperty(
         limits,
@@ -159,12 +159,12 @@ describe('lines for another product', () => {
     ['less than one a minute, in Traefik', 'traefik', route() + envoyGateway(`global: { rules: [{ ${DISTINCT}, limit: { requests: 5, unit: Hour } }] }`), [{ like: 'traefik', average: 5, period: '3600s', burst: 5 }]],
     ['requests in flight, in Traefik', 'traefik', ingress('nginx.ingress.kubernetes.io/limit-connections: "7"'), [{ like: 'in-flight', limit: 7 }]],
     ['a header, in HAProxy', 'haproxy', traefik(['average: 5, burst: 9, sourceCriterion: { requestHeaderName: X-Key }']), [{ like: 'haproxy-gpc0-rate', period: '1800ms', limit: 9 }]],
-  ])('%s', async (_, as, old, expected) => {
+  ])('lines for another product keep the limit: %s', async (_, as, old, expected) => {
     const { limits: fresh } = await moveTo(as, limitersIn(old, 'old.yaml'), 1, none);
     expect(fresh.limiters.map(({ limit }) => limit)).toEqual(expected);
   });
 
-  it.each(['nginx', 'haproxy', 'traefik'])('%s exempts the same networks', async (as) => {
+  it.each(['nginx', 'haproxy', 'traefik'])('what is written for %s exempts the same networks', async (as) => {
     const old = limitersIn(
       ingress(`${RPS}, nginx.ingress.kubernetes.io/limit-whitelist: "10.0.0.0/8,192.0.2.7"`),
       'a.yaml',
@@ -203,7 +203,7 @@ describe('lines for another product', () => {
       traefik(['average: 5'], 'Method(`POST`) && PathPrefix(`/`)'),
       'it depends on a condition: method is POST',
     ],
-  ])('%s: what it has no words for is said', async (as, old, why) => {
+  ])('what %s has no words for is said', async (as, old, why) => {
     const { left, limits: fresh } = await moveTo(as, limitersIn(old, 'old.yaml'), 1, none);
     expect(left).toEqual([expect.stringContaining(why)]);
     expect(fresh.limiters).toEqual([]);

@@ -111,10 +111,18 @@ describe.skipIf(!isInstalled('nginx'))('nginx', () => {
   });
   afterAll(() => server?.close());
 
-  it.each(rows)('$title', async ({ http, server: block, host }) => {
-    const { found, real } = await both(server, 'nginx.conf', `${http}\nserver { server_name ${host}; ${block} }`, host);
-    expect(found).toEqual(real);
-  });
+  it.each(rows)(
+    'nginx answers each request as its file is evaluated: $title',
+    async ({ http, server: block, host }) => {
+      const { found, real } = await both(
+        server,
+        'nginx.conf',
+        `${http}\nserver { server_name ${host}; ${block} }`,
+        host,
+      );
+      expect(found).toEqual(real);
+    },
+  );
 });
 
 const HAPROXY = {
@@ -130,26 +138,29 @@ const HAPROXY = {
 };
 
 describe.skipIf(!isInstalled('haproxy'))('HAProxy', () => {
-  it.each(Object.entries(HAPROXY))('%s', async (_, condition) => {
-    const port = await freePort();
-    const rule = `http-request track-sc0 src if ${condition}`;
-    const table = 'stick-table type ip size 1k expire 1m store http_req_rate(60s)';
-    const said = 'http-request return status 200 hdr X-Limit yes if { sc0_tracked }';
-    const server = await started(
-      'haproxy',
-      (folder) => {
-        const path = join(folder, 'haproxy.cfg');
-        writeFileSync(path, haproxyFile([table, rule, said].join('\n  '), '')(port));
-        return ['-f', path, '-db'];
-      },
-      port,
-    );
-    try {
-      const text = `frontend f\n  ${table}\n  ${rule}\n  http-request deny if { sc_http_req_rate(0) gt 5 }\n`;
-      const { found, real } = await both(server, 'haproxy.cfg', text, 'a.test');
-      expect(found).toEqual(real);
-    } finally {
-      await server.close();
-    }
-  });
+  it.each(Object.entries(HAPROXY))(
+    'HAProxy answers each request as its file is evaluated: %s',
+    async (_, condition) => {
+      const port = await freePort();
+      const rule = `http-request track-sc0 src if ${condition}`;
+      const table = 'stick-table type ip size 1k expire 1m store http_req_rate(60s)';
+      const said = 'http-request return status 200 hdr X-Limit yes if { sc0_tracked }';
+      const server = await started(
+        'haproxy',
+        (folder) => {
+          const path = join(folder, 'haproxy.cfg');
+          writeFileSync(path, haproxyFile([table, rule, said].join('\n  '), '')(port));
+          return ['-f', path, '-db'];
+        },
+        port,
+      );
+      try {
+        const text = `frontend f\n  ${table}\n  ${rule}\n  http-request deny if { sc_http_req_rate(0) gt 5 }\n`;
+        const { found, real } = await both(server, 'haproxy.cfg', text, 'a.test');
+        expect(found).toEqual(real);
+      } finally {
+        await server.close();
+      }
+    },
+  );
 });

@@ -144,7 +144,7 @@ describe.each([
   ['nginx', ['-t', '-c'], (text: string) => `events {}\nhttp {\n${text}}\n`],
   ['haproxy', ['-c', '-f'], (text: string) => text],
 ] as const)('%s', (as, words, whole) => {
-  it.runIf(isInstalled(as))('takes what `weir diff --as` writes for it, without a warning', async () => {
+  it.runIf(isInstalled(as))('the program takes what `weir diff --as` writes for it, without a warning', async () => {
     const limit = 'nginx.ingress.kubernetes.io/limit';
     const annotations = `{ ${limit}-rps: "5", ${limit}-rpm: "600", ${limit}-whitelist: 10.0.0.0/8 }`;
     const paths = '{ paths: [{ path: /a }, { path: /b, pathType: Exact }] }';

@@ -5,7 +5,7 @@ import { holds } from '../../../src/tools/gateway/request-condition.js';
 import { fields, filesOf, isExpectation, samples } from './sample-files.js';
 
 describe.each(Object.entries(samples))('%s', (_, some) => {
-  it.each(some)('%s', (__, sample) => {
+  it.each(some)('each path meets the limits of its place, or the line that says why not: %s', (__, sample) => {
     const found = limitersInFiles(filesOf(sample));
     const { meets = {}, says = [], unused = [] } = sample;
     const met = Object.keys(meets).map((url) => {
@@ -33,8 +33,9 @@ describe.each(Object.entries(samples))('%s', (_, some) => {
   });
 });
 
-describe('a file with CRLF, a mark of its order of bytes, and empty lines at its end', () => {
-  it.each(Object.values(samples).flat())('%s', (_, sample) => {
+it.each(Object.values(samples).flat())(
+  'a file with CRLF, a byte order mark and empty lines at its end is read as without them: %s',
+  (_, sample) => {
     const read = (textOf: (text: string) => string) => {
       const files = filesOf(sample).map(({ name, text }) => ({ name, text: textOf(text) }));
       const { limiters, notUnderstood, notApplied } = limitersInFiles(files);
@@ -43,5 +44,5 @@ describe('a file with CRLF, a mark of its order of bytes, and empty lines at its
       return { limiters, lines, unused: notApplied.map(({ line }) => line) };
     };
     expect(read((text) => `\uFEFF${text}\n\n`.replaceAll('\n', '\r\n'))).toEqual(read((text) => text));
-  });
-});
+  },
+);

@@ -71,23 +71,23 @@ describe.each<[format: string, cases: [what: string, file: string, text: string,
     });
   };
 
-  it.each(cases)('%s', (_, name, text, line) => {
+  it.each(cases)('the file is named with the line that says its format: %s', (_, name, text, line) => {
     expect(named([{ name, text }])).toEqual([[format, name, line]]);
   });
 
-  it('is named within a ConfigMap, and beside a file without limits', () => {
+  it('the file is named within a ConfigMap, and beside a file without limits', () => {
     for (const [, , text, line] of cases.filter(([what]) => !/ of this name|template/.test(what))) {
       const files = [{ name: 'map.yaml', text: inConfigMap(text) }, { name: 'nginx.conf', text: 'server { }' }];
       expect(named(files)).toEqual([[format, 'map.yaml', line + 3]]);
     }
   });
 
-  it('is refused by the playground', async () => {
+  it('the file is refused by the playground', async () => {
     for (const [, name, text] of cases)
       expect(await failureIn(taken(new File([text], name)))).toMatchObject({ what: `${format} files are not read.` });
   });
 
-  it('is refused as the limiter of a scenario', () => {
+  it('the file is refused as the limiter of a scenario', () => {
     for (const [, name, text] of cases)
       expect(failureOf(() => definitionOf(limiterIn(`./${name}`, () => text), 777))).toMatchObject({
         code: 'invalid_definition',

@@ -49,7 +49,7 @@ describe('an axis', () => {
     ['a=1..1000000:1', 'more than'],
     ['a=[1, 2', 'cannot be read'],
     ['a=[]', 'no values'],
-  ])('refuses %j: %s', (text, why) => {
+  ])('an axis %j is refused: %s', (text, why) => {
     expect(() => parseAxis(text)).toThrow(Failure);
     expect(() => parseAxis(text)).toThrow(expect.objectContaining({ why: expect.stringContaining(why) }));
   });

@@ -30,7 +30,7 @@ async function mapOf(more: Partial<MapQuestion> = {}, set: string[] = [], runs =
 const isStuck = (load: number, trigger: number) => Math.floor(20 * load + 1e-9) + 2 * trigger > 30;
 
 describe('a map of collapse', () => {
-  it('is what all runs would give, from a part of them', async () => {
+  it('a map of collapse is what all runs would give, from a part of them', async () => {
     const { rows, runs, runsOfAll } = await mapOf();
     const wrong = rows.filter(({ set, figures }) => {
       const [load, trigger] = [set['arrivals.0.rate'] as number, set['arrivals.1.rate'] as number];
@@ -41,7 +41,7 @@ describe('a map of collapse', () => {
     expect(rows.filter(({ figures }) => figures['runs']!.mean === 0).length).toBeGreaterThan(rows.length / 4);
   });
 
-  it('has a zone for each load, and the smallest trigger that leaves it stuck', async () => {
+  it('a map of collapse has a zone for each load, and the smallest trigger that leaves it stuck', async () => {
     const { columns } = await mapOf({ up: 'arrivals.1.rate=0..6:1' });
     const zones = columns.map(({ set, zone, stuckFrom }) => [set['arrivals.0.rate'], zone, stuckFrom]);
     expect(zones[0]).toEqual([0, 'stable', undefined]);
@@ -50,7 +50,7 @@ describe('a map of collapse', () => {
     expect(zones[10]).toEqual([2, 'collapsed', 0]);
   });
 
-  it('compares policies, a map for each', async () => {
+  it('a map of collapse compares policies, a map for each', async () => {
     const { columns, axes } = await mapOf({}, ['limiter.threshold=30,1000']);
     expect(axes.map(({ path }) => path)).toEqual(['limiter.threshold', 'arrivals.1.rate', 'arrivals.0.rate']);
     expect(columns.filter(({ set }) => set['limiter.threshold'] === 1000).every(({ zone }) => zone === 'stable')).toBe(
@@ -63,14 +63,14 @@ describe('a map of collapse', () => {
     [{ up: 'arrivals.1.rate=1..5' }, 'without a step'],
     [{ stuck: 'limitted > 0' }, 'cannot be read'],
     [{ stuck: 'clients.retries > 0' }, 'not every run has'],
-  ])('refuses %j: %s', async (more, what) => {
+  ])('a map of collapse refuses %j: %s', async (more, what) => {
     await expect(mapOf(more)).rejects.toThrow(expect.objectContaining({ what: expect.stringContaining(what) }));
   });
 });
 
 // Theory: stable below half of the capacity (test/published/outage.ts), here at a tenth of the rates: below 15 of 30 a second. At 14 the
 // queue of an outage drains, but not within a minute.
-it('takes for stable what only drains longer than the run, and says so', async () => {
+it('a map of collapse takes for stable what only drains longer than the run, and says so', async () => {
   const outage = parse(readFileSync('scenarios/outage.yaml', 'utf8'));
   const service = { ...outage.service, time: { ...outage.service.time, mean: '33.33333ms' } };
   const here = { ...outage, service, arrivals: [...outage.arrivals, () => 0] };
@@ -93,7 +93,7 @@ it('takes for stable what only drains longer than the run, and says so', async (
 });
 
 // M/M/1: from n jobs to u it takes (n - u) / (mu - lambda) in the mean, here with n = spike + 1 and u = 1 or 2.
-it('measures the time to recover, with an interval that has the closed form', async () => {
+it('a map of collapse measures the time to recover, with an interval that has the closed form', async () => {
   const queue = {
     question: 'Q?',
     cycle_ms: 200,

@@ -12,7 +12,7 @@ const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
 const grid = '--set limiter.threshold=2..6:2 --set limiter.within=5,10 --replications 4'.split(' ');
 
 describe('weir sweep', () => {
-  it('writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
+  it('weir sweep writes a row for each cell and a line for each run, the same on one thread and on two', async () => {
     const one = await weir(['sweep', scenario, ...grid, '--workers', '1', '--out', join(folder, 'one')]);
     const two = await weir(['sweep', scenario, ...grid, '--workers', '2', '--out', join(folder, 'two')]);
     expect([one.code, two.code, two.out.includes('sha256:')]).toEqual([0, 0, true]);
@@ -38,7 +38,7 @@ describe('weir sweep', () => {
     expect(existsSync(join(folder, 'one', 'charts', 'limited.png'))).toBe(true);
   });
 
-  it('goes on after a kill: nothing runs twice, and the files are the same', async () => {
+  it('weir sweep goes on after a kill: nothing runs twice, and the files are the same', async () => {
     const out = join(folder, 'killed');
     const many = ['--set', 'limiter.threshold=2..21:1', '--replications', '20'];
     const command = ['sweep', scenario, ...many, '--workers', '1', '--out', out];
@@ -65,7 +65,7 @@ describe('weir sweep', () => {
     expect([fresh.code, read('fresh', 'runs.ndjson')]).toEqual([0, read('killed', 'runs.ndjson')]);
   });
 
-  it('--map goes on, too: the runs that were made are not made again, and the files are the same', async () => {
+  it('weir sweep --map goes on, too: no run that was made is made again, and the files are the same', async () => {
     const map = ['sweep', scenario, '--map', '--set', 'arrivals.0.rate=1..3:1', '--set', 'limiter.threshold=2..4:1'];
     const more = ['--find', 'limited > 100', '--replications', '4', '--workers', '1'];
     const whole = await weirHere([...map, ...more, '--out', join(folder, 'map')]);
@@ -80,7 +80,7 @@ describe('weir sweep', () => {
     expect([other.code, other.err.includes('holds another map')]).toEqual([2, true]);
   });
 
-  it('refuses the folder of another sweep, and leaves it as it is', async () => {
+  it('weir sweep refuses the folder of another sweep, and leaves it as it is', async () => {
     const out = join(folder, 'other');
     await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', out]);
     const before = read('other', 'sweep.json');
@@ -90,7 +90,7 @@ describe('weir sweep', () => {
     expect([same.code, same.err]).toEqual([0, expect.stringContaining('2 of 2 runs are known')]);
   });
 
-  it('prints a line of JSON for each cell', async () => {
+  it('weir sweep prints a line of JSON for each cell', async () => {
     const json = await weirHere(['sweep', scenario, '--set', 'limiter.threshold=2,3', '--out', 'none', '--json']);
     expect(lines(json.out).map((line) => JSON.parse(line).set)).toEqual([
       { 'limiter.threshold': 2 },
@@ -98,7 +98,7 @@ describe('weir sweep', () => {
     ]);
   });
 
-  it('says what a pasted limiter leaves out, on the terminal, on the page and in sweep.json', async () => {
+  it('weir sweep says what a pasted limiter leaves out, on the terminal, on the page and in sweep.json', async () => {
     const pasted = join(folder, 'pasted.yaml');
     const paste = '"include other.conf;\\nlimit_req_zone $a zone=a:1m rate=1r/s;\\nlimit_req zone=a;"';
     writeFileSync(
@@ -117,7 +117,7 @@ describe('weir sweep', () => {
     expect(JSON.parse(read('pasted-one', 'outcome.json')).notes).toEqual([note]);
   });
 
-  it('finds the value at which a condition begins to hold', async () => {
+  it('weir sweep finds the value at which a condition begins to hold', async () => {
     const search = ['sweep', scenario, '--find', 'limited < 1%', '--set', 'limiter.threshold=1..40'];
     const { code, out } = await weirHere(search);
     const [, value] =

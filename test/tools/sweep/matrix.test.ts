@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { products } from '../../../src/core/limiter/products/products.js';
 import { clientLibraries } from '../../../src/harness/clients/libraries.js';
 import { valueName } from '../../../src/harness/scenario/grid.js';
@@ -17,46 +17,44 @@ async function rowsOf(set: readonly string[]) {
   return { axes, rows };
 }
 
-describe('the matrix', () => {
-  it('has every product and every library', () => {
-    const [triggers, limiters, clients] = matrixAxes([]);
-    expect(triggers!.values).toEqual(['burst', 'outage']);
-    expect(limiters!.names).toEqual(expect.arrayContaining(Object.keys(products)));
-    expect(clients!.names).toEqual(Object.keys(clientLibraries));
-    expect(valueName(clients!, { clients: clients!.values![3]! })).toBe(Object.keys(clientLibraries)[3]);
-  });
+it('the matrix has every product and every library', () => {
+  const [triggers, limiters, clients] = matrixAxes([]);
+  expect(triggers!.values).toEqual(['burst', 'outage']);
+  expect(limiters!.names).toEqual(expect.arrayContaining(Object.keys(products)));
+  expect(clients!.names).toEqual(Object.keys(clientLibraries));
+  expect(valueName(clients!, { clients: clients!.values![3]! })).toBe(Object.keys(clientLibraries)[3]);
+});
 
-  it('of a scenario of the user is what its axes say', () => {
-    const axes = everyOf(['seed=1,2', 'limiter=every', 'clients=every']);
-    expect([isMatrix(axes), isMatrix(axes.slice(0, 2)), axes.map(({ path }) => path)]).toEqual([
-      true,
-      false,
-      ['seed', 'limiter', 'clients'],
-    ]);
-    expect(axes[1]!.names).toEqual(matrixAxes([])[1]!.names);
-  });
+it('a matrix of a scenario of the user is what its axes say', () => {
+  const axes = everyOf(['seed=1,2', 'limiter=every', 'clients=every']);
+  expect([isMatrix(axes), isMatrix(axes.slice(0, 2)), axes.map(({ path }) => path)]).toEqual([
+    true,
+    false,
+    ['seed', 'limiter', 'clients'],
+  ]);
+  expect(axes[1]!.names).toEqual(matrixAxes([])[1]!.names);
+});
 
-  it('without a limiter serves a burst at once; at one of ten a second undici needs longer and sends more', async () => {
-    const { rows } = await rowsOf(few);
-    const burst = rows.filter(({ set }) => set['question'] === 'burst');
-    const [free, freeToo, got, undici] = burst.map(({ figures }) => matrixFigures.map((name) => figures[name]!.mean));
-    expect(free).toEqual(freeToo);
-    expect(free!.slice(1)).toEqual([1, 0, 0]);
-    expect(undici![1]).toBeGreaterThan(got![1]!);
-    expect(undici![2]).toBeGreaterThan(got![2]!);
-    const outage = rows.filter(({ set }) => set['question'] === 'outage').map(({ figures }) => figures);
-    // Ten of sixty seconds bring nothing but what is tried again afterwards.
-    for (const { 'clients.goodput_per_second': goodput } of outage) expect(goodput!.mean).toBeLessThan(free![0]!);
-  });
+it('a burst is served at once without a limiter; at ten a second undici needs longer and sends more than got', async () => {
+  const { rows } = await rowsOf(few);
+  const burst = rows.filter(({ set }) => set['question'] === 'burst');
+  const [free, freeToo, got, undici] = burst.map(({ figures }) => matrixFigures.map((name) => figures[name]!.mean));
+  expect(free).toEqual(freeToo);
+  expect(free!.slice(1)).toEqual([1, 0, 0]);
+  expect(undici![1]).toBeGreaterThan(got![1]!);
+  expect(undici![2]).toBeGreaterThan(got![2]!);
+  const outage = rows.filter(({ set }) => set['question'] === 'outage').map(({ figures }) => figures);
+  // Ten of sixty seconds bring nothing but what is tried again afterwards.
+  for (const { 'clients.goodput_per_second': goodput } of outage) expect(goodput!.mean).toBeLessThan(free![0]!);
+});
 
-  it('says the median and the ends for each limiter and for each library', async () => {
-    const { axes, rows } = await rowsOf(few);
-    const tables = matrixBlocks(axes, rows, matrixFigures);
-    expect(tables.map(({ title }) => title)).toEqual([
-      'burst, by limiter: median over clients [least, most]',
-      'burst, by clients: median over limiters [least, most]',
-      'outage, by limiter: median over clients [least, most]',
-      'outage, by clients: median over limiters [least, most]',
-    ]);
-  });
+it('the matrix says the median and the ends for each limiter and for each library', async () => {
+  const { axes, rows } = await rowsOf(few);
+  const tables = matrixBlocks(axes, rows, matrixFigures);
+  expect(tables.map(({ title }) => title)).toEqual([
+    'burst, by limiter: median over clients [least, most]',
+    'burst, by clients: median over limiters [least, most]',
+    'outage, by limiter: median over clients [least, most]',
+    'outage, by clients: median over limiters [least, most]',
+  ]);
 });

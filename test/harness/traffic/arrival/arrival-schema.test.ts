@@ -50,7 +50,7 @@ it.each<[input: unknown, faults: [path: string, message: string][]]>([
 });
 
 describe.each(Object.entries(arrivalKinds))('the schema of %s', (_, { schema }) => {
-  it('bounds every number, text and list, describes every field, and refuses unknown ones', () => {
+  it('the schema bounds every number, text and list, describes every field, and refuses unknown ones', () => {
     expect([...lapsesIn(schema, '')]).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ it.each([
   // 1/7 = 10.86/76 and 1/11 = 6.91/76
   [[[1, 7], [1, 11]], 76, 76n, [11n, 7n]],
   [[[1, 3], [2, 3]], 2, 2n, [1n, 1n]],
-])('rates %j over at most %i parts', (rates, most, parts, amounts) => {
+])('rates %j are amounts of a common part, of which at most %i are one', (rates, most, parts, amounts) => {
   const given = rates.map(([requests = 0, cycles = 1]) => ({ requests, cycles }));
   expect(onCommonParts(given, most)).toEqual({ parts, amounts });
 });

@@ -11,7 +11,7 @@ describe.each([0.05, 1, 7.3, 60, 199, 201, 5_000])('Poisson of mean %d', (mean) 
   it.each<[name: string, arrival: Arrival]>([
     ['of a steady rate', steady(mean)],
     ['around a curve', around(mean)],
-  ])('%s has its mean, a variance as large, and no memory', (_, arrival) => {
+  ])('a Poisson model %s has its mean, a variance as large, and no memory', (_, arrival) => {
     const counts = countsOf(arrival, cycles);
     const { mean: seen, variance } = momentsOf(counts);
     const next = counts.slice(1).map((count, cycle) => (count - mean) * (counts[cycle]! - mean));
@@ -61,33 +61,36 @@ describe('on-off', () => {
     [40, 0, 0.05, 0.4],
     [0, 5, 1, 2],
     [3, 3, 1, 1],
-  ])('rates %d and %d for %d and %d cycles: means and variances of whole and half cycles', (on, off, onFor, offFor) => {
-    const cycles = 30_000;
-    const arrival = onoff(on, off, onFor, offFor);
-    const wholes: number[] = [];
-    const halves: number[] = [];
-    for (let cycle = 0; cycle < cycles; cycle += 1) {
-      const count = arrival.count(cycle);
-      const early = instantsOf(arrival, count).filter((at) => at < 0.5).length;
-      wholes.push(count);
-      halves.push(early);
-    }
-    expect([...heldBy(wholes, momentsOfLaw(on, off, onFor, offFor, 1))]).toEqual(['held', 'held']);
-    expect([...heldBy(halves, momentsOfLaw(on, off, onFor, offFor, 0.5))]).toEqual(['held', 'held']);
-  });
+  ])(
+    'whole and half cycles of on-off have the moments of the law: rates %d and %d for %d and %d cycles',
+    (on, off, onFor, offFor) => {
+      const cycles = 30_000;
+      const arrival = onoff(on, off, onFor, offFor);
+      const wholes: number[] = [];
+      const halves: number[] = [];
+      for (let cycle = 0; cycle < cycles; cycle += 1) {
+        const count = arrival.count(cycle);
+        const early = instantsOf(arrival, count).filter((at) => at < 0.5).length;
+        wholes.push(count);
+        halves.push(early);
+      }
+      expect([...heldBy(wholes, momentsOfLaw(on, off, onFor, offFor, 1))]).toEqual(['held', 'held']);
+      expect([...heldBy(halves, momentsOfLaw(on, off, onFor, offFor, 0.5))]).toEqual(['held', 'held']);
+    },
+  );
 
-  it('is on at the start as often as ever after', () => {
+  it('an on-off model is on at the start as often as ever after', () => {
     const first = Array.from({ length: 2_000 }, (_, run) => onoff(10, 0, 100, 300, `run ${run}`).count(0));
     expect(heldBy(first, { mean: 2.5, variance: momentsOfLaw(10, 0, 100, 300, 1).variance })).toEqual(['held', 'held']);
   });
 
-  it('brings the same bursts whatever the rates are', () => {
+  it('an on-off model brings the same bursts whatever the rates are', () => {
     const silent = (on: number) => countsOf(onoff(on, 0, 5, 5), 200).map((count) => count === 0);
     // At 200 a cycle and at 400, a silent cycle is one that was off throughout.
     expect(silent(400)).toEqual(silent(200));
   });
 
-  it('places requests in order, in the cycle', () => {
+  it('an on-off model places requests in order, in the cycle', () => {
     const arrival = onoff(50, 1, 0.1, 0.1);
     const disorder = Array.from({ length: 500 }, (_, cycle) => instantsOf(arrival, arrival.count(cycle))).filter(
       (instants) => instants.some((at, k) => !(at >= 0 && at < 1 && (k === 0 || at >= instants[k - 1]!))),
@@ -103,7 +106,7 @@ describe('Pareto', () => {
     [2, 3],
     [0.1, 5],
     [50, 2.5],
-  ])('of rate %d and shape %d: mean gap, least gap and tail are those of the law', (r, shape) => {
+  ])('Pareto of rate %d and shape %d has the mean gap, least gap and tail of the law', (r, shape) => {
     const gaps = gapsOf(pareto(r, shape), Math.ceil(40_000 / r));
     const least = (shape - 1) / (shape * r);
     const deviation = Math.sqrt((least ** 2 * shape) / ((shape - 1) ** 2 * (shape - 2)));
@@ -116,13 +119,13 @@ describe('Pareto', () => {
     }).toEqual({ mean: 'held', longer: 'held', least: true });
   });
 
-  it('with a tail of no variance knows crowds and long silences', () => {
+  it('Pareto with a tail of no variance has crowds and long silences', () => {
     const counts = countsOf(pareto(1, 1.2), 20_000);
     const quiet = longestRun(counts, (count) => count === 0);
     expect({ crowded: Math.max(...counts) >= 5, silent: quiet > 100 }).toEqual({ crowded: true, silent: true });
   });
 
-  it('of rate 0 is silent', () => {
+  it('Pareto of rate 0 is silent', () => {
     expect(drawn(pareto(0, 2), 4)).toBe('0 0 0 0');
   });
 });

@@ -62,59 +62,55 @@ it.each<[spec: ArrivalSpec, counts: string]>([
   [{ ...sine, phase: 0.75 }, '0 3 7 10 9 7 3 1'],
   [{ ...sine, amplitude: 0 }, '5 5 5 5 5 5 5 5'],
   [{ ...sine, period: 1, phase: 0.3 }, '5 5 5 5'],
-])('%j: %s', (spec, counts) => {
+])('%j gives the counts %s', (spec, counts) => {
   const cycles = counts.split(' ').length;
   expect(drawn(arrivalOf(spec, { cycles }), cycles)).toBe(counts);
 });
 
-describe('constant', () => {
-  it('has given floor(n r) after n cycles, so that any span differs from r times its length by less than one', () => {
-    fc.assert(
-      fc.property(anyRate, fc.integer({ min: 1, max: 3000 }), (r, cycles) => {
-        const counts = countsOf(arrivalOf({ model: 'constant', rate: said(r) }), cycles);
-        return total(counts) === Math.floor((cycles * r.requests) / r.cycles);
-      }),
-    );
-  });
-
-  it('does not drift however fine its rate is', () => {
-    const fine = parseRate('1.00000000000123/s', 777);
-    const arrival = arrivalOf({ model: 'constant', rate: '1.00000000000123/s' });
-    let requests = 0;
-    for (let cycle = 0; cycle < 1_000_000; cycle += 1) requests += arrival.count(cycle);
-    expect(requests).toBe(Number((1_000_000n * BigInt(fine.requests)) / BigInt(fine.cycles)));
-  });
+it('a constant model of rate r has given floor(n r) requests after n cycles', () => {
+  fc.assert(
+    fc.property(anyRate, fc.integer({ min: 1, max: 3000 }), (r, cycles) => {
+      const counts = countsOf(arrivalOf({ model: 'constant', rate: said(r) }), cycles);
+      return total(counts) === Math.floor((cycles * r.requests) / r.cycles);
+    }),
+  );
 });
 
-describe('ramp', () => {
-  it('has given the whole part of its integral after every cycle', () => {
-    fc.assert(
-      fc.property(anyRate, anyRate, fc.integer({ min: 1, max: 200 }), fc.boolean(), (start, end, over, repeat) => {
-        const spec = { model: 'ramp', start_rate: said(start), end_rate: said(end), over, repeat } as const;
-        const counts = countsOf(arrivalOf(spec), 3 * over);
-        const [a, b] = [start, end].map(({ requests, cycles }) => [BigInt(requests), BigInt(cycles)] as const);
-        const T = BigInt(over);
-        // 2 T qa qb times the integral, from the antiderivative a t + (b - a) t^2 / 2T.
-        const under = 2n * T * a![1] * b![1];
-        const within = (t: bigint) => 2n * T * t * a![0] * b![1] + (b![0] * a![1] - a![0] * b![1]) * t * t;
-        const integral = (t: bigint) => {
-          if (repeat) return (t / T) * within(T) + within(t % T);
-          return t <= T ? within(t) : within(T) + 2n * T * (t - T) * b![0] * a![1];
-        };
-        const expected = counts.map((_, c) => Number(integral(BigInt(c) + 1n) / under - integral(BigInt(c)) / under));
-        expect(counts).toEqual(expected);
-      }),
-    );
-  });
+it('a constant model does not drift however fine its rate is', () => {
+  const fine = parseRate('1.00000000000123/s', 777);
+  const arrival = arrivalOf({ model: 'constant', rate: '1.00000000000123/s' });
+  let requests = 0;
+  for (let cycle = 0; cycle < 1_000_000; cycle += 1) requests += arrival.count(cycle);
+  expect(requests).toBe(Number((1_000_000n * BigInt(fine.requests)) / BigInt(fine.cycles)));
+});
 
-  it('of rates too fine for one denominator differs from its integral by less than one request', () => {
-    const [start_rate, end_rate] = ['1.23456789012345/s', '0.98765432109877/s'];
-    const arrival = arrivalOf({ model: 'ramp', start_rate, end_rate, over: 1_000_000 });
-    const [start, end] = [parseRate(start_rate, 777), parseRate(end_rate, 777)];
-    let requests = 0;
-    for (let cycle = 0; cycle < 1_000_000; cycle += 1) requests += arrival.count(cycle);
-    expect(Math.abs(requests - 500_000 * (start.requests / start.cycles + end.requests / end.cycles))).toBeLessThan(1);
-  });
+it('a ramp has given the whole part of its integral after every cycle', () => {
+  fc.assert(
+    fc.property(anyRate, anyRate, fc.integer({ min: 1, max: 200 }), fc.boolean(), (start, end, over, repeat) => {
+      const spec = { model: 'ramp', start_rate: said(start), end_rate: said(end), over, repeat } as const;
+      const counts = countsOf(arrivalOf(spec), 3 * over);
+      const [a, b] = [start, end].map(({ requests, cycles }) => [BigInt(requests), BigInt(cycles)] as const);
+      const T = BigInt(over);
+      // 2 T qa qb times the integral, from the antiderivative a t + (b - a) t^2 / 2T.
+      const under = 2n * T * a![1] * b![1];
+      const within = (t: bigint) => 2n * T * t * a![0] * b![1] + (b![0] * a![1] - a![0] * b![1]) * t * t;
+      const integral = (t: bigint) => {
+        if (repeat) return (t / T) * within(T) + within(t % T);
+        return t <= T ? within(t) : within(T) + 2n * T * (t - T) * b![0] * a![1];
+      };
+      const expected = counts.map((_, c) => Number(integral(BigInt(c) + 1n) / under - integral(BigInt(c)) / under));
+      expect(counts).toEqual(expected);
+    }),
+  );
+});
+
+it('a ramp of rates too fine for one denominator is less than one request from its integral', () => {
+  const [start_rate, end_rate] = ['1.23456789012345/s', '0.98765432109877/s'];
+  const arrival = arrivalOf({ model: 'ramp', start_rate, end_rate, over: 1_000_000 });
+  const [start, end] = [parseRate(start_rate, 777), parseRate(end_rate, 777)];
+  let requests = 0;
+  for (let cycle = 0; cycle < 1_000_000; cycle += 1) requests += arrival.count(cycle);
+  expect(Math.abs(requests - 500_000 * (start.requests / start.cycles + end.requests / end.cycles))).toBeLessThan(1);
 });
 
 describe('a log', () => {
@@ -129,57 +125,55 @@ describe('a log', () => {
     [2_305_120_008, '0 1 2 0 0 0 0 0'],
     [2_305_120_010, '2 0 0 0 0 0 0 0'],
     [2_305_120_020, '0 0 0 0 0 0 0 0'],
-  ])('from origin %i: %s', (origin, expected) => {
+  ])('a log from origin %i gives the counts %s', (origin, expected) => {
     expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: { ...log, origin } }), 8)).toBe(expected);
   });
 
-  it('that is empty is silent', () => {
+  it('an empty log is silent', () => {
     const empty = { cycles: new Float64Array(), counts: new Float64Array(), origin: 0 };
     expect(drawn(arrivalOf({ model: 'log', file: 'a.log' }, { log: empty }), 3)).toBe('0 0 0');
   });
 });
 
-describe('sine', () => {
-  it('stays within one request of its integral, and gives whole periods exactly', () => {
-    fc.assert(
-      fc.property(
-        anyRate,
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        fc.integer({ min: 1, max: 300 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (mean, share, period, phase) => {
-          const m = mean.requests / mean.cycles;
-          const amplitude = parseRate((m * share).toFixed(6), 777);
-          fc.pre(amplitude.requests / amplitude.cycles <= m);
-          const a = amplitude.requests / amplitude.cycles;
-          const counts = countsOf(
-            arrivalOf({ model: 'sine', rate: said(mean), amplitude: said(amplitude), period, phase }),
-            3 * period,
-          );
-          const turns = (x: number) => Math.cos(2 * Math.PI * x);
-          let sum = 0;
-          let furthest = 0;
-          const periods: number[] = [];
-          counts.forEach((count, cycle) => {
-            sum += count;
-            const t = cycle + 1;
-            const integral = m * t + ((a * period) / (2 * Math.PI)) * (turns(phase) - turns(t / period + phase));
-            furthest = Math.max(furthest, Math.abs(sum - integral));
-            if (t % period === 0) periods.push(sum);
-          });
-          expect(furthest).toBeLessThan(1 + 1e-6);
-          expect(periods).toEqual([1, 2, 3].map((n) => Math.floor((n * period * mean.requests) / mean.cycles)));
-          expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
-        },
-      ),
-    );
-  });
+it('a sine stays within one request of its integral, and gives whole periods exactly', () => {
+  fc.assert(
+    fc.property(
+      anyRate,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.integer({ min: 1, max: 300 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (mean, share, period, phase) => {
+        const m = mean.requests / mean.cycles;
+        const amplitude = parseRate((m * share).toFixed(6), 777);
+        fc.pre(amplitude.requests / amplitude.cycles <= m);
+        const a = amplitude.requests / amplitude.cycles;
+        const counts = countsOf(
+          arrivalOf({ model: 'sine', rate: said(mean), amplitude: said(amplitude), period, phase }),
+          3 * period,
+        );
+        const turns = (x: number) => Math.cos(2 * Math.PI * x);
+        let sum = 0;
+        let furthest = 0;
+        const periods: number[] = [];
+        counts.forEach((count, cycle) => {
+          sum += count;
+          const t = cycle + 1;
+          const integral = m * t + ((a * period) / (2 * Math.PI)) * (turns(phase) - turns(t / period + phase));
+          furthest = Math.max(furthest, Math.abs(sum - integral));
+          if (t % period === 0) periods.push(sum);
+        });
+        expect(furthest).toBeLessThan(1 + 1e-6);
+        expect(periods).toEqual([1, 2, 3].map((n) => Math.floor((n * period * mean.requests) / mean.cycles)));
+        expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
+      },
+    ),
+  );
+});
 
-  it('takes no request back where rounding is larger than a rate that leaves 0 as slowly as can be', () => {
-    const lowest = Array.from({ length: 300 }, (_, k) => {
-      const period = 300_000_000 + 224_999 * k;
-      return Math.min(...countsOf(arrivalOf({ model: 'sine', rate: 5, amplitude: 5, period, phase: 0.75 }), 5));
-    });
-    expect(lowest).toEqual(Array(300).fill(0));
+it('a sine takes no request back where rounding is larger than a rate that leaves 0 as slowly as can be', () => {
+  const lowest = Array.from({ length: 300 }, (_, k) => {
+    const period = 300_000_000 + 224_999 * k;
+    return Math.min(...countsOf(arrivalOf({ model: 'sine', rate: 5, amplitude: 5, period, phase: 0.75 }), 5));
   });
+  expect(lowest).toEqual(Array(300).fill(0));
 });

@@ -35,7 +35,7 @@ it.each<[spec: ArrivalSpec, counts: string]>([
   [{ model: 'edge', requests: 6, within: 3, boundary: 3 }, '0 0 0 0 0 0 0 0 6 6 0 0'],
   [{ model: 'counts', counts: [1, 2, 3], repeat: true, from: 1 }, '0 1 2 3 1 2 3 1 2 3 1 2'],
   [{ model: 'log', file: 'access.log' }, '3 0 1 0 0 0 0 0 0 0 0 0'],
-])('%j', (spec, counts) => {
+])('%j gives the counts %s', (spec, counts) => {
   expect(drawn(makeArrival(spec, { ...context, log }), 12)).toBe(counts);
 });
 
@@ -62,14 +62,14 @@ const byChance: ArrivalSpec[] = [
 describe.each(byChance)('chance, as in $model with law $law', (spec) => {
   const long: ArrivalContext = { ...context, cycles: 200 };
 
-  it('follows from seed and purpose alone', () => {
+  it('the counts follow from seed and purpose alone', () => {
     const again = countsOf(makeArrival(spec, long), 200);
     expect(countsOf(makeArrival(spec, long), 200)).toEqual(again);
     expect(countsOf(makeArrival(spec, { ...long, seed: 8 }), 200)).not.toEqual(again);
     expect(countsOf(makeArrival(spec, { ...long, purpose: 'arrivals/1' }), 200)).not.toEqual(again);
   });
 
-  it('is not moved by another model beside it, nor by asking where requests come', () => {
+  it('the counts are not moved by another model beside them, nor by asking where requests come', () => {
     const alone = countsOf(makeArrival(spec, long), 200);
     const other = byChance.map((one, i) => makeArrival(one, { ...long, purpose: `arrivals/${i + 1}` }));
     const others = countsOf(sum(other), 200);
@@ -85,7 +85,7 @@ describe.each(byChance)('chance, as in $model with law $law', (spec) => {
     expect(counts).toEqual(alone);
   });
 
-  it('has the rate that was asked for in the long run', () => {
+  it('the counts have the rate that was asked for in the long run', () => {
     const mean = total(countsOf(makeArrival(spec, { ...long, cycles: 20_000 }), 20_000)) / 20_000;
     const expected = { poisson: 20, ramp: 20, burst: 10.1, sine: 20, onoff: 20, pareto: 20 }[spec.model as 'poisson'];
     expect(Math.abs(mean - expected)).toBeLessThan(0.05 * expected);

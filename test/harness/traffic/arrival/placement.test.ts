@@ -1,6 +1,6 @@
 // Where in its cycle each request comes; models begun and ended; models added up.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Arrival } from '../../../../src/harness/traffic/arrival/arrival.js';
 import { between } from '../../../../src/harness/traffic/arrival/make.js';
 import type { PlacementName } from '../../../../src/harness/traffic/arrival/placement.js';
@@ -39,53 +39,49 @@ it('an arrival writes only as many instants as it has, at the start of what it i
   expect(rest).toEqual(Array(3).fill('taken taken taken free free'));
 });
 
-describe('between', () => {
-  it.each([
-    [0, Infinity, '1 2 3 4 0 0 0 0'],
-    [0, 2, '1 2 0 0 0 0 0 0'],
-    [2, Infinity, '0 0 1 2 3 4 0 0'],
-    [2, 5, '0 0 1 2 3 0 0 0'],
-    [7, 8, '0 0 0 0 0 0 0 1'],
-    [9, 10, '0 0 0 0 0 0 0 0'],
-  ])('%d and %d the model lives, by its own time, and is silent else', (from, to, expected) => {
-    expect(drawn(between(counts([1, 2, 3, 4]), from, to), 8)).toBe(expected);
-  });
-
-  it('places requests as the model does, and none in silence', () => {
-    expect(drawnInstants(between(counts([1, 2, 3, 4]), 1, 3), 4)).toBe(' | 50 | 25 75 | ');
-  });
-
-  it.each([
-    [3, 3],
-    [3, 2],
-  ])('%i and %i is refused: no cycle lies between', (from, to) => {
-    expect(() => between(counts([1]), from, to)).toThrow('to must lie after from, which is cycle 3.');
-  });
+it.each([
+  [0, Infinity, '1 2 3 4 0 0 0 0'],
+  [0, 2, '1 2 0 0 0 0 0 0'],
+  [2, Infinity, '0 0 1 2 3 4 0 0'],
+  [2, 5, '0 0 1 2 3 0 0 0'],
+  [7, 8, '0 0 0 0 0 0 0 1'],
+  [9, 10, '0 0 0 0 0 0 0 0'],
+])('between %d and %d a model lives, by its own time, and is silent else', (from, to, expected) => {
+  expect(drawn(between(counts([1, 2, 3, 4]), from, to), 8)).toBe(expected);
 });
 
-describe('sum', () => {
-  it('of none is silent', () => {
-    expect(drawn(sum([]), 3)).toBe('0 0 0');
-  });
+it('a model between two cycles places requests as it would alone, and none in silence', () => {
+  expect(drawnInstants(between(counts([1, 2, 3, 4]), 1, 3), 4)).toBe(' | 50 | 25 75 | ');
+});
 
-  it('adds counts and merges instants in order', () => {
-    const three = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
-    expect(drawn(sum(three), 6)).toBe('3 0 4 4 0 0');
-    const again = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
-    expect(drawnInstants(sum(again), 6)).toBe('0 25 75 |  | 17 50 50 83 | 0 0 0 50 |  | ');
-  });
+it.each([
+  [3, 3],
+  [3, 2],
+])('a stretch from %i to %i is refused: no cycle lies between', (from, to) => {
+  expect(() => between(counts([1]), from, to)).toThrow('to must lie after from, which is cycle 3.');
+});
 
-  it('has in every cycle the requests of its parts, whatever they are', () => {
-    const lists = fc.array(fc.array(fc.nat(20), { minLength: 5, maxLength: 5 }), { maxLength: 4 });
-    fc.assert(
-      fc.property(lists, (parts) => {
-        const all = sum(parts.map((list) => counts(list)));
-        const merged = Array.from({ length: 5 }, (_, cycle) => instantsOf(all, all.count(cycle)));
-        const expected = Array.from({ length: 5 }, (_, cycle) =>
-          parts.flatMap((list) => Array.from({ length: list[cycle]! }, (_, k) => (k + 0.5) / list[cycle]!)),
-        );
-        expect(merged).toEqual(expected.map((instants) => instants.sort((a, b) => a - b)));
-      }),
-    );
-  });
+it('a sum of no models is silent', () => {
+  expect(drawn(sum([]), 3)).toBe('0 0 0');
+});
+
+it('a sum of models adds counts and merges instants in order', () => {
+  const three = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
+  expect(drawn(sum(three), 6)).toBe('3 0 4 4 0 0');
+  const again = [counts([2, 0, 1, 0]), counts([1, 0, 0, 3], 'start'), between(counts([3, 1]), 2, 4)];
+  expect(drawnInstants(sum(again), 6)).toBe('0 25 75 |  | 17 50 50 83 | 0 0 0 50 |  | ');
+});
+
+it('a sum of models has in every cycle the requests of its parts, whatever they are', () => {
+  const lists = fc.array(fc.array(fc.nat(20), { minLength: 5, maxLength: 5 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(lists, (parts) => {
+      const all = sum(parts.map((list) => counts(list)));
+      const merged = Array.from({ length: 5 }, (_, cycle) => instantsOf(all, all.count(cycle)));
+      const expected = Array.from({ length: 5 }, (_, cycle) =>
+        parts.flatMap((list) => Array.from({ length: list[cycle]! }, (_, k) => (k + 0.5) / list[cycle]!)),
+      );
+      expect(merged).toEqual(expected.map((instants) => instants.sort((a, b) => a - b)));
+    }),
+  );
 });

@@ -83,37 +83,38 @@ const dualRight = requests
   .map(dual)
   .map(({ ip, method, path, status, second }) => `${ip} ${method} ${path} ${status} ${second}`);
 
-describe('a layout that no format has', () => {
-  it.each(layouts.filter(([, layout]) => !/:4000/.test(layout(requests[0]!))))(
-    'finds IPv6 addresses among others: %s',
-    async (_, layout) => {
-      const { found, warnings } = await read(textOf((r) => layout(dual(r))));
-      expect({ found, warnings }).toEqual({ found: dualRight, warnings: ['custom_layout'] });
-    },
+it.each(layouts.filter(([, layout]) => !/:4000/.test(layout(requests[0]!))))(
+  'IPv6 addresses are found among others in a layout that no format has: %s',
+  async (_, layout) => {
+    const { found, warnings } = await read(textOf((r) => layout(dual(r))));
+    expect({ found, warnings }).toEqual({ found: dualRight, warnings: ['custom_layout'] });
+  },
+);
+
+it('none of several addresses is taken for the client in a layout that no format has', async () => {
+  const { found, reading } = await read(textOf((r) => `10.0.0.1 ${iso(r, 'T', 'Z')} ${r.ip} ${line(r)} ${r.status}`));
+  expect(found[0]).toBe(' GET /items/0 200 0');
+  expect(reading.warnings[0]?.what).toMatch(/Not found: client, .*2 fields hold addresses: name the client\./);
+});
+
+it('a layout with a second status is said to have two', async () => {
+  const { reading } = await read(
+    textOf((r) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} ${201 + (r.second % 4)} 12`),
   );
+  expect(reading.warnings[0]?.what).toMatch('2 fields hold statuses');
+});
 
-  it('does not take one of several addresses for the client', async () => {
-    const { found, reading } = await read(textOf((r) => `10.0.0.1 ${iso(r, 'T', 'Z')} ${r.ip} ${line(r)} ${r.status}`));
-    expect(found[0]).toBe(' GET /items/0 200 0');
-    expect(reading.warnings[0]?.what).toMatch(/Not found: client, .*2 fields hold addresses: name the client\./);
-  });
-
-  it('says where a second status is', async () => {
-    const { reading } = await read(
-      textOf((r) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} ${201 + (r.second % 4)} 12`),
-    );
-    expect(reading.warnings[0]?.what).toMatch('2 fields hold statuses');
-  });
-
-  it.each(layouts)('gives client, method, path and status, and says how it was read: %s', async (_, layout) => {
+it.each(layouts)(
+  'a layout that no format has gives client, method, path and status, and says how it was read: %s',
+  async (_, layout) => {
     const { found, warnings, reading } = await read(textOf(layout));
     expect({ found, warnings }).toEqual({ found: right, warnings: ['custom_layout'] });
     const [, proposal = ''] = /--log-format '(.*)', which/.exec(reading.warnings[0]!.what) ?? [];
     expect((await read(textOf(layout), { format: proposal })).found).toEqual(right);
-  });
-});
+  },
+);
 
-describe('a format is taken only with every field of it', () => {
+describe('fields of a format', () => {
   const usual = (r: Request) => `${r.ip} - - ${clf(r)} "${line(r)}" ${r.status} 12 "-" "x"`;
 
   it('garbage that a server logs in place of a request is no other layout', async () => {
@@ -144,7 +145,7 @@ describe('a format is taken only with every field of it', () => {
   });
 
   it.each(['common', 'combined', '$remote_addr [$time_local] $host "$request" $status'])(
-    'so it is of one that was named: %s',
+    'a named format whose fields are not found says so: %s',
     async (format) => {
       const { warnings } = await read(
         textOf((r) => `${r.ip} [17/May/2015:10:05:03 +0000] shop.example ${line(r)}`),
@@ -158,13 +159,13 @@ describe('a format is taken only with every field of it', () => {
 describe('a table without names', () => {
   const table = textOf((r) => `${iso(r, ' ', '')},${r.ip},${r.path},${r.status}`);
 
-  it('is not guessed at: the time is asked for, by its number', async () => {
+  it('a table without names is not guessed at: the time is asked for, by its number', async () => {
     await expect(read(table)).rejects.toThrow(
       'It has the columns 1, 2, 3, 4. Dates are in 1. Name it, as --time 1; a first line with names says what each column is.',
     );
   });
 
-  it('has the columns that are named by their numbers', async () => {
+  it('a table without names has the columns that are named by their numbers', async () => {
     const found: string[] = [];
     const sink = { request: (_: number, _n: number, key = '') => void found.push(key) };
     await readBytes([Buffer.from(table)], 'log', { timeColumn: '1', keyColumn: '2' }, sink);
@@ -172,7 +173,7 @@ describe('a table without names', () => {
   });
 });
 
-describe('a comma before the ms is part of the time', () => {
+describe('a comma before the ms', () => {
   const ms = [403, 653, 903];
   const timesOf = async (text: string, options: LogOptions = { keyColumn: 'client' }) => {
     const times: number[] = [];
@@ -204,16 +205,16 @@ describe('a comma before the ms is part of the time', () => {
     ['in microseconds', 'csv', ['time,client', ...ms.map((n) => `2026-03-11 ${clock(n)}000,192.0.2.1`)]],
     ['quoted in a table', 'csv', ['time,client', ...ms.map((n) => `"2026-03-11 ${clock(n)}",192.0.2.1`)]],
     ['in JSON', 'ndjson', ms.map((n) => `{"asctime":"2026-03-11 ${clock(n)}","client":"192.0.2.1"}`)],
-  ])('%s', async (_, format, lines) => {
+  ])('a comma before the ms is part of the time: %s', async (_, format, lines) => {
     expect(await timesOf(`${lines.join('\n')}\n`)).toEqual({ times: ms, format });
   });
 
-  it('between commas, in the column that is named', async () => {
+  it('a comma before the ms is part of the time between commas, in the column that is named', async () => {
     const text = ms.map((n) => `2026-03-11 ${clock(n)},INFO,192.0.2.1,done\n`).join('');
     expect(await timesOf(text, { timeColumn: '1', keyColumn: '3' })).toEqual({ times: ms, format: 'csv' });
   });
 
-  it('the columns after it have the right names', async () => {
+  it('the columns after a time with a comma have the right names', async () => {
     const rows = textOf((r) => `${iso(r, ' ', ',403')},${r.ip},${r.method},${r.path},${r.status}`);
     const { found, warnings } = await read(`time,client,method,path,status\n${rows}`);
     expect({ found, warnings }).toEqual({ found: right, warnings: [] });
@@ -229,12 +230,12 @@ describe('rows with more cells than the first line has names', () => {
   const row = (r: Request) => `${iso(r, 'T', 'Z')},${r.ip},${r.method},${r.path},${r.status}`;
   const names = 'time,client,method,path,status';
 
-  it('are refused where names and values do not fit', async () => {
+  it('rows with more cells than names are refused where names and values do not fit', async () => {
     const numbered = textOf((r) => `${r.second},${row(r)}`);
     await expect(read(`${names}\n${numbered}`)).rejects.toThrow('more cells than the first line has names');
   });
 
-  it('are read with a warning where the cells too many follow the others', async () => {
+  it('rows with more cells than names are read with a warning where these cells follow the others', async () => {
     const { found, warnings } = await read(`${names},agent\n${textOf((r) => `${row(r)},X (Y, like Z)`)}`);
     expect({ found, warnings }).toEqual({ found: right, warnings: ['uneven_rows'] });
   });

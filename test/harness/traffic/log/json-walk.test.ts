@@ -10,11 +10,11 @@ function found(text: string, names: readonly string[]): (string | undefined)[] |
   return wanted.map(({ from, to }) => (from < 0 ? undefined : bytes.toString('utf8', from, to)));
 }
 
-describe('members of an object are found as JSON.parse finds them', () => {
+describe('members of an object', () => {
   const name = fc.oneof(fc.constantFrom('a', 'b', 'a.b', 'a"b', 'a\\b', '', 'é', '\n'), fc.string());
   const object = fc.dictionary(name, fc.jsonValue());
 
-  it('all of them, however the text is spaced and escaped', () => {
+  it('members of an object are found as JSON.parse finds them, however the text is spaced and escaped', () => {
     fc.assert(
       fc.property(object, fc.constantFrom('', ' ', '\t'), fc.boolean(), (value, space, isEscaped) => {
         const plain = JSON.stringify(value, null, space);
@@ -31,7 +31,7 @@ describe('members of an object are found as JSON.parse finds them', () => {
     );
   });
 
-  it('and a text that ends before its object does is none', () => {
+  it('a text that ends before its object does is no object', () => {
     fc.assert(
       fc.property(object, fc.double({ min: 0, max: 1, noNaN: true }), (value, share) => {
         const text = JSON.stringify(value);
@@ -44,27 +44,25 @@ describe('members of an object are found as JSON.parse finds them', () => {
   it.each([
     '', '5', '"a"', '[]', '[{"a":1}]',
     '{', '}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{"a" 1}', '{"a":1}}', '{"a":1 2}', '{a:1}', '{"a":"}',
-  ])('no object: %s', (text) => {
+  ])('the text %s is no object', (text) => {
     expect(found(text, [])).toBe('no object');
   });
 });
 
-describe('the elements of an array are walked in order', () => {
-  it.each<[string, string[] | 'broken']>([
-    ['[]', []],
-    [' [ 1 , "a,]" , [2,3] , {"b":[]} ] ', ['1', '"a,]"', '[2,3]', '{"b":[]}']],
-    ['[1,]', 'broken'],
-    ['[,1]', 'broken'],
-    ['[1 2]', 'broken'],
-    ['[1', 'broken'],
-  ])('%s', (text, elements) => {
-    const bytes = Buffer.from(text);
-    const walk = new JsonWalk();
-    const seen: string[] = [];
-    walk.enter(bytes, 0, bytes.length);
-    while (walk.next()) seen.push(bytes.toString('utf8', walk.valueFrom, walk.valueTo));
-    expect(walk.end < 0 ? 'broken' : seen).toEqual(elements);
-  });
+it.each<[string, string[] | 'broken']>([
+  ['[]', []],
+  [' [ 1 , "a,]" , [2,3] , {"b":[]} ] ', ['1', '"a,]"', '[2,3]', '{"b":[]}']],
+  ['[1,]', 'broken'],
+  ['[,1]', 'broken'],
+  ['[1 2]', 'broken'],
+  ['[1', 'broken'],
+])('the elements of an array are walked in order, unless it is broken: %s', (text, elements) => {
+  const bytes = Buffer.from(text);
+  const walk = new JsonWalk();
+  const seen: string[] = [];
+  walk.enter(bytes, 0, bytes.length);
+  while (walk.next()) seen.push(bytes.toString('utf8', walk.valueFrom, walk.valueTo));
+  expect(walk.end < 0 ? 'broken' : seen).toEqual(elements);
 });
 
 it.each([
@@ -72,7 +70,7 @@ it.each([
   ['"\\u00e9\\n"', 'é\n'],
   ['"\\x"', '\\x'],
   ['12.50', '12.50'],
-])('the text of %s', (written, text) => {
+])('the text of %s is %s', (written, text) => {
   const bytes = Buffer.from(written);
   expect(plainText(bytes, 0, bytes.length)).toBe(text);
 });

@@ -28,52 +28,50 @@ const two = [clf('192.0.2.1', 3), clf('192.0.2.2', 4)] as const;
 const each = (prefix: (second: number) => string) => two.map((line, i) => `${prefix(i + 3)}${line}\n`).join('');
 const plainTwo = { first: '2015-05-17T10:05:03.000Z', requests: ['0 1 192.0.2.1', '1 1 192.0.2.2'], skipped: 0 };
 
-describe('an envelope is taken off', () => {
-  // biome-ignore format: one case a line
-  it.each<[name: string, kind: string, text: string]>([
-    ['RFC 3164', 'combined in syslog', each((s) => `<34>May 17 10:05:0${s} web1 nginx[14389]: `)],
-    ['RFC 3164 in a file', 'combined in syslog', each((s) => `May 17 10:05:0${s} web1 nginx: `)],
-    ['RFC 3164 without a host', 'combined in syslog', each((s) => `<190>May  7 10:05:0${s} nginx: `)],
-    ['ISO times', 'combined in syslog', each((s) => `2015-05-17T10:05:0${s}.123456+00:00 web1 nginx[7]: `)],
-    ['RFC 5424', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}.123Z web1 nginx 7 - - `)],
-    ['RFC 5424 with data', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}Z web1 nginx 7 ID [a@1 b="c \\"]"][x y="z"] `)],
-    ['docker compose', 'combined in docker compose', each(() => 'web-1  | ')],
-    ['docker compose in colour', 'combined in docker compose', each(() => '\u001b[36mweb-1  |\u001b[0m ')],
-    ['docker compose with times', 'combined in timestamps in docker compose', each((s) => `web-1  | 2015-05-17T10:05:0${s}.123456789Z `)],
-    ['docker logs -t', 'combined in timestamps', each((s) => `2015-05-17T10:05:0${s}.123456789Z `)],
-    ['CRI', 'combined in CRI', each((s) => `2015-05-17T10:05:0${s}.669794202Z stdout F `)],
-    ['kubectl --prefix', 'combined in kubectl', each(() => '[pod/web-7c5/nginx] ')],
-    ['journalctl', 'combined in syslog', each((s) => `May 17 10:05:0${s} host nginx[123]: `)],
-    ['journalctl short-precise', 'combined in syslog', each((s) => `May 17 10:05:0${s}.123456 host nginx[123]: `)],
-    ['journalctl short-unix', 'combined in syslog', each((s) => `143185710${s}.123456 host nginx[123]: `)],
-    ['journalctl short-full', 'combined in syslog', each((s) => `Sun 2015-05-17 10:05:0${s} UTC host nginx[123]: `)],
-    ['docker json-file', 'combined in json',
-      two.map((log, i) => `${JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: `2020-01-01T00:00:0${i}Z` })}\n`).join('')],
-    ['journalctl -o json',
-      'combined in json', two.map((MESSAGE) => `${JSON.stringify({ __REALTIME_TIMESTAMP: '1431857103000000', MESSAGE })}\n`).join('')],
-  ])('%s', async (_, kind, text) => {
-    expect(await summary(text, client)).toEqual({ kind, ...plainTwo });
-  });
+// biome-ignore format: one case a line
+it.each<[name: string, kind: string, text: string]>([
+  ['RFC 3164', 'combined in syslog', each((s) => `<34>May 17 10:05:0${s} web1 nginx[14389]: `)],
+  ['RFC 3164 in a file', 'combined in syslog', each((s) => `May 17 10:05:0${s} web1 nginx: `)],
+  ['RFC 3164 without a host', 'combined in syslog', each((s) => `<190>May  7 10:05:0${s} nginx: `)],
+  ['ISO times', 'combined in syslog', each((s) => `2015-05-17T10:05:0${s}.123456+00:00 web1 nginx[7]: `)],
+  ['RFC 5424', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}.123Z web1 nginx 7 - - `)],
+  ['RFC 5424 with data', 'combined in syslog', each((s) => `<13>1 2015-05-17T10:05:0${s}Z web1 nginx 7 ID [a@1 b="c \\"]"][x y="z"] `)],
+  ['docker compose', 'combined in docker compose', each(() => 'web-1  | ')],
+  ['docker compose in colour', 'combined in docker compose', each(() => '\u001b[36mweb-1  |\u001b[0m ')],
+  ['docker compose with times', 'combined in timestamps in docker compose', each((s) => `web-1  | 2015-05-17T10:05:0${s}.123456789Z `)],
+  ['docker logs -t', 'combined in timestamps', each((s) => `2015-05-17T10:05:0${s}.123456789Z `)],
+  ['CRI', 'combined in CRI', each((s) => `2015-05-17T10:05:0${s}.669794202Z stdout F `)],
+  ['kubectl --prefix', 'combined in kubectl', each(() => '[pod/web-7c5/nginx] ')],
+  ['journalctl', 'combined in syslog', each((s) => `May 17 10:05:0${s} host nginx[123]: `)],
+  ['journalctl short-precise', 'combined in syslog', each((s) => `May 17 10:05:0${s}.123456 host nginx[123]: `)],
+  ['journalctl short-unix', 'combined in syslog', each((s) => `143185710${s}.123456 host nginx[123]: `)],
+  ['journalctl short-full', 'combined in syslog', each((s) => `Sun 2015-05-17 10:05:0${s} UTC host nginx[123]: `)],
+  ['docker json-file', 'combined in json',
+    two.map((log, i) => `${JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: `2020-01-01T00:00:0${i}Z` })}\n`).join('')],
+  ['journalctl -o json',
+    'combined in json', two.map((MESSAGE) => `${JSON.stringify({ __REALTIME_TIMESTAMP: '1431857103000000', MESSAGE })}\n`).join('')],
+])('an envelope is taken off: %s', async (_, kind, text) => {
+  expect(await summary(text, client)).toEqual({ kind, ...plainTwo });
+});
 
-  it('joins the parts of a line that CRI has cut', async () => {
-    const [first] = two;
-    const text = [
-      `2015-05-17T10:05:03Z stdout P ${first.slice(0, 30)}`,
-      `2015-05-17T10:05:03Z stdout F ${first.slice(30)}`,
-      `2015-05-17T10:05:04Z stdout F ${two[1]}`,
-    ].join('\n');
-    expect(await summary(text, client)).toEqual({ kind: 'combined in CRI', ...plainTwo });
-  });
+it('the parts of a line that CRI has cut are joined', async () => {
+  const [first] = two;
+  const text = [
+    `2015-05-17T10:05:03Z stdout P ${first.slice(0, 30)}`,
+    `2015-05-17T10:05:03Z stdout F ${first.slice(30)}`,
+    `2015-05-17T10:05:04Z stdout F ${two[1]}`,
+  ].join('\n');
+  expect(await summary(text, client)).toEqual({ kind: 'combined in CRI', ...plainTwo });
+});
 
-  it('within it also JSON, and words that get their time from it', async () => {
-    const json = '2015-05-17T10:05:03Z stdout F {"time":"2015-05-17T10:05:03Z","remote_addr":"192.0.2.1"}\n';
-    const router =
-      '2015-05-17T10:05:03.1+00:00 heroku[router]: at=info method=GET path="/a" host=app.example fwd="192.0.2.1, 192.0.2.9"\n';
-    expect([await summary(json, client), await summary(router, client)]).toEqual([
-      { kind: 'ndjson in CRI', first: '2015-05-17T10:05:03.000Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
-      { kind: 'logfmt in timestamps', first: '2015-05-17T10:05:03.100Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
-    ]);
-  });
+it('JSON in an envelope is read, and words in it get their time from it', async () => {
+  const json = '2015-05-17T10:05:03Z stdout F {"time":"2015-05-17T10:05:03Z","remote_addr":"192.0.2.1"}\n';
+  const router =
+    '2015-05-17T10:05:03.1+00:00 heroku[router]: at=info method=GET path="/a" host=app.example fwd="192.0.2.1, 192.0.2.9"\n';
+  expect([await summary(json, client), await summary(router, client)]).toEqual([
+    { kind: 'ndjson in CRI', first: '2015-05-17T10:05:03.000Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
+    { kind: 'logfmt in timestamps', first: '2015-05-17T10:05:03.100Z', requests: ['0 1 192.0.2.1'], skipped: 0 },
+  ]);
 });
 
 /** `### name | format in envelope | first request | requests | options`, then the log, whose requests are by client unless told otherwise. */
@@ -86,58 +84,59 @@ const samples = readFileSync(new URL('samples/kinds.txt', import.meta.url), 'utf
     return { name, kind, first, requests, options: JSON.parse(options) as LogOptions, text: sample.slice(end + 1) };
   });
 
-describe('a kind of log', () => {
-  it.each(samples.map((sample) => [sample.name, sample] as const))('%s', async (_, sample) => {
+it.each(samples.map((sample) => [sample.name, sample] as const))(
+  'the sample of a kind of log is read: %s',
+  async (_, sample) => {
     const read = await summary(sample.text, { ...sample.options, nowMs: client.nowMs });
     const requests = sample
       .requests!.split(', ')
       .map((request) => (/^\S+ \S+$/.test(request) ? `${request} ` : request));
     expect(read).toEqual({ kind: sample.kind, first: sample.first, requests, skipped: 0 });
-  });
+  },
+);
 
-  it.each<[name: string, text: string, codes: readonly string[]]>([
-    ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', ['custom_layout']],
-    ['times alone', '2026-11-26 10:00:00\n2026-11-26 10:00:01\n', []],
-    ['an error log', '[Thu Nov 26 10:00:00 2026] [error] [client 192.0.2.1] denied\n', ['every_line']],
-    ['a syslog', 'Nov 26 10:00:00 web1 sshd[7]: Accepted\n', ['every_line']],
-  ])('lines that may be no requests are told of: %s', async (_, text, codes) => {
-    const { reading } = await readText(text, { nowMs: at('2026-12-01T00:00:00Z') });
-    expect(reading.warnings.map(({ code }) => code).filter((code) => code !== 'no_year')).toEqual(codes);
-  });
+it.each<[name: string, text: string, codes: readonly string[]]>([
+  ['each line a request', '[26/Nov/2026 10:00:00] "GET / HTTP/1.1" 200 12\n', ['custom_layout']],
+  ['times alone', '2026-11-26 10:00:00\n2026-11-26 10:00:01\n', []],
+  ['an error log', '[Thu Nov 26 10:00:00 2026] [error] [client 192.0.2.1] denied\n', ['every_line']],
+  ['a syslog', 'Nov 26 10:00:00 web1 sshd[7]: Accepted\n', ['every_line']],
+])('lines that may be no requests are told of: %s', async (_, text, codes) => {
+  const { reading } = await readText(text, { nowMs: at('2026-12-01T00:00:00Z') });
+  expect(reading.warnings.map(({ code }) => code).filter((code) => code !== 'no_year')).toEqual(codes);
+});
 
-  it('every format has a sample', () => {
-    const shown = new Set([...samples.map(({ kind = '' }) => kind.split(' ')[0]!), 'combined', 'common', 'har']);
-    expect(logFormats.filter((name) => !shown.has(name))).toEqual([]);
-  });
+it('every format has a sample', () => {
+  const shown = new Set([...samples.map(({ kind = '' }) => kind.split(' ')[0]!), 'combined', 'common', 'har']);
+  expect(logFormats.filter((name) => !shown.has(name))).toEqual([]);
+});
 
-  it('the table of formats is what `weir help logs` shows', () => {
-    const rows = [...formats, ...documentKinds];
-    const help = readFileSync('src/cli/topics/logs.md', 'utf8');
-    const shown = [...help.matchAll(/^\| `(\S+)` +\| (.+?) +\|$/gm)].map(([, name, said]) => `${name}: ${said}`);
-    const time = (marks: string, exact: string) =>
-      [...(marks === 'any' ? [] : [`at the ${marks}`]), ...(exact === 'any' ? [] : [`to the ${exact}`])].join(', ');
-    expect(shown).toEqual(
-      rows.map(
-        ({ name, writer, moment, precision }) => `${name}: ${writer}${time(moment, precision).replace(/.+/, ' ($&)')}`,
-      ),
-    );
-    expect(rows.map(({ name }) => name)).toEqual(logFormats);
-  });
+it('the table of formats is what `weir help logs` shows', () => {
+  const rows = [...formats, ...documentKinds];
+  const help = readFileSync('src/cli/topics/logs.md', 'utf8');
+  const shown = [...help.matchAll(/^\| `(\S+)` +\| (.+?) +\|$/gm)].map(([, name, said]) => `${name}: ${said}`);
+  const time = (marks: string, exact: string) =>
+    [...(marks === 'any' ? [] : [`at the ${marks}`]), ...(exact === 'any' ? [] : [`to the ${exact}`])].join(', ');
+  expect(shown).toEqual(
+    rows.map(
+      ({ name, writer, moment, precision }) => `${name}: ${writer}${time(moment, precision).replace(/.+/, ' ($&)')}`,
+    ),
+  );
+  expect(rows.map(({ name }) => name)).toEqual(logFormats);
+});
 
-  it.each<[string, Buffer]>([
-    ['with a mark', Buffer.from('\ufefftime,n\r\n1431857103,2\r\n', 'utf16le')],
-    ['without one', Buffer.from('time,n\r\n1431857103,2\r\n', 'utf16le')],
-    ['big-endian', Buffer.from('\ufefftime,n\r\n1431857103,2\r\n', 'utf16le').swap16()],
-  ])('UTF-16 %s, cut anywhere', async (_, bytes) => {
-    const whole = { kind: 'csv', first: '2015-05-17T10:05:03.000Z', requests: ['0 2 '], skipped: 0 };
-    expect(await summary([bytes], {})).toEqual(whole);
-    expect(
-      await summary(
-        Array.from(bytes, (byte) => Buffer.of(byte)),
-        {},
-      ),
-    ).toEqual(whole);
-  });
+it.each<[string, Buffer]>([
+  ['with a mark', Buffer.from('\ufefftime,n\r\n1431857103,2\r\n', 'utf16le')],
+  ['without one', Buffer.from('time,n\r\n1431857103,2\r\n', 'utf16le')],
+  ['big-endian', Buffer.from('\ufefftime,n\r\n1431857103,2\r\n', 'utf16le').swap16()],
+])('a log in UTF-16 %s is read, cut anywhere', async (_, bytes) => {
+  const whole = { kind: 'csv', first: '2015-05-17T10:05:03.000Z', requests: ['0 2 '], skipped: 0 };
+  expect(await summary([bytes], {})).toEqual(whole);
+  expect(
+    await summary(
+      Array.from(bytes, (byte) => Buffer.of(byte)),
+      {},
+    ),
+  ).toEqual(whole);
 });
 
 it.each([
@@ -162,98 +161,94 @@ it.each(['5/17/2015 10:05', '17/05/2015 10:05:03', '01.06.2015 10:05:03'])(
   },
 );
 
-describe('times', () => {
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, from: string, instants: string[]]>([
-    ['s, ms, us and ns in one column', 'ts\n1700000000\n1700000001500\n1700000002000000\n1700000003000000000\n', 'column ts (unix s)',
-      ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z']],
-    ['a small `time` beside an epoch `ts`',
-      'time,ts\n0.25,1700000000\n0.31,1700000001\n', 'column ts (unix s)', ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z']],
-    ['a date and a clock time',
-      'date,time,x\n2015-05-17,10:05:03.5,1\n', 'columns date and time (date and time)', ['2015-05-17T10:05:03.500Z']],
-    ['as in a mail', 'time;x\n"Sun, 17 May 2015 10:05:03 +0200";1\n', 'column time (date and time)', ['2015-05-17T08:05:03.000Z']],
-  ])('%s', async (_, text, from, instants) => {
-    const { heard, reading } = await readText(text);
-    expect([reading.timeFrom, heard.map(([ms]) => new Date(ms).toISOString())]).toEqual([from, instants]);
-  });
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, from: string, instants: string[]]>([
+  ['s, ms, us and ns in one column', 'ts\n1700000000\n1700000001500\n1700000002000000\n1700000003000000000\n', 'column ts (unix s)',
+    ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.500Z', '2023-11-14T22:13:22.000Z', '2023-11-14T22:13:23.000Z']],
+  ['a small `time` beside an epoch `ts`',
+    'time,ts\n0.25,1700000000\n0.31,1700000001\n', 'column ts (unix s)', ['2023-11-14T22:13:20.000Z', '2023-11-14T22:13:21.000Z']],
+  ['a date and a clock time',
+    'date,time,x\n2015-05-17,10:05:03.5,1\n', 'columns date and time (date and time)', ['2015-05-17T10:05:03.500Z']],
+  ['as in a mail', 'time;x\n"Sun, 17 May 2015 10:05:03 +0200";1\n', 'column time (date and time)', ['2015-05-17T08:05:03.000Z']],
+])('times are read from the columns that hold them: %s', async (_, text, from, instants) => {
+  const { heard, reading } = await readText(text);
+  expect([reading.timeFrom, heard.map(([ms]) => new Date(ms).toISOString())]).toEqual([from, instants]);
+});
 
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, column: string, example: string]>([
-    ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'timestamp', '133444736015000000'],
-    ['WebKit', 'time,x\n13344473600000000,1\n', 'time', '13344473600000000'],
-    ['.NET ticks', 'time,x\n638355968000000000,1\n', 'time', '638355968000000000'],
-    ['.NET ticks of 1999 and 2099', 'time,x\n630506304000000000,1\n662061600000000000,1\n', 'time', '662061600000000000'],
-    ['days of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'time', '45244.92594'],
-    ['whole days of a spreadsheet', 'time,requests\n45244,100\n45245,120\n', 'time', '45245'],
-    ['s of 1985', 'time,x\n500000000,1\n', 'time', '500000000'],
-    ['a clock beside a row without one', 'time,x\n0,1\n133444736000000000,1\n133444736015000000,1\n', 'time', '133444736015000000'],
-    ['beside another date, which may not be the time of a request', 'time,expires\n133444736000000000,2026-01-01T00:00:00Z\n', 'time', '133444736000000000'],
-  ])('of another clock are refused, with what to do: %s', async (_, text, column, example) => {
-    await expect(readText(text)).rejects.toMatchObject({
-      code: 'invalid_input',
-      what: `The numbers of column ${column} of log cannot be times, as ${example}.`,
-      why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
-      fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${column}:s.`,
-    });
-  });
-
-  // biome-ignore format: one case a line
-  it.each<[name: string, text: string, options: LogOptions, instants: number[]]>([
-    ['s of 1985, said to be s', 'time,x\n500000000,1\n', { timeUnit: 's' }, [500_000_000_000]],
-    ['s since a start, said to be s', 'time,x\n45244.9,1\n', { timeUnit: 's' }, [45_244_900]],
-    ['a clock of days in ms', 'time_ms,x\n432000000,1\n', {}, [432_000_000]],
-    ['a clock in s that is no day of a spreadsheet', 'time,x\n123456.7,1\n', {}, [123_456_700]],
-    ['a clock whose first hours are there', 'time,x\n0,1\n45244.5,1\n', {}, [0, 45_244_500]],
-  ])('of a clock from 0, or named: %s', async (_, text, options, instants) => {
-    expect((await readText(text, options)).heard.map(([ms]) => ms)).toEqual(instants);
-  });
-
-  it('without a year go on into the next one', async () => {
-    const line = (when: string) => `${when} web1 app[7]: hello`;
-    const text = ['Dec 31 23:59:59', 'Jan  1 00:00:01', 'Dec 31 23:59:58', 'Jan  2 00:00:00'].map(line).join('\n');
-    const { heard } = await readText(text, { nowMs: at('2026-01-15T00:00:00Z') });
-    expect(heard.map(([ms]) => new Date(ms).toISOString().slice(0, 10))).toEqual([
-      '2025-12-31',
-      '2026-01-01',
-      '2025-12-31',
-      '2026-01-02',
-    ]);
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, column: string, example: string]>([
+  ['FILETIME', 'timestamp,x\n133444736000000000,1\n133444736015000000,1\n', 'timestamp', '133444736015000000'],
+  ['WebKit', 'time,x\n13344473600000000,1\n', 'time', '13344473600000000'],
+  ['.NET ticks', 'time,x\n638355968000000000,1\n', 'time', '638355968000000000'],
+  ['.NET ticks of 1999 and 2099', 'time,x\n630506304000000000,1\n662061600000000000,1\n', 'time', '662061600000000000'],
+  ['days of a spreadsheet', 'time,x\n45244.925925925927,1\n45244.92594,2\n', 'time', '45244.92594'],
+  ['whole days of a spreadsheet', 'time,requests\n45244,100\n45245,120\n', 'time', '45245'],
+  ['s of 1985', 'time,x\n500000000,1\n', 'time', '500000000'],
+  ['a clock beside a row without one', 'time,x\n0,1\n133444736000000000,1\n133444736015000000,1\n', 'time', '133444736015000000'],
+  ['beside another date, which may not be the time of a request', 'time,expires\n133444736000000000,2026-01-01T00:00:00Z\n', 'time', '133444736000000000'],
+])('times of another clock are refused, with what to do: %s', async (_, text, column, example) => {
+  await expect(readText(text)).rejects.toMatchObject({
+    code: 'invalid_input',
+    what: `The numbers of column ${column} of log cannot be times, as ${example}.`,
+    why: 'They are neither s, ms, us or ns since 1970 nor a clock from 0; FILETIME, WebKit, .NET ticks and days of a spreadsheet are not read.',
+    fix: `Convert them to unix s or ISO 8601. If they are s, ms, us or ns, say which, as --time ${column}:s.`,
   });
 });
 
-describe('--log-format', () => {
-  // biome-ignore format: one case a line
-  it.each<[name: string, format: string, text: string, key: string, keys: string[]]>([
-    ["nginx's", '$remote_addr - $remote_user [$time_local] "$request" $status',
-      '192.0.2.1 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200\n', 'user', ['frank']],
-    ['nginx with $msec and no brackets', '$msec|$http_x_forwarded_for|$request_method $uri|$status',
-      '1431857103.232|192.0.2.1, 10.0.0.1|GET /a|200\n', 'forwarded', ['192.0.2.1']],
-    ['the whole directive', "log_format main '$remote_addr $host [$time_iso8601] '\n  '\"$request\" $status';",
-      '192.0.2.1 example.org [2015-05-17T10:05:03+00:00] "GET /a HTTP/1.1" 200\n', 'path', ['/a']],
-    ["Apache's", '%h %l %u %t "%r" %>s %b "%{X-Forwarded-For}i" %D',
-      '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "192.0.2.7" 123\n', 'forwarded', ['192.0.2.7']],
-    ['a LogFormat line', 'LogFormat "%v:%p %a %{%Y-%m-%d %H:%M:%S}t \\"%r\\"" vhost',
-      'example.org:80 192.0.2.1 2015-05-17 10:05:03 "GET /a HTTP/1.1"\n', 'host', ['example.org']],
-    ['within syslog', '$remote_addr [$time_local] "$request"',
-      'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n', 'client', ['192.0.2.1']],
-  ])('%s', async (_, format, text, keyColumn, keys) => {
-    const { heard, skipped } = await readText(text, { format, keyColumn });
-    expect([heard.map(([, , key]) => key), skipped, Math.floor(heard[0]![0] / 1000)]).toEqual([
-      keys,
-      [],
-      1_431_857_103,
-    ]);
-  });
-
-  it('counts lines of another kind', async () => {
-    const { heard, skipped } = await readText('192.0.2.1 [17/May/2015:10:05:03 +0000] "x"\nstarted\n', {
-      format: '$remote_addr [$time_local] "$request"',
-    });
-    expect([heard.length, skipped]).toEqual([1, ['2: not a line of the format log-format']]);
-  });
+// biome-ignore format: one case a line
+it.each<[name: string, text: string, options: LogOptions, instants: number[]]>([
+  ['s of 1985, said to be s', 'time,x\n500000000,1\n', { timeUnit: 's' }, [500_000_000_000]],
+  ['s since a start, said to be s', 'time,x\n45244.9,1\n', { timeUnit: 's' }, [45_244_900]],
+  ['a clock of days in ms', 'time_ms,x\n432000000,1\n', {}, [432_000_000]],
+  ['a clock in s that is no day of a spreadsheet', 'time,x\n123456.7,1\n', {}, [123_456_700]],
+  ['a clock whose first hours are there', 'time,x\n0,1\n45244.5,1\n', {}, [0, 45_244_500]],
+])('times of a clock from 0, or of a named unit, are read: %s', async (_, text, options, instants) => {
+  expect((await readText(text, options)).heard.map(([ms]) => ms)).toEqual(instants);
 });
 
-describe('keys and filters are found in any format', () => {
+it('times without a year go on into the next one', async () => {
+  const line = (when: string) => `${when} web1 app[7]: hello`;
+  const text = ['Dec 31 23:59:59', 'Jan  1 00:00:01', 'Dec 31 23:59:58', 'Jan  2 00:00:00'].map(line).join('\n');
+  const { heard } = await readText(text, { nowMs: at('2026-01-15T00:00:00Z') });
+  expect(heard.map(([ms]) => new Date(ms).toISOString().slice(0, 10))).toEqual([
+    '2025-12-31',
+    '2026-01-01',
+    '2025-12-31',
+    '2026-01-02',
+  ]);
+});
+
+// biome-ignore format: one case a line
+it.each<[name: string, format: string, text: string, key: string, keys: string[]]>([
+  ["nginx's", '$remote_addr - $remote_user [$time_local] "$request" $status',
+    '192.0.2.1 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200\n', 'user', ['frank']],
+  ['nginx with $msec and no brackets', '$msec|$http_x_forwarded_for|$request_method $uri|$status',
+    '1431857103.232|192.0.2.1, 10.0.0.1|GET /a|200\n', 'forwarded', ['192.0.2.1']],
+  ['the whole directive', "log_format main '$remote_addr $host [$time_iso8601] '\n  '\"$request\" $status';",
+    '192.0.2.1 example.org [2015-05-17T10:05:03+00:00] "GET /a HTTP/1.1" 200\n', 'path', ['/a']],
+  ["Apache's", '%h %l %u %t "%r" %>s %b "%{X-Forwarded-For}i" %D',
+    '192.0.2.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 12 "192.0.2.7" 123\n', 'forwarded', ['192.0.2.7']],
+  ['a LogFormat line', 'LogFormat "%v:%p %a %{%Y-%m-%d %H:%M:%S}t \\"%r\\"" vhost',
+    'example.org:80 192.0.2.1 2015-05-17 10:05:03 "GET /a HTTP/1.1"\n', 'host', ['example.org']],
+  ['within syslog', '$remote_addr [$time_local] "$request"',
+    'May 17 10:05:03 web1 nginx: 192.0.2.1 [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1"\n', 'client', ['192.0.2.1']],
+])('--log-format reads the fields that it names: %s', async (_, format, text, keyColumn, keys) => {
+  const { heard, skipped } = await readText(text, { format, keyColumn });
+  expect([heard.map(([, , key]) => key), skipped, Math.floor(heard[0]![0] / 1000)]).toEqual([
+    keys,
+    [],
+    1_431_857_103,
+  ]);
+});
+
+it('--log-format counts lines of another kind', async () => {
+  const { heard, skipped } = await readText('192.0.2.1 [17/May/2015:10:05:03 +0000] "x"\nstarted\n', {
+    format: '$remote_addr [$time_local] "$request"',
+  });
+  expect([heard.length, skipped]).toEqual([1, ['2: not a line of the format log-format']]);
+});
+
+describe('keys and filters', () => {
   const line = `198.51.100.7 - frank [17/May/2015:10:05:03 +0000] "POST /a/b?c=d HTTP/1.1" 404 12 "-" "x \\"y\\"" "192.0.2.1, 192.0.2.2:7, [2001:db8::3]:9"\n`;
   it.each<[string, string]>([
     ['client', '198.51.100.7'],
@@ -266,7 +261,7 @@ describe('keys and filters are found in any format', () => {
     ['forwarded:2', '192.0.2.2'],
     ['forwarded:-1', '2001:db8::3'],
     ['forwarded:4', '-'],
-  ])('%s', async (keyColumn, key) => {
+  ])('the key %s is found in an access log', async (keyColumn, key) => {
     expect((await readText(line, { keyColumn })).heard.map(([, , one]) => one)).toEqual([key]);
   });
 
@@ -279,18 +274,18 @@ describe('keys and filters are found in any format', () => {
     [[{ field: 'status', comparison: '>=', value: '400' }], 1],
     [[{ field: 'status', comparison: '<', value: '400' }], 0],
     [[{ field: 'status', comparison: '>=', value: '400' }, { field: 'user', comparison: '=', value: 'eve' }], 0],
-  ])('%j', async (where, requests) => {
+  ])('the filter %j is applied to an access log', async (where, requests) => {
     const { reading } = await readText(line, { where });
     expect([reading.requests, reading.filtered, reading.skippedLines]).toEqual([requests, 1 - requests, 0]);
   });
 
-  it('from and to an instant, the end left out', async () => {
+  it('requests are filtered from and to an instant, the end left out', async () => {
     const { heard, reading } = await readText('time\n5\n6\n7\n', { fromMs: 6000, toMs: 7000 });
     expect([heard.map(([ms]) => ms), reading.filtered]).toEqual([[6000], 2]);
   });
 });
 
-describe('an object is not the field that it is called after, and a request line precedes a route', () => {
+describe('objects and request lines', () => {
   const at = '"time":"2015-05-17T10:05:03Z"';
   // biome-ignore format: one case a line
   it.each<[name: string, text: string, keyColumn: string, keys: string[]]>([
@@ -301,7 +296,7 @@ describe('an object is not the field that it is called after, and a request line
     ['Istio, whose last word is a route', '[2015-05-17T10:05:03.310Z] "GET /a?b HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "10.44.1.27:80" outbound|8000||httpbin 10.44.1.23:37652 10.0.45.184:8000 192.0.2.1:46520 - default', 'path', ['/a']],
     ['an endpoint beside nothing better', `{${at},"endpoint":"/a"}`, 'path', ['/a']],
     ['URLs beside hosts', '1286536309.450 180 192.0.2.24 TCP_MISS/200 411 GET http://a.example/a?b - DIRECT/192.0.2.1 text/html\n1286536310.450 180 192.0.2.24 TCP_TUNNEL/200 411 CONNECT a.example:443 - DIRECT/192.0.2.1 -', 'path', ['/a', 'a.example:443']],
-  ])('%s', async (_, text, keyColumn, keys) => {
+  ])('an object is not the field that it is called after, and a request line precedes a route: %s', async (_, text, keyColumn, keys) => {
     const { heard } = await readText(`${text}\n`, { keyColumn });
     expect(heard.map(([, , key]) => key)).toEqual(keys);
   });
@@ -323,7 +318,7 @@ describe('an object is not the field that it is called after, and a request line
   it.each<[name: string, text: string, field: string]>([
     ['Caddy', `{"ts":1773480410.1,"msg":"started"}\n${'{"ts":1773480413.8,"request":{"remote_ip":"192.0.2.1"},"status":200}\n'.repeat(2)}`, 'status'],
     ['Azure Front Door', `{${at},"category":"FrontDoorWebApplicationFirewallLog","properties":{"clientIP":"192.0.2.1","action":"Block"}}\n${`{${at},"properties":{"clientIp":"192.0.2.1","httpStatusCode":"200"}}\n`.repeat(2)}`, 'properties.httpStatusCode'],
-  ])('also in the log of %s', async (_, text, field) => {
+  ])('lines without the status that others have are said in the log of %s', async (_, text, field) => {
     const { reading } = await readText(text);
     expect(reading.warnings.map(({ code, what }) => `${code}: ${what}`)).toEqual([
       `no_status: 1 of the first 3 lines have no ${field}, and count as requests. To leave them out: --where '${field}>0'.`,
@@ -349,7 +344,7 @@ describe('an object is not the field that it is called after, and a request line
     ['numbers of rows', 'time,id\n1773480000,1\n1773480060,2\n', {}, []],
     ['tokens', 'time,tokens\n1773480000,700\n1773480060,90\n', { cost: { unit: 'tokens' } }, []],
     ['a client, too', 'time,client,bytes\n1773480000,192.0.2.1,7\n1773480060,192.0.2.1,90\n', {}, []],
-  ])('numbers that may be those of requests: %s', async (_, text, options, columns) => {
+  ])('only a column that may hold numbers of requests is said not to be read as one: %s', async (_, text, options, columns) => {
     const { reading } = await readText(text, options);
     expect(reading.warnings.map(({ what }) => what)).toEqual(
       columns.map(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { LogOptions } from '../../../../src/harness/traffic/log/log-options.js';
 import { formatOf } from '../../../../src/harness/traffic/log/open.js';
 import { failureOf } from '../../../failures.js';
@@ -12,68 +12,64 @@ const format = (text: string | Buffer, options: LogOptions = {}): string => {
   return typeof found === 'string' ? found : 'name' in found ? found.name : found.format;
 };
 
-describe('the format is told by the first lines', () => {
-  // biome-ignore format: one case a line
-  it.each<[string, string, string]>([
-    ['combined', 'combined lines', `${combined}\n${combined}\n`],
-    ['combined', 'one line without an end', combined],
-    ['combined', 'whole lines in quotes', `"${combined.replaceAll('"', '""')}"\n`],
-    ['combined', 'a virtual host first', `example.org:80 ${combined}\n`],
-    ['combined', 'a few lines of garbage first', `x\n\n{"time":5}\n${combined}\n${combined}\n`],
-    ['combined', 'NULs that log rotation left first', `${'\0'.repeat(5000)}${combined}\n${combined}\n`],
-    ['combined', 'an address in brackets first', `[::1] - - ${combined.slice(12)}\n`],
-    ['combined', 'an address in brackets first', `[2001:db8::1] - - ${combined.slice(12)}\n`],
-    ['combined', 'names of columns in a path', `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`],
-    ['common', 'common lines', `${common}\n${common}\n`],
-    ['csv', 'a known time column', 'host,time\na,5\n'],
-    ['csv', 'a known time column and no row', 'host,time\n'],
-    ['csv', 'semicolons', 'host;time\na;5\n'],
-    ['csv', 'one column', 'timestamp\n5\n'],
-    ['csv', 'access log lines in a column', `time,message\n5,"${combined.replaceAll('"', '""')}"\n`],
-    ['csv', 'even rows whose time is not known', 'a,b,c\n1,2,3\n4,5,6\n'],
-    ['tsv', 'tabs', 'host\ttime\na\t5\n'],
-    ['tsv', 'times in brackets below names', `host\ttime\n1.2.3.4\t${time}\n`],
-    ['ndjson', 'objects', '{"time":5}\n{"time":6}\n'],
-    ['ndjson', 'one object', '{"time":5}'],
-    ['ndjson', 'a cut first line', '"b":5}\n{"time":5}\n{"time":6}\n'],
-    ['ndjson', 'objects with a log in them', '{"log":{"file":"x"},"time":5}\n{"log":{"file":"x"},"time":6}\n'],
-    ['ndjson', 'objects with access log lines in them', `{"time":5,"message":${JSON.stringify(combined)}}\n`],
-    ['json', 'an array', '[\n  {"time":5}\n]\n'],
-    ['json', 'an array of lines with commas', '[\n{"time":5},\n{"time":6}\n]\n'],
-    ['har', 'a HAR file', '{ "log": {\n "version": "1.2",\n "entries": ['],
-    ['empty', 'nothing', ''],
-    ['empty', 'blank lines', '\n \r\n\t\n'],
-    ['empty', 'a byte order mark', '\ufeff'],
-  ])('%s: %s', (expected, _, text) => {
-    expect(format(text)).toBe(expected);
-  });
-
-  it('a column told makes a table of it', () => {
-    expect(format(`when|what\n5|x\n`, { timeColumn: 'when' })).toBe('csv');
-    const tailed = `${common}|when\n${common}|5\n`;
-    expect([format(tailed), format(tailed, { timeColumn: 'when' })]).toEqual(['common', 'csv']);
-  });
-
-  it('a format told is taken as it is', () => {
-    expect(format('words and more words\n', { format: 'common' })).toBe('common');
-  });
+// biome-ignore format: one case a line
+it.each<[string, string, string]>([
+  ['combined', 'combined lines', `${combined}\n${combined}\n`],
+  ['combined', 'one line without an end', combined],
+  ['combined', 'whole lines in quotes', `"${combined.replaceAll('"', '""')}"\n`],
+  ['combined', 'a virtual host first', `example.org:80 ${combined}\n`],
+  ['combined', 'a few lines of garbage first', `x\n\n{"time":5}\n${combined}\n${combined}\n`],
+  ['combined', 'NULs that log rotation left first', `${'\0'.repeat(5000)}${combined}\n${combined}\n`],
+  ['combined', 'an address in brackets first', `[::1] - - ${combined.slice(12)}\n`],
+  ['combined', 'an address in brackets first', `[2001:db8::1] - - ${combined.slice(12)}\n`],
+  ['combined', 'names of columns in a path', `${combined.replace('GET /', 'GET /?x=1,time,requests')}\n${combined}\n`],
+  ['common', 'common lines', `${common}\n${common}\n`],
+  ['csv', 'a known time column', 'host,time\na,5\n'],
+  ['csv', 'a known time column and no row', 'host,time\n'],
+  ['csv', 'semicolons', 'host;time\na;5\n'],
+  ['csv', 'one column', 'timestamp\n5\n'],
+  ['csv', 'access log lines in a column', `time,message\n5,"${combined.replaceAll('"', '""')}"\n`],
+  ['csv', 'even rows whose time is not known', 'a,b,c\n1,2,3\n4,5,6\n'],
+  ['tsv', 'tabs', 'host\ttime\na\t5\n'],
+  ['tsv', 'times in brackets below names', `host\ttime\n1.2.3.4\t${time}\n`],
+  ['ndjson', 'objects', '{"time":5}\n{"time":6}\n'],
+  ['ndjson', 'one object', '{"time":5}'],
+  ['ndjson', 'a cut first line', '"b":5}\n{"time":5}\n{"time":6}\n'],
+  ['ndjson', 'objects with a log in them', '{"log":{"file":"x"},"time":5}\n{"log":{"file":"x"},"time":6}\n'],
+  ['ndjson', 'objects with access log lines in them', `{"time":5,"message":${JSON.stringify(combined)}}\n`],
+  ['json', 'an array', '[\n  {"time":5}\n]\n'],
+  ['json', 'an array of lines with commas', '[\n{"time":5},\n{"time":6}\n]\n'],
+  ['har', 'a HAR file', '{ "log": {\n "version": "1.2",\n "entries": ['],
+  ['empty', 'nothing', ''],
+  ['empty', 'blank lines', '\n \r\n\t\n'],
+  ['empty', 'a byte order mark', '\ufeff'],
+])('the format %s is recognised by the first lines: %s', (expected, _, text) => {
+  expect(format(text)).toBe(expected);
 });
 
-describe('what is no log is refused in words', () => {
-  // biome-ignore format: one case a line
-  it.each<[string, string | Buffer, RegExp]>([
-    ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /It is a PNG image\./],
-    ['a ZIP archive', Buffer.from('504b030414000600', 'hex'), /It is a ZIP archive, or an office document\. Unpack it/],
-    ['gzip within gzip', Buffer.from('1f8b0800', 'hex'), /It is gzip within gzip\. Unpack it once\./],
-    ['zstd', Buffer.from('28b52ffd00', 'hex'), /packed with zstd\. Unpack it with `zstd -d`\./],
-    ['bytes', Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 167 + (i >> 3)) % 256)), /It is not text\./],
-    ['only NULs', Buffer.alloc(1000), /It is not text\./],
-    ['words', 'It was a dark night;\nthe rain fell.\n', /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /],
-    ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
-    ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
-    ['control characters', 'a\u001b[31mb\u0007\n', /`a·\[31mb·`/],
-  ])('%s', (_, bytes, message) => {
-    const failure = failureOf(() => format(bytes as string));
-    expect(failure).toMatchObject({ code: 'unknown_format', message: expect.stringMatching(message) });
-  });
+it('a named column makes a table of a log', () => {
+  expect(format(`when|what\n5|x\n`, { timeColumn: 'when' })).toBe('csv');
+  const tailed = `${common}|when\n${common}|5\n`;
+  expect([format(tailed), format(tailed, { timeColumn: 'when' })]).toEqual(['common', 'csv']);
+});
+
+it('a named format is taken as it is', () => {
+  expect(format('words and more words\n', { format: 'common' })).toBe('common');
+});
+
+// biome-ignore format: one case a line
+it.each<[string, string | Buffer, RegExp]>([
+  ['a PNG image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /It is a PNG image\./],
+  ['a ZIP archive', Buffer.from('504b030414000600', 'hex'), /It is a ZIP archive, or an office document\. Unpack it/],
+  ['gzip within gzip', Buffer.from('1f8b0800', 'hex'), /It is gzip within gzip\. Unpack it once\./],
+  ['zstd', Buffer.from('28b52ffd00', 'hex'), /packed with zstd\. Unpack it with `zstd -d`\./],
+  ['bytes', Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 167 + (i >> 3)) % 256)), /It is not text\./],
+  ['only NULs', Buffer.alloc(1000), /It is not text\./],
+  ['words', 'It was a dark night;\nthe rain fell.\n', /Its first line is `It was a dark night;`\. `weir help logs` lists the formats\. /],
+  ['an array of access log lines', `["1.2.3.4 - - ${time}",\n"1.2.3.4 - - ${time}"]`, /It is JSON/],
+  ['an object over many lines', '{\n  "time": 5\n}\n', /It is JSON, but not one object a line, and not an array of objects\./],
+  ['control characters', 'a\u001b[31mb\u0007\n', /`a·\[31mb·`/],
+])('what is no log is refused in words: %s', (_, bytes, message) => {
+  const failure = failureOf(() => format(bytes as string));
+  expect(failure).toMatchObject({ code: 'unknown_format', message: expect.stringMatching(message) });
 });

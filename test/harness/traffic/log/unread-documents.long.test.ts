@@ -205,7 +205,7 @@ async function requestsIn(text: string, options: LogOptions): Promise<string[]> 
 }
 
 describe.each(unread)('$name', ({ title, text, options = {}, requests }) => {
-  it('is refused, with how jq makes one object a line of it', async () => {
+  it('the document is refused, with how jq makes one object a line of it', async () => {
     expect(await refusalOf(text)).toMatchObject({
       code: 'unknown_format',
       what: `log is ${title}, which is not read.`,
@@ -214,7 +214,7 @@ describe.each(unread)('$name', ({ title, text, options = {}, requests }) => {
     });
   });
 
-  it.skipIf(!isInstalled('jq'))('is read as jq makes it (needs jq)', async () => {
+  it.skipIf(!isInstalled('jq'))('the document is read as jq makes it (needs jq)', async () => {
     const command = /`(jq -c '[^'`]+')`/.exec((await refusalOf(text)).fix)![1]!;
     const { stdout, stderr } = spawnSync('sh', ['-c', command], { input: text, encoding: 'utf8' });
     expect(stderr).toBe('');
