@@ -16,7 +16,7 @@ function verdictOf(
   return rows.find(({ name }) => name === figure)?.cells[1]?.change?.verdict;
 }
 
-describe('against a baseline', () => {
+describe('a comparison with a baseline', () => {
   it.each([
     ['limited', { limited: 10 }, { limited: 11 }, 'worse'],
     ['limited', { limited: 10 }, { limited: 9 }, 'better'],
@@ -25,7 +25,7 @@ describe('against a baseline', () => {
     ['admitted', { admitted: 10 }, { admitted: 11 }, 'better'],
     ['requests', { requests: 10 }, { requests: 11 }, 'other'],
     ['limited', { limited: 0 }, { limited: 1 }, 'worse'],
-  ] as const)('%s: %j, then %j, is %s', (figure, base, other, verdict) => {
+  ] as const)('a change of %s from %j to %j is %s', (figure, base, other, verdict) => {
     expect(verdictOf(figure, base, other)).toBe(verdict);
   });
 
@@ -43,7 +43,7 @@ describe('against a baseline', () => {
     expect(verdictOf('limited', { limited: base }, { limited: other }, tolerance)).toBe(verdict);
   });
 
-  it('lists what is worse, with both values, whichever run is the baseline', () => {
+  it('a comparison lists what is worse, with both values, whichever run is the baseline', () => {
     const runs = [named('a', { limited: 12 }), named('b', { limited: 10 }), named('c', { limited: 10, entries: 5 })];
     expect(compareRuns(runs, { baseline: 1 }).worse).toEqual([
       { run: 'a', figure: 'limited', baseline: 10, value: 12 },
@@ -51,12 +51,12 @@ describe('against a baseline', () => {
     ]);
   });
 
-  it('judges no figure that only one of the runs has', () => {
+  it('a comparison judges no figure that only one of the runs has', () => {
     const { rows } = compareRuns([named('a', {}), named('b', { contracts: 2, contracts_limited: 2 })], { baseline: 0 });
     expect(rows.find(({ name }) => name === 'contracts_limited')?.cells).toEqual([{ value: undefined }, { value: 2 }]);
   });
 
-  it('counts expectations that broke', () => {
+  it('a comparison counts expectations that broke', () => {
     const broke = named('b', { expectations: [{ name: '', expected: 'x', actual: 1, held: false }] });
     expect(compareRuns([named('a', {}), broke], { baseline: 0 }).worse).toEqual([
       { run: 'b', figure: 'expectations_broken', baseline: 0, value: 1 },
@@ -64,7 +64,7 @@ describe('against a baseline', () => {
   });
 });
 
-it('judges nothing without a baseline', () => {
+it('a comparison judges nothing without a baseline', () => {
   const { rows, worse } = compareRuns([named('a', { limited: 1 }), named('b', { limited: 100 })]);
   expect([worse, rows.flatMap(({ cells }) => cells.filter(({ change }) => change !== undefined))]).toEqual([[], []]);
 });

@@ -10,7 +10,7 @@ writeFileSync(log, '10.0.0.1 - - [05/Jan/2026:08:00:00 +0000] "GET / HTTP/1.1" 2
 const scenario = 'scenarios/burst.yaml';
 const withClients = 'scenarios/herd.yaml';
 
-describe('what has no effect is refused', () => {
+describe('options without effect', () => {
   refuses(
     [],
     [
@@ -64,7 +64,7 @@ describe('what has no effect is refused', () => {
     ],
   );
 
-  it('but a default is not given', async () => {
+  it('an option that has its default was not given, and is not refused', async () => {
     const { code } = await weirHere(['replay', log, '--limit', 'nginx 1r/s', '--out', 'none', '--json']);
     expect(code).toBe(0);
   });
